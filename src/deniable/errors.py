@@ -1,0 +1,141 @@
+"""Everything that can go wrong, as one tree.
+
+    DeniableError
+    ├── InvalidParameter        a value the caller chose is not allowed           exit code 2
+    ├── MissingExtra            an optional library is not installed              exit code 2
+    ├── EmbeddingError          an embedding is missing, malformed or in the way
+    │   ├── EmbeddingNotFound   no embedding under that name                      exit code 2
+    │   ├── EmbeddingExists     the name is taken                                 exit code 2
+    │   └── MalformedEmbedding  the file or the stored copy is not a usable embedding
+    ├── RandomnessError         no secure noise can be had: nothing is released
+    ├── UnknownWord             a word is unknown and the policy says to stop
+    └── RecordError             a file of records cannot be read or written
+        └── ResumeError         a partial output does not belong to this job      exit code 2
+
+Every message says what was wrong, where, and what to do about it. Messages never hold private text: not a word of
+a record, not a noisy vector, not a score.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class DeniableError(Exception):
+    """Base of all errors raised on purpose by deniable."""
+
+    exit_code: int = 1
+
+
+class InvalidParameter(DeniableError, ValueError):
+    """A parameter has a value that is not allowed.
+
+    Attributes: ``name`` of the parameter, the offending ``value``, and ``problem`` in words.
+    """
+
+    exit_code = 2
+
+    def __init__(self, name: str, value: object, problem: str) -> None:
+        super().__init__(f"{name} = {value!r}: {problem}")
+        self.name = name
+        self.value = value
+        self.problem = problem
+
+
+class MissingExtra(DeniableError, ImportError):
+    """An optional library is needed; the message gives the pip command."""
+
+    exit_code = 2
+
+    def __init__(self, purpose: str, extra: str) -> None:
+        super().__init__(f"{purpose} needs an optional library: pip install 'deniable[{extra}]'")
+        self.purpose = purpose
+        self.extra = extra
+
+
+class EmbeddingError(DeniableError):
+    """An embedding cannot be found, read or stored."""
+
+
+class EmbeddingNotFound(EmbeddingError):
+    """No embedding is installed under that name."""
+
+    exit_code = 2
+
+    def __init__(self, name: str, installed: list[str]) -> None:
+        super().__init__(
+            f"no embedding named {name!r}; installed: {', '.join(installed)}. Add one: deniable embeddings add FILE --name {name}"
+        )
+        self.name = name
+        self.installed = installed
+
+
+class EmbeddingExists(EmbeddingError):
+    """The name is taken by an installed embedding."""
+
+    exit_code = 2
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"an embedding named {name!r} is installed already; choose another name or remove it: deniable embeddings remove {name}"
+        )
+        self.name = name
+
+
+class MalformedEmbedding(EmbeddingError, ValueError):
+    """A file is not a usable embedding.
+
+    Attributes: ``source`` (path or description), ``line`` (1-based, if lines make sense there) and ``problem``.
+    """
+
+    def __init__(self, source: str | Path, problem: str, *, line: int | None = None) -> None:
+        where = f"{source}, line {line:,}" if line is not None else str(source)
+        super().__init__(f"{where}: {problem}")
+        self.source = str(source)
+        self.line = line
+        self.problem = problem
+
+
+class RandomnessError(DeniableError):
+    """Secure random numbers are not available, so nothing was released."""
+
+
+class UnknownWord(DeniableError, ValueError):
+    """A text holds a word the embedding does not know and the policy is to stop.
+
+    The word itself is not part of the message: error logs are read by more people than the text.
+    Attributes: ``record`` and ``position``, both counted from 1.
+    """
+
+    def __init__(self, *, record: int, position: int) -> None:
+        super().__init__(
+            f"record {record:,}, word {position:,}: unknown to the embedding, and unknown='error' says to stop; "
+            "nothing of this batch was released. Choose another policy (perturb, redact, drop) or another embedding"
+        )
+        self.record = record
+        self.position = position
+
+
+class RecordError(DeniableError):
+    """A file of records cannot be read or written.
+
+    Attributes: ``source`` and ``record`` (1-based, if known).
+    """
+
+    def __init__(self, source: str | Path, problem: str, *, record: int | None = None, line: int | None = None) -> None:
+        where = str(source)
+        if line is not None:
+            where += f", line {line:,}"
+        elif record is not None:
+            where += f", record {record:,}"
+        super().__init__(f"{where}: {problem}")
+        self.source = str(source)
+        self.record = record
+        self.line = line
+        self.problem = problem
+
+
+class ResumeError(RecordError):
+    """A partial output exists that this job cannot continue."""
+
+    exit_code = 2

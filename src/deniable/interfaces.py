@@ -1,0 +1,89 @@
+"""The three seams of deniable: what a mechanism, a neighbour search and a source of randomness look like.
+
+Text, records, services, audits and experiments are written against these, so any implementation fits anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from deniable.embeddings.embedding import Embedding
+
+Ids = NDArray[np.int64]
+"""Word ids: row numbers of the embedding; as an input the number of words stands for the unknown word ⊥."""
+
+Floats = NDArray[np.float64]
+Vectors = NDArray[np.float32]
+
+
+class Randomness(Protocol):
+    """Where noise comes from. A mechanism asks for one row of noise per token and never keeps any of it."""
+
+    def normals(self, tokens: int, dimension: int) -> Floats:
+        """Return a (tokens, dimension) array of independent standard normal numbers."""
+        ...
+
+    def gammas(self, tokens: int, shape: float) -> Floats:
+        """Return (tokens,) independent Gamma(shape, 1) numbers."""
+        ...
+
+    def describe(self) -> Mapping[str, Any]:
+        """Say what kind of source this is, for the receipt."""
+        ...
+
+
+class Neighbours(Protocol):
+    """Exact nearest words of points in the embedding space. Sees only the point, never the word it came from."""
+
+    def nearest(self, queries: Vectors) -> Ids:
+        """Return the id of the nearest word of every row of ``queries``; ties go to the lowest id."""
+        ...
+
+    def nearest_k(self, queries: Vectors, k: int) -> tuple[Ids, Floats]:
+        """Return the ids of the ``k`` nearest words of every row, nearest first, and their distances."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guarantee:
+    """What a mechanism really promises, as data and in words."""
+
+    notion: str
+    metric: str
+    epsilon: float
+    statement: str
+    parameters: Mapping[str, float | str] = field(default_factory=dict)
+
+
+@runtime_checkable
+class Mechanism(Protocol):
+    """Draws, for each word id, the id of the word that is released in its place."""
+
+    @property
+    def embedding(self) -> Embedding:
+        """The public embedding whose words go in and come out."""
+        ...
+
+    @property
+    def epsilon(self) -> float:
+        """The privacy parameter per word and unit of distance."""
+        ...
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised for one word."""
+        ...
+
+    def perturb(self, ids: Ids, randomness: Randomness, *, epsilon: Floats | None = None) -> Ids:
+        """Return one released id per input id.
+
+        ``ids`` may hold the unknown word ⊥ (``embedding.unknown_id``); the result never does. ``epsilon`` gives every
+        token its own privacy parameter in place of the mechanism's.
+        """
+        ...

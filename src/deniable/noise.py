@@ -1,0 +1,29 @@
+"""Noise with density proportional to exp(-ε‖z‖) in n dimensions.
+
+In polar form the density is r^(n-1)·exp(-εr) dr on the radius times the uniform distribution on the sphere: the radius
+is Gamma(n) with scale 1/ε, the direction is a normalised standard normal vector (section 2.6 of the paper).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deniable.interfaces import Floats, Randomness
+
+
+def multivariate_noise(randomness: Randomness, epsilon: float | Floats, tokens: int, dimension: int) -> Floats:
+    """Return (tokens, dimension) independent noise vectors.
+
+    ``epsilon`` is one number for all tokens or one per token; both are taken as validated.
+    """
+    noise = randomness.normals(tokens, dimension)
+    norms = np.sqrt(np.einsum("ij,ij->i", noise, noise))
+    radii = randomness.gammas(tokens, dimension)
+    # A zero normal vector has probability 0 in theory and 2^-53-ish per coordinate in practice: in one dimension that
+    # can happen, and 0/0 would release garbage. Its direction is then the first axis.
+    degenerate = norms == 0.0
+    if degenerate.any():
+        noise[degenerate, 0] = 1.0
+        norms[degenerate] = 1.0
+    noise *= (radii / norms / epsilon)[:, None]
+    return noise

@@ -1,0 +1,42 @@
+"""Checks of the numbers people hand in, made before any work is done."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+
+from deniable.errors import InvalidParameter
+
+SMALLEST_EPSILON = 1e-200
+"""Below this, noise of scale 1/ε comes near the largest float64 and could overflow."""
+
+
+def validated_epsilon(value: object, name: str = "epsilon") -> float:
+    """Return ``value`` as a float if it is a finite number greater than zero.
+
+    :raises InvalidParameter: for NaN, infinity, zero, negative numbers, booleans and anything that is not a number.
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InvalidParameter(name, value, "must be a number greater than 0, such as 12")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not (math.isfinite(number) and number > 0):
+        raise InvalidParameter(name, value, "must be a finite number greater than 0, such as 12")
+    if number < SMALLEST_EPSILON:
+        raise InvalidParameter(name, value, f"is too small: noise this large cannot be represented (at least {SMALLEST_EPSILON})")
+    return number
+
+
+def validated_count(value: object, name: str, *, at_least: int = 1) -> int:
+    """Return ``value`` as an int if it is a whole number of at least ``at_least``.
+
+    :raises InvalidParameter: otherwise.
+    """
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise InvalidParameter(name, value, f"must be a whole number of at least {at_least}")
+    number = int(value.__index__())
+    if number < at_least:
+        raise InvalidParameter(name, value, f"must be a whole number of at least {at_least}")
+    return number

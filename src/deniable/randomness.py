@@ -1,0 +1,95 @@
+"""Where noise comes from.
+
+``SecureRandomness`` is the default everywhere: AES-128 in counter mode, keyed from the operating system. The guarantee
+is about what an adversary can compute from the output, so a generator whose next numbers can be worked out from the
+last ones (numpy's default PCG64, Mersenne Twister) keeps no promise.
+
+``InsecureSeededRandomness`` exists for tests and published experiments only. Who knows the seed can undo the noise.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import threading
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+import numpy as np
+
+from deniable.errors import RandomnessError
+from deniable.interfaces import Floats
+
+
+class SecureRandomness:
+    """A cryptographic source that is never shared between threads or processes.
+
+    Every thread draws from a generator of its own under a key of its own. A forked child notices that its process id
+    is new and takes a fresh key, so that workers never repeat one another's noise. The source has no state that could
+    be saved: pickling and copying raise. When the operating system gives no entropy, every call raises
+    ``RandomnessError`` and no word is released.
+    """
+
+    __slots__ = ("_local",)
+
+    def __init__(self) -> None:
+        self._local = threading.local()
+
+    def normals(self, tokens: int, dimension: int) -> Floats:
+        """Return a (tokens, dimension) array of independent standard normal numbers."""
+        return self._generator().standard_normal((tokens, dimension))
+
+    def gammas(self, tokens: int, shape: float) -> Floats:
+        """Return (tokens,) independent Gamma(shape, 1) numbers."""
+        return self._generator().standard_gamma(shape, tokens)
+
+    def describe(self) -> Mapping[str, Any]:
+        """Say what kind of source this is, for the receipt."""
+        return {"source": "secure", "generator": "AES-128 counter mode, keyed by the operating system"}
+
+    def _generator(self) -> np.random.Generator:
+        generator: np.random.Generator | None = getattr(self._local, "generator", None)
+        if generator is None or self._local.pid != os.getpid():
+            generator = _fresh_secure_generator()
+            self._local.generator = generator
+            self._local.pid = os.getpid()
+        return generator
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("SecureRandomness cannot be pickled or copied: a copy would repeat the noise. Make a new one where it is used")
+
+
+class InsecureSeededRandomness:
+    """A repeatable source for tests and published experiments: whoever knows the seed can undo the noise."""
+
+    __slots__ = ("_generator", "insecure_seed")
+
+    def __init__(self, *, insecure_seed: int) -> None:
+        self.insecure_seed = insecure_seed
+        self._generator = np.random.Generator(np.random.PCG64(insecure_seed))
+
+    def normals(self, tokens: int, dimension: int) -> Floats:
+        """Return a (tokens, dimension) array of independent standard normal numbers."""
+        return self._generator.standard_normal((tokens, dimension))
+
+    def gammas(self, tokens: int, shape: float) -> Floats:
+        """Return (tokens,) independent Gamma(shape, 1) numbers."""
+        return self._generator.standard_gamma(shape, tokens)
+
+    def describe(self) -> Mapping[str, Any]:
+        """Say that this source is insecure, with its seed, for the receipt."""
+        return {"source": "INSECURE seeded", "generator": "PCG64", "insecure_seed": self.insecure_seed}
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("InsecureSeededRandomness cannot be pickled or copied: a copy would repeat the noise")
+
+
+def _fresh_secure_generator() -> np.random.Generator:
+    # randomgen's seed= falls back to a hash of time and process id when no entropy is there; key= with our own call
+    # to the operating system fails instead.
+    try:
+        from randomgen import AESCounter
+
+        return np.random.Generator(AESCounter(key=secrets.randbits(128)))
+    except Exception as error:
+        raise RandomnessError(f"no secure random numbers ({type(error).__name__}: {error}); nothing was released") from error

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from deniable import InvalidParameter, Multivariate
+from deniable.parameters import validated_count, validated_epsilon
+from strategies import random_embedding
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 0, 0.0, -1, -0.0, "12", None, True, [1], 1j, 10**400, 1e-300, Decimal(3)])
+def test_bad_epsilon_is_refused_before_any_work(value: Any) -> None:
+    with pytest.raises(InvalidParameter, match="epsilon"):
+        Multivariate(random_embedding(3, 2), epsilon=value)
+
+
+@pytest.mark.parametrize("value", [12, 0.5, np.float32(3), np.int64(7), Fraction(1, 3), 1e-200, 1e300])
+def test_any_finite_positive_number_is_an_epsilon(value: Any) -> None:
+    assert validated_epsilon(value) == float(value)
+
+
+@pytest.mark.parametrize("value", [0, -3, 1.5, "2", None, True])
+def test_counts_are_whole_numbers(value: Any) -> None:
+    with pytest.raises(InvalidParameter):
+        validated_count(value, "draws")

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import copy
+import multiprocessing
+import os
+import pickle
+import secrets
+import threading
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from randomgen import AESCounter
+
+from deniable import InsecureSeededRandomness, Multivariate, Privatizer, RandomnessError, SecureRandomness
+from strategies import random_embedding
+
+
+def test_aes_output_equals_openssl() -> None:
+    key = secrets.randbits(128)
+    ours = AESCounter(key=key).random_raw(4096)
+    # randomgen numbers its blocks from 0, little endian; cryptography calls OpenSSL.
+    blocks = b"".join(i.to_bytes(16, "little") for i in range(2048))
+    encryptor = Cipher(algorithms.AES(key.to_bytes(16, "little")), modes.ECB()).encryptor()
+    assert np.array_equal(ours, np.frombuffer(encryptor.update(blocks), dtype="<u8"))
+
+
+def test_two_sources_never_agree() -> None:
+    assert not np.array_equal(SecureRandomness().normals(4, 8), SecureRandomness().normals(4, 8))
+
+
+@pytest.mark.parametrize("act", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_sources_cannot_be_copied(act: Callable[[object], object]) -> None:
+    for source in (SecureRandomness(), InsecureSeededRandomness(insecure_seed=1)):
+        with pytest.raises(TypeError, match="repeat the noise"):
+            act(source)
+
+
+@pytest.mark.parametrize("act", [pickle.dumps, copy.deepcopy])
+def test_a_privatizer_cannot_carry_its_source_to_another_process(act: Callable[[object], object]) -> None:
+    with pytest.raises(TypeError):
+        act(Privatizer(Multivariate(random_embedding(3, 2), epsilon=1)))
+
+
+def fork_and_draw(source: SecureRandomness, children: int) -> list[bytes]:
+    """Return the noise the parent and each forked child draw from one source that had been used before."""
+    source.normals(1, 1)
+    drawn = []
+    for _ in range(children):
+        read_end, write_end = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.write(write_end, source.normals(2, 4).tobytes() + source.gammas(2, 3.0).tobytes())
+            os._exit(0)
+        os.close(write_end)
+        os.waitpid(pid, 0)
+        drawn.append(os.read(read_end, 4096))
+        os.close(read_end)
+    drawn.append(source.normals(2, 4).tobytes() + source.gammas(2, 3.0).tobytes())
+    return drawn
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")
+def test_forked_workers_never_repeat_noise() -> None:
+    drawn = fork_and_draw(SecureRandomness(), 4)
+    assert len(set(drawn)) == 5
+    assert all(len(part) == 8 * (8 + 2) for part in drawn)
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")
+def test_the_fork_test_catches_a_shared_numpy_generator() -> None:
+    class Shared(SecureRandomness):
+        def __init__(self) -> None:
+            super().__init__()
+            self.shared = np.random.default_rng()
+
+        def _generator(self) -> np.random.Generator:
+            return self.shared
+
+    assert len(set(fork_and_draw(Shared(), 4))) < 5
+
+
+def _draw_in_worker(_: int) -> bytes:
+    return SecureRandomness().normals(2, 4).tobytes()
+
+
+def test_spawned_workers_never_repeat_noise() -> None:
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        drawn = pool.map(_draw_in_worker, range(6), chunksize=1)
+    assert len(set(drawn)) == 6
+
+
+def test_threads_never_repeat_noise() -> None:
+    source, drawn = SecureRandomness(), []
+
+    def work() -> None:
+        drawn.append(source.normals(3, 5).tobytes())
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(drawn)) == 8
+
+
+def test_without_entropy_nothing_is_released(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_entropy(bits: int) -> int:
+        raise OSError("no entropy")
+
+    monkeypatch.setattr(secrets, "randbits", no_entropy)
+    private = Privatizer(Multivariate(random_embedding(3, 2), epsilon=1e6))
+    with pytest.raises(RandomnessError, match="nothing was released"):
+        private("w0 w1")
+    assert private.receipt().tally.words == 0
+
+
+def test_the_seeded_source_repeats_and_says_it_is_insecure() -> None:
+    first, second = InsecureSeededRandomness(insecure_seed=5), InsecureSeededRandomness(insecure_seed=5)
+    assert np.array_equal(first.normals(3, 4), second.normals(3, 4))
+    assert first.describe()["source"].startswith("INSECURE")
+    assert first.describe()["insecure_seed"] == 5
+
+
+def test_the_default_source_is_the_secure_one() -> None:
+    assert Privatizer(Multivariate(random_embedding(3, 2), epsilon=1)).receipt().randomness["source"] == "secure"
