@@ -1,0 +1,68 @@
+"""A text file, one document a line, as lists of words: streamed, packed or not, read as often as is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from deniable.embeddings.readers.packing import Progress, UnpackLimit, unpacked
+from deniable.text.tokens import words_of
+
+LONGEST_DOCUMENT = 10_000
+"""Words after which a document is cut in two: gensim reads no further than this."""
+
+_BYTES_AT_ONCE = 1 << 20
+
+
+class Corpus:
+    """Iterates over the documents of a file; each pass reads it anew and reports its bytes after those of earlier passes."""
+
+    def __init__(self, path: Path, *, passes: int = 1, progress: Progress | None = None) -> None:
+        """Hold the path; ``passes`` is how often the file will be read, for the total of the progress."""
+        self.path = path
+        self._total = path.stat().st_size * passes
+        self._read_before = 0
+        self._progress = progress
+
+    def __iter__(self) -> Iterator[list[str]]:
+        """Yield the words of each document, lower case, in pieces of at most ``LONGEST_DOCUMENT``.
+
+        :raises MalformedEmbedding: if the file is packed and damaged.
+        """
+        for line in self._lines():
+            words = words_of(line)
+            for start in range(0, len(words), LONGEST_DOCUMENT):
+                yield words[start : start + LONGEST_DOCUMENT]
+        self._read_before += self.path.stat().st_size
+
+    def _lines(self) -> Iterator[str]:
+        rest = b""
+        with unpacked(self.path, limit=UnpackLimit(), progress=self._report) as stream:
+            while block := stream.read(_BYTES_AT_ONCE):
+                *lines, rest = (rest + block).split(b"\n")
+                yield from (line.decode("utf-8", "replace") for line in lines)
+                if len(rest) > _BYTES_AT_ONCE:  # a line without end must not fill the memory
+                    head, _, rest = rest.rpartition(b" ") if b" " in rest else (rest, b"", b"")
+                    yield head.decode("utf-8", "replace")
+        yield rest.decode("utf-8", "replace")
+
+    def _report(self, done: int, _size: int | None) -> None:
+        if self._progress is not None:
+            self._progress(self._read_before + done, self._total)
+
+
+class Held:
+    """A corpus for gensim's reading thread: an error ends the pass and is kept, since raising there would hang the training."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        """Wrap a corpus."""
+        self._corpus = corpus
+        self.failure: Exception | None = None
+
+    def __iter__(self) -> Iterator[list[str]]:
+        """Yield what the corpus yields, up to its first error."""
+        if self.failure is None:
+            try:
+                yield from self._corpus
+            except Exception as error:
+                self.failure = error

@@ -1,0 +1,202 @@
+"""An embedding: the public words, their vectors, the vector of the unknown word ⊥, and a fingerprint of it all."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deniable.errors import MalformedEmbedding
+from deniable.interfaces import Ids, Vectors
+
+if TYPE_CHECKING:
+    from deniable.embeddings.subwords import Subwords
+
+UNKNOWN_TOKENS = ("<unk>", "<UNK>", "[UNK]")
+"""Words that public embeddings use for the unknown word: their vector becomes ⊥ and they are never an output."""
+
+_ROWS_AT_ONCE = 16_384
+
+
+class Embedding:
+    """Words with one float32 vector each, plus the unknown word ⊥.
+
+    Word ``i`` has the id ``i``. The id ``len(embedding)`` (``unknown_id``) stands for ⊥: every word that is not in the
+    vocabulary. ⊥ can be an input, never an output. Its vector is the embedding's own ``<unk>`` vector if there is one,
+    else the mean of all vectors.
+
+    The embedding is public: it must not be made from the text that is to be protected.
+    """
+
+    def __init__(self, words: Sequence[str], vectors: ArrayLike, *, unknown: ArrayLike | None = None, name: str = "unnamed") -> None:
+        """Check and hold an embedding given as words and a (words, dimension) array.
+
+        :raises MalformedEmbedding: if words and vectors do not match in number, a vector is not finite, a word is
+            empty, is repeated or holds a line break, or there is nothing at all.
+        """
+        matrix = np.asarray(vectors, dtype=np.float32)
+        words, matrix, own_unknown = check_embedding(list(words), matrix, name)
+        origin = "given"
+        if unknown is None:
+            origin = "mean" if own_unknown is None else "own"
+            unknown = mean_vector(matrix) if own_unknown is None else own_unknown
+        unknown_vector = np.ascontiguousarray(unknown, dtype=np.float32)
+        if unknown_vector.shape != (matrix.shape[1],) or not np.isfinite(unknown_vector).all():
+            raise MalformedEmbedding(name, f"the unknown-word vector must be {matrix.shape[1]} finite numbers")
+        self._hold(words, matrix, unknown_vector, name)
+        self.unknown_origin = origin
+
+    @classmethod
+    def from_checked(cls, words: Sequence[str], vectors: Vectors, unknown: Vectors, *, name: str, **known: Any) -> Embedding:
+        """Hold an embedding that was checked when it was stored, copying nothing.
+
+        ``known`` presets what would otherwise be computed from the content: ``fingerprint``, ``cased``, ``shadowed``,
+        ``subwords``, ``folder``, ``unknown_origin``.
+        """
+        embedding = cls.__new__(cls)
+        embedding._hold(words, vectors, unknown, name)
+        embedding.__dict__.update(known)
+        return embedding
+
+    @classmethod
+    def open(cls, name: str | Path = "default") -> Embedding:
+        """Open the embedded default, an installed embedding by its name, or a stored embedding's folder by its path.
+
+        :raises EmbeddingNotFound: if nothing is installed under that name.
+        """
+        from deniable.embeddings.store import open_embedding
+
+        return open_embedding(name)
+
+    def _hold(self, words: Sequence[str], vectors: Vectors, unknown: Vectors, name: str) -> None:
+        self.words = words
+        self.vectors = vectors
+        self.unknown = unknown
+        self.name = name
+        self.folder: Path | None = None
+        self.subwords: Subwords | None = None
+        self.unknown_origin = "given"  # where the vector of ⊥ comes from: "own" <unk>, "mean", "given", or in words
+
+    def __len__(self) -> int:
+        """Return the number of words, ⊥ not counted."""
+        return len(self.words)
+
+    def __repr__(self) -> str:
+        """Return name and size; never content."""
+        return f"<Embedding {self.name!r}: {len(self):,} words x {self.dimension} dimensions>"
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates of a vector."""
+        return int(self.vectors.shape[1])
+
+    @property
+    def unknown_id(self) -> int:
+        """The id that stands for ⊥ as an input."""
+        return len(self.words)
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """The id of every word."""
+        return {word: i for i, word in enumerate(self.words)}
+
+    @cached_property
+    def cased(self) -> bool:
+        """Whether the vocabulary tells upper case from lower case."""
+        return any(word != word.lower() for word in self.words)
+
+    @cached_property
+    def shadowed(self) -> Ids:
+        """Ids of words that share their vector with an earlier word: these can never be an output."""
+        return shadowed_rows(self.vectors)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of words, vectors and ⊥: two embeddings with one fingerprint release alike."""
+        return content_fingerprint(self.words, self.vectors, self.unknown)
+
+    def ids(self, words: Iterable[str]) -> Ids:
+        """Return the id of each word exactly as it is spelled; ``unknown_id`` where it is not in the vocabulary."""
+        index, unknown = self.index, self.unknown_id
+        return np.fromiter((index.get(word, unknown) for word in words), dtype=np.int64)
+
+    def rows(self, ids: Ids) -> Vectors:
+        """Return the vectors of the ids, ⊥ included, as a new array.
+
+        :raises IndexError: if an id is negative or larger than ``unknown_id``.
+        """
+        if ids.size and (ids.min() < 0 or ids.max() > self.unknown_id):
+            raise IndexError(f"word ids must be from 0 to {self.unknown_id}")
+        unknown = ids == self.unknown_id
+        rows = np.asarray(self.vectors[np.where(unknown, 0, ids)], dtype=np.float32)
+        rows[unknown] = self.unknown
+        return rows
+
+
+def check_embedding(words: list[str], vectors: Vectors, source: str | Path) -> tuple[list[str], Vectors, Vectors | None]:
+    """Return words, contiguous vectors and the vector of the embedding's own unknown token, which is taken out.
+
+    :raises MalformedEmbedding: if this is not an embedding; see ``Embedding``.
+    """
+    if vectors.ndim != 2:
+        raise MalformedEmbedding(source, f"vectors must be a table of words x dimensions, not an array of {vectors.ndim} axes")
+    if len(words) != vectors.shape[0]:
+        raise MalformedEmbedding(source, f"{len(words):,} words but {vectors.shape[0]:,} vectors")
+    if not words or vectors.shape[1] == 0:
+        raise MalformedEmbedding(source, "there are no words or no dimensions")
+    first: dict[str, int] = {}
+    for i, word in enumerate(words):
+        if not isinstance(word, str) or not word or "\n" in word or "\r" in word:
+            raise MalformedEmbedding(source, f"word {i + 1:,} is empty, not a string, or holds a line break")
+        if first.setdefault(word, i) != i:
+            raise MalformedEmbedding(source, f"word {i + 1:,} repeats word {first[word] + 1:,} ({word[:50]!r})")
+    for start in range(0, len(words), _ROWS_AT_ONCE):
+        finite = np.isfinite(vectors[start : start + _ROWS_AT_ONCE]).all(axis=1)
+        if not finite.all():
+            bad = start + int(np.argmin(finite))
+            raise MalformedEmbedding(source, f"the vector of word {bad + 1:,} ({words[bad][:50]!r}) holds a value that is not finite")
+    own = next((first[token] for token in UNKNOWN_TOKENS if token in first), None)
+    if own is None:
+        return words, np.ascontiguousarray(vectors), None
+    if len(words) == 1:
+        raise MalformedEmbedding(source, "its only word is the unknown word")
+    taken_out = {first[token] for token in UNKNOWN_TOKENS if token in first}
+    keep = np.array([i not in taken_out for i in range(len(words))])
+    return [word for i, word in enumerate(words) if i not in taken_out], np.ascontiguousarray(vectors[keep]), vectors[own].copy()
+
+
+def mean_vector(vectors: Vectors) -> Vectors:
+    """Return the mean of all rows, summed in float64."""
+    return np.asarray(vectors.mean(axis=0, dtype=np.float64), dtype=np.float32)
+
+
+def shadowed_rows(vectors: Vectors) -> Ids:
+    """Return the numbers of the rows that equal an earlier row (0.0 and -0.0 are equal)."""
+    seen: set[bytes] = set()
+    shadowed: list[int] = []
+    for start in range(0, len(vectors), _ROWS_AT_ONCE):
+        block = vectors[start : start + _ROWS_AT_ONCE] + np.float32(0.0)  # turns -0.0 into 0.0
+        for offset, row in enumerate(block):
+            # A digest instead of the row keeps this at a few dozen bytes a word, whatever the dimension.
+            key = hashlib.blake2b(row, digest_size=16).digest()
+            if key in seen:
+                shadowed.append(start + offset)
+            seen.add(key)
+    return np.array(shadowed, dtype=np.int64)
+
+
+def content_fingerprint(words: Sequence[str], vectors: Vectors, unknown: Vectors) -> str:
+    """Return a digest of the content, the same on every machine."""
+    digest = hashlib.blake2b(digest_size=16, person=b"deniable-emb-1")
+    digest.update(f"{len(words)} {vectors.shape[1]}\n".encode())
+    for start in range(0, len(words), _ROWS_AT_ONCE):
+        digest.update("\n".join(words[start : start + _ROWS_AT_ONCE]).encode("utf-8", "surrogatepass") + b"\n")
+    for start in range(0, len(words), _ROWS_AT_ONCE):
+        digest.update(np.ascontiguousarray(vectors[start : start + _ROWS_AT_ONCE], dtype="<f4").data)
+    digest.update(np.ascontiguousarray(unknown, dtype="<f4").data)
+    return digest.hexdigest()

@@ -1,0 +1,138 @@
+"""Taking in a file: every word is checked and its vector written out as the blocks come, holding words but no table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from deniable.embeddings.embedding import UNKNOWN_TOKENS
+from deniable.embeddings.growing_array import GrowingArray
+from deniable.embeddings.readers import RawEmbedding
+from deniable.errors import MalformedEmbedding
+from deniable.interfaces import Vectors
+
+
+@dataclass(frozen=True, kw_only=True)
+class Taken:
+    """What was taken in: the words, the embedding's own unknown vector if it had one, and the repeats left out."""
+
+    words: list[str]
+    unknown: Vectors | None
+    repeated: int
+
+
+def take_in(raw: RawEmbedding, vectors_file: Path, *, source: Path, first: int | None = None, drop_repeats: bool = False) -> Taken:
+    """Check all blocks, write the vectors to a .npy file and return the words.
+
+    ``first`` stops after that many words. Words that stand for the unknown word are taken out; the first of
+    ``UNKNOWN_TOKENS`` that was met gives ⊥.
+
+    :raises MalformedEmbedding: if a word is empty, holds a line break or is repeated (unless ``drop_repeats``), a vector
+        is not finite, or there are more or fewer words than the file says.
+    """
+    intake = _Intake(raw, source, first, drop_repeats)
+    with GrowingArray(vectors_file) as array:
+        for words, vectors in raw.blocks:
+            kept = intake.checked(words, vectors)
+            array.append(vectors if len(kept) == len(words) else vectors[kept])
+            if intake.full:
+                break
+        intake.check_total()
+        array.finish()
+    own = next((intake.unknown[token] for token in UNKNOWN_TOKENS if token in intake.unknown), None)
+    return Taken(words=intake.words, unknown=own, repeated=intake.repeated + raw.repeated)
+
+
+class _Intake:
+    def __init__(self, raw: RawEmbedding, source: Path, first: int | None, drop_repeats: bool) -> None:
+        self._raw = raw
+        self._source = source
+        self._first = first
+        self._drop_repeats = drop_repeats
+        self._seen: dict[str, int] = {}
+        self._row = 0
+        self.words: list[str] = []
+        self.unknown: dict[str, Vectors] = {}
+        self.repeated = 0
+
+    @property
+    def full(self) -> bool:
+        """Whether as many words as were asked for are there."""
+        return self._first is not None and len(self.words) >= self._first
+
+    def checked(self, words: list[str], vectors: Vectors) -> list[int]:
+        """Return which rows of a block are to be written, having noted their words."""
+        if len(words) != len(vectors):
+            raise MalformedEmbedding(self._source, f"{len(words):,} words but {len(vectors):,} vectors")
+        self._check_characters(words)
+        self._check_finite(words, vectors)
+        kept: list[int] = []
+        for offset, word in enumerate(words):
+            if self.full:
+                break
+            row = self._row + offset
+            if self._seen.setdefault(word, row) != row:
+                self._refuse_repeat(word, row)
+                self.repeated += 1
+            elif word in UNKNOWN_TOKENS:
+                self.unknown[word] = vectors[offset].copy()
+            else:
+                self.words.append(word)
+                kept.append(offset)
+        self._row += len(words)
+        announced = self._raw.announced
+        if announced is not None and self._row > announced and not self.full:
+            problem = f"the header says {announced:,} words, but more follow; correct the first line if the rest is right"
+            raise MalformedEmbedding(self._source, problem, line=self._raw.line(announced))
+        return kept
+
+    def check_total(self) -> None:
+        """Check that the file held words at all, and as many as it says."""
+        announced = self._raw.announced
+        if not self.full and announced is not None and self._row != announced:
+            problem = f"the header says {announced:,} words, but the file has {self._row:,}: it was cut off; get it again"
+            raise MalformedEmbedding(self._source, problem)
+        if not self.words:
+            raise MalformedEmbedding(self._source, "its only word is the unknown word" if self.unknown else "there are no words in it")
+
+    def _refuse_repeat(self, word: str, row: int) -> None:
+        if not self._drop_repeats:
+            place = self._raw.place(self._seen[word])
+            here = "" if self._raw.first_line is not None else f"{self._raw.place(row)}: "
+            problem = f"{here}the word {word[:50]!r} stands on {place} already; --duplicates first keeps the first of them"
+            raise MalformedEmbedding(self._source, problem, line=self._raw.line(row))
+
+    def _check_characters(self, words: list[str]) -> None:
+        joined = "\n".join(words)
+        if all(words) and joined.count("\n") == len(words) - 1 and "\r" not in joined and _is_encodable(joined):
+            return
+        for offset, word in enumerate(words):
+            problem = None
+            if not word:
+                problem = "the word is empty"
+            elif "\n" in word or "\r" in word:
+                problem = f"the word {word[:50]!r} holds a line break"
+            elif not _is_encodable(word):
+                problem = f"the word {word[:50]!r} holds half a character (a lone surrogate)"
+            if problem is not None:
+                self._refuse(problem, self._row + offset)
+
+    def _check_finite(self, words: list[str], vectors: Vectors) -> None:
+        finite = np.isfinite(vectors).all(axis=1)
+        if not finite.all():
+            offset = int(np.argmin(finite))
+            self._refuse(f"the vector of {words[offset][:50]!r} has a value that is not a finite number", self._row + offset)
+
+    def _refuse(self, problem: str, row: int) -> None:
+        where = "" if self._raw.first_line is not None else f"{self._raw.place(row)}: "
+        raise MalformedEmbedding(self._source, where + problem, line=self._raw.line(row))
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,174 @@
+"""Packed files: gzip, bzip2, xz, zstd and zip, known by their first bytes and unpacked under a limit."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+from deniable.errors import MalformedEmbedding
+
+Progress = Callable[[int, int | None], None]
+"""Called with the bytes read so far and the bytes there are, if that is known."""
+
+GIB = 1 << 30
+
+_DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error, zipfile.BadZipFile, NotImplementedError)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnpackLimit:
+    """How far a packed file may grow before it is refused as a bomb.
+
+    ``total`` bytes in any case; and once past ``ratio_from`` bytes, not more than ``ratio`` times the packed size.
+    Vectors shrink to a third or a half when packed, never to a thousandth.
+    """
+
+    total: int = 64 * GIB
+    ratio: int = 1000
+    ratio_from: int = GIB
+
+    def exceeded(self, unpacked: int, packed: int) -> bool:
+        """Return whether a file of ``packed`` bytes has grown too far."""
+        return unpacked > self.total or (unpacked > self.ratio_from and unpacked > self.ratio * packed)
+
+
+class _Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+class UnpackedStream:
+    """Bytes of a file after unpacking, counted against the limit, with progress reported in bytes of the file itself."""
+
+    def __init__(
+        self, stream: _Readable, raw: IO[bytes], path: Path, *, packing: str | None, limit: UnpackLimit, progress: Progress | None
+    ) -> None:
+        self._stream = stream
+        self._raw = raw
+        self._path = path
+        self._packing = packing
+        self._limit = limit
+        self._progress = progress
+        self._size = path.stat().st_size
+        self._unpacked = 0
+
+    def read(self, size: int) -> bytes:
+        """Return up to ``size`` bytes; nothing at the end.
+
+        :raises MalformedEmbedding: if the packed file is damaged, cut off, or grows past the limit.
+        """
+        if self._packing is None:
+            data = self._stream.read(size)
+        else:
+            try:
+                data = self._stream.read(size)
+            except _DAMAGE as error:
+                raise MalformedEmbedding(self._path, f"the {self._packing} file is damaged or cut off ({error}); get it again") from error
+            self._unpacked += len(data)
+            if self._limit.exceeded(self._unpacked, self._size):
+                raise MalformedEmbedding(
+                    self._path,
+                    f"{self._size:,} bytes unpack to more than {self._unpacked - len(data):,}, past the limit for packed files; "
+                    "if you trust the file, unpack it yourself and add the result",
+                )
+        if self._progress is not None:
+            self._progress(min(self._raw.tell(), self._size), self._size)
+        return data
+
+
+def packing_of(path: Path) -> str | None:
+    """Return how a file is packed, told by its first bytes: "gzip", "bzip2", "xz", "zstd", "zip" or None.
+
+    An .npz file is a zip archive too, but of arrays: it counts as not packed.
+    """
+    with path.open("rb") as file:
+        start = file.read(10)
+    packing = packing_of_bytes(start)
+    if packing == "zip" and _is_npz(path):
+        return None
+    return packing
+
+
+def packing_of_bytes(start: bytes) -> str | None:
+    """Return the packing that content beginning with these (at least ten) bytes has, or None."""
+    if start.startswith(b"\x1f\x8b"):
+        return "gzip"
+    if start.startswith(b"BZh") and start[4:10] == b"1AY&SY":
+        return "bzip2"
+    if start.startswith(b"\xfd7zXZ\x00"):
+        return "xz"
+    if start.startswith(b"\x28\xb5\x2f\xfd"):
+        return "zstd"
+    if start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return "zip"
+    return None
+
+
+def _is_npz(path: Path) -> bool:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+    except _DAMAGE:
+        # The central directory of a cut-off archive is gone; its first entry still says what it was.
+        with path.open("rb") as file:
+            start = file.read(30 + 512)
+        return b".npy" in start[30 : 30 + int.from_bytes(start[26:28], "little")]
+    return bool(names) and all(name.endswith(".npy") for name in names)
+
+
+@contextmanager
+def unpacked(path: Path, *, limit: UnpackLimit, progress: Progress | None = None) -> Iterator[UnpackedStream]:
+    """Open a file for reading, unpacking it on the way if it is packed.
+
+    :raises MalformedEmbedding: if it is a zip archive that does not hold exactly one readable file.
+    """
+    packing = packing_of(path)
+    with ExitStack() as stack:
+        raw = stack.enter_context(path.open("rb"))
+        stream: Any = raw
+        if packing == "gzip":
+            stream = stack.enter_context(gzip.GzipFile(fileobj=raw))
+        elif packing == "bzip2":
+            stream = stack.enter_context(bz2.BZ2File(raw))
+        elif packing == "xz":
+            stream = stack.enter_context(lzma.LZMAFile(raw))
+        elif packing == "zstd":
+            import pyarrow as pa
+
+            stream = stack.enter_context(pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd"))
+        elif packing == "zip":
+            stream = stack.enter_context(_only_member(path, raw, stack))
+        yield UnpackedStream(stream, raw, path, packing=packing, limit=limit, progress=progress)
+
+
+def _only_member(path: Path, raw: IO[bytes], stack: ExitStack) -> IO[bytes]:
+    try:
+        archive = stack.enter_context(zipfile.ZipFile(raw))
+        # macOS adds a folder of its own to the archives it makes; it never holds the data.
+        members = [info for info in archive.infolist() if not info.is_dir() and not info.filename.startswith("__MACOSX/")]
+        if len(members) != 1:
+            names = ", ".join(info.filename[:80] for info in members[:8]) + (", …" if len(members) > 8 else "")
+            raise MalformedEmbedding(path, f"the zip file holds {len(members)} files ({names or 'nothing'}); unpack it and add one of them")
+        if members[0].flag_bits & 0x1:
+            raise MalformedEmbedding(path, "the zip file is encrypted; unpack it and add the file inside")
+        return archive.open(members[0])
+    except _DAMAGE as error:
+        raise MalformedEmbedding(path, f"the zip file is damaged or cut off ({error}); get it again") from error
+
+
+def unpacked_copy(path: Path, folder: Path, *, limit: UnpackLimit, progress: Progress | None = None) -> Path:
+    """Return a path to the content: the file itself if it is not packed, else an unpacked copy in ``folder``."""
+    if packing_of(path) is None:
+        return path
+    copy = folder / "unpacked"
+    with unpacked(path, limit=limit, progress=progress) as stream, copy.open("wb") as out:
+        while data := stream.read(1 << 22):
+            out.write(data)
+    return copy

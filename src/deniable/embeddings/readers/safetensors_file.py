@@ -1,0 +1,82 @@
+"""Safetensors files: one two-dimensional tensor, and its words in the metadata or in a text file beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+
+from deniable.embeddings.readers.raw import Block, RawEmbedding
+from deniable.errors import MalformedEmbedding
+from deniable.interfaces import Vectors
+
+_DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
+_ROWS_AT_ONCE = 8192
+
+
+def read_safetensors(path: Path, *, source: Path) -> RawEmbedding:
+    """Return the embedding of a .safetensors file, read block by block as it is consumed.
+
+    Words come from the metadata key "words" (a JSON list), else from ``NAME.words.txt`` or ``vocab.txt`` beside ``source``.
+
+    :raises MalformedEmbedding: if there is not exactly one table of floats, or no words for it.
+    """
+    try:
+        with safe_open(path, framework="np") as file:  # checks the header against the size of the file
+            tables = [name for name in file.keys() if len(file.get_slice(name).get_shape()) == 2]  # noqa: SIM118 - not a dict
+            metadata = file.metadata() or {}
+    except (SafetensorError, OSError, ValueError) as error:
+        raise MalformedEmbedding(source, f"the .safetensors file is damaged ({error}); get it again") from error
+    if len(tables) != 1:
+        raise MalformedEmbedding(source, f"must hold one table of vectors, not {len(tables)} ({', '.join(tables) or 'none'})")
+    words = _words(metadata, source)
+    return RawEmbedding(format="safetensors", blocks=_blocks(path, tables[0], words, source), announced=len(words))
+
+
+def _words(metadata: dict[str, str], source: Path) -> list[str]:
+    if "words" in metadata:
+        try:
+            words = json.loads(metadata["words"])
+        except ValueError as error:
+            raise MalformedEmbedding(source, f"its metadata key 'words' is not JSON ({error})") from error
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            raise MalformedEmbedding(source, "its metadata key 'words' is not a JSON list of strings")
+        return words
+    stem = source.name.partition(".safetensors")[0]
+    for beside in (source.with_name(f"{stem}.words.txt"), source.with_name("vocab.txt")):
+        if beside.is_file():
+            try:
+                text = beside.read_bytes().decode("utf-8")
+            except UnicodeDecodeError as error:
+                raise MalformedEmbedding(beside, "is not UTF-8") from error
+            return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+    raise MalformedEmbedding(source, f"no words: neither the metadata key 'words', nor {stem}.words.txt or vocab.txt beside it")
+
+
+def _blocks(path: Path, name: str, words: list[str], source: Path) -> Iterator[Block]:
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        entry = json.loads(file.read(length))[name]
+        (count, dimension), (begin, _) = entry["shape"], entry["data_offsets"]
+        if entry["dtype"] not in _DTYPES:
+            raise MalformedEmbedding(source, f"vectors of type {entry['dtype']} are not floats ({', '.join(_DTYPES)} are read)")
+        if count != len(words):
+            raise MalformedEmbedding(source, f"{len(words):,} words but {count:,} vectors")
+        dtype = np.dtype(_DTYPES[entry["dtype"]])
+        file.seek(8 + length + begin)
+        for start in range(0, count, _ROWS_AT_ONCE):
+            rows = min(_ROWS_AT_ONCE, count - start)
+            data = np.frombuffer(file.read(rows * dimension * dtype.itemsize), dtype=dtype).reshape(rows, dimension)
+            yield words[start : start + rows], _as_float32(data, bfloat=entry["dtype"] == "BF16")
+
+
+def _as_float32(data: NDArray[np.generic], *, bfloat: bool) -> Vectors:
+    if bfloat:
+        # A bfloat16 is the upper half of a float32.
+        return (data.astype(np.uint32) << np.uint32(16)).view(np.float32)
+    with np.errstate(over="ignore"):  # what overflows becomes infinite and is refused with its word
+        return data.astype(np.float32)

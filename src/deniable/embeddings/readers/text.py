@@ -1,0 +1,145 @@
+"""Text formats: GloVe (no header), word2vec text and fastText .vec (a first line with the numbers of words and dimensions).
+
+A line is a word, then its values, separated by U+0020. The word is what is left of the last n fields, so words with
+spaces inside, which the GloVe 840B file has, are read as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from deniable.embeddings.readers.lines import line_blocks
+from deniable.embeddings.readers.packing import UnpackedStream
+from deniable.embeddings.readers.raw import Block, RawEmbedding
+from deniable.embeddings.readers.values import is_number, parse_values
+from deniable.errors import MalformedEmbedding
+
+HEADER = re.compile(rb"([0-9]{1,18}) ([0-9]{1,9}) *")
+_LINES_TO_JUDGE = 100
+
+
+def read_text(stream: UnpackedStream, *, source: Path, header: bool) -> RawEmbedding:
+    """Return the embedding of a text file, read as it is consumed.
+
+    :raises MalformedEmbedding: if the file is empty or has no valid header where one must be.
+    """
+    blocks = line_blocks(stream, source=source)
+    lines, ended = next(blocks, ([], True))
+    if not any(lines):
+        raise MalformedEmbedding(source, "the file is empty")
+    announced = None
+    if header:
+        match = HEADER.fullmatch(lines[0])
+        if match is None:
+            raise MalformedEmbedding(source, f"{_shown(lines[0])} is not a header of two whole numbers (words, dimensions)", line=1)
+        announced, dimension = int(match[1]), int(match[2])
+        if announced == 0 or dimension == 0:
+            raise MalformedEmbedding(source, f"the header says {announced} words and {dimension} dimensions: nothing to read", line=1)
+        lines = lines[1:]
+    else:
+        dimension = judged_dimension(lines, source=source)
+    first_line = 2 if header else 1
+    parsed = _parsed(lines, ended, blocks, dimension, source, first_line)
+    return RawEmbedding(format="word2vec-text" if header else "glove", blocks=parsed, announced=announced, first_line=first_line)
+
+
+def judged_dimension(lines: Sequence[bytes], *, source: Path) -> int:
+    """Return the number of values per line that most of the first lines have, taking each word for one field.
+
+    The most frequent count, not the first: a word with a space inside may well stand on line 1.
+
+    :raises MalformedEmbedding: if the lines hold no values.
+    """
+    counts = Counter(line.rstrip(b" ").count(b" ") for line in lines[:_LINES_TO_JUDGE] if line)
+    most = max(counts.values())
+    dimension = min(count for count, times in counts.items() if times == most)
+    if dimension == 0:
+        raise MalformedEmbedding(source, f"{_shown(lines[0])} is not a word followed by numbers", line=1)
+    return dimension
+
+
+def _parsed(
+    lines: list[bytes], ended: bool, blocks: Iterator[tuple[list[bytes], bool]], dimension: int, source: Path, first_line: int
+) -> Iterator[Block]:
+    line = first_line
+    blank: int | None = None  # empty lines are let pass at the end of the file only
+    while True:
+        kept = len(lines)
+        while kept and not lines[kept - 1]:
+            kept -= 1
+        if kept:
+            yield _block(lines[:kept], ended or kept < len(lines), dimension, source, line)
+        line += kept
+        if kept < len(lines):
+            blank = line
+        following = next(blocks, None)
+        if following is None:
+            return
+        lines, ended = following
+        if blank is not None and any(lines):
+            raise MalformedEmbedding(source, "the line is empty", line=blank)
+
+
+def _block(lines: list[bytes], ended: bool, dimension: int, source: Path, first_line: int) -> Block:
+    words: list[bytes] = []
+    tails: list[bytes] = []
+    for offset, line in enumerate(lines):
+        if line.endswith(b" "):  # word2vec and fastText write a space after the last value
+            line = line.rstrip(b" ")
+        surplus = line.count(b" ") - dimension
+        if surplus == 0:
+            word, _, tail = line.partition(b" ")
+        elif surplus > 0:
+            word, tail = _split_after_spaces(line, dimension)
+            if is_number(word.rpartition(b" ")[2]):
+                raise MalformedEmbedding(source, _too_many(line, word, dimension), line=first_line + offset)
+        else:
+            cut_off = not ended and offset == len(lines) - 1
+            raise MalformedEmbedding(source, _too_few(line, dimension, cut_off), line=first_line + offset)
+        if not word.strip(b" "):
+            raise MalformedEmbedding(source, "the word is empty", line=first_line + offset)
+        words.append(word)
+        tails.append(tail)
+    return _decoded(words, source, first_line), parse_values(tails, dimension, source=source, first_line=first_line)
+
+
+def _split_after_spaces(line: bytes, dimension: int) -> tuple[bytes, bytes]:
+    word = line.rsplit(b" ", dimension)[0]
+    return word, line[len(word) + 1 :]
+
+
+def _too_many(line: bytes, word: bytes, dimension: int) -> str:
+    fields = line.split(b" ")
+    numbers = next((i for i, field in enumerate(reversed(fields)) if not is_number(field)), len(fields) - 1)
+    return f"{numbers:,} values where {dimension:,} were expected; if {_shown(word)} is one word, write _ for the space in it"
+
+
+def _too_few(line: bytes, dimension: int, cut_off: bool) -> str:
+    if not line:
+        return "the line is empty"
+    if b"\x00" in line:
+        return "binary data where a line of text was expected"
+    found = line.count(b" ")
+    if cut_off:
+        return f"the file ends within this line, after {found:,} of {dimension:,} values: it was cut off; get it again"
+    return f"{found:,} values where {dimension:,} were expected ({_shown(line)})"
+
+
+def _decoded(words: list[bytes], source: Path, first_line: int) -> list[str]:
+    try:
+        return b"\n".join(words).decode("utf-8").split("\n")
+    except UnicodeDecodeError:
+        for offset, word in enumerate(words):
+            try:
+                word.decode("utf-8")
+            except UnicodeDecodeError as error:
+                problem = f"the word {_shown(word)} is not UTF-8; remove the line, or convert the file: iconv -c -t utf-8"
+                raise MalformedEmbedding(source, problem, line=first_line + offset) from error
+        raise
+
+
+def _shown(text: bytes) -> str:
+    return repr(text[:50].decode("utf-8", "backslashreplace"))

@@ -1,0 +1,107 @@
+"""Training an embedding from a public text: skip-gram vectors, with subwords if wanted, by gensim.
+
+The text must be public. An embedding made from the text that is to be protected depends on it, its words and vectors give
+that text away, and the guarantee, which is stated for a fixed public embedding, says nothing any more.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from deniable.embeddings.corpus import Corpus, Held
+from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.readers.fasttext_bin import subwords_of
+from deniable.embeddings.readers.packing import Progress
+from deniable.errors import InvalidParameter, MalformedEmbedding, MissingExtra
+from deniable.parameters import validated_count
+
+WARNING = (
+    "the training text must be public: its words and their company become the embedding. "
+    "Training on the text that is to be protected breaks the guarantee"
+)
+
+BUCKETS = 200_000
+"""Rows of subword vectors. fastText's own 2,000,000 suit corpora of billions of words, and weigh 800 MB at 100 dimensions."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """How to train. ``first`` keeps that many of the most frequent words; ``subwords`` trains vectors of word parts too."""
+
+    dimension: int = 100
+    window: int = 5
+    min_count: int = 5
+    epochs: int = 5
+    workers: int = 1
+    first: int | None = None
+    subwords: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the numbers.
+
+        :raises InvalidParameter: if one is not a whole number of at least 1.
+        """
+        for name in ("dimension", "window", "min_count", "epochs", "workers"):
+            validated_count(getattr(self, name), name)
+        if self.first is not None:
+            validated_count(self.first, "first")
+
+    def described(self) -> str:
+        """Return the settings in one line, for the record that is kept with the embedding."""
+        return "skip-gram, " + ", ".join(f"{key} {value}" for key, value in asdict(self).items() if key != "workers" and value is not None)
+
+
+def train_embedding(corpus: Path, training: Training, *, name: str = "unnamed", progress: Progress | None = None) -> Embedding:
+    """Return an embedding trained on a text file, one document a line; words come most frequent first.
+
+    The file is read once to count its words and once an epoch. With one worker and the same file, the same vectors come
+    out; with more, gensim's threads race and they differ a little.
+
+    :raises MissingExtra: if gensim is not installed.
+    :raises InvalidParameter: if there is no such file.
+    :raises MalformedEmbedding: if no word is frequent enough, or the file is packed and damaged.
+    """
+    if not corpus.is_file():
+        raise InvalidParameter("corpus", str(corpus), "there is no such file")
+    model = _untrained(training)
+    documents = Corpus(corpus, passes=1 + training.epochs, progress=progress)
+    counts: Counter[str] = Counter()
+    pieces = 0
+    for words in documents:
+        counts.update(words)
+        pieces += 1
+    # Ties go by spelling, so that the choice does not hang on the order of a dictionary.
+    frequent = sorted((word for word, count in counts.items() if count >= training.min_count), key=lambda word: (-counts[word], word))
+    if not frequent:
+        raise MalformedEmbedding(corpus, f"no word of it occurs {training.min_count:,} times; give more text or a smaller --min-count")
+    model.build_vocab_from_freq({word: counts[word] for word in frequent[: training.first]}, corpus_count=pieces)
+    held = Held(documents)
+    model.train(held, total_examples=pieces, epochs=training.epochs)
+    if held.failure is not None:
+        raise held.failure
+    embedding = Embedding(model.wv.index_to_key, model.wv.vectors, name=name)
+    if training.subwords:
+        embedding.subwords = subwords_of(model.wv)
+    return embedding
+
+
+def _untrained(training: Training) -> Any:
+    try:
+        from gensim.models import FastText, Word2Vec
+    except ImportError as error:
+        raise MissingExtra("training an embedding", "train") from error
+    # min_count 1: what is too rare has been taken out of the counts already.
+    options = {
+        "vector_size": training.dimension,
+        "window": training.window,
+        "workers": training.workers,
+        "min_count": 1,
+        "sg": 1,
+        "seed": 1,
+    }
+    if training.subwords:
+        return FastText(**options, bucket=BUCKETS)
+    return Word2Vec(**options)

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import lzma
+import struct
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deniable.embeddings.restrict import restrict
+from deniable.embeddings.store import add, open_embedding, save
+from deniable.errors import MalformedEmbedding, MissingExtra
+
+Refused = Callable[..., MalformedEmbedding]
+
+WORDS = ["in", "for", "no\u00a0break", "New_York", "😀"]
+VECTORS = np.random.default_rng(0).normal(size=(5, 7)).astype(np.float32)
+
+
+def binary(words: list[str] | list[bytes], vectors: np.ndarray, *, count: int | None = None, after: bytes = b"") -> bytes:
+    raw = [word.encode() if isinstance(word, str) else word for word in words]
+    body = b"".join(word + b" " + row.tobytes() + after for word, row in zip(raw, vectors, strict=True))
+    return f"{len(words) if count is None else count} {vectors.shape[1]}\n".encode() + body
+
+
+@pytest.mark.parametrize("after", [b"", b"\n"])
+def test_word2vec_binary_comes_back(tmp_path: Path, after: bytes) -> None:
+    path = tmp_path / "anything"
+    path.write_bytes(lzma.compress(binary(WORDS, VECTORS, after=after)))
+    info = add(path, "w2v")
+    assert info.meta is not None
+    assert info.meta.source_format == "word2vec-binary"
+    embedding = open_embedding("w2v")
+    assert list(embedding.words) == WORDS
+    np.testing.assert_array_equal(embedding.vectors, VECTORS)
+
+
+def test_every_cut_of_a_word2vec_binary_is_refused(refused: Refused) -> None:
+    content = binary(WORDS, VECTORS)
+    for length in range(len(content) - 30, len(content)):
+        assert "cut off" in refused(content[:length], format="word2vec-binary").problem
+    assert "cut off" in refused(content[:60]).problem
+
+
+def test_a_lying_header_is_refused_without_allocating(refused: Refused) -> None:
+    assert "cut off" in refused(binary(WORDS, VECTORS, count=10**15)).problem
+
+
+def test_more_words_than_the_header_says_are_refused(refused: Refused) -> None:
+    assert "bytes follow" in refused(binary(WORDS, VECTORS, count=3)).problem
+
+
+def test_words_that_are_not_utf8_are_refused(refused: Refused) -> None:
+    assert "not UTF-8" in refused(binary([b"ok", b"\xff\xfe"], VECTORS[:2])).problem
+
+
+def test_repeated_words_are_refused_or_counted(refused: Refused, tmp_path: Path) -> None:
+    content = binary(["a", "b", "a"], VECTORS[:3])
+    assert "1 of its 3 words are repeats" in refused(content).problem
+    path = tmp_path / "v.bin"
+    path.write_bytes(content)
+    info = add(path, "kept", duplicates="first")
+    assert info.meta is not None
+    assert (info.meta.words, info.meta.repeated) == (2, 1)
+    np.testing.assert_array_equal(open_embedding("kept").vectors, VECTORS[:2])
+
+
+def test_first_words_of_a_binary(tmp_path: Path) -> None:
+    path = tmp_path / "v.bin"
+    path.write_bytes(binary(WORDS, VECTORS))
+    add(path, "two", first=2)
+    assert list(open_embedding("two").words) == WORDS[:2]
+
+
+def test_first_counts_words_not_the_unknown_token(tmp_path: Path) -> None:
+    path = tmp_path / "v.bin"
+    path.write_bytes(binary(["<unk>", "a", "b", "c"], VECTORS[:4]))
+    add(path, "two", first=2)
+    embedding = open_embedding("two")
+    assert list(embedding.words) == ["a", "b"]
+    np.testing.assert_array_equal(embedding.unknown, VECTORS[0])
+
+
+def test_a_binary_that_is_only_called_packed_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "v.bin.gz"
+    path.write_bytes(binary(WORDS, VECTORS))
+    add(path, "plain")
+    assert len(open_embedding("plain")) == 5
+
+
+def test_a_header_that_is_missing_or_empty_is_refused(refused: Refused) -> None:
+    assert "does not begin" in refused(b"a 1 2\n", format="word2vec-binary").problem
+    assert "nothing to read" in refused(b"0 5\n\x00", format="word2vec-binary").problem
+
+
+@pytest.mark.parametrize("content", [binary(WORDS, VECTORS), struct.pack("<ii", 793712314, 12)])
+def test_without_gensim_the_pip_command_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+    for name in ("gensim", "gensim.models", "gensim.models.fasttext"):
+        monkeypatch.setitem(sys.modules, name, None)
+    path = tmp_path / "v.bin"
+    path.write_bytes(content)
+    with pytest.raises(MissingExtra, match="pip install"):
+        add(path, "x")
+
+
+@pytest.fixture(scope="module")
+def fasttext_model(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, list[str], np.ndarray]:
+    from gensim.models.fasttext import FastText, save_facebook_model
+
+    model = FastText(vector_size=6, min_count=1, bucket=50, seed=1, workers=1, epochs=1)
+    sentences = [["hello", "world", "naïve"], ["hello", "again"]] * 5
+    model.build_vocab(sentences)
+    model.train(sentences, total_examples=len(sentences), epochs=1)
+    path = tmp_path_factory.mktemp("fasttext") / "m.bin"
+    save_facebook_model(model, str(path))
+    return path.read_bytes(), model.wv.index_to_key, model.wv.vectors
+
+
+def test_fasttext_binary_comes_back(tmp_path: Path, fasttext_model: tuple[bytes, list[str], np.ndarray]) -> None:
+    content, words, vectors = fasttext_model
+    path = tmp_path / "anything"
+    path.write_bytes(content)
+    info = add(path, "ft")
+    assert info.meta is not None
+    assert info.meta.source_format == "fasttext-binary"
+    embedding = open_embedding("ft")
+    assert list(embedding.words) == words
+    np.testing.assert_allclose(embedding.vectors, vectors, rtol=1e-5)
+    assert info.meta.subwords
+    assert embedding.subwords is not None
+    assert embedding.subwords.vectors(["unheard"]).any()
+
+
+def test_subwords_survive_restricting_and_saving(tmp_path: Path, fasttext_model: tuple[bytes, list[str], np.ndarray]) -> None:
+    path = tmp_path / "m.bin"
+    path.write_bytes(fasttext_model[0])
+    add(path, "ft")
+    whole = open_embedding("ft")
+    save(restrict(whole, first=2), "part")
+    part = open_embedding("part")
+    assert whole.subwords is not None
+    assert part.subwords is not None
+    np.testing.assert_array_equal(part.subwords.vectors(["unheard"]), whole.subwords.vectors(["unheard"]))
+
+
+def test_cut_off_fasttext_binary_is_refused(refused: Refused, fasttext_model: tuple[bytes, list[str], np.ndarray]) -> None:
+    content = fasttext_model[0]
+    for length in (5, 40, 100, len(content) // 2):
+        assert "gensim cannot read" in refused(content[:length]).problem

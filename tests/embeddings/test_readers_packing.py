@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from deniable.embeddings.readers import UnpackLimit
+from deniable.embeddings.store import add, open_embedding
+from deniable.errors import MalformedEmbedding
+
+Refused = Callable[..., MalformedEmbedding]
+
+TEXT = b"".join(b"w%d 0.%d -1.5\n" % (i, i) for i in range(500))
+SMALL = UnpackLimit(total=1 << 20)
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return out.getvalue()
+
+
+def zstd(content: bytes) -> bytes:
+    return bytes(pa.compress(content, codec="zstd", asbytes=True))
+
+
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "bzip2": bz2.compress,
+    "xz": lzma.compress,
+    "zstd": zstd,
+    "zip": lambda content: zipped({"v.txt": content}),
+}
+
+
+@pytest.mark.parametrize("packing", PACKERS)
+def test_packed_files_are_told_by_content_not_by_name(tmp_path: Path, packing: str) -> None:
+    path = tmp_path / "anything"
+    path.write_bytes(PACKERS[packing](TEXT))
+    add(path, "packed")
+    assert len(open_embedding("packed")) == 500
+
+
+@pytest.mark.parametrize("packing", PACKERS)
+def test_cut_off_packed_files_are_refused(refused: Refused, packing: str) -> None:
+    packed = PACKERS[packing](b"".join(b"w%d 0.%d -1.5\n" % (i, i * i) for i in range(50_000)))
+    assert "damaged or cut off" in refused(packed[: len(packed) // 2]).problem
+    assert "damaged or cut off" in refused(packed[:-2]).problem
+
+
+@pytest.mark.parametrize("packing", PACKERS)
+def test_a_bomb_is_refused_at_the_limit(refused: Refused, packing: str) -> None:
+    error = refused(PACKERS[packing](b"w 0.5\n" + b"0" * (8 << 20)), limit=SMALL)
+    assert "past the limit for packed files" in error.problem
+
+
+def test_the_ratio_counts_only_past_its_start() -> None:
+    limit = UnpackLimit(total=1000, ratio=10, ratio_from=100)
+    assert not limit.exceeded(100, 1)
+    assert limit.exceeded(101, 1)
+    assert not limit.exceeded(500, 50)
+    assert limit.exceeded(1001, 1000)
+
+
+def test_a_plain_file_knows_no_limit(tmp_path: Path) -> None:
+    path = tmp_path / "v.txt"
+    path.write_bytes(TEXT)
+    add(path, "plain", limit=UnpackLimit(total=10))
+
+
+def test_a_zip_of_many_files_names_them(refused: Refused) -> None:
+    error = refused(zipped({"glove.50d.txt": TEXT, "glove.300d.txt": TEXT}))
+    assert "2 files (glove.50d.txt, glove.300d.txt); unpack it and add one of them" in error.problem
+
+
+def test_an_empty_zip_is_refused(refused: Refused) -> None:
+    assert "0 files (nothing)" in refused(zipped({})).problem
+
+
+def test_the_folder_that_macos_adds_does_not_count(tmp_path: Path) -> None:
+    path = tmp_path / "v.zip"
+    path.write_bytes(zipped({"v.txt": TEXT, "__MACOSX/._v.txt": b"x"}))
+    add(path, "mac")
+
+
+def test_packing_twice_is_refused(refused: Refused) -> None:
+    assert "packed twice" in refused(gzip.compress(bz2.compress(TEXT))).problem
+
+
+def test_an_empty_packed_file_is_empty(refused: Refused) -> None:
+    assert "empty" in refused(gzip.compress(b"")).problem
+
+
+def test_an_encrypted_zip_is_refused(refused: Refused) -> None:
+    packed = bytearray(zipped({"v.txt": TEXT}))
+    packed[6] |= 1
+    packed[packed.index(b"PK\x01\x02") + 8] |= 1
+    assert "encrypted" in refused(bytes(packed)).problem
+
+
+def test_progress_counts_bytes_of_the_file_to_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "v.gz"
+    path.write_bytes(gzip.compress(TEXT))
+    seen: list[tuple[int, int | None]] = []
+    add(path, "seen", progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (path.stat().st_size, path.stat().st_size)

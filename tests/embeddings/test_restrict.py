@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.restrict import read_word_list, restrict, restriction
+from deniable.embeddings.store import open_embedding, save
+from deniable.errors import InvalidParameter, MalformedEmbedding
+
+
+@pytest.fixture
+def embedding() -> Embedding:
+    return Embedding(["a", "b", "c", "d"], np.arange(8.0).reshape(4, 2), name="letters")
+
+
+def test_kept_words_stay_in_the_order_of_the_embedding(embedding: Embedding) -> None:
+    smaller = restrict(embedding, keep=["d", "b", "z", "b"])
+    assert list(smaller.words) == ["b", "d"]
+    np.testing.assert_array_equal(smaller.vectors, [[2, 3], [6, 7]])
+
+
+def test_excluded_words_become_unknown(embedding: Embedding) -> None:
+    smaller = restrict(embedding, exclude=["a", "q"])
+    assert list(smaller.words) == ["b", "c", "d"]
+    assert smaller.ids(["a"]).tolist() == [smaller.unknown_id]
+
+
+def test_common_words_keep_the_order_of_the_first(embedding: Embedding) -> None:
+    other = Embedding(["d", "x", "a"], np.ones((3, 5)) * np.arange(3)[:, None])
+    assert list(restrict(embedding, common_with=other).words) == ["a", "d"]
+    assert list(restrict(other, common_with=embedding).words) == ["d", "a"]
+
+
+def test_first_counts_what_is_left(embedding: Embedding) -> None:
+    assert list(restrict(embedding, exclude=["a"], first=2).words) == ["b", "c"]
+    assert list(restrict(embedding, first=99).words) == ["a", "b", "c", "d"]
+
+
+def test_absent_words_are_counted(embedding: Embedding) -> None:
+    chosen = restriction(embedding, keep=["a", "b", "y", "z", "z"], exclude=["b", "q"])
+    assert (chosen.ids.tolist(), chosen.absent_from_keep, chosen.absent_from_exclude) == ([0], 2, 1)
+
+
+def test_an_empty_result_is_an_error(embedding: Embedding) -> None:
+    nothing: list[dict[str, Any]] = [{"keep": ["z"]}, {"keep": []}, {"exclude": "abcd"}]
+    for asked in nothing:
+        with pytest.raises(MalformedEmbedding, match="no word is left"):
+            restrict(embedding, **asked)
+
+
+def test_asking_for_nothing_or_nonsense_is_an_error(embedding: Embedding) -> None:
+    with pytest.raises(InvalidParameter):
+        restrict(embedding)
+    with pytest.raises(InvalidParameter):
+        restrict(embedding, first=0)
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_the_unknown_vector_stays(own: bool) -> None:
+    words = ["a", "b", "c", *(["<unk>"] if own else [])]
+    embedding = Embedding(words, np.arange(2.0 * len(words)).reshape(-1, 2), name="whole")
+    smaller = restrict(embedding, first=1)
+    np.testing.assert_array_equal(smaller.unknown, embedding.unknown)
+    assert smaller.unknown_origin == ("own" if own else "mean of whole")
+    assert smaller.fingerprint != embedding.fingerprint
+
+
+def test_a_restricted_embedding_can_be_stored(embedding: Embedding) -> None:
+    smaller = restrict(embedding, keep=["c"])
+    info = save(smaller, "smaller", source="restricted from letters")
+    again = open_embedding("smaller")
+    assert info.meta is not None
+    assert info.meta.unknown == again.unknown_origin == "mean of letters"
+    assert again.fingerprint == smaller.fingerprint
+
+
+def test_word_lists_are_one_word_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "words.txt"
+    path.write_bytes("\ufeffa\r\n\nno\u00a0break\n\u0085x".encode())
+    assert read_word_list(path) == ["a", "no\u00a0break", "\u0085x"]
+    path.write_bytes(b"\xff")
+    with pytest.raises(MalformedEmbedding, match="UTF-8"):
+        read_word_list(path)
+    with pytest.raises(InvalidParameter, match="does not exist"):
+        read_word_list(tmp_path / "none")

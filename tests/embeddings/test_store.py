@@ -1,0 +1,319 @@
+from __future__ import annotations
+
+import hashlib
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from deniable.embeddings import store, stored
+from deniable.embeddings.embedding import Embedding, content_fingerprint
+from deniable.errors import EmbeddingExists, EmbeddingNotFound, InvalidParameter, MalformedEmbedding
+
+REAL = Path(__file__).parents[3] / "shared" / "data" / "embeddings"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "v.txt"
+    path.write_bytes("the 1 2\nThé 3 4\n<unk> 9 9\nsame 1 2\n".encode())
+    return path
+
+
+def entries() -> list[str]:
+    return sorted(entry.name for entry in store.store_folder().iterdir() if entry.name != ".lock")
+
+
+def test_add_notes_everything_that_opening_must_not_compute(file: Path) -> None:
+    info = store.add(file, "small", licence="CC0")
+    meta = info.meta
+    assert meta is not None
+    assert (meta.name, meta.words, meta.dimension, meta.cased, meta.shadowed, meta.unknown) == ("small", 3, 2, True, 1, "own")
+    assert (meta.source, meta.source_format, meta.licence, meta.repeated) == ("v.txt", "glove", "CC0", 0)
+    assert meta.source_sha256 == hashlib.sha256(file.read_bytes()).hexdigest()
+    embedding = store.open_embedding("small")
+    assert list(embedding.words) == ["the", "Thé", "same"]
+    assert embedding.unknown.tolist() == [9, 9]
+    assert embedding.shadowed.tolist() == [2]
+    assert embedding.cased
+    assert embedding.fingerprint == meta.fingerprint == Embedding(embedding.words, embedding.vectors, unknown=[9, 9]).fingerprint
+    assert {"fingerprint", "cased", "shadowed"} <= set(vars(embedding))
+    assert entries() == ["small"]
+    assert sorted(path.name for path in Path(info.folder).iterdir()) == sorted(
+        ["meta.json", "words.txt", "vectors.npy", "unknown.npy", "shadowed.npy"]
+    )
+
+
+def test_added_equals_the_same_embedding_made_in_memory(tmp_path: Path) -> None:
+    path = tmp_path / "v.txt"
+    path.write_bytes(b"a 1 2\nb 3 4\nc 5 7\n")
+    store.add(path, "stored")
+    assert store.open_embedding("stored").fingerprint == Embedding(["a", "b", "c"], [[1, 2], [3, 4], [5, 7]]).fingerprint
+
+
+def test_opening_maps_the_vectors_and_copies_nothing() -> None:
+    vectors = np.ones((20_000, 100), dtype=np.float32)
+    store.save(Embedding([f"w{i}" for i in range(20_000)], vectors), "large")
+    tracemalloc.start()
+    embedding = store.open_embedding("large")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert isinstance(embedding.vectors.base, np.memmap)
+    assert not embedding.vectors.flags.writeable
+    assert peak < vectors.nbytes / 2
+    assert (embedding.vectors.dtype, embedding.vectors.shape) == (np.dtype(np.float32), (20_000, 100))
+
+
+ODD = st.sampled_from("\u0085\u2028\u2029\u00a0\x1c😀")
+WORD = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\n") | ODD, min_size=1)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(words=st.lists(WORD, min_size=1, max_size=20, unique=True))
+def test_any_words_survive_saving(words: list[str]) -> None:
+    words = list(dict.fromkeys([*words, "plain"]))  # never only a word that stands for the unknown word
+    embedding = Embedding(words, np.arange(2.0 * len(words)).reshape(-1, 2))
+    try:
+        store.save(embedding, "words")
+        again = store.open_embedding("words")
+        assert list(again.words) == list(embedding.words)
+        assert again.fingerprint == embedding.fingerprint == store.verify("words")
+        np.testing.assert_array_equal(again.unknown, embedding.unknown)
+        np.testing.assert_array_equal(again.vectors, embedding.vectors)
+    finally:
+        store.remove("words")
+
+
+@pytest.mark.parametrize(
+    "name", ["", ".", "..", ".hidden", "a/b", "../x", "a\\b", "a b", "ä", "a\n", "default", "Default", "x" * 101, "nul\x00"]
+)
+def test_names_that_could_leave_the_store_are_refused(file: Path, name: str) -> None:
+    with pytest.raises(InvalidParameter):
+        store.add(file, name)
+    with pytest.raises(InvalidParameter):
+        store.save(Embedding(["a"], [[1.0]]), name)
+    with pytest.raises(InvalidParameter):
+        store.remove(name)
+    assert not store.store_folder().exists()
+
+
+def test_a_taken_name_is_refused_and_the_first_stays(file: Path, tmp_path: Path) -> None:
+    first = store.add(file, "name")
+    other = tmp_path / "other.txt"
+    other.write_bytes(b"x 1\n")
+    with pytest.raises(EmbeddingExists):
+        store.add(other, "name")
+    assert store.info("name") == first
+    assert entries() == ["name"]
+
+
+def test_of_two_adds_at_once_one_wins(tmp_path: Path) -> None:
+    path = tmp_path / "v.txt"
+    path.write_bytes(b"".join(b"w%d 1 %d\n" % (i, i) for i in range(2000)))
+    barrier, results = threading.Barrier(4), []
+
+    def race() -> None:
+        def wait_once(done: int, total: int | None) -> None:
+            if done == 0 or not waited:
+                waited.append(True)
+                barrier.wait(10)
+
+        waited: list[bool] = []
+        try:
+            results.append(store.add(path, "race", progress=wait_once).name)
+        except EmbeddingExists:
+            results.append("exists")
+
+    threads = [threading.Thread(target=race) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(results) == ["exists", "exists", "exists", "race"]
+    assert entries() == ["race"]
+    store.verify("race")
+
+
+def test_a_killed_add_leaves_nothing_usable_and_is_swept_by_the_next(file: Path) -> None:
+    script = f"""
+import os, signal
+from deniable.embeddings import store
+store.add({str(file)!r}, "killed", progress=lambda done, total: os.kill(os.getpid(), signal.SIGKILL))
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", script], check=False, env={**os.environ, "PYTHONPATH": "src"}, cwd=Path(__file__).parents[2]
+    )
+    assert ended.returncode == -signal.SIGKILL
+    assert [name.startswith(".adding-") for name in entries()] == [True]
+    assert store.installed() == []
+    store.add(file, "next")
+    assert entries() == ["next"]
+
+
+def _add_slowly(file: Path, started: object, go_on: object) -> None:
+    def wait(done: int, total: int | None) -> None:
+        started.set()  # type: ignore[attr-defined]
+        go_on.wait(30)  # type: ignore[attr-defined]
+
+    store.add(file, "slow", progress=wait)
+
+
+def test_the_folder_of_a_living_process_is_not_swept(file: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    started, go_on = context.Event(), context.Event()
+    process = context.Process(target=_add_slowly, args=(file, started, go_on))
+    process.start()
+    assert started.wait(30)
+    store.add(file, "quick")
+    go_on.set()
+    process.join(30)
+    assert process.exitcode == 0
+    assert entries() == ["quick", "slow"]
+
+
+def test_an_interrupt_leaves_nothing(file: Path) -> None:
+    def interrupt(done: int, total: int | None) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        store.add(file, "x", progress=interrupt)
+    assert entries() == []
+
+
+def test_remove_and_list(file: Path) -> None:
+    store.add(file, "b")
+    store.add(file, "a")
+    assert [info.name for info in store.installed()] == ["a", "b"]
+    store.remove("a")
+    assert [info.name for info in store.installed()] == ["b"]
+    assert entries() == ["b"]
+    with pytest.raises(EmbeddingNotFound, match="installed: default, b"):
+        store.remove("a")
+
+
+def test_what_is_not_there_is_not_found(file: Path, tmp_path: Path) -> None:
+    with pytest.raises(EmbeddingNotFound, match="'glove'; installed: default"):
+        store.open_embedding("glove")
+    with pytest.raises(EmbeddingNotFound):
+        store.open_embedding(tmp_path / "nowhere")
+    with pytest.raises(InvalidParameter, match="add it to the store first"):
+        store.open_embedding(file)
+    with pytest.raises(MalformedEmbedding, match=r"no meta\.json"):
+        store.open_embedding(tmp_path)
+
+
+def test_a_folder_opens_by_its_path_and_through_embedding_open(file: Path) -> None:
+    info = store.add(file, "byname")
+    for place in (info.folder, Path(info.folder), "byname"):
+        assert Embedding.open(place).fingerprint == (info.meta and info.meta.fingerprint)
+    assert Embedding.open("byname").folder == Path(info.folder)
+
+
+def test_default_opens_the_built_in() -> None:
+    assert store.open_embedding("default").name == "default"
+    assert store.verify("default")
+
+
+@pytest.mark.parametrize(
+    ("damaged", "content"),
+    [
+        ("meta.json", None),
+        ("meta.json", b"{"),
+        ("meta.json", b'{"format_version": 1}'),
+        ("meta.json", b"\xff"),
+        ("words.txt", None),
+        ("words.txt", b"a\n"),
+        ("words.txt", b"a\nb\nc"),
+        ("words.txt", b"\xff\nb\nc\n"),
+        ("vectors.npy", None),
+        ("vectors.npy", b""),
+        ("vectors.npy", b"\x93NUMPY junk"),
+        ("unknown.npy", b"junk"),
+        ("shadowed.npy", None),
+    ],
+)
+def test_damage_is_said_on_opening_and_can_be_removed(file: Path, damaged: str, content: bytes | None) -> None:
+    path = Path(store.add(file, "damaged").folder) / damaged
+    path.unlink() if content is None else path.write_bytes(content)
+    with pytest.raises(MalformedEmbedding, match="add it again"):
+        store.open_embedding("damaged")
+    assert [info.name for info in store.installed()] == ["damaged"]
+    store.remove("damaged")
+    assert entries() == []
+
+
+def test_arrays_that_do_not_fit_the_description_are_refused(file: Path) -> None:
+    folder = Path(store.add(file, "x").folder)
+    original = (folder / "vectors.npy").read_bytes()
+    for wrong in (np.zeros((3, 3), "<f4"), np.zeros((3, 2), "<f8"), np.zeros((2, 2), "<f4"), np.array([[object(), 1]] * 3)):
+        np.save(folder / "vectors.npy", wrong, allow_pickle=True)
+        with pytest.raises(MalformedEmbedding):
+            store.open_embedding("x")
+    (folder / "vectors.npy").write_bytes(original[:-4])
+    with pytest.raises(MalformedEmbedding):
+        store.open_embedding("x")
+
+
+def test_a_later_format_says_to_upgrade(file: Path) -> None:
+    path = Path(store.add(file, "x").folder) / "meta.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"format_version": stored.FORMAT_VERSION + 1}))
+    with pytest.raises(MalformedEmbedding, match="upgrade deniable"):
+        store.open_embedding("x")
+
+
+def test_verify_finds_a_changed_value(file: Path) -> None:
+    info = store.add(file, "x")
+    assert info.meta is not None
+    assert store.verify("x") == info.meta.fingerprint
+    path = Path(info.folder) / "vectors.npy"
+    path.write_bytes(path.read_bytes()[:-1] + b"\x41")
+    with pytest.raises(MalformedEmbedding, match="was changed"):
+        store.verify("x")
+
+
+def test_opening_loads_neither_arrow_nor_gensim(file: Path) -> None:
+    store.add(file, "x")
+    script = """
+import sys
+from deniable.embeddings.store import open_embedding
+open_embedding('x')
+print([name for name in ('pyarrow', 'gensim') if name in sys.modules])
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", script],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": "src"},
+        cwd=Path(__file__).parents[2],
+    )
+    assert ran.stdout.strip() == "[]"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not REAL.is_dir(), reason="the real embeddings are not on this machine")
+@pytest.mark.parametrize(
+    ("file_name", "words", "dimension", "format_name"),
+    [
+        ("fasttext.cc.en.300.top2000.npz", 2000, 300, "npz"),
+        ("glove.6B.50d.txt.bz2", 400_000, 50, "glove"),
+        ("glove.840B.300d.34k.w2v.txt.bz2", 33_860, 300, "word2vec-text"),
+        ("word2vec.GoogleNews.300d.unit.bolukbasi26k.bin.xz", 26_423, 300, "word2vec-binary"),
+    ],
+)
+def test_the_real_files_are_read(file_name: str, words: int, dimension: int, format_name: str) -> None:
+    meta = store.add(REAL / file_name, "real").meta
+    assert meta is not None
+    assert (meta.words, meta.dimension, meta.source_format) == (words, dimension, format_name)
+    embedding = store.open_embedding("real")
+    assert content_fingerprint(embedding.words, embedding.vectors, embedding.unknown) == meta.fingerprint
