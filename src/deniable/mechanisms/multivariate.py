@@ -1,0 +1,115 @@
+"""The mechanism of the paper: add noise to the word's vector, release the nearest word.
+
+Theorem 1 (Feyisetan, Balle, Drake, Diethe 2020), extended to all text
+----------------------------------------------------------------------
+Let W be the words of a fixed public embedding, ⊥ the unknown word, φ: W ∪ {⊥} → Rⁿ their public vectors and
+d(w, w') = ‖φ(w) - φ(w')‖. The mechanism M draws N with density p(z) = c·exp(-ε‖z‖), and releases
+M(w) = near(φ(w) + N), where ``near`` maps a point to the id of its nearest word in W, ties to the lowest id.
+
+*One word.* ``near`` is a fixed function of the point alone. For an output y let C_y = {z : near(z) = y}. For any w, w':
+
+    Pr[M(w) = y] = ∫_{C_y} c·exp(-ε‖z - φ(w)‖) dz
+                 ≤ ∫_{C_y} c·exp(-ε‖z - φ(w')‖ + ε‖φ(w) - φ(w')‖) dz          (triangle inequality)
+                 = exp(ε·d(w, w'))·Pr[M(w') = y].
+
+Nothing was assumed of C_y, so ties, words that share a vector and cells of any shape are covered, and so is every
+further function of the output (post-processing). Nothing was assumed of φ either, but d is a metric only where φ is
+injective: words with one vector have d = 0 and are perfectly indistinguishable.
+
+*Strings of equal length.* The noise of different words is independent, so the probabilities multiply and the
+exponents add: Pr[M(x) = y] ≤ exp(ε·Σᵢ d(wᵢ, w'ᵢ))·Pr[M(x') = y]. With one εᵢ per position (a budget for the whole
+record divided by its public number of words) the exponent is Σᵢ εᵢ·d(wᵢ, w'ᵢ).
+
+*All text.* Text becomes words by a fixed public function t (Unicode normalisation, tokenising, dropping punctuation),
+and each word becomes an id by a fixed public map π (the vocabulary; every other word becomes ⊥). M ∘ π ∘ t therefore
+satisfies the bound with d(π(t(x)), π(t(x'))) for any two texts with the same number of words. Two unknown words have
+π(w) = π(w') = ⊥ and d = 0: no output tells one from another. Policies that do more than this (keeping punctuation,
+case or a list of words, redacting or dropping unknown words) release further functions of the input, which the bound
+does not cover: each one is named in the receipt with what it discloses.
+
+*Floating point.* The radius and direction are float64, the point is rounded to float32 before the search and points
+further out than 10²⁴ are pulled back to that distance along their ray: functions of the noisy point alone, hence
+post-processing. Noise drawn in float64 differs from the real-valued density by relative errors near 2⁻⁵³. Only a word
+id leaves the mechanism, never a coordinate, so the attack on low-order bits of released floats (Mironov 2012) has
+nothing to look at.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from deniable.embeddings.embedding import Embedding
+from deniable.interfaces import Floats, Guarantee, Ids, Neighbours, Randomness, Vectors
+from deniable.neighbours import best_neighbours
+from deniable.noise import multivariate_noise
+from deniable.parameters import validated_epsilon
+
+_NUMBERS_AT_ONCE = 1 << 20
+_FURTHEST_POINT = 1e24
+
+
+class Multivariate:
+    """Gamma(n, 1/ε) radius, uniform direction, nearest word: ε·d metric privacy for every pair of words."""
+
+    def __init__(self, embedding: Embedding, *, epsilon: float) -> None:
+        """Prepare the mechanism.
+
+        :raises InvalidParameter: if ``epsilon`` is not a finite number greater than 0.
+        """
+        self._epsilon = validated_epsilon(epsilon)
+        self._embedding = embedding
+
+    @property
+    def embedding(self) -> Embedding:
+        """The public embedding whose words go in and come out."""
+        return self._embedding
+
+    @property
+    def epsilon(self) -> float:
+        """The privacy parameter per word and unit of distance."""
+        return self._epsilon
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised for one word."""
+        return Guarantee(
+            notion="metric differential privacy (d_χ-privacy)",
+            metric="Euclidean distance between word vectors; summed over the words of a text",
+            epsilon=self._epsilon,
+            statement=(
+                "For any two words w and w', known or unknown, and any output y: "
+                "Pr[M(w) = y] ≤ exp(ε·‖φ(w) - φ(w')‖)·Pr[M(w') = y]; for texts with the same number of words the exponents add."
+            ),
+        )
+
+    @cached_property
+    def neighbours(self) -> Neighbours:
+        """The exact search behind the mechanism, prepared on first use."""
+        return best_neighbours(self._embedding)
+
+    def perturb(self, ids: Ids, randomness: Randomness, *, epsilon: Floats | None = None) -> Ids:
+        """Return the id of the word released in place of each word; see ``Mechanism.perturb``.
+
+        :raises RandomnessError: if no secure noise can be had; nothing is released then.
+        """
+        ids = np.asarray(ids, dtype=np.int64)
+        released = np.empty(len(ids), dtype=np.int64)
+        at_once = max(1, _NUMBERS_AT_ONCE // self._embedding.dimension)
+        for start in range(0, len(ids), at_once):
+            part = slice(start, min(start + at_once, len(ids)))
+            scale = self._epsilon if epsilon is None else epsilon[part]
+            noise = multivariate_noise(randomness, scale, part.stop - part.start, self._embedding.dimension)
+            noise += self._embedding.rows(ids[part])
+            released[part] = self.neighbours.nearest(_representable(noise))
+        return released
+
+
+def _representable(points: Floats) -> Vectors:
+    """Return the points as float32, pulled back along their ray where float32 arithmetic would overflow."""
+    furthest = np.abs(points).max(axis=1)
+    far = furthest > _FURTHEST_POINT
+    if far.any():
+        points[far] *= (_FURTHEST_POINT / furthest[far])[:, None]
+    return points.astype(np.float32)

@@ -1,0 +1,175 @@
+"""Exact nearest words by blocked float32 matrix products and a proven error bound.
+
+The nearest word of q is argmax_u ⟨q, φ_u⟩ - ‖φ_u‖²/2 (never form ‖q‖²: at small ε it costs float32 its digits). For
+each batch of queries:
+
+1. a float32 matrix product gives approximate scores s̃ of all words, a block of words at a time; of each tile of 32
+   words only the largest score is kept;
+2. |s̃ - s| ≤ E by the bound below, so a tile can hold the winner only if its largest score plus E reaches the best
+   lower bound max(s̃ - E) over all tiles: one or two tiles a query;
+3. those tiles are scored again in float64, and what float64 cannot tell apart is decided without rounding
+   (``exact.nearest_of``).
+
+The result is the true nearest word, by proof. On bad data (huge norms) more tiles survive: slower, never wrong.
+
+The bound. A float32 sum of n products in any order, fused or not, is off by at most γ_n·Σ|qᵢφᵢ| ≤ γ_n·‖q‖·‖φ_u‖ with
+γ_n = n·u/(1-n·u), u = 2⁻²⁴. Rounding ‖φ_u‖²/2 to float32, the subtraction, the bound itself and its addition to the
+score, all in float32, add a few u·(‖q‖‖φ_u‖ + ‖φ_u‖²/2); gradual underflow adds at most 2⁻¹⁴⁹ per product. γ_{n+16} and
+a tiny constant cover all of it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import InvalidParameter
+from deniable.interfaces import Floats, Ids, Vectors
+from deniable.neighbours.exact import nearest_of, score_error, squared_distances
+
+TILE = 32
+_QUERIES_AT_ONCE = 512
+_QUERIES_AT_ONCE_IN_A_SMALL_VOCABULARY = 1 << 15
+_SCORES_AT_ONCE = 1 << 20
+_RESCORED_AT_ONCE = 1 << 19
+_UNIT_ROUNDOFF_32 = 2.0**-24
+_SMALLEST_ERROR = 2.0**-120
+
+
+class BlasNeighbours:
+    """Exact search that needs nothing but numpy's matrix product. Safe to use from several threads at once."""
+
+    def __init__(self, embedding: Embedding) -> None:
+        self._vectors = embedding.vectors
+        self._words, self._dimension = embedding.vectors.shape
+        norms = _row_norms(self._vectors)
+        self._half_squares: Vectors = (0.5 * norms * norms).astype(np.float32)
+        # A word that shares its vector with an earlier word loses every tie: it is taken out of the race for good.
+        self._winnable_half_squares: Vectors = self._half_squares.copy()
+        self._winnable_half_squares[embedding.shadowed] = np.inf
+        self._tiles = -(-self._words // TILE)
+        padded = np.zeros(self._tiles * TILE, dtype=np.float32)
+        padded[: self._words] = norms
+        self._norms: Vectors = padded[: self._words]
+        self._tile_norms: Vectors = padded.reshape(self._tiles, TILE).max(axis=1)
+        self._largest_norm = float(norms.max())
+        self._shadowed = np.zeros(self._words, dtype=bool)
+        self._shadowed[embedding.shadowed] = True
+
+    def nearest(self, queries: Vectors) -> Ids:
+        """Return the id of the nearest word of every row; ties go to the lowest id."""
+        queries = self._checked(queries)
+        nearest = np.empty(len(queries), dtype=np.int64)
+        at_once = min(max(_QUERIES_AT_ONCE, _SCORES_AT_ONCE // self._words), _QUERIES_AT_ONCE_IN_A_SMALL_VOCABULARY)
+        for start in range(0, len(queries), at_once):
+            batch = queries[start : start + at_once]
+            nearest[start : start + len(batch)] = self._nearest_of_batch(batch)
+        return nearest
+
+    def nearest_k(self, queries: Vectors, k: int) -> tuple[Ids, Floats]:
+        """Return the ids of the ``k`` nearest words of every row, nearest first, and their distances.
+
+        :raises InvalidParameter: if ``k`` is not between 1 and the number of words.
+        """
+        queries = self._checked(queries)
+        if not 1 <= k <= self._words:
+            raise InvalidParameter("k", k, f"must be from 1 to the number of words, {self._words:,}")
+        ids = np.empty((len(queries), k), dtype=np.int64)
+        distances = np.empty((len(queries), k))
+        at_once = max(1, 16 * _SCORES_AT_ONCE // self._words)
+        for start in range(0, len(queries), at_once):
+            batch = queries[start : start + at_once]
+            scores = batch @ self._vectors.T
+            scores -= self._half_squares
+            norms = _row_norms(batch).astype(np.float32)
+            for i, query in enumerate(batch):
+                error = self._float32_error(norms[i], self._norms)
+                lower = scores[i] - error
+                threshold = np.partition(lower, self._words - k)[self._words - k]
+                candidates = np.flatnonzero(scores[i] + error >= threshold)
+                squares = squared_distances(query.astype(np.float64), self._vectors[candidates].astype(np.float64))
+                order = np.argsort(squares, kind="stable")[:k]
+                ids[start + i] = candidates[order]
+                distances[start + i] = np.sqrt(squares[order])
+        return ids, distances
+
+    def _checked(self, queries: Vectors) -> Vectors:
+        queries = np.ascontiguousarray(queries, dtype=np.float32)
+        if queries.ndim != 2 or queries.shape[1] != self._dimension:
+            raise InvalidParameter("queries", queries.shape, f"must be a table of points with {self._dimension} coordinates each")
+        # A NaN would lose every comparison and return a word that has nothing to do with the point. The message must
+        # not say which value it was: queries are noisy vectors.
+        if not np.isfinite(queries).all():
+            raise InvalidParameter("queries", "<hidden>", "must be finite numbers")
+        return queries
+
+    def _float32_error(self, query_norm: np.float32 | Vectors, word_norms: Vectors) -> Vectors:
+        growth = (self._dimension + 16) * _UNIT_ROUNDOFF_32
+        relative = np.float32(growth / (1.0 - growth))
+        bound: Vectors = relative * word_norms * (query_norm + np.float32(0.5) * word_norms) + np.float32(_SMALLEST_ERROR)
+        return bound
+
+    def _nearest_of_batch(self, queries: Vectors) -> Ids:
+        norms = _row_norms(queries)
+        upper, best_lower = self._tile_bounds(queries, norms.astype(np.float32))
+        owners, tiles = np.nonzero((upper >= best_lower).T)
+        return self._rescore(queries, norms, owners, tiles)
+
+    def _tile_bounds(self, queries: Vectors, query_norms: Vectors) -> tuple[Vectors, Vectors]:
+        """Return what no score of a tile (rows) exceeds, for each query (columns), and what each query's best score reaches."""
+        count = len(queries)
+        transposed = np.ascontiguousarray(queries.T)
+        rows = max(TILE, _SCORES_AT_ONCE // count // TILE * TILE)
+        buffer = np.empty((min(rows, self._tiles * TILE), count), dtype=np.float32)
+        upper = np.empty((self._tiles, count), dtype=np.float32)
+        best_lower = np.full(count, -np.inf, dtype=np.float32)
+        for start in range(0, self._words, rows):
+            stop = min(start + rows, self._words)
+            scores = buffer[: stop - start]
+            np.matmul(self._vectors[start:stop], transposed, out=scores)
+            scores -= self._winnable_half_squares[start:stop, None]
+            whole = (stop - start) // TILE
+            best = upper[start // TILE : -(-stop // TILE)]
+            scores[: whole * TILE].reshape(whole, TILE, count).max(axis=1, out=best[:whole])
+            if whole < len(best):
+                scores[whole * TILE :].max(axis=0, out=best[whole])
+            error = self._float32_error(query_norms, self._tile_norms[start // TILE : -(-stop // TILE), None])
+            np.maximum(best_lower, (best - error).max(axis=0), out=best_lower)
+            best += error
+        return upper, best_lower
+
+    def _rescore(self, queries: Vectors, norms: Floats, owners: Ids, tiles: Ids) -> Ids:
+        """Return each query's nearest word given the (query, tile) pairs that can hold it, sorted by query."""
+        members = tiles[:, None] * TILE + np.arange(TILE)
+        outside = members >= self._words
+        members[outside] = 0
+        scores = np.empty(members.shape)
+        at_once = max(1, _RESCORED_AT_ONCE // (TILE * self._dimension))
+        for start in range(0, len(owners), at_once):
+            pairs = slice(start, start + at_once)
+            vectors = self._vectors[members[pairs]].astype(np.float64)
+            points = queries[owners[pairs]].astype(np.float64)
+            scores[pairs] = np.matmul(vectors, points[:, :, None])[:, :, 0] - 0.5 * np.einsum("ijk,ijk->ij", vectors, vectors)
+        scores[outside | self._shadowed[members]] = -np.inf
+
+        starts = np.flatnonzero(np.r_[True, owners[1:] != owners[:-1]])
+        pair_best = scores.max(axis=1)
+        best = np.maximum.reduceat(pair_best, starts)
+        slack = 2 * score_error(self._dimension, norms, self._largest_norm)
+        close = scores >= (best - slack)[owners][:, None]
+        close_owners = np.repeat(owners, close.sum(axis=1))
+        close_members = members[close]
+        nearest = np.empty(len(queries), dtype=np.int64)
+        nearest[close_owners] = close_members
+        counts = np.bincount(close_owners, minlength=len(queries))
+        for query in np.flatnonzero(counts > 1).tolist():
+            nearest[query] = nearest_of(queries[query], self._vectors, close_members[close_owners == query].tolist())
+        return nearest
+
+
+def _row_norms(vectors: Vectors) -> Floats:
+    norms = np.empty(len(vectors))
+    for start in range(0, len(vectors), 16_384):
+        block = vectors[start : start + 16_384].astype(np.float64)
+        norms[start : start + len(block)] = np.sqrt(np.einsum("ij,ij->i", block, block))
+    return norms

@@ -1,0 +1,150 @@
+"""The fast search returns the oracle's word for every query, on kind and on hostile data."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deniable import Embedding, InsecureSeededRandomness, InvalidParameter
+from deniable.interfaces import Vectors
+from deniable.neighbours.blas import TILE, BlasNeighbours
+from deniable.neighbours.oracle import OracleNeighbours
+from deniable.noise import multivariate_noise
+from strategies import random_embedding
+
+
+def noisy_queries(embedding: Embedding, epsilon: float, count: int, *, seed: int = 0) -> Vectors:
+    ids = np.random.default_rng(seed).integers(0, len(embedding), count)
+    noise = multivariate_noise(InsecureSeededRandomness(insecure_seed=seed), epsilon, count, embedding.dimension)
+    return (noise + embedding.rows(ids)).astype(np.float32)
+
+
+def assert_same_words(embedding: Embedding, queries: Vectors) -> None:
+    assert np.array_equal(BlasNeighbours(embedding).nearest(queries), OracleNeighbours(embedding).nearest(queries))
+
+
+@pytest.mark.parametrize("epsilon", [0.001, 1.0, 5.0, 50.0, 1e6])
+@pytest.mark.parametrize(("words", "dimension"), [(1, 3), (2, 1), (TILE - 1, 2), (TILE, 7), (TILE + 1, 50), (1000, 301)])
+def test_equal_to_the_oracle_at_every_size_and_noise_level(words: int, dimension: int, epsilon: float) -> None:
+    embedding = random_embedding(words, dimension)
+    assert_same_words(embedding, noisy_queries(embedding, epsilon, 600))
+
+
+def test_equal_to_the_oracle_when_words_share_vectors() -> None:
+    vectors = np.random.default_rng(0).standard_normal((300, 4)).astype(np.float32)
+    vectors[100:200] = vectors[:100]
+    vectors[200:] = 0.0
+    vectors[250] = -0.0
+    embedding = Embedding([f"w{i}" for i in range(300)], vectors)
+    queries = np.concatenate([noisy_queries(embedding, 2.0, 500), vectors])
+    nearest = BlasNeighbours(embedding).nearest(queries)
+    assert np.array_equal(nearest, OracleNeighbours(embedding).nearest(queries))
+    assert not np.isin(nearest, embedding.shadowed).any()
+    assert len(embedding.shadowed) == 100 + 99
+
+
+def test_equal_to_the_oracle_on_norms_from_tiny_to_huge() -> None:
+    rng = np.random.default_rng(1)
+    vectors = rng.standard_normal((500, 20)) * 10 ** rng.uniform(-6, 6, (500, 1))
+    vectors[7] = 0.0
+    embedding = Embedding([f"w{i}" for i in range(500)], vectors)
+    for epsilon in (1e-3, 1.0, 1e3, 1e6):
+        assert_same_words(embedding, noisy_queries(embedding, epsilon, 300))
+
+
+def test_equal_to_the_oracle_beside_one_huge_outlier() -> None:
+    vectors = np.random.default_rng(2).standard_normal((400, 10))
+    vectors[200] *= 1e6
+    embedding = Embedding([f"w{i}" for i in range(400)], vectors)
+    assert_same_words(embedding, noisy_queries(embedding, 1.0, 500))
+
+
+def near_ties() -> Embedding:
+    vectors = np.repeat(np.random.default_rng(3).standard_normal((50, 8)).astype(np.float32), 4, axis=0)
+    vectors[1::4, 0] = np.nextafter(vectors[1::4, 0], np.float32(9))
+    vectors[2::4, 7] = np.nextafter(vectors[2::4, 7], np.float32(-9))
+    return Embedding([f"w{i}" for i in range(200)], vectors)
+
+
+def test_equal_to_the_oracle_on_near_ties_one_float_apart() -> None:
+    assert_same_words(near_ties(), noisy_queries(near_ties(), 1.0, 500))
+
+
+def test_a_search_without_its_error_bound_is_told_from_the_oracle() -> None:
+    """The comparison has power: plain float32 scores pick wrong words on near ties."""
+    embedding = near_ties()
+    queries = noisy_queries(embedding, 1.0, 500)
+    half_squares = 0.5 * np.einsum("ij,ij->i", embedding.vectors, embedding.vectors)
+    careless = (queries @ embedding.vectors.T - half_squares).argmax(axis=1)
+    assert not np.array_equal(careless, OracleNeighbours(embedding).nearest(queries))
+
+
+def test_exact_ties_go_to_the_lowest_id() -> None:
+    # The corners of a square are equally far from its centre, and points of the axes tie in pairs.
+    embedding = Embedding(list("abcd"), [[1, 1], [1, -1], [-1, 1], [-1, -1]])
+    queries = np.array([[0, 0], [1, 0], [-1, 0], [0, -3]], dtype=np.float32)
+    assert BlasNeighbours(embedding).nearest(queries).tolist() == [0, 0, 2, 1]
+
+
+@settings(deadline=None)
+@given(st.integers(1, 80), st.integers(1, 9), st.integers(0, 2**32 - 1), st.sampled_from([1e-6, 1.0, 1e6]))
+def test_equal_to_the_oracle_on_small_integer_grids(words: int, dimension: int, seed: int, scale: float) -> None:
+    # Coordinates from {-1, 0, 1} make exact ties common.
+    rng = np.random.default_rng(seed)
+    embedding = Embedding([f"w{i}" for i in range(words)], rng.integers(-1, 2, (words, dimension)) * scale)
+    assert_same_words(embedding, (rng.integers(-2, 3, (40, dimension)) * scale / 2).astype(np.float32))
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 200])
+def test_the_k_nearest_and_their_distances_equal_the_oracle(k: int) -> None:
+    embedding = random_embedding(200, 12)
+    queries = noisy_queries(embedding, 3.0, 50)
+    ids, distances = BlasNeighbours(embedding).nearest_k(queries, k)
+    expected_ids, expected_distances = OracleNeighbours(embedding).nearest_k(queries, k)
+    assert np.array_equal(ids, expected_ids)
+    assert np.allclose(distances, expected_distances, rtol=1e-12, atol=0)
+
+
+def test_the_k_nearest_of_a_word_include_itself_and_words_that_share_its_vector() -> None:
+    embedding = Embedding(list("abc"), [[0.0, 1.0], [5.0, 5.0], [0.0, 1.0]])
+    ids, distances = BlasNeighbours(embedding).nearest_k(embedding.rows(np.array([2])), 3)
+    assert ids.tolist() == [[0, 2, 1]]
+    assert distances[0, :2].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("k", [0, 4])
+def test_k_out_of_range_is_refused(k: int) -> None:
+    with pytest.raises(InvalidParameter, match="k ="):
+        BlasNeighbours(random_embedding(3, 2)).nearest_k(np.zeros((1, 2), dtype=np.float32), k)
+
+
+def test_wrong_dimension_and_not_a_number_are_refused_without_showing_the_point() -> None:
+    search = BlasNeighbours(random_embedding(3, 2))
+    with pytest.raises(InvalidParameter, match="2 coordinates"):
+        search.nearest(np.zeros((1, 3), dtype=np.float32))
+    with pytest.raises(InvalidParameter, match="finite") as caught:
+        search.nearest(np.array([[0.123456, np.nan]], dtype=np.float32))
+    assert "0.123" not in str(caught.value)
+
+
+def test_no_queries_give_no_words() -> None:
+    assert len(BlasNeighbours(random_embedding(3, 2)).nearest(np.zeros((0, 2), dtype=np.float32))) == 0
+
+
+def test_memory_does_not_grow_with_the_batch() -> None:
+    embedding = random_embedding(2_000, 8)
+    search = BlasNeighbours(embedding)
+
+    def peak(count: int) -> int:
+        queries = noisy_queries(embedding, 1.0, count)
+        tracemalloc.start()
+        search.nearest(queries)
+        held = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return held
+
+    assert peak(20_000) < peak(2_000) + 8 * 20_000 + 1_000_000
