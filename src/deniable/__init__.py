@@ -1,0 +1,56 @@
+"""Plausible deniability for text: every word is replaced by a word drawn around it in an embedding space.
+
+>>> from deniable import Embedding, Multivariate, Privatizer
+>>> private = Privatizer(Multivariate(Embedding.open(), epsilon=12))
+>>> released = private("my doctor said the encryption keys were stolen")
+"""
+
+from __future__ import annotations
+
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import (
+    DeniableError,
+    EmbeddingError,
+    EmbeddingExists,
+    EmbeddingNotFound,
+    InvalidParameter,
+    MalformedEmbedding,
+    MissingExtra,
+    RandomnessError,
+    RecordError,
+    ResumeError,
+    UnknownWord,
+)
+from deniable.interfaces import Guarantee, Mechanism, Neighbours, Randomness
+from deniable.mechanisms.multivariate import Multivariate
+from deniable.randomness import InsecureSeededRandomness, SecureRandomness
+from deniable.text.policies import TextPolicy
+from deniable.text.privatizer import Privatizer
+from deniable.text.receipt import Receipt
+from deniable.version import __version__
+
+__all__ = [
+    "DeniableError",
+    "Embedding",
+    "EmbeddingError",
+    "EmbeddingExists",
+    "EmbeddingNotFound",
+    "Guarantee",
+    "InsecureSeededRandomness",
+    "InvalidParameter",
+    "MalformedEmbedding",
+    "Mechanism",
+    "MissingExtra",
+    "Multivariate",
+    "Neighbours",
+    "Privatizer",
+    "Randomness",
+    "RandomnessError",
+    "Receipt",
+    "RecordError",
+    "ResumeError",
+    "SecureRandomness",
+    "TextPolicy",
+    "UnknownWord",
+    "__version__",
+]

@@ -1,0 +1,106 @@
+"""Progress of long work: a bar with rate and time left on a terminal, plain lines when piped."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import Self, TextIO
+
+_SECONDS_BETWEEN_LINES = 10.0
+_SECONDS_BETWEEN_DRAWS = 0.1
+
+
+class Progress:
+    """Shows how far a job is, how fast it goes and how long it will take, on standard error.
+
+    >>> with Progress("reading", total=10, unit="words") as progress:
+    ...     progress.advance(4)
+
+    ``done`` at the start is work that an earlier run did: it counts for the bar, not for the rate.
+    """
+
+    def __init__(self, label: str, *, total: int | None = None, done: int = 0, unit: str = "records", stream: TextIO | None = None) -> None:
+        self._label = label
+        self._unit = unit
+        self._total = total
+        self._done = self._done_before = done
+        self._stream = sys.stderr if stream is None else stream
+        self._bar: _Bar | None = None
+        self._started = self._shown = time.monotonic()
+
+    def __enter__(self) -> Self:
+        """Start the clock and, on a terminal, the bar."""
+        self._started = self._shown = time.monotonic()
+        if self._stream.isatty():
+            self._bar = _Bar(self._label, self._unit, self._stream)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Take the bar down."""
+        if self._bar is not None:
+            self._bar.close()
+
+    def advance(self, amount: int) -> None:
+        """Count ``amount`` more units as done."""
+        self.report(self._done + amount, self._total)
+
+    def report(self, done: int, total: int | None = None) -> None:
+        """Say how many units are done, of how many."""
+        self._done = done
+        self._total = total if total is not None else self._total
+        now = time.monotonic()
+        if now - self._shown < (_SECONDS_BETWEEN_LINES if self._bar is None else _SECONDS_BETWEEN_DRAWS):
+            return
+        self._shown = now
+        if self._bar is not None:
+            self._bar.draw(self._done, self._total, self._rate_and_rest(now))
+        else:
+            print(f"{self._label}: {self._position()}, {self._rate_and_rest(now)}", file=self._stream, flush=True)
+
+    def _position(self) -> str:
+        if not self._total:
+            return f"{self._done:,} {self._unit}"
+        return f"{self._done:,} of {self._total:,} {self._unit} ({self._done / self._total:.0%})"
+
+    def _rate_and_rest(self, now: float) -> str:
+        rate = (self._done - self._done_before) / max(now - self._started, 1e-9)
+        text = f"{rate:,.0f} {self._unit}/s"
+        if self._total and rate > 0:
+            text += f", {_duration((self._total - self._done) / rate)} left"
+        return text
+
+
+class _Bar:
+    """A rich progress bar, imported only when there is a terminal to draw on."""
+
+    def __init__(self, label: str, unit: str, stream: TextIO) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TaskProgressColumn, TextColumn
+        from rich.progress import Progress as RichProgress
+
+        self._rich = RichProgress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TextColumn("{task.completed:,.0f} " + unit),
+            TextColumn("{task.fields[pace]}"),
+            console=Console(file=stream),
+            transient=True,
+        )
+        self._task = self._rich.add_task(label, total=None, pace="")
+        self._rich.start()
+
+    def draw(self, done: int, total: int | None, pace: str) -> None:
+        self._rich.update(self._task, completed=done, total=total, pace=pace)
+
+    def close(self) -> None:
+        self._rich.stop()
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes:02} min"
+    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"

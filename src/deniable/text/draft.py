@@ -1,0 +1,106 @@
+"""A text on its way through: what will be drawn, and what a policy releases as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import UnknownWord
+from deniable.text.assemble import Shape, join_with_gaps, join_words, punctuation_of, shape_of
+from deniable.text.lookup import Lookup, SubwordLookup
+from deniable.text.policies import REDACTED, TextPolicy
+from deniable.text.tokens import Tokeniser, normalise
+
+
+@dataclass(slots=True)
+class Draft:
+    """One text after the policies and before the noise.
+
+    ``drawn`` holds the ids that go through the mechanism, in order. ``fixed`` holds the words that are released as
+    they are, by their position among the released words; it is empty unless a policy says so. ``gaps`` (before each
+    word, and one at the end) and ``shapes`` are None unless punctuation or case is kept.
+    """
+
+    words: int
+    unknown: int
+    drawn: list[int]
+    fixed: dict[int, str] = field(default_factory=dict)
+    gaps: list[str] | None = None
+    shapes: list[Shape] | None = None
+
+    def assemble(self, released: Sequence[str]) -> str:
+        """Return the text to release, given one released word per drawn id."""
+        words = list(released)
+        for position in sorted(self.fixed):
+            words.insert(position, self.fixed[position])
+        if self.shapes is not None:
+            words = [shape(word) for shape, word in zip(self.shapes, words, strict=True)]
+        return join_words(words) if self.gaps is None else join_with_gaps(words, self.gaps)
+
+
+class Drafter:
+    """Turns text into drafts by a policy and a public vocabulary."""
+
+    def __init__(self, embedding: Embedding, policy: TextPolicy) -> None:
+        self._policy = policy
+        self._unknown = embedding.unknown_id
+        self._tokeniser = Tokeniser(embedding.index, cased=embedding.cased)
+        self._lookup = Lookup(embedding)
+        self._folds = not embedding.cased and policy.case == "drop"
+        self._subwords = SubwordLookup(embedding) if policy.unknown == "subwords" else None
+        self._keep_words = frozenset(normalise(word).lower() for word in policy.keep_words)
+        self._plain = policy == TextPolicy()
+
+    def draft(self, text: str, *, record: int) -> Draft:
+        """Return the draft of one text; ``record`` (from 1) is for error messages.
+
+        :raises UnknownWord: if the policy is to stop at unknown words and there is one.
+        """
+        normalised = normalise(text).lower() if self._folds else normalise(text)
+        words = self._tokeniser.words(normalised)
+        ids = self._lookup.ids(words)
+        unknown = ids.count(self._unknown)
+        if self._plain:
+            return Draft(words=len(words), unknown=unknown, drawn=ids)
+        if unknown and self._policy.unknown == "error":
+            raise UnknownWord(record=record, position=ids.index(self._unknown) + 1)
+        return self._with_policies(normalised, words, ids, unknown)
+
+    def _with_policies(self, normalised: str, words: list[str], ids: list[int], unknown: int) -> Draft:
+        policy = self._policy
+        if self._subwords is not None and unknown:
+            strangers = [i for i, word_id in enumerate(ids) if word_id == self._unknown]
+            for i, word_id in zip(strangers, self._subwords.ids([words[i] for i in strangers]), strict=True):
+                ids[i] = word_id
+        draft = Draft(words=len(words), unknown=unknown, drawn=[])
+        gaps = self._gaps(normalised) if policy.punctuation == "keep" else None
+        kept_gaps, carried = [], ""
+        shapes = []
+        for i, (word, word_id) in enumerate(zip(words, ids, strict=True)):
+            carried += gaps[i] if gaps is not None else ""
+            position = len(draft.drawn) + len(draft.fixed)
+            if word.lower() in self._keep_words:
+                draft.fixed[position] = word.lower()
+            elif word_id == self._unknown and policy.unknown == "redact":
+                draft.fixed[position] = REDACTED
+            elif word_id == self._unknown and policy.unknown == "drop":
+                continue
+            else:
+                draft.drawn.append(word_id)
+            shapes.append(shape_of(word))
+            kept_gaps.append(carried)
+            carried = ""
+        if gaps is not None:
+            draft.gaps = [*kept_gaps, carried + gaps[-1]]
+        if policy.case == "keep":
+            draft.shapes = shapes
+        return draft
+
+    def _gaps(self, normalised: str) -> list[str]:
+        """Return what may be released of the text before each word and after the last one."""
+        gaps, end = [], 0
+        for start, stop in self._tokeniser.spans(normalised):
+            gaps.append(punctuation_of(normalised[end:start]))
+            end = stop
+        return [*gaps, punctuation_of(normalised[end:])]

@@ -1,0 +1,177 @@
+"""Private text in, private text out: the object most users hold."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from deniable.errors import InvalidParameter
+from deniable.interfaces import Mechanism, Randomness
+from deniable.parameters import validated_epsilon
+from deniable.randomness import SecureRandomness
+from deniable.text.draft import Draft, Drafter
+from deniable.text.policies import CasePolicy, PunctuationPolicy, TextPolicy, UnknownPolicy
+from deniable.text.receipt import Receipt, make_receipt
+from deniable.text.tally import Tally
+
+if TYPE_CHECKING:
+    import pyarrow
+
+_WORDS_AT_ONCE = 16_384
+_TEXTS_AT_ONCE = 4_096
+
+
+class Privatizer:
+    """Replaces every word of a text by a word drawn by a mechanism.
+
+    >>> from deniable import Embedding, Multivariate, Privatizer
+    >>> private = Privatizer(Multivariate(Embedding.open(), epsilon=12))
+    >>> text = private("the quick brown fox")          # str -> str
+    >>> texts = private.many(["one text", "another"])  # list -> list, the fast path
+    >>> lazily = private.stream(line for line in ["a", "b"])  # any iterable -> iterator
+
+    The noise comes from a cryptographic source unless another one is given. The counts for ``receipt`` add up over
+    all calls. A privatizer may be used from several threads; it cannot be pickled, so make one per process.
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        *,
+        unknown: UnknownPolicy = "perturb",
+        punctuation: PunctuationPolicy = "drop",
+        case: CasePolicy = "drop",
+        keep_words: Iterable[str] = (),
+        record_epsilon: float | None = None,
+        randomness: Randomness | None = None,
+    ) -> None:
+        """Prepare a privatizer; see ``TextPolicy`` for the policies.
+
+        ``record_epsilon`` replaces the mechanism's ε per word by a budget per text, divided by its number of words.
+
+        :raises InvalidParameter: if a policy or ``record_epsilon`` is not allowed.
+        """
+        if isinstance(keep_words, str):
+            raise InvalidParameter("keep_words", keep_words, "must be a collection of words")
+        self.mechanism = mechanism
+        self.policy = TextPolicy(unknown=unknown, punctuation=punctuation, case=case, keep_words=frozenset(keep_words))
+        self.record_epsilon = None if record_epsilon is None else validated_epsilon(record_epsilon, "record_epsilon")
+        self._randomness: Randomness = SecureRandomness() if randomness is None else randomness
+        self._drafter = Drafter(mechanism.embedding, self.policy)
+        self._vocabulary = mechanism.embedding.words
+        self._tally = Tally()
+        self._lock = threading.Lock()
+
+    def __call__(self, text: str) -> str:
+        """Return one text with every word replaced."""
+        return cast(str, self.many([text])[0])
+
+    def many(self, texts: Sequence[str | None]) -> list[str | None]:
+        """Return the texts with every word replaced, in order; None stays None.
+
+        :raises InvalidParameter: if something is neither text nor None; nothing is released then.
+        :raises UnknownWord: if the policy is to stop at unknown words.
+        """
+        if isinstance(texts, str):
+            raise InvalidParameter("texts", "a single str", "call the privatizer itself for one text: private(text)")
+        tally = Tally()
+        released = list(self._release(texts, tally))
+        self._count(tally)
+        return released
+
+    def stream(self, texts: Iterable[str | None]) -> Iterator[str | None]:
+        """Yield the texts of any iterable with every word replaced, reading a few thousand words ahead."""
+        if isinstance(texts, str):
+            raise InvalidParameter("texts", "a single str", "call the privatizer itself for one text: private(text)")
+        for batch, start in _batches(texts):
+            tally = Tally()
+            released = self._release_batch(batch, start, tally)
+            self._count(tally)
+            yield from released
+
+    def column(self, column: Any) -> pyarrow.ChunkedArray:
+        """Return a column of texts with every word replaced, as an Arrow array with the same nulls.
+
+        Takes anything that speaks the Arrow interface: a pandas, Polars or DuckDB column or an Arrow array.
+
+        :raises InvalidParameter: if the column does not hold text.
+        """
+        from deniable.text.columns import map_column
+
+        return map_column(column, self.many)
+
+    def receipt(self) -> Receipt:
+        """Return what was promised and spent so far."""
+        with self._lock:
+            tally = Tally.from_dict(self._tally.to_dict())
+        return self.receipt_for(tally)
+
+    def receipt_for(self, tally: Tally) -> Receipt:
+        """Return the receipt for counts kept elsewhere, such as those of a resumed job."""
+        return make_receipt(self.mechanism, self.policy, self._randomness.describe(), tally, record_epsilon=self.record_epsilon)
+
+    def take_tally(self) -> Tally:
+        """Return the counts so far and start again from zero: for jobs that keep their own books."""
+        with self._lock:
+            tally, self._tally = self._tally, Tally()
+        return tally
+
+    def _count(self, tally: Tally) -> None:
+        with self._lock:
+            self._tally.add(tally)
+
+    def _release(self, texts: Iterable[str | None], tally: Tally) -> Iterator[str | None]:
+        for batch, start in _batches(texts):
+            yield from self._release_batch(batch, start, tally)
+
+    def _release_batch(self, texts: list[str | None], start: int, tally: Tally) -> list[str | None]:
+        drafts: list[Draft | None] = []
+        for record, text in enumerate(texts, start + 1):
+            if text is not None and not isinstance(text, str):
+                raise InvalidParameter("texts", type(text).__name__, f"record {record:,} is not text; give str or None")
+            drafts.append(None if text is None else self._drafter.draft(text, record=record))
+        words = self._draw(drafts)
+        released: list[str | None] = []
+        position = 0
+        for draft in drafts:
+            if draft is None:
+                tally.count_missing()
+                released.append(None)
+                continue
+            drawn = len(draft.drawn)
+            released.append(draft.assemble(words[position : position + drawn]))
+            position += drawn
+            tally.count(words=draft.words, unknown=draft.unknown, spent=drawn)
+        return released
+
+    def _draw(self, drafts: list[Draft | None]) -> list[str]:
+        ids = np.array([word_id for draft in drafts if draft is not None for word_id in draft.drawn], dtype=np.int64)
+        if not len(ids):
+            return []
+        epsilon = None
+        if self.record_epsilon is not None:
+            lengths = np.array([len(draft.drawn) for draft in drafts if draft is not None])
+            epsilon = np.repeat(self.record_epsilon / np.maximum(lengths, 1), lengths)
+        vocabulary = self._vocabulary
+        return [vocabulary[word_id] for word_id in self.mechanism.perturb(ids, self._randomness, epsilon=epsilon).tolist()]
+
+
+def _batches(texts: Iterable[str | None]) -> Iterator[tuple[list[str | None], int]]:
+    """Yield lists of texts of bounded size, each with the number of texts before it.
+
+    Characters stand in for words here, so that memory stays bounded before anything is tokenised.
+    """
+    batch: list[str | None] = []
+    start = characters = 0
+    for text in texts:
+        batch.append(text)
+        characters += len(text) if isinstance(text, str) else 0
+        if characters >= 5 * _WORDS_AT_ONCE or len(batch) >= _TEXTS_AT_ONCE:
+            yield batch, start
+            start += len(batch)
+            batch, characters = [], 0
+    if batch:
+        yield batch, start

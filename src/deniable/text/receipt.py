@@ -1,0 +1,132 @@
+"""The receipt of a run: what was promised, what is public, what was spent; no more than is proven."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from deniable.interfaces import Mechanism
+from deniable.text.policies import TextPolicy
+from deniable.text.tally import Tally
+from deniable.version import __version__
+
+CAVEATS = (
+    "This ε is a rate per unit of distance between word vectors. It is not the ε of local differential privacy and does not "
+    "compare across embeddings.",
+    "The paper claims 'one user, one word'. A record of many words spends ε per word; the budget lines say how much.",
+    "The counts of unknown words come from the private text and are not covered by the guarantee: keep this receipt with the data holder.",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Receipt:
+    """What a run promised and spent. ``to_dict`` is the JSON that is written beside an output."""
+
+    mechanism: str
+    guarantee: Mapping[str, Any]
+    embedding: Mapping[str, Any]
+    policy: Mapping[str, Any]
+    public: tuple[str, ...]
+    relaxations: tuple[str, ...]
+    randomness: Mapping[str, Any]
+    record_epsilon: float | None
+    tally: Tally
+    created: str
+
+    @property
+    def budget(self) -> dict[str, dict[str, float]]:
+        """The words and the summed ε of the longest and of the median record."""
+        epsilon = float(self.guarantee["epsilon"])
+        budget = {}
+        for which, words in (("longest_record", self.tally.longest), ("median_record", self.tally.median)):
+            spent = epsilon * words if self.record_epsilon is None else (self.record_epsilon if words else 0.0)
+            budget[which] = {"words": words, "epsilon": spent}
+        return budget
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the receipt as JSON-ready data."""
+        tally = self.tally
+        return {
+            "deniable": __version__,
+            "created": self.created,
+            "mechanism": self.mechanism,
+            "guarantee": dict(self.guarantee) if self.record_epsilon is None else {**self.guarantee, "epsilon": None},
+            "epsilon_per_word": self.guarantee["epsilon"] if self.record_epsilon is None else None,
+            "epsilon_per_record": self.record_epsilon,
+            "embedding": dict(self.embedding),
+            "policy": dict(self.policy),
+            "public": list(self.public),
+            "relaxations": list(self.relaxations),
+            "randomness": dict(self.randomness),
+            "counts": {
+                "records": tally.records,
+                "missing_records": tally.missing,
+                "words": tally.words,
+                "unknown_words": tally.unknown_words,
+            },
+            "budget": self.budget,
+            "calibration": None,
+            "caveats": list(CAVEATS),
+        }
+
+    def to_json(self) -> str:
+        """Return the receipt as indented JSON."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+
+    def summary(self) -> str:
+        """Return a few lines for the terminal."""
+        tally = self.tally
+        share = f" ({tally.unknown_words / tally.words:.1%} unknown to the embedding)" if tally.words else ""
+        per = f"ε = {self.guarantee['epsilon']:g} per word" if self.record_epsilon is None else f"ε = {self.record_epsilon:g} per record"
+        budget = self.budget
+        lines = [
+            f"{tally.records:,} records, {tally.words:,} words{share}",
+            f"{per}, {self.mechanism} on {self.embedding['name']} ({self.embedding['fingerprint'][:12]})",
+            "budget: median record Σε = {:g}, longest record Σε = {:g}".format(
+                budget["median_record"]["epsilon"], budget["longest_record"]["epsilon"]
+            ),
+            f"public: {'; '.join(self.public)}",
+        ]
+        lines += [f"relaxed: {relaxation}" for relaxation in self.relaxations]
+        if "insecure_seed" in self.randomness:
+            lines.append("INSECURE: the noise came from a seed; whoever knows it can undo the noise")
+        return "\n".join(lines)
+
+
+def make_receipt(
+    mechanism: Mechanism, policy: TextPolicy, randomness: Mapping[str, Any], tally: Tally, *, record_epsilon: float | None
+) -> Receipt:
+    """Return the receipt for what the tally counted."""
+    embedding, guarantee = mechanism.embedding, mechanism.guarantee
+    return Receipt(
+        mechanism=type(mechanism).__name__,
+        guarantee={
+            "notion": guarantee.notion,
+            "metric": guarantee.metric,
+            "epsilon": guarantee.epsilon,
+            "statement": guarantee.statement,
+            "parameters": dict(guarantee.parameters),
+        },
+        embedding={
+            "name": embedding.name,
+            "fingerprint": embedding.fingerprint,
+            "words": len(embedding),
+            "dimension": embedding.dimension,
+            "words_that_share_a_vector_and_are_never_released": len(embedding.shadowed),
+        },
+        policy={
+            "unknown": policy.unknown,
+            "punctuation": policy.punctuation,
+            "case": policy.case,
+            "keep_words": len(policy.keep_words),
+        },
+        public=tuple(policy.public),
+        relaxations=tuple(policy.relaxations),
+        randomness=randomness,
+        record_epsilon=record_epsilon,
+        tally=tally,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+    )

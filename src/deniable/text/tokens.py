@@ -1,0 +1,97 @@
+"""Text into words: a fixed public function of the text and the public vocabulary.
+
+Text is brought to Unicode form NFKC with one kind of apostrophe and cut into chunks by a pattern of the ``regex``
+library (its character classes know combining marks; the standard library's do not). A chunk that the vocabulary holds
+is a word ("u.s.", "o'clock", "e-mail"). Any other chunk is split at hyphens and the like, then before clitics the
+vocabulary holds ("do|n't", "john|'s"), then at full stops and apostrophes. Numbers, e-mail addresses and web addresses
+are never split: 555-12-3456 becomes one unknown word, not three known numbers. What holds neither a letter nor a digit
+(punctuation, emoji, symbols) is no word.
+
+Chosen by measurement: benchmarks/tokenisers.py.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Container, Iterator
+
+import regex
+
+CLITICS = frozenset({"'s", "n't", "'re", "'ve", "'ll", "'d", "'m"})
+"""Parts of words that English writes without a space before them and embeddings hold as words of their own."""
+
+_CHARACTERS = str.maketrans({**dict.fromkeys("`\u00b4\u2018\u2019\u201b\u02bc\uff07", "'"), "\u2010": "-", "\u2011": "-", "\u00ad": None})
+# Python's NFKC takes time quadratic in the length of a run of combining marks: 100,000 of them, 20 seconds.
+_PILED_MARKS = regex.compile(r"(\p{M}{30})\p{M}++")
+_CHUNK = regex.compile(
+    r"(?:https?://|www\.)[^\s<>\"]++"
+    r"|(?<!\S)'[\p{L}\p{N}]{1,3}+(?![\w'])"  # 's or '90s on its own
+    r"|[\p{L}\p{N}]\w*+(?:[-.,:/&'@][\p{L}\p{N}]\w*+)*+(?:(?<=\.\p{L})\.)?+",  # the last full stop belongs to u.s. and p.m.
+    regex.IGNORECASE,
+)
+_LETTER = regex.compile(r"\p{L}")
+_LETTER_OR_DIGIT = regex.compile(r"[\p{L}\p{N}]")
+_ADDRESS = regex.compile(r"https?://|www\.|.*@", regex.IGNORECASE)
+_COMPOUND = regex.compile(r"[-/_,:&]")
+_CLITIC = regex.compile(r"(?:n't|'(?:s|re|ve|ll|d|m))$", regex.IGNORECASE)
+_INNER = regex.compile(r"[.']")
+
+
+def normalise(text: str) -> str:
+    """Return the text in Unicode form NFKC with one kind of apostrophe and hyphen; never slow, whatever the text."""
+    if text.isascii():
+        return text.replace("`", "'")
+    return unicodedata.normalize("NFKC", _PILED_MARKS.sub(r"\1", text).translate(_CHARACTERS))
+
+
+class Tokeniser:
+    """Cuts normalised text into words by a public vocabulary, given in lower case or, if ``cased``, as it is."""
+
+    def __init__(self, known: Container[str], *, cased: bool = False) -> None:
+        self._known = known
+        self._cased = cased
+
+    def words(self, normalised: str) -> list[str]:
+        """Return the words of a normalised text, in the case they have there."""
+        words: list[str] = []
+        known = self._known
+        for chunk in _CHUNK.findall(normalised):
+            if chunk in known:
+                words.append(chunk)
+            else:
+                words.extend(self._parts(chunk))
+        return words
+
+    def spans(self, normalised: str) -> Iterator[tuple[int, int]]:
+        """Yield where each word of ``words`` starts and ends."""
+        for match in _CHUNK.finditer(normalised):
+            chunk, position = match.group(), 0
+            for word in [chunk] if chunk in self._known else self._parts(chunk):
+                start = chunk.index(word, position)
+                position = start + len(word)
+                yield match.start() + start, match.start() + position
+
+    def _parts(self, chunk: str) -> Iterator[str]:
+        if self._holds(chunk) or _ADDRESS.match(chunk) or not _LETTER.search(chunk):
+            yield chunk
+            return
+        for part in _COMPOUND.split(chunk):
+            clitic = None if self._holds(part) else _CLITIC.search(part)
+            ending = clitic.group() if clitic and self._holds(clitic.group()) else ""
+            host = part.removesuffix(ending)
+            if self._holds(host):
+                yield host
+            elif host.endswith(".") and self._holds(host[:-1]):
+                yield host[:-1]
+            else:
+                yield from filter(_LETTER_OR_DIGIT.search, _INNER.split(host))
+            if ending:
+                yield ending
+
+    def _holds(self, word: str) -> bool:
+        return word.lower() in self._known or (self._cased and word in self._known)
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text in lower case when there is no vocabulary yet: compounds are split, clitics kept."""
+    return Tokeniser(CLITICS).words(normalise(text).lower())
