@@ -1,0 +1,38 @@
+"""The commands, put together."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from deniable.cli import embeddings, explain, privatize, train
+from deniable.version import __version__
+
+app = typer.Typer(
+    name="deniable",
+    help="Plausible deniability for text: private text in, readable text out, with a proven guarantee.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"deniable {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and stop.")] = False,
+) -> None:
+    """Plausible deniability for text: private text in, readable text out, with a proven guarantee."""
+
+
+app.command("privatize")(privatize.privatize)
+app.command("explain")(explain.explain)
+embeddings.app.command("train")(train.train)
+app.add_typer(embeddings.app, name="embeddings")

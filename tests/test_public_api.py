@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import deniable
+
+
+def test_all_is_exact_and_sorted() -> None:
+    assert deniable.__all__ == sorted(deniable.__all__)
+    public = {name for name, value in vars(deniable).items() if not name.startswith("_") and not hasattr(value, "__path__")}
+    modules = {name for name in public if type(getattr(deniable, name)).__name__ == "module"}
+    assert set(deniable.__all__) == (public - modules - {"annotations"}) | {"__version__"}
+
+
+def loaded_by(statement: str) -> set[str]:
+    code = f"import sys; before = set(sys.modules); {statement}; print(*sorted({{m.partition('.')[0] for m in set(sys.modules) - before}}))"
+    return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
+
+
+def test_import_loads_numpy_and_regex_and_nothing_else_from_outside() -> None:
+    outside = {name for name in loaded_by("import deniable") if name not in sys.stdlib_module_names and not name.startswith("_")}
+    assert outside <= {"deniable", "numpy", "regex"}
+
+
+def test_import_adds_little_time_over_numpy() -> None:
+    code = "import time, numpy, regex; start = time.perf_counter(); import deniable; print(time.perf_counter() - start)"
+    runs = [float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout) for _ in range(5)]
+    assert min(runs) < 0.3
+
+
+def test_the_seeded_source_is_reachable_from_the_command_line_only_by_its_named_option() -> None:
+    from pathlib import Path
+
+    source = Path(deniable.__file__).parent
+    mentions = {
+        path.relative_to(source).as_posix() for path in source.rglob("*.py") if "InsecureSeeded" in path.read_text(encoding="utf-8")
+    }
+    assert mentions <= {"__init__.py", "randomness.py", "cli/privatize.py"}
+    command = (source / "cli/privatize.py").read_text(encoding="utf-8")
+    assert command.count("InsecureSeededRandomness(insecure_seed=") == 1
+    assert "--insecure-seed" in command
