@@ -1,0 +1,249 @@
+"""Compare tokenisers by the share of words that an embedding does not know, by speed, and on hostile input.
+
+    python benchmarks/tokenisers.py --data ../shared/data
+
+Prints Markdown. Needs `regex`; a row whose library is missing says "not installed". Every candidate sees text prepared
+the same way (`prepare`), and tokens without a letter or digit are dropped afterwards.
+"""
+
+from __future__ import annotations
+
+import argparse
+import bz2
+import importlib
+import json
+import lzma
+import multiprocessing
+import time
+import unicodedata
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
+from itertools import islice
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import regex
+
+Words = Callable[[str], list[str]]
+Factory = Callable[[Collection[str]], Words]  # public vocabulary -> tokeniser
+
+PILE = regex.compile(r"(\p{M}{30})\p{M}++")
+LETTER_OR_DIGIT = regex.compile(r"[\p{L}\p{N}]")
+LETTER = regex.compile(r"\p{L}")
+CHARACTERS = str.maketrans("\u2018\u2019\u201b\u02bc\u00b4\uff07\u2010\u2011", "''''''--", "\u00ad")
+CHUNK = regex.compile(
+    r"(?:https?://|www\.)[^\s<>\"]++"  # an address is one word
+    r"|(?<!\S)'[\p{L}\p{N}]{1,3}+(?![\w'])"  # 's and '90s that stand alone
+    r"|[\p{L}\p{N}]\w*+(?:[-.,:/&'@][\p{L}\p{N}]\w*+)*+"  # letters and digits, single joining marks inside
+    r"(?:(?<=\.\p{L})\.)?+"  # the last point of u.s., p.m., ph.d.
+)
+COMPOUND = regex.compile(r"[-/_,:&]")
+CLITIC = regex.compile(r"(?:n't|'(?:s|re|ve|ll|d|m))$")
+INNER = regex.compile(r"[.']")
+
+
+def prepare(text: str) -> str:
+    """Cap piled-up marks (NFKC sorts them in quadratic time), unify apostrophes and hyphens, NFKC, lower-case."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", PILE.sub(r"\1", text).translate(CHARACTERS))
+    return text.replace("`", "'").lower()
+
+
+def split_unknown(chunk: str, known: Collection[str], hyphens: bool = True, inner: bool = True) -> Iterator[str]:
+    """The words of a chunk that is not in the vocabulary. One pass per level, so linear in the chunk's length."""
+    if "@" in chunk or chunk.startswith(("http://", "https://", "www.")) or not LETTER.search(chunk):
+        yield chunk  # addresses and numbers stay whole: one unknown word
+        return
+    for part in COMPOUND.split(chunk) if hyphens else [chunk]:
+        clitic = None if part in known else CLITIC.search(part)
+        ending = clitic.group() if clitic and clitic.group() in known else ""
+        host = part.removesuffix(ending)
+        if host in known or not inner:
+            yield host
+        else:  # `real_words` drops the empty strings
+            yield from [host[:-1]] if host.endswith(".") and host[:-1] in known else INNER.split(host)
+        yield ending
+
+
+def chunks(known: Collection[str], hyphens: str = "unknown", inner: str = "unknown") -> Words:
+    """Our pattern. `hyphens` and `inner` (points and apostrophes) are split "never", "always" or when "unknown"."""
+    marks = ("-" if hyphens == "always" else "") + (".'" if inner == "always" else "")
+    always = regex.compile(f"[{marks}]") if marks else None
+
+    def words(text: str) -> list[str]:
+        out: list[str] = []
+        for chunk in CHUNK.findall(text):
+            for piece in always.split(chunk) if always else [chunk]:
+                if piece in known:
+                    out.append(piece)
+                else:
+                    out.extend(split_unknown(piece, known, hyphens != "never", inner != "never"))
+        return out
+
+    return words
+
+
+def library(name: str, kind: str = "") -> Factory:
+    """A tokeniser of another library, imported when it is asked for."""
+
+    def build(_: Collection[str]) -> Words:
+        module = importlib.import_module(name)
+        if name == "nltk.tokenize":
+            return partial(getattr(module, kind)().tokenize)
+        if name == "spacy":
+            tokenizer = module.blank("en").tokenizer
+            return lambda text: [token.text for token in tokenizer(text)]
+        if name == "uniseg.wordbreak":
+            return lambda text: list(module.words(text))
+        if name == "sacremoses":
+            return partial(module.MosesTokenizer(lang="en").tokenize, escape=False)
+        word = r"[\p{L}\p{N}\p{M}]+"
+        pattern = rf"{word}(?=n't)|n't|'(?:s|re|ve|ll|d|m)\b|{word}(?:-{word})*"
+        make = getattr(module.pre_tokenizers, kind)
+        tool = make(module.Regex(pattern), "isolated") if kind == "Split" else make()
+        return lambda text: [token for token, _ in tool.pre_tokenize_str(text)]
+
+    return build
+
+
+CANDIDATES: dict[str, Factory] = {
+    "str.split": lambda _: str.split,
+    r"regex \w+": lambda _: regex.compile(r"\w+").findall,
+    "regex, UAX 29 boundaries": lambda _: regex.compile(r"(?wV1)\b").split,
+    "regex, our pattern, split if unknown": chunks,
+    "... hyphens never split": partial(chunks, hyphens="never"),
+    "... hyphens always split": partial(chunks, hyphens="always"),
+    "... points, apostrophes never split": partial(chunks, inner="never"),
+    "... points, apostrophes always split": partial(chunks, inner="always"),
+    "NLTK Treebank": library("nltk.tokenize", "TreebankWordTokenizer"),
+    "NLTK NLTKWord": library("nltk.tokenize", "NLTKWordTokenizer"),
+    "NLTK Tweet": library("nltk.tokenize", "TweetTokenizer"),
+    "tokenizers Bert": library("tokenizers", "BertPreTokenizer"),
+    "tokenizers Whitespace": library("tokenizers", "Whitespace"),
+    "tokenizers Split(regex)": library("tokenizers", "Split"),
+    "spaCy blank en": library("spacy"),
+    "uniseg (UAX 29)": library("uniseg.wordbreak"),
+    "sacremoses": library("sacremoses"),
+}
+
+NASTY = (
+    "na\u00efve l'\u00e9t\u00e9", "\u0e2a\u0e27\u0e31\u0e2a", "\u4f60\u597d", "e-mail state-of-the-art pre-xyzzy",
+    "U.S. of the U.S.", "don't don\u2019t don\u00b4t", "rock'n'roll o'clock", "3.14 10,000 $5 C++",
+    "http://a.b/c?d a@b.com", "a\x00b \ud800 x",
+)  # fmt: skip
+HUGE: dict[str, Callable[[], str]] = {
+    "'a' x 1M": lambda: "a" * 1_000_000,
+    "'...' x 300k": lambda: "..." * 300_000,
+    "apostrophe x 300k": lambda: "'" * 300_000,
+    "a's's... x 300k": lambda: "a" + "'s" * 300_000,
+    "a-a-... x 500k": lambda: "a-" * 500_000,
+    "two marks x 50k": lambda: "a" + "\u0301\u0316" * 50_000,
+}
+
+
+def real_words(tokens: list[str]) -> list[str]:
+    """The tokens that hold a letter or a digit."""
+    return [token for token in tokens if token and LETTER_OR_DIGIT.search(token)]
+
+
+def texts(path: Path, count: int) -> list[str]:
+    """`count` texts spread evenly over a JSON Lines file."""
+    with lzma.open(path, "rt", encoding="utf-8") as lines:
+        everything = [json.loads(line)["text"] for line in lines]
+    return everything[:: max(1, len(everything) // count)][:count]
+
+
+def vocabularies(folder: Path) -> dict[str, frozenset[str]]:
+    """All of GloVe 6B, its 50,000 most frequent words and short numbers, and the words at hand of GloVe 840B."""
+    with bz2.open(folder / "glove.6B.50d.txt.bz2", "rt", encoding="utf-8", newline="\n") as lines:
+        large = [line.split(" ", 1)[0] for line in lines]
+    with bz2.open(folder / "glove.840B.300d.34k.w2v.txt.bz2", "rt", encoding="utf-8", newline="\n") as lines:
+        other = [line.split(" ", 1)[0] for line in islice(lines, 1, None)]
+    default = (word for word in large if LETTER.search(word) or regex.fullmatch("[0-9]{1,4}", word))
+    return {"400k": frozenset(large), "50k": frozenset(islice(default, 50_000)), "840B": frozenset(other)}
+
+
+def measure(factory: Factory, corpora: dict[str, list[str]], known: dict[str, frozenset[str]]) -> list[str]:
+    """One row: per corpus the unknown-word rates in per cent and words per text, then words per second."""
+    row, total, seconds = [], 0, 0.0
+    for documents in corpora.values():
+        rates, tokens = list[str](), list[str]()
+        for vocabulary in known.values():
+            if not tokens or getattr(factory, "func", factory) is chunks:  # only ours looks at the vocabulary
+                tokenise, began = factory(vocabulary), time.process_time()
+                tokens = [token for text in documents for token in real_words(tokenise(prepare(text)))]
+                seconds += time.process_time() - began
+                total += len(tokens)
+            rates.append(f"{100 * sum(token not in vocabulary for token in tokens) / len(tokens):.2f}")
+        row.append(f"{' / '.join(rates)} ({len(tokens) / len(documents):.1f})")
+    return [*row, f"{total / seconds / 1000:,.0f}k"]
+
+
+def timed(factory: Factory, text: str, limit_s: float = 5.0) -> str:
+    """Seconds to prepare and tokenise in a process of its own, stopped at the limit."""
+
+    def work(end: Connection) -> None:
+        began = time.process_time()
+        try:
+            factory(frozenset({"a", "'s"}))(prepare(text))
+            end.send(f"{time.process_time() - began:.2f}")
+        except Exception as error:  # the table shows whatever a library raises
+            end.send(type(error).__name__)
+
+    ours, theirs = multiprocessing.Pipe()
+    process = multiprocessing.get_context("fork").Process(target=work, args=(theirs,))
+    process.start()
+    answer = ours.recv() if ours.poll(limit_s) else f"> {limit_s:.0f}"
+    process.kill()
+    process.join()
+    return answer
+
+
+def show(factory: Factory, known: frozenset[str], text: str) -> str:
+    """The words of a short text, or the name of the error."""
+    try:
+        return ascii(" ".join(real_words(factory(known)(prepare(text)))))[1:-1].replace("|", "\\|")
+    except Exception as error:
+        return type(error).__name__
+
+
+def table(head: list[str], cells: Callable[[Factory], list[str]]) -> None:
+    """A Markdown table with one row per candidate."""
+    print("\n| " + " | ".join(head) + " |\n|" + " --- |" * len(head))
+    for name, factory in CANDIDATES.items():
+        try:
+            factory(frozenset())
+            row = cells(factory)
+        except ImportError:
+            row = ["not installed"]
+        print("| " + " | ".join([name, *row]) + " |", flush=True)
+
+
+def main() -> None:
+    """Print the three tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    shared = Path(__file__).resolve().parents[2] / "shared" / "data"
+    parser.add_argument("--data", type=Path, default=shared, help="folder of the shared data")
+    parser.add_argument("--share", type=float, default=1.0, help="share of the sample to use (1: 5,000 reviews)")
+    parser.add_argument("--only", default="", metavar="REGEX", help="candidates whose name matches, e.g. 'regex|spaCy'")
+    arguments = parser.parse_args()
+    for name in [name for name in CANDIDATES if not regex.search(arguments.only, name)]:
+        del CANDIDATES[name]
+    data, share = arguments.data / "datasets", arguments.share
+    reviews = texts(data / "imdb/imdb_50k.jsonl.xz", int(5000 * share))
+    corpora = {
+        "IMDb": reviews,
+        "IMDb without br": [review.replace("<br />", " ") for review in reviews],
+        "Ubuntu IRC": texts(data / "irc_ubuntu/irc_ubuntu_by_user.jsonl.xz", int(20_000 * share)),
+        "Enron": texts(data / "enron_pan11/enron_pan11.jsonl.xz", int(2000 * share)),
+    }
+    known = vocabularies(arguments.data / "embeddings")
+    print(f"Unknown words in per cent against the {' / '.join(known)} vocabulary (words per text).")
+    table(["tokeniser", *corpora, "words/s"], lambda factory: measure(factory, corpora, known))
+    table(["seconds", *HUGE], lambda factory: [timed(factory, text()) for text in HUGE.values()])
+    inputs = (ascii(text)[1:-1] for text in NASTY)
+    table(["words of", *inputs], lambda factory: [show(factory, known["50k"], text) for text in NASTY])
+
+
+if __name__ == "__main__":
+    main()
