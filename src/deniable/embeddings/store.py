@@ -186,7 +186,7 @@ def verify(name: str) -> str:
     :raises MalformedEmbedding: if it is not the fingerprint that was noted when the embedding was stored.
     """
     embedding = open_embedding(name)
-    computed = content_fingerprint(embedding.words, embedding.vectors, embedding.unknown)
+    computed = content_fingerprint(embedding.words, embedding.vectors, embedding.unknown, embedding.subwords)
     if computed != embedding.fingerprint:
         problem = f"its content has the fingerprint {computed}, not {embedding.fingerprint}: it was changed; remove it and add it again"
         raise MalformedEmbedding(embedding.folder or name, problem)
