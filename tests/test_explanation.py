@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import laplace
 
-from deniable import InvalidParameter, Multivariate
-from deniable.explanation import explain_word
+from deniable import Embedding, InvalidParameter, Multivariate
+from deniable.explanation import explain_word, share_unchanged
 from strategies import line_embedding, random_embedding
 
 
@@ -21,6 +21,7 @@ def test_the_shares_are_those_of_the_mechanism() -> None:
     for outcome in explanation.outcomes:
         assert abs(outcome.probability - expected[outcome.word]) < 5 * outcome.standard_error
     assert explanation.word == "b"
+    assert explanation.unchanged is not None
     assert explanation.unchanged.probability == {o.word: o.probability for o in explanation.outcomes}["b"]
     assert explanation.distinct == 3
 
@@ -33,7 +34,7 @@ def test_neighbours_come_nearest_first_without_the_word_itself() -> None:
 def test_an_unknown_word_is_explained_as_the_unknown_word() -> None:
     explanation = explain_word(Multivariate(random_embedding(20, 3), epsilon=3), "secret", draws=100)
     assert not explanation.known
-    assert explanation.unchanged.probability == 0
+    assert explanation.unchanged is None
     assert len(explanation.neighbours) == 10
 
 
@@ -41,6 +42,19 @@ def test_an_unknown_word_is_explained_as_the_unknown_word() -> None:
 def test_bad_numbers_are_refused(name: str, value: float) -> None:
     with pytest.raises(InvalidParameter, match=name):
         explain_word(Multivariate(random_embedding(3, 2), epsilon=1), "w0", **{name: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("text", ["", "...", "don't", "new york"])
+def test_what_is_not_one_word_in_a_text_is_refused(text: str) -> None:
+    mechanism = Multivariate(Embedding(["do", "n't", "new"], [[0.0], [1.0], [2.0]]), epsilon=1)
+    with pytest.raises(InvalidParameter, match="word"):
+        explain_word(mechanism, text)
+
+
+def test_the_share_of_unchanged_words_is_between_none_and_all() -> None:
+    embedding = random_embedding(200, 5)
+    assert share_unchanged(Multivariate(embedding, epsilon=1e9)) == 1.0
+    assert share_unchanged(Multivariate(embedding, epsilon=1e-6)) < 0.5
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -69,6 +69,12 @@ def test_forked_workers_never_repeat_noise() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")
+def test_a_fork_is_noticed_even_if_the_process_id_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getpid", lambda: 4242)
+    assert len(set(fork_and_draw(SecureRandomness(), 3))) == 4
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")
 def test_the_fork_test_catches_a_shared_numpy_generator() -> None:
     class Shared(SecureRandomness):
         def __init__(self) -> None:

@@ -17,13 +17,13 @@ def validated_epsilon(value: object, name: str = "epsilon") -> float:
     :raises InvalidParameter: for NaN, infinity, zero, negative numbers, booleans and anything that is not a number.
     """
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise InvalidParameter(name, value, "must be a number greater than 0, such as 12")
+        raise InvalidParameter(name, value, "must be a number greater than 0, such as 6")
     try:
         number = float(value)
     except OverflowError:
         number = math.inf
     if not (math.isfinite(number) and number > 0):
-        raise InvalidParameter(name, value, "must be a finite number greater than 0, such as 12")
+        raise InvalidParameter(name, value, "must be a finite number greater than 0, such as 6")
     if number < SMALLEST_EPSILON:
         raise InvalidParameter(name, value, f"is too small: noise this large cannot be represented (at least {SMALLEST_EPSILON})")
     return number

@@ -20,12 +20,25 @@ import numpy as np
 from deniable.errors import RandomnessError
 from deniable.interfaces import Floats
 
+_forks = 0
+"""How many forks lie between this process and the first one: process ids alone can come back."""
+
+
+def _count_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_count_fork)
+
 
 class SecureRandomness:
     """A cryptographic source that is never shared between threads or processes.
 
-    Every thread draws from a generator of its own under a key of its own. A forked child notices that its process id
-    is new and takes a fresh key, so that workers never repeat one another's noise. The source has no state that could
+    Every thread draws from a generator of its own under a key of its own. A forked child notices that it is one (by
+    Python's fork hook, and by its process id where something else than Python forked) and takes a fresh key, so that
+    workers never repeat one another's noise. The source has no state that could
     be saved: pickling and copying raise. When the operating system gives no entropy, every call raises
     ``RandomnessError`` and no word is released.
     """
@@ -49,10 +62,11 @@ class SecureRandomness:
 
     def _generator(self) -> np.random.Generator:
         generator: np.random.Generator | None = getattr(self._local, "generator", None)
-        if generator is None or self._local.pid != os.getpid():
+        process = (_forks, os.getpid())
+        if generator is None or self._local.process != process:
             generator = _fresh_secure_generator()
             self._local.generator = generator
-            self._local.pid = os.getpid()
+            self._local.process = process
         return generator
 
     def __reduce__(self) -> NoReturn:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from privatize_command import Command, make_command  # type: ignore[import-not-found, unused-ignore]
+from privatize_command import Command, make_command
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def test_a_parquet_file_with_receipt_and_summary(command: Command) -> None:
     pq.write_table(pa.table({"id": [1, 2], "text": ["The fox!", None]}), command.folder / "in.parquet")
     status, out, err = command.run("in.parquet", "--column", "text", "-o", "out.parquet")
     assert (status, out) == (0, b"")
-    assert err.startswith("out.parquet\n2 records, 2 words")
+    assert "out.parquet\n2 records, 2 words" in err
     assert pq.read_table(command.folder / "out.parquet").to_pydict() == {"id": [1, 2], "text": ["the fox", None]}
     assert json.loads((command.folder / "out.parquet.receipt.json").read_text())["counts"]["missing_records"] == 1
 
@@ -45,9 +45,9 @@ def test_standard_input_can_go_to_a_file(command: Command) -> None:
 
 
 def test_policies_reach_the_privatizer(command: Command) -> None:
-    (command.folder / "keep.txt").write_text("stranger\n")
+    (command.folder / "keep.txt").write_text("quick\nstranger\n")
     options = ["--punctuation", "keep", "--case", "keep", "--unknown", "redact", "--keep-words", "keep.txt"]
-    assert command.run(*options, data=b"The stranger, Bob: FOX!\n") == (0, b"The stranger, [redacted]: FOX!\n", "")
+    assert command.run(*options, data=b"The quick, stranger: FOX!\n") == (0, b"The quick, [redacted]: FOX!\n", "")
     status, out, err = command.run("--unknown", "error", data=b"fox\nthe secret\n")
     assert (status, out) == (1, b"")
     assert "record 2, word 2" in err
@@ -168,3 +168,40 @@ def test_memory_does_not_grow_with_the_file(command: Command, format_: str) -> N
         peaks[megabytes] = peak_megabytes(command, source.name)
     print(format_, peaks)
     assert peaks[50] < peaks[5] + 100
+
+
+def test_a_dash_as_output_is_standard_output(command: Command) -> None:
+    assert command.run("-o", "-", data=b"fox\n") == (0, b"fox\n", "")
+    assert not list(command.folder.iterdir())
+
+
+def test_an_output_whose_name_speaks_of_another_format_is_refused(command: Command) -> None:
+    (command.folder / "in.csv").write_text("text\nfox\n")
+    status, _, err = command.run("in.csv", "--column", "text", "-o", "out.jsonl")
+    assert status == 2
+    assert "formats are not converted" in err
+    assert not (command.folder / "out.jsonl").exists()
+    assert command.run("in.csv", "--column", "text", "-o", "out.txt", "-q")[0] == 0
+
+
+def test_resuming_a_finished_output_with_other_settings_is_refused(command: Command) -> None:
+    (command.folder / "in.txt").write_text("fox\n")
+    assert command.run("in.txt", "-o", "out.txt", "-q")[0] == 0
+    status, _, err = command.run("in.txt", "-o", "out.txt", "--resume", "--epsilon", "3")
+    assert status == 2
+    assert "other settings (epsilon_per_word)" in err
+    assert (command.folder / "out.txt").read_text() == "fox\n"
+
+
+def test_an_epsilon_that_changes_hardly_anything_is_warned_about(command: Command) -> None:
+    warned = subprocess.run(command.argv(), input=b"fox\n", env=command.environment, capture_output=True, check=True).stderr.decode()
+    assert "about 100% of the words of tiny are released as they are" in warned
+    quiet = subprocess.run(command.argv("--epsilon", "0.1"), input=b"fox\n", env=command.environment, capture_output=True, check=True)
+    assert quiet.stderr == b""
+
+
+def test_a_header_that_is_really_private_text_is_not_shown(command: Command) -> None:
+    (command.folder / "in.csv").write_text("7,my doctor told me that i am very ill\n8,fox\n")
+    status, _, err = command.run("in.csv", "--column", "text", "-o", "out.csv")
+    assert status == 2
+    assert "doctor" not in err

@@ -67,6 +67,12 @@ def test_what_is_not_text_is_refused_by_its_record(bad: list[Any], embedding: Em
         private(embedding).many(["fox", None, *bad])
 
 
+def test_a_single_call_takes_text_only(embedding: Embedding) -> None:
+    for bad in (None, 7, b"fox", ["fox"]):
+        with pytest.raises(InvalidParameter, match="text"):
+            private(embedding)(bad)  # type: ignore[arg-type]
+
+
 def test_a_single_string_is_not_a_list_of_texts(embedding: Embedding) -> None:
     with pytest.raises(InvalidParameter):
         private(embedding).many("the fox")
@@ -155,10 +161,15 @@ def test_punctuation_and_case_are_kept_only_when_asked_for(embedding: Embedding)
 
 
 def test_listed_words_are_kept_and_the_others_are_not(embedding: Embedding) -> None:
-    release = private(embedding, 1e-6, keep_words=["The", "absent"])
-    released = [text or "" for text in release.many(["the fox absent"] * 50)]
-    assert all(text.startswith("the") and text.endswith(" absent") for text in released)
+    release = private(embedding, 1e-6, keep_words=["The", "don't"])
+    released = [text or "" for text in release.many(["the fox do"] * 50)]
+    assert all(text.startswith("the") and text.endswith(" do") for text in released)
     assert len(set(released)) > 3
+
+
+def test_a_listed_word_that_is_unknown_stays_unknown(embedding: Embedding) -> None:
+    released = private(embedding, 1e-6, keep_words=["zorblatt7", "the"]).many(["the zorblatt7 the"] * 50)
+    assert not any("zorblatt7" in (text or "") for text in released)
 
 
 def test_a_cased_vocabulary_is_looked_up_as_spelled_and_then_in_lower_case(cased_embedding: Embedding) -> None:

@@ -33,7 +33,8 @@ def test_the_receipt_says_what_was_promised_and_spent(embedding: Embedding) -> N
         ({"unknown": "drop"}, "number of known words"),
         ({"punctuation": "keep"}, "punctuation marks"),
         ({"case": "keep"}, "capitalised"),
-        ({"keep_words": ["the"]}, "1 listed words"),
+        ({"keep_words": ["the"]}, "of 1 listed words"),
+        ({"unknown": "error"}, "every word was known"),
     ],
 )
 def test_every_relaxation_is_named(policy: dict[str, object], says: str, embedding: Embedding) -> None:

@@ -45,6 +45,7 @@ def privatize(
     if (epsilon is None) == (record_epsilon is None):
         raise typer.BadParameter("give either --epsilon (per word) or --record-epsilon (per record)")
     source = None if file is None or str(file) == "-" else file
+    output = None if output is None or str(output) == "-" else output
     if resume and (output is None or source is None or insecure_seed is not None):
         raise typer.BadParameter("--resume needs a FILE and an --output, and excludes --insecure-seed")
     with _quiet_ends():
@@ -62,6 +63,8 @@ def privatize(
             case=case,
             keep_words=_words(keep_words),
         )
+        if not (quiet or as_json):
+            _warn_if_hardly_anything_changes(private)
         if output is None:
             _to_standard_output(private, source, layout, receipt, as_json=as_json, force=force)
         else:
@@ -132,6 +135,18 @@ def _privatizer(
         randomness = InsecureSeededRandomness(insecure_seed=insecure_seed)
     mechanism = Multivariate(Embedding.open(embedding), epsilon=spent)
     return Privatizer(mechanism, record_epsilon=record_epsilon, randomness=randomness, **policies)
+
+
+def _warn_if_hardly_anything_changes(private: Privatizer) -> None:
+    """Say so when ε is so large for this embedding that most words would be released as they are."""
+    from deniable.explanation import share_unchanged
+
+    if private.record_epsilon is None and (share := share_unchanged(private.mechanism)) > 0.75:
+        print(
+            f"deniable: warning: at ε = {private.mechanism.epsilon:g} about {share:.0%} of the words of {private.mechanism.embedding.name} "
+            "are released as they are; choose a smaller ε (`deniable explain WORD --epsilon E` shows what it does)",
+            file=sys.stderr,
+        )
 
 
 def _words(path: Path | None) -> frozenset[str]:

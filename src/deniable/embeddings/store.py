@@ -177,6 +177,8 @@ def remove(name: str) -> None:
     :raises EmbeddingNotFound: if nothing is installed under that name.
     :raises InvalidParameter: if it is the default, which comes with the package.
     """
+    if name.lower() == DEFAULT:
+        raise InvalidParameter("name", name, "comes with the package and cannot be removed")
     remove_folder(_existing(name))
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from deniable.errors import InvalidParameter
 
 _NAMES_SHOWN = 50
+_LIKE_A_NAME = re.compile(r"[\w.:/#()\[\]-]{1,40}(?: [\w.:/#()\[\]-]{1,20}){0,2}")
 
 
 def find_columns(wanted: Sequence[str], names: Sequence[str], source: str) -> list[int]:
@@ -44,4 +46,9 @@ def listed(names: Sequence[str]) -> str:
     if not names:
         return "no columns"
     more = f" and {len(names) - _NAMES_SHOWN:,} more" if len(names) > _NAMES_SHOWN else ""
-    return f"the column{'s' if len(names) > 1 else ''} {', '.join(name[:100] for name in names[:_NAMES_SHOWN])}{more}"
+    return f"the column{'s' if len(names) > 1 else ''} {', '.join(_shown(name) for name in names[:_NAMES_SHOWN])}{more}"
+
+
+def _shown(name: str) -> str:
+    # A file without a header, read as if it had one, has its first private record here. Names are short; text is not.
+    return name if _LIKE_A_NAME.fullmatch(name) else "(not shown: does not look like a name)"

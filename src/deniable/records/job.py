@@ -21,7 +21,7 @@ from deniable.records.opening import open_reader
 from deniable.records.partial import Partial
 from deniable.records.publish import beside, publish, sync_file, write_whole
 from deniable.records.reader import Reader
-from deniable.records.receipts import check_budget, receipt_of
+from deniable.records.receipts import check_budget, check_finished, receipt_of
 from deniable.records.source import Source
 from deniable.records.targets import check_apart, check_target
 from deniable.text.privatizer import Privatizer
@@ -78,6 +78,7 @@ class Job:
             check_identity(journal.job or {}, now, self.partial_path)
             return self._continue(journal, force=force)
         if resume and journal.job is None and self.target.exists() and not self.partial_path.exists() and not force:
+            check_finished(self._private, self.receipt_path, self.target)
             return None
         force = force or (resume and journal.replaces)
         if not force:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
-from deniable.errors import InvalidParameter
+from deniable.errors import InvalidParameter, ResumeError
 from deniable.records.layout import Layout
 from deniable.records.reader import Reader
 from deniable.text.privatizer import Privatizer
 from deniable.text.receipt import Receipt
 from deniable.text.tally import Tally
+
+_TELLING = ("mechanism", "epsilon_per_word", "epsilon_per_record", "embedding", "policy")
 
 
 def receipt_of(private: Privatizer, reader: Reader, layout: Layout, tally: Tally) -> Receipt:
@@ -24,6 +28,23 @@ def receipt_of(private: Privatizer, reader: Reader, layout: Layout, tally: Tally
             "and what is spent on a row adds up over its cells"
         )
     return replace(receipt, public=tuple(public), relaxations=tuple(relaxations))
+
+
+def check_finished(private: Privatizer, receipt: Path, target: Path) -> None:
+    """Do nothing if a finished output was made with these settings, as far as its receipt is there to tell.
+
+    :raises ResumeError: if its receipt says otherwise, with every setting that differs.
+    """
+    try:
+        made = json.loads(receipt.read_text(encoding="utf-8"))
+        then = {key: made[key] for key in _TELLING}
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    described = private.receipt().to_dict()
+    differing = [key for key in _TELLING if then[key] != described[key]]
+    if differing:
+        problem = f"is finished, with other settings ({', '.join(differing)}); name another output, or start over with --force"
+        raise ResumeError(target, problem)
 
 
 def check_budget(private: Privatizer, layout: Layout) -> None:

@@ -24,11 +24,17 @@ def check_target(target: Path, layout: Layout) -> Path:
     if target.exists() and not target.is_file():
         raise RecordError(target, "is not a regular file; without -o the output goes to standard output")
     meant = format_of(target)
-    if "parquet" in (meant, layout.format) and meant not in (layout.format, None):
+    if meant is not None and not _fits(meant, layout.format):
         raise InvalidParameter("output", str(target), f"its name says {meant} and the input is {layout.format}; formats are not converted")
     if layout.format == "parquet" and compression_for(target):
         raise InvalidParameter("output", str(target), "Parquet is compressed inside; leave the compression ending off")
     return target
+
+
+def _fits(meant: str, written: str) -> bool:
+    if meant == "text":  # .txt may hold anything that is text
+        return written != "parquet"
+    return meant == written or {meant, written} == {"csv", "tsv"}
 
 
 def check_apart(source: str, *paths: Path) -> None:

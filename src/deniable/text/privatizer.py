@@ -28,7 +28,7 @@ class Privatizer:
     """Replaces every word of a text by a word drawn by a mechanism.
 
     >>> from deniable import Embedding, Multivariate, Privatizer
-    >>> private = Privatizer(Multivariate(Embedding.open(), epsilon=12))
+    >>> private = Privatizer(Multivariate(Embedding.open(), epsilon=6))
     >>> text = private("the quick brown fox")          # str -> str
     >>> texts = private.many(["one text", "another"])  # list -> list, the fast path
     >>> lazily = private.stream(line for line in ["a", "b"])  # any iterable -> iterator
@@ -66,7 +66,12 @@ class Privatizer:
         self._lock = threading.Lock()
 
     def __call__(self, text: str) -> str:
-        """Return one text with every word replaced."""
+        """Return one text with every word replaced.
+
+        :raises InvalidParameter: if it is not text.
+        """
+        if not isinstance(text, str):
+            raise InvalidParameter("text", type(text).__name__, "is not text; for lists there is many(), for columns column()")
         return cast(str, self.many([text])[0])
 
     def many(self, texts: Sequence[str | None]) -> list[str | None]:

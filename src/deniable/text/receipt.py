@@ -53,7 +53,7 @@ class Receipt:
             "deniable": __version__,
             "created": self.created,
             "mechanism": self.mechanism,
-            "guarantee": dict(self.guarantee) if self.record_epsilon is None else {**self.guarantee, "epsilon": None},
+            "guarantee": dict(self.guarantee) if self.record_epsilon is None else self._guarantee_per_record(self.record_epsilon),
             "epsilon_per_word": self.guarantee["epsilon"] if self.record_epsilon is None else None,
             "epsilon_per_record": self.record_epsilon,
             "embedding": dict(self.embedding),
@@ -71,6 +71,10 @@ class Receipt:
             "calibration": None,
             "caveats": list(CAVEATS),
         }
+
+    def _guarantee_per_record(self, budget: float) -> dict[str, Any]:
+        how = f" Here ε is {budget:g} divided by the number of words drawn for the record, which is public."
+        return {**self.guarantee, "epsilon": None, "statement": self.guarantee["statement"] + how}
 
     def to_json(self) -> str:
         """Return the receipt as indented JSON."""
