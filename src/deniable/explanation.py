@@ -109,5 +109,6 @@ def share_unchanged(mechanism: Mechanism, *, sample: int = 256) -> float:
 
 
 def _outcome(word: str, count: int, draws: int) -> Outcome:
-    share = count / draws
-    return Outcome(word, share, math.sqrt(share * (1 - share) / draws))
+    # Two draws more, one of each kind, keep the error of "never" and "always" above zero.
+    smoothed = (count + 1) / (draws + 2)
+    return Outcome(word, count / draws, math.sqrt(smoothed * (1 - smoothed) / (draws + 2)))

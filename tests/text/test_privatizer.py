@@ -226,3 +226,42 @@ def test_the_callers_list_is_not_changed(embedding: Embedding) -> None:
     texts = ["the secretword", None]
     private(embedding, 0.1).many(texts)
     assert texts == ["the secretword", None]
+
+
+def test_forgetting_spellings_while_another_thread_looks_them_up_is_harmless(monkeypatch: pytest.MonkeyPatch) -> None:
+    from deniable.embeddings.subwords import Subwords
+    from deniable.text import lookup
+
+    monkeypatch.setattr(lookup, "_REMEMBERED_SPELLINGS", 3)
+    few = Embedding(["aa", "bb"], [[1.0, 0.0], [0.0, 1.0]])
+    few.subwords = Subwords(np.random.default_rng(0).standard_normal((50, 2)).astype(np.float32), minn=2, maxn=3)
+    subwords = lookup.SubwordLookup(few)
+    spellings = [f"strange{i}" for i in range(40)]
+    expected = subwords.ids(spellings)
+    wrong: list[object] = []
+
+    def work() -> None:
+        try:
+            wrong.extend(1 for _ in range(30) if subwords.ids(spellings) != expected)
+        except KeyError as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert set(expected) <= {0, 1}
+
+
+def test_texts_are_not_in_representations_or_errors(embedding: Embedding) -> None:
+    from deniable.text.draft import Drafter
+    from deniable.text.policies import TextPolicy
+
+    assert "fox" not in repr(Drafter(embedding, TextPolicy(unknown="redact", keep_words=frozenset({"fox"}))).draft("fox", record=1))
+    broken = pa.Array.from_buffers(pa.string(), 1, [None, pa.py_buffer(np.array([0, 7], "<i4")), pa.py_buffer(b"secret\xff")])
+    with pytest.raises(InvalidParameter, match="UTF-8") as caught:
+        private(embedding).column(broken)
+    assert caught.value.__cause__ is None
+    assert "secret" not in str(caught.value)

@@ -76,3 +76,24 @@ def test_tallies_add_up_and_survive_json(first: Tally, second: Tally) -> None:
     everything = sorted(copied.lengths.elements())
     assert copied.median == (everything[(len(everything) - 1) // 2] if everything else 0)
     assert copied.longest == max(everything, default=0)
+
+
+def test_the_promise_is_worded_for_what_was_done(embedding: Embedding) -> None:
+    mechanism = Multivariate(embedding, epsilon=3)
+    assert Privatizer(mechanism).receipt().guarantee["statement"].startswith("For any two words")
+    relaxed = Privatizer(mechanism, unknown="redact").receipt().guarantee["statement"]
+    assert relaxed.startswith("Between texts that agree in everything listed under relaxations")
+    per_record = Privatizer(mechanism, record_epsilon=7).receipt().guarantee
+    assert per_record["epsilon"] is None
+    assert "7 divided by the number of words" in per_record["statement"]
+    seeded = Privatizer(mechanism, randomness=InsecureSeededRandomness(insecure_seed=1)).receipt()
+    assert "insecure_seed" in seeded.relaxations[0]
+
+
+def test_a_source_of_noise_that_is_not_ours_is_named(embedding: Embedding) -> None:
+    class Silent(InsecureSeededRandomness):
+        def describe(self) -> dict[str, object]:
+            return {"source": "secure"}
+
+    receipt = Privatizer(Multivariate(embedding, epsilon=3), randomness=Silent(insecure_seed=1)).receipt()
+    assert "Silent" in receipt.randomness["class"]

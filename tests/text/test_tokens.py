@@ -70,12 +70,27 @@ def test_every_word_holds_a_letter_or_a_digit(text: str) -> None:
         "a's" * 200_000,
         "a-" * 300_000,
         "\u0301\u0316" * 300_000,
+        "\u0301\u0316" * 5 + "\u0301\u00ad\u0316" * 100_000,
+        "\uff9e\u0316" * 100_000,
         "a.a." * 200_000,
         "@" * 300_000,
         "a@" * 200_000,
         "www." * 200_000,
     ],
-    ids=["letters", "stops", "apostrophes", "clitics", "hyphens", "marks", "initials", "ats", "addresses", "webs"],
+    ids=[
+        "letters",
+        "stops",
+        "apostrophes",
+        "clitics",
+        "hyphens",
+        "marks",
+        "marks-and-soft-hyphens",
+        "half-width-marks",
+        "initials",
+        "ats",
+        "addresses",
+        "webs",
+    ],
 )
 def test_a_megabyte_without_a_space_takes_no_quadratic_time(text: str) -> None:
     start = time.perf_counter()

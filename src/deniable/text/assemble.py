@@ -9,7 +9,7 @@ import regex
 from deniable.text.policies import REDACTED
 from deniable.text.tokens import CLITICS
 
-PUBLIC_PUNCTUATION = frozenset(".,;:!?…\"'()[]{}-–—/&%«»¿¡。、！？，；：")
+PUBLIC_PUNCTUATION = frozenset(".,;:!?\"'()[]{}-–—/&%«»¿¡。、")
 """The marks that punctuation='keep' may release. A closed list: no other character of the input can pass."""
 
 _CLITIC_AFTER_SPACE = regex.compile(rf" ({'|'.join(sorted(CLITICS))})(?= |$)", regex.IGNORECASE)

@@ -24,10 +24,10 @@ class Draft:
 
     words: int
     unknown: int
-    drawn: list[int]
-    fixed: dict[int, str] = field(default_factory=dict)
-    gaps: list[str] | None = None
-    shapes: list[Shape] | None = None
+    drawn: list[int] = field(repr=False)
+    fixed: dict[int, str] = field(default_factory=dict, repr=False)
+    gaps: list[str] | None = field(default=None, repr=False)
+    shapes: list[Shape] | None = field(default=None, repr=False)
 
     def assemble(self, released: Sequence[str]) -> str:
         """Return the text to release, given one released word per drawn id."""

@@ -38,7 +38,8 @@ class TextPolicy:
         _one_of("unknown", self.unknown, get_args(UnknownPolicy))
         _one_of("punctuation", self.punctuation, get_args(PunctuationPolicy))
         _one_of("case", self.case, get_args(CasePolicy))
-        if isinstance(self.keep_words, str) or not isinstance(self.keep_words, Iterable):
+        words = self.keep_words
+        if isinstance(words, str) or not isinstance(words, Iterable) or not all(isinstance(word, str) for word in words):
             raise InvalidParameter("keep_words", self.keep_words, "must be a collection of words")
         object.__setattr__(self, "keep_words", frozenset(self.keep_words))
 

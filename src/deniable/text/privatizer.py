@@ -54,10 +54,9 @@ class Privatizer:
 
         :raises InvalidParameter: if a policy or ``record_epsilon`` is not allowed.
         """
-        if isinstance(keep_words, str):
-            raise InvalidParameter("keep_words", keep_words, "must be a collection of words")
+        listed = keep_words if isinstance(keep_words, str) else frozenset(keep_words)  # the policy refuses a str
         self.mechanism = mechanism
-        self.policy = TextPolicy(unknown=unknown, punctuation=punctuation, case=case, keep_words=frozenset(keep_words))
+        self.policy = TextPolicy(unknown=unknown, punctuation=punctuation, case=case, keep_words=cast("frozenset[str]", listed))
         self.record_epsilon = None if record_epsilon is None else validated_epsilon(record_epsilon, "record_epsilon")
         self._randomness: Randomness = SecureRandomness() if randomness is None else randomness
         self._drafter = Drafter(mechanism.embedding, self.policy)
@@ -116,7 +115,8 @@ class Privatizer:
 
     def receipt_for(self, tally: Tally) -> Receipt:
         """Return the receipt for counts kept elsewhere, such as those of a resumed job."""
-        return make_receipt(self.mechanism, self.policy, self._randomness.describe(), tally, record_epsilon=self.record_epsilon)
+        source = {**self._randomness.describe(), "class": type(self._randomness).__qualname__}
+        return make_receipt(self.mechanism, self.policy, source, tally, record_epsilon=self.record_epsilon)
 
     def take_tally(self) -> Tally:
         """Return the counts so far and start again from zero: for jobs that keep their own books."""
