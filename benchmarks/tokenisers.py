@@ -2,8 +2,8 @@
 
     python benchmarks/tokenisers.py --data ../shared/data
 
-Prints Markdown. Needs `regex`; a row whose library is missing says "not installed". Every candidate sees text prepared
-the same way (`prepare`), and tokens without a letter or digit are dropped afterwards.
+Prints Markdown. A row whose library is missing says "not installed" (pip install nltk tokenizers spacy uniseg sacremoses).
+Every candidate sees text prepared the same way, and tokens without a letter or digit are dropped afterwards.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ import json
 import lzma
 import multiprocessing
 import time
-import unicodedata
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from functools import partial
 from itertools import islice
 from multiprocessing.connection import Connection
@@ -24,63 +23,24 @@ from pathlib import Path
 
 import regex
 
+from deniable.text.tokens import Tokeniser, normalise
+
 Words = Callable[[str], list[str]]
 Factory = Callable[[Collection[str]], Words]  # public vocabulary -> tokeniser
 
-PILE = regex.compile(r"(\p{M}{30})\p{M}++")
 LETTER_OR_DIGIT = regex.compile(r"[\p{L}\p{N}]")
 LETTER = regex.compile(r"\p{L}")
-CHARACTERS = str.maketrans("\u2018\u2019\u201b\u02bc\u00b4\uff07\u2010\u2011", "''''''--", "\u00ad")
-CHUNK = regex.compile(
-    r"(?:https?://|www\.)[^\s<>\"]++"  # an address is one word
-    r"|(?<!\S)'[\p{L}\p{N}]{1,3}+(?![\w'])"  # 's and '90s that stand alone
-    r"|[\p{L}\p{N}]\w*+(?:[-.,:/&'@][\p{L}\p{N}]\w*+)*+"  # letters and digits, single joining marks inside
-    r"(?:(?<=\.\p{L})\.)?+"  # the last point of u.s., p.m., ph.d.
-)
-COMPOUND = regex.compile(r"[-/_,:&]")
-CLITIC = regex.compile(r"(?:n't|'(?:s|re|ve|ll|d|m))$")
-INNER = regex.compile(r"[.']")
 
 
 def prepare(text: str) -> str:
-    """Cap piled-up marks (NFKC sorts them in quadratic time), unify apostrophes and hyphens, NFKC, lower-case."""
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", PILE.sub(r"\1", text).translate(CHARACTERS))
-    return text.replace("`", "'").lower()
+    """The product's normalisation, in lower case."""
+    return normalise(text).lower()
 
 
-def split_unknown(chunk: str, known: Collection[str], hyphens: bool = True, inner: bool = True) -> Iterator[str]:
-    """The words of a chunk that is not in the vocabulary. One pass per level, so linear in the chunk's length."""
-    if "@" in chunk or chunk.startswith(("http://", "https://", "www.")) or not LETTER.search(chunk):
-        yield chunk  # addresses and numbers stay whole: one unknown word
-        return
-    for part in COMPOUND.split(chunk) if hyphens else [chunk]:
-        clitic = None if part in known else CLITIC.search(part)
-        ending = clitic.group() if clitic and clitic.group() in known else ""
-        host = part.removesuffix(ending)
-        if host in known or not inner:
-            yield host
-        else:  # `real_words` drops the empty strings
-            yield from [host[:-1]] if host.endswith(".") and host[:-1] in known else INNER.split(host)
-        yield ending
-
-
-def chunks(known: Collection[str], hyphens: str = "unknown", inner: str = "unknown") -> Words:
-    """Our pattern. `hyphens` and `inner` (points and apostrophes) are split "never", "always" or when "unknown"."""
-    marks = ("-" if hyphens == "always" else "") + (".'" if inner == "always" else "")
-    always = regex.compile(f"[{marks}]") if marks else None
-
-    def words(text: str) -> list[str]:
-        out: list[str] = []
-        for chunk in CHUNK.findall(text):
-            for piece in always.split(chunk) if always else [chunk]:
-                if piece in known:
-                    out.append(piece)
-                else:
-                    out.extend(split_unknown(piece, known, hyphens != "never", inner != "never"))
-        return out
-
-    return words
+def ours(known: Collection[str], always_split: str = "") -> Words:
+    """The product's tokeniser; the marks in ``always_split`` separate words whatever the vocabulary holds."""
+    tokeniser, spaces = Tokeniser(known), str.maketrans(dict.fromkeys(always_split, " "))
+    return lambda text: tokeniser.words(text.translate(spaces) if always_split else text)
 
 
 def library(name: str, kind: str = "") -> Factory:
@@ -110,11 +70,9 @@ CANDIDATES: dict[str, Factory] = {
     "str.split": lambda _: str.split,
     r"regex \w+": lambda _: regex.compile(r"\w+").findall,
     "regex, UAX 29 boundaries": lambda _: regex.compile(r"(?wV1)\b").split,
-    "regex, our pattern, split if unknown": chunks,
-    "... hyphens never split": partial(chunks, hyphens="never"),
-    "... hyphens always split": partial(chunks, hyphens="always"),
-    "... points, apostrophes never split": partial(chunks, inner="never"),
-    "... points, apostrophes always split": partial(chunks, inner="always"),
+    "deniable": ours,
+    "... hyphens always split": partial(ours, always_split="-"),
+    "... points, apostrophes always split": partial(ours, always_split=".'"),
     "NLTK Treebank": library("nltk.tokenize", "TreebankWordTokenizer"),
     "NLTK NLTKWord": library("nltk.tokenize", "NLTKWordTokenizer"),
     "NLTK Tweet": library("nltk.tokenize", "TweetTokenizer"),
@@ -169,7 +127,7 @@ def measure(factory: Factory, corpora: dict[str, list[str]], known: dict[str, fr
     for documents in corpora.values():
         rates, tokens = list[str](), list[str]()
         for vocabulary in known.values():
-            if not tokens or getattr(factory, "func", factory) is chunks:  # only ours looks at the vocabulary
+            if not tokens or getattr(factory, "func", factory) is ours:  # only ours looks at the vocabulary
                 tokenise, began = factory(vocabulary), time.process_time()
                 tokens = [token for text in documents for token in real_words(tokenise(prepare(text)))]
                 seconds += time.process_time() - began
