@@ -47,11 +47,35 @@ def test_standard_input_can_go_to_a_file(command: Command) -> None:
 def test_policies_reach_the_privatizer(command: Command) -> None:
     (command.folder / "keep.txt").write_text("quick\nstranger\n")
     options = ["--punctuation", "keep", "--case", "keep", "--unknown", "redact", "--keep-words", "keep.txt"]
-    assert command.run(*options, data=b"The quick, stranger: FOX!\n") == (0, b"The quick, [redacted]: FOX!\n", "")
+    released = (0, b"The quick, [redacted]: FOX!\n", "")
+    assert command.run(*options, "--quiet", data=b"The quick, stranger: FOX!\n") == released
     status, out, err = command.run("--unknown", "error", data=b"fox\nthe secret\n")
     assert (status, out) == (1, b"")
     assert "record 2, word 2" in err
     assert "secret" not in err
+
+
+def test_what_is_relaxed_is_said_when_no_summary_will_say_it(command: Command) -> None:
+    status, out, err = command.run("--punctuation", "keep", "--case", "keep", data=b"The fox!\n")
+    assert (status, out) == (0, b"The fox!\n")
+    assert err.splitlines() == [
+        "deniable: relaxed: punctuation='keep': punctuation marks and their positions are released exactly",
+        "deniable: relaxed: case='keep': which words were capitalised or upper case is released exactly",
+    ]
+    assert command.run("--punctuation", "keep", "--quiet", data=b"fox!\n") == (0, b"fox!\n", "")
+    _, _, err = command.run("--punctuation", "keep", "--json", data=b"fox!\n")
+    assert json.loads(err)["relaxations"]
+    _, out, err = command.run("--format", "csv", "-c", "a", "-c", "b", data=b"a,b\nfox,the\n")
+    assert err.startswith("deniable: relaxed: 2 columns are privatized")
+
+
+def test_the_input_is_never_the_receipt(command: Command) -> None:
+    for name, receipt in (("in.txt", "in.txt"), ("r.json.partial", "r.json")):
+        (command.folder / name).write_text("fox\n")
+        status, out, err = command.run(name, "--format", "text", "--receipt", receipt, "--force")
+        assert (status, out) == (1, b"")
+        assert "is the input itself" in err
+        assert (command.folder / name).read_text() == "fox\n"
 
 
 def test_a_budget_per_record_is_divided(command: Command) -> None:
@@ -71,9 +95,10 @@ def test_a_budget_per_record_is_divided(command: Command) -> None:
         (["--format", "csv"], "say which columns"),
         (["--format", "parquet", "--column", "t"], "parquet"),
         (["--encoding", "klingon"], "is not an encoding"),
+        (["--encoding", "undefined"], "cannot be read line by line"),
         (["--delimiter", "ab", "--format", "csv", "--column", "text"], "must be one character"),
         (["--column", "text"], "plain text has no columns"),
-        (["in.csv", "--column", "txet"], "it has the columns id, text"),
+        (["in.csv", "--column", "txet"], "has 2 columns, none of that name; if the file has no header use --no-header"),
         (["in.csv", "-o", "out.csv", "--resume", "--insecure-seed", "1"], "excludes --insecure-seed"),
     ],
 )
@@ -100,6 +125,13 @@ def test_a_seed_is_called_insecure_and_repeats(command: Command) -> None:
     runs = [command.run("--insecure-seed", "7", "--epsilon", "1", "--quiet", data=b"the quick brown fox\n" * 9) for _ in range(2)]
     assert runs[0] == runs[1]
     assert "INSECURE" in runs[0][2]
+
+
+def test_a_seed_below_zero_is_one_line(command: Command) -> None:
+    status, out, err = command.run("--insecure-seed", "-1", data=b"fox\n")
+    assert (status, out) == (2, b"")
+    assert err.startswith("deniable: insecure_seed = -1: ")
+    assert err.count("\n") == 1
 
 
 def test_without_a_seed_no_two_runs_are_alike(command: Command) -> None:

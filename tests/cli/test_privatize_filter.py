@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import bz2
 import contextlib
 import gzip
 import json
@@ -117,6 +118,21 @@ def test_compressed_input_is_recognised(command: Command) -> None:
     status, _, err = command.run(data=gzip.compress(os.urandom(50_000).hex().encode())[:-100])
     assert status == 1
     assert err == "deniable: standard input: the gzip data is damaged or cut short\n"
+
+
+def test_text_that_begins_like_bzip2_is_text_even_byte_by_byte(command: Command) -> None:
+    assert command.run("--unknown", "redact", "-q", data=b"BZh my fox\n") == (0, b"[redacted] [redacted] fox\n", "")
+    packed = bz2.compress(b"fox\n")
+    with command.start() as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for i in range(len(packed)):
+            process.stdin.write(packed[i : i + 1])
+            process.stdin.flush()
+            time.sleep(0.01)
+        process.stdin.close()
+        assert process.stdout.read() == b"fox\n"
+        assert process.wait(20) == 0
 
 
 def test_wrong_utf8_is_one_line_on_standard_error(command: Command) -> None:

@@ -17,10 +17,16 @@ from deniable.embeddings.subwords import Subwords
         (["a", "b"], [[1.0, 2.0]], "2 words but 1 vectors"),
         (["a"], [1.0], "1 axes"),
         (["a", "a"], [[1.0], [2.0]], "word 2 repeats word 1"),
-        (["a", ""], [[1.0], [2.0]], "word 2 is empty"),
+        (["a", ""], [[1.0], [2.0]], "word 2: the word is empty"),
+        (["a", 7], [[1.0], [2.0]], "word 2: the word is not a string"),
         (["a\nb"], [[1.0]], "line break"),
-        (["a", "b"], [[1.0], [np.nan]], r"vector of word 2 \('b'\)"),
-        (["a", "b"], [[1.0], [np.inf]], "not finite"),
+        (["a\r"], [[1.0]], "line break"),
+        (["a", "\ud800"], [[1.0], [2.0]], "word 2: .* half a character"),
+        (["a", "b"], [[1.0], [np.nan]], "word 2: the vector of 'b' has a value that is not a finite number"),
+        (["a", "b"], [[1.0], [np.inf]], "not a finite number"),
+        (["a", "b"], [[1.0], [1e300]], "not a finite number"),
+        (["a", "b"], [[1.0, 0.0], [8e11, 8e11]], r"word 2: the vector of 'b' is longer than 1e\+12: not a usable word vector"),
+        (["a", "b"], [[1.0], [3e38]], "not a usable word vector"),
         (["<unk>", "</s>"], [[1.0], [2.0]], "only word"),
     ],
 )
@@ -67,6 +73,31 @@ def test_ids_and_rows_hold_the_unknown_word() -> None:
     rows = embedding.rows(np.array([0]))
     rows[:] = 0
     assert embedding.vectors[0] == 1.0
+
+
+@pytest.mark.parametrize("unknown", [[np.nan], [2e12], [1.0, 2.0]])
+def test_an_unknown_vector_that_cannot_be_used_is_refused(unknown: list[float]) -> None:
+    with pytest.raises(MalformedEmbedding, match="the unknown-word vector must be 1 finite numbers and no longer than"):
+        Embedding(["a"], [[1.0]], unknown=unknown)
+
+
+def test_the_longest_vectors_are_taken() -> None:
+    assert len(Embedding(["a", "b"], [[1e12], [-1e12]])) == 2
+
+
+def test_what_the_caller_does_to_its_arrays_changes_nothing() -> None:
+    vectors, unknown = np.ones((2, 3), dtype=np.float32), np.zeros(3, dtype=np.float32)
+    embedding = Embedding(["a", "b"], vectors, unknown=unknown)
+    vectors[:] = unknown[:] = 7
+    assert embedding.vectors.max() == 1
+    assert embedding.unknown.max() == 0
+
+
+def test_vectors_cannot_be_written_over() -> None:
+    for embedding in (Embedding(["a", "b"], np.ones((2, 3), dtype=np.float32)), Embedding.open("default")):
+        for array in (embedding.vectors, embedding.unknown):
+            with pytest.raises(ValueError, match="read-only"):
+                array[...] = 0
 
 
 def test_case_is_told_by_the_words() -> None:

@@ -75,6 +75,10 @@ def test_python_objects_are_never_unpickled(refused: Refused) -> None:
         ({"words": np.array(WORDS), "vectors": np.full((4, 3), np.nan, np.float32)}, "word 1: the vector of 'a'"),
         ({"words": np.array(WORDS), "vectors": np.full((4, 3), 1e300)}, "not a finite number"),
         ({"words": np.array(WORDS), "vectors": np.full((4, 3), 1e300, order="F")}, "not a finite number"),
+        ({"words": np.array(["a", "b"]), "vectors": np.zeros((2, 0), np.float32)}, "no dimensions"),
+        ({"words": np.array(["a", "b"]), "vectors": np.array([[1.0], [2e12]])}, "word 2: the vector of 'b' is longer than 1e+12"),
+        ({"words": np.array([7, 0x110000], dtype="<u4").view("<U1"), "vectors": VECTORS[:2]}, "stands for no character"),
+        ({"words": np.array([7, 0x110000], dtype=">u4").view(">U1"), "vectors": VECTORS[:2]}, "stands for no character"),
         ({"words": np.array([], dtype="U1"), "vectors": VECTORS[:0]}, "no words"),
     ],
 )

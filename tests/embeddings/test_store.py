@@ -281,6 +281,40 @@ def test_verify_finds_a_changed_value(file: Path) -> None:
         store.verify("x")
 
 
+@pytest.mark.parametrize("ids", [[-1], [3], [2, 1], [1, 1]])
+def test_shadowed_words_that_cannot_be_are_refused_on_opening(file: Path, ids: list[int]) -> None:
+    folder = Path(store.add(file, "x").folder)
+    np.save(folder / "shadowed.npy", np.array(ids, dtype="<i8"))
+    _change_meta(folder, shadowed=len(ids))
+    with pytest.raises(MalformedEmbedding, match="must hold ids of its 3 words in order: the stored copy is damaged"):
+        store.open_embedding("x")
+
+
+def test_verify_finds_changed_notes_about_the_content(file: Path) -> None:
+    folder = Path(store.add(file, "x").folder)
+    store.verify("x")
+    np.save(folder / "shadowed.npy", np.array([1], dtype="<i8"))
+    with pytest.raises(MalformedEmbedding, match="shadowed words, case"):
+        store.verify("x")
+    np.save(folder / "shadowed.npy", np.array([2], dtype="<i8"))
+    store.verify("x")
+    _change_meta(folder, cased=False)
+    with pytest.raises(MalformedEmbedding, match="shadowed words, case"):
+        store.verify("x")
+
+
+def _change_meta(folder: Path, **changed: object) -> None:
+    path = folder / "meta.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changed))
+
+
+def test_opened_arrays_cannot_be_written_over(file: Path) -> None:
+    store.add(file, "x")
+    embedding = store.open_embedding("x")
+    assert not embedding.vectors.flags.writeable
+    assert not embedding.unknown.flags.writeable
+
+
 def test_opening_loads_neither_arrow_nor_gensim(file: Path) -> None:
     store.add(file, "x")
     script = """

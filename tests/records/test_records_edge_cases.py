@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import contextlib
 import csv
+import encodings.aliases
 import io
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,7 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from deniable import InvalidParameter, Privatizer, RecordError, UnknownWord
+from deniable.compression import compress, compression_of
 from deniable.records import privatize_file
+from deniable.records.layout import make_layout
+from deniable.records.lines import Lines
 
 odd_texts = ["a\x85b", "a\u2028b", "\x00", "\r", '"', "\ufeff"]
 any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20) | st.sampled_from(odd_texts)
@@ -131,7 +137,7 @@ def test_a_line_of_many_megabytes_goes_through(private: Privatizer, tmp_path: Pa
         ("in.txt.gz", b"\x1f\x8b\x08\x00secret", "the gzip data is damaged or cut short"),
         ("in.txt.zst", b"\x28\xb5\x2f\xfdsecretsecret", "the zstd data is damaged or cut short"),
         ("in.txt.xz", b"\xfd7zXZ\x00secretsecret", "the xz data is damaged or cut short"),
-        ("in.txt.bz2", b"BZh9secretsecret", "the bz2 data is damaged or cut short"),
+        ("in.txt.bz2", b"BZh91AY&SYsecretsecret", "the bzip2 data is damaged or cut short"),
         ("in.parquet", b"secret" * 100, "not a Parquet file"),
         ("in.parquet", b"", "not a Parquet file"),
     ],
@@ -148,18 +154,95 @@ def test_bad_input_is_refused_where_it_is_without_quoting_it(
     assert sorted(path.name for path in tmp_path.iterdir()) == [name]
 
 
-@pytest.mark.parametrize("name", ["in.csv", "in.jsonl", "in.parquet"])
-def test_an_unknown_column_is_refused_with_the_columns_there_are(private: Privatizer, tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "there"),
+    [
+        ("in.csv", "has 2 columns, none of that name; if the file has no header use --no-header; to see the names: head -1 FILE"),
+        ("in.jsonl", "none of the first 1 records of .* has it; they have 2 other keys; to see the names: head -1 FILE"),
+        ("in.parquet", "has the columns secret, t, none of that name"),
+    ],
+)
+def test_an_unknown_column_is_refused_and_only_a_schema_is_quoted(private: Privatizer, tmp_path: Path, name: str, there: str) -> None:
     source = tmp_path / name
     if name == "in.parquet":
-        pq.write_table(pa.table({"id": [1], "t": ["fox"]}), source)
+        pq.write_table(pa.table({"secret": [1], "t": ["fox"]}), source)
     else:
-        source.write_text("id,t\n1,fox\n" if name == "in.csv" else '{"id":1,"t":"fox"}\n')
-    with pytest.raises(InvalidParameter, match=r"ha(s|ve) the columns id, t"):
+        source.write_text("secret,t\n1,fox\n" if name == "in.csv" else '{"secret":1,"t":"fox"}\n')
+    with pytest.raises(InvalidParameter, match=there) as raised:
         privatize_file(private, source, tmp_path / f"out-{name}", columns=["txt"])
-    with pytest.raises(InvalidParameter, match="--column"):
+    assert ("secret" in str(raised.value)) == (name == "in.parquet")
+    with pytest.raises(InvalidParameter, match="--column") as raised:
         privatize_file(private, source, tmp_path / f"out-{name}")
+    assert ("secret" in str(raised.value)) == (name == "in.parquet")
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_column_number_that_is_not_there_is_refused(private: Privatizer, tmp_path: Path) -> None:
+    with pytest.raises(InvalidParameter, match="has 2 columns, none of that name; without a header, columns are numbers from 1"):
+        release(private, tmp_path, "in.csv", b"fox,the\n", columns=["3"], header=False)
+
+
+@pytest.mark.parametrize("start", [b"BZh my doctor said", b"BZh9secret", b"BZh"])
+def test_text_that_begins_like_bzip2_is_text(private: Privatizer, tmp_path: Path, start: bytes) -> None:
+    assert release(private, tmp_path, "in.txt", start + b"\nfox\n").endswith(b"\nfox\n")
+
+
+@pytest.mark.parametrize("kind", ["gzip", "bzip2", "xz", "zstd"])
+@pytest.mark.parametrize("text", [b"", b"fox\n"])
+def test_compression_is_told_by_content(private: Privatizer, tmp_path: Path, kind: str, text: bytes) -> None:
+    assert compression_of(compress(text, kind)) == kind
+    assert release(private, tmp_path, "in.txt", compress(text, kind)) == text
+
+
+@pytest.mark.parametrize("encoding", sorted(set(encodings.aliases.aliases.values()) | {"idna", "punycode", "undefined", "unicode_escape"}))
+def test_every_encoding_of_python_reads_lines_or_is_refused(encoding: str) -> None:
+    try:
+        layout = make_layout(None, format="text", columns=(), delimiter=None, header=True, encoding=encoding)
+    except InvalidParameter:
+        assert encoding in {
+            *("base64_codec", "bz2_codec", "hex_codec", "quopri_codec", "rot_13", "uu_codec", "zlib_codec"),
+            *("idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape", "utf_7", "mbcs", "oem"),
+        }
+        return
+    assert list(Lines(_Bytes("fox\nthe\n\n".encode(encoding)), layout.encoding)) == ["fox", "the", ""]
+    for junk in (bytes(range(256)), b"\xff" * 7, b"+", b"\\x", b"~{", b"\x1b$B"):
+        with contextlib.suppress(RecordError):
+            list(Lines(_Bytes(junk), layout.encoding))
+
+
+@pytest.mark.parametrize("encoding", ["utf-7", "UTF7", "punycode", "undefined", "idna", "hex", "a\0b", ""])
+def test_an_encoding_that_is_not_for_lines_is_refused(private: Privatizer, tmp_path: Path, encoding: str) -> None:
+    with pytest.raises(InvalidParameter, match="encoding = "):
+        release(private, tmp_path, "in.txt", b"fox", encoding=encoding)
+
+
+def test_utf_16_without_a_mark_is_refused_with_what_to_say_instead(private: Privatizer, tmp_path: Path) -> None:
+    with pytest.raises(RecordError, match="no byte order mark, so it is not utf-16; say the order with --encoding, such as utf-16-le"):
+        release(private, tmp_path, "in.txt", "fox\n".encode("utf-16-le"), encoding="utf-16")
+    assert release(private, tmp_path, "in.txt", "fox\n".encode("utf-16-le"), encoding="utf-16-le") == b"fox\n"
+
+
+class _Bytes:
+    name = "bytes"
+    size: int | None = None
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def chunks(self) -> Iterator[bytes]:
+        return (self._data[i : i + 1] for i in range(len(self._data)))
+
+    def waiting(self) -> bool:
+        return False
+
+    def position(self) -> int:
+        return 0
+
+    def identity(self) -> None:
+        return None
+
+    def close(self) -> None:
+        pass
 
 
 def test_a_json_key_may_be_absent_from_the_first_records(private: Privatizer, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -165,6 +166,25 @@ def test_a_resumed_job_keeps_what_was_released(
     assert receipt.tally.records == 100
 
 
+def test_an_interrupt_while_the_journal_goes_to_disk_loses_nothing_on_record(
+    noisy: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, target = source_in(tmp_path), tmp_path / "out.txt"
+
+    def fsync(descriptor: int, real: Callable[[int], None] = os.fsync) -> None:
+        real(descriptor)
+        if (tmp_path / "out.txt.journal").read_bytes().count(b"\n") == 2:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", fsync)
+        with pytest.raises(KeyboardInterrupt):
+            privatize_file(noisy, source, target)
+    released = (tmp_path / "out.txt.partial").read_bytes()
+    privatize_file(noisy, source, target, resume=True)
+    assert target.read_bytes() == released
+
+
 def test_a_partial_output_is_neither_continued_nor_dropped_unasked(
     private: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checkpoint_every_batch: None
 ) -> None:
@@ -259,11 +279,42 @@ def test_two_jobs_cannot_write_one_output(private: Privatizer, tmp_path: Path) -
     privatize_file(private, source_in(tmp_path), tmp_path / "out.txt")
 
 
-def test_a_foreign_file_under_the_journals_name_is_left_alone(private: Privatizer, tmp_path: Path) -> None:
-    (tmp_path / "out.txt.journal").write_text("Dear diary,\n")
-    with pytest.raises(ResumeError, match="not a journal of deniable"):
+@pytest.mark.parametrize(
+    "content", ["Dear diary,\n", "deadbeef", "\n", "deadbeef {}\n", f"{zlib.crc32(b'{}'):08x} {{}}\n", f"{zlib.crc32(b'1'):08x} 1\n"]
+)
+def test_a_foreign_file_under_the_journals_name_is_left_alone(private: Privatizer, tmp_path: Path, content: str) -> None:
+    (tmp_path / "out.txt.journal").write_text(content)
+    cases: list[dict[str, Any]] = [{}, {"resume": True}, {"force": True}]
+    for options in cases:
+        with pytest.raises(ResumeError, match="not a journal of deniable"):
+            privatize_file(private, source_in(tmp_path), tmp_path / "out.txt", **options)
+    assert (tmp_path / "out.txt.journal").read_text() == content
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_the_journal_is_never_written_through_a_link(private: Privatizer, tmp_path: Path, there: bool) -> None:
+    if there:
+        (tmp_path / "mine").write_text("")
+    (tmp_path / "out.txt.journal").symlink_to(tmp_path / "mine")
+    with pytest.raises(ResumeError, match="is a link"):
         privatize_file(private, source_in(tmp_path), tmp_path / "out.txt", force=True)
-    assert (tmp_path / "out.txt.journal").read_text() == "Dear diary,\n"
+    assert (tmp_path / "mine").exists() == there
+
+
+def test_a_pipe_under_the_journals_name_is_refused(private: Privatizer, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "out.txt.journal")
+    with pytest.raises(ResumeError, match="not a journal of deniable"):
+        privatize_file(private, source_in(tmp_path), tmp_path / "out.txt")
+
+
+@pytest.mark.parametrize("ending", ["", ".partial", ".journal", ".finishing", ".receipt.json", ".receipt.json.partial"])
+def test_an_input_under_any_name_that_is_written_is_refused(private: Privatizer, tmp_path: Path, ending: str) -> None:
+    source = source_in(tmp_path).rename(tmp_path / f"o.txt{ending}")
+    content = source.read_bytes()
+    with pytest.raises(RecordError, match="is the input itself"):
+        privatize_file(private, source, tmp_path / "o.txt", format="text", force=True)
+    assert source.read_bytes() == content
+    assert [path.name for path in tmp_path.iterdir()] == [source.name]
 
 
 @pytest.mark.parametrize("stop_at", ["streams_to_parquet", "seal", "replace", "write_whole", "publish", "remove"])

@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from deniable import Privatizer
+from deniable.compression import compress
 from deniable.records import privatize_file
-from deniable.records.compression import compress
 
 ENDINGS = {"": None, ".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd"}
 
@@ -140,6 +140,65 @@ def test_several_columns_are_privatized_each_in_its_place(private: Privatizer, t
     }  # fmt: skip
     assert receipt is not None
     assert "adds up over its cells" in receipt.relaxations[-1]
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_more_released_texts_than_the_dictionary_could_count_go_through(noisy: Privatizer, tmp_path: Path, ordered: bool) -> None:
+    source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    indices = pa.array([0, 1, None] * 200, pa.int8())
+    column = pa.DictionaryArray.from_arrays(indices, pa.array(["the quick brown", "fox the"]), ordered=ordered)
+    untouched = pa.DictionaryArray.from_arrays(indices, pa.array(["k0", "k1"]), ordered=ordered)
+    pq.write_table(pa.table({"t": column, "k": untouched, "n": pa.array(range(600), pa.int16())}), source)
+    privatize_file(noisy, source, target, columns=["t"])
+    before, after = pq.read_table(source), pq.read_table(target)
+    assert after.schema.field("t").type == pa.dictionary(pa.int32(), pa.string())
+    assert after.schema.remove(0) == before.schema.remove(0)
+    assert after.drop_columns(["t"]) == before.drop_columns(["t"])
+    released = after["t"].to_pylist()
+    assert len(set(released)) > 128
+    assert [text is None for text in released] == [text is None for text in before["t"].to_pylist()]
+
+
+@pytest.mark.parametrize(
+    ("table", "told"),
+    [
+        (pa.table({"t": ["fox"]}), None),
+        (pa.table({"t": ["fox"], "n": [1]}), "every value of the column n"),
+        (pa.table({"t": ["fox"], "n": [1]}).replace_schema_metadata({"k": "v"}), "every value of the column n and the file's own metadata"),
+        (pa.table({"t": ["fox"]}).replace_schema_metadata({"k": "v"}), "the file's own metadata"),
+        (pa.table([["fox"]], schema=pa.schema([pa.field("t", pa.string(), metadata={"k": "v"})])), "the file's own metadata"),
+        (
+            pa.table([["fox"], [[1]]], schema=pa.schema({"t": pa.string(), "n": pa.list_(pa.field("x", pa.int8(), metadata={"k": "v"}))})),
+            "every value of the column n and the file's own metadata",
+        ),
+        (pa.table({"t": ["fox"]}).replace_schema_metadata({"pandas": '{"columns": [], "attributes": {}}'}), None),
+        (
+            pa.table({"t": ["fox"]}).replace_schema_metadata({"pandas": '{"columns": [], "attributes": {"a": 1}}'}),
+            "the file's own metadata",
+        ),
+        (pa.table({"t": ["fox"]}).replace_schema_metadata({"pandas": "secret"}), "the file's own metadata"),
+        (
+            pa.table({"t": ["fox"]}).replace_schema_metadata(
+                {"pandas": '{"columns": [{"field_name": "t", "metadata": {"num_categories": 9}}]}'}
+            ),
+            "the file's own metadata",
+        ),
+    ],
+)
+def test_the_receipt_says_what_of_a_parquet_file_is_released_as_it_is(
+    private: Privatizer, tmp_path: Path, table: pa.Table, told: str | None
+) -> None:
+    pq.write_table(table, tmp_path / "in.parquet")
+    receipt = privatize_file(private, tmp_path / "in.parquet", tmp_path / "out.parquet", columns=["t"])
+    assert receipt is not None
+    assert [line.partition(": ")[2] for line in receipt.public if line.startswith("released exactly")] == ([told] if told else [])
+
+
+def test_the_receipt_names_the_columns_of_csv_that_are_released_as_they_are(private: Privatizer, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("id,t,my note\n1,fox,the\n")
+    receipt = privatize_file(private, tmp_path / "in.csv", tmp_path / "out.csv", columns=["t"])
+    assert receipt is not None
+    assert "released exactly as it is: every value of the columns id, my note" in receipt.public
 
 
 def test_every_cell_of_a_dictionary_column_draws_its_own_noise(noisy: Privatizer, tmp_path: Path) -> None:

@@ -65,6 +65,8 @@ def privatize(
         )
         if not (quiet or as_json):
             _warn_if_hardly_anything_changes(private)
+            if output is None:  # with an output, the summary says it
+                _say_what_is_relaxed(private, layout)
         if output is None:
             _to_standard_output(private, source, layout, receipt, as_json=as_json, force=force)
         else:
@@ -101,12 +103,15 @@ def _to_standard_output(
 ) -> None:
     from deniable.errors import RecordError
     from deniable.records.files import open_source
-    from deniable.records.publish import write_whole
+    from deniable.records.publish import write_whole, written_for
     from deniable.records.stream import privatize_stream
+    from deniable.records.targets import check_apart
 
     if receipt is not None and receipt.exists() and not force:
         raise RecordError(receipt, "exists already; replace it with --force")
     with open_source(source) as records, _standard_output() as sink:
+        if receipt is not None:
+            check_apart(records.name, *written_for(receipt))
         made: Receipt = privatize_stream(private, records, sink, layout)
     if receipt is not None:
         write_whole(receipt, made.to_json())
@@ -131,8 +136,8 @@ def _privatizer(
     if insecure_seed is not None:
         from deniable.randomness import InsecureSeededRandomness
 
-        print("deniable: INSECURE: the noise comes from a seed; whoever knows it can undo the noise", file=sys.stderr)
         randomness = InsecureSeededRandomness(insecure_seed=insecure_seed)
+        print("deniable: INSECURE: the noise comes from a seed; whoever knows it can undo the noise", file=sys.stderr)
     mechanism = Multivariate(Embedding.open(embedding), epsilon=spent)
     return Privatizer(mechanism, record_epsilon=record_epsilon, randomness=randomness, **policies)
 
@@ -147,6 +152,14 @@ def _warn_if_hardly_anything_changes(private: Privatizer) -> None:
             "are released as they are; choose a smaller ε (`deniable explain WORD --epsilon E` shows what it does)",
             file=sys.stderr,
         )
+
+
+def _say_what_is_relaxed(private: Privatizer, layout: Layout) -> None:
+    from deniable.records.receipts import relaxations_of
+
+    for relaxation in relaxations_of(private, layout):
+        if not relaxation.startswith("insecure_seed"):  # said already, louder
+            print(f"deniable: relaxed: {relaxation}", file=sys.stderr)
 
 
 def _words(path: Path | None) -> frozenset[str]:

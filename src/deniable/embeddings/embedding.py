@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deniable.embeddings.checks import LONGEST_VECTOR, bad_vector, bad_word, first_unusable, table_problem
 from deniable.errors import MalformedEmbedding
 from deniable.interfaces import Ids, Vectors
 
@@ -37,20 +38,21 @@ class Embedding:
     """
 
     def __init__(self, words: Sequence[str], vectors: ArrayLike, *, unknown: ArrayLike | None = None, name: str = "unnamed") -> None:
-        """Check and hold an embedding given as words and a (words, dimension) array.
+        """Check and hold an embedding given as words and a (words, dimension) array, which is copied.
 
-        :raises MalformedEmbedding: if words and vectors do not match in number, a vector is not finite, a word is
-            empty, is repeated or holds a line break, or there is nothing at all.
+        :raises MalformedEmbedding: if words and vectors do not match in number, a vector is not finite or absurdly long,
+            a word is empty, is repeated, holds a line break or half a character, or there is nothing at all.
         """
-        matrix = np.asarray(vectors, dtype=np.float32)
+        matrix = _copied(vectors)
         words, matrix, own_unknown = check_embedding(list(words), matrix, name)
         origin = "given"
         if unknown is None:
             origin = "mean" if own_unknown is None else "own"
             unknown = mean_vector(matrix) if own_unknown is None else own_unknown
-        unknown_vector = np.ascontiguousarray(unknown, dtype=np.float32)
-        if unknown_vector.shape != (matrix.shape[1],) or not np.isfinite(unknown_vector).all():
-            raise MalformedEmbedding(name, f"the unknown-word vector must be {matrix.shape[1]} finite numbers")
+        unknown_vector = _copied(unknown)
+        if unknown_vector.shape != (matrix.shape[1],) or first_unusable(unknown_vector[np.newaxis]) is not None:
+            problem = f"the unknown-word vector must be {matrix.shape[1]} finite numbers and no longer than {LONGEST_VECTOR:g}"
+            raise MalformedEmbedding(name, problem)
         self._hold(words, matrix, unknown_vector, name)
         self.unknown_origin = origin
 
@@ -78,8 +80,8 @@ class Embedding:
 
     def _hold(self, words: Sequence[str], vectors: Vectors, unknown: Vectors, name: str) -> None:
         self.words = words
-        self.vectors = vectors
-        self.unknown = unknown
+        self.vectors = _read_only(vectors)  # the fingerprint and the search are computed once and must stay true
+        self.unknown = _read_only(unknown)
         self.name = name
         self.folder: Path | None = None
         self.subwords: Subwords | None = None
@@ -111,7 +113,7 @@ class Embedding:
     @cached_property
     def cased(self) -> bool:
         """Whether the vocabulary tells upper case from lower case."""
-        return any(word != word.lower() for word in self.words)
+        return is_cased(self.words)
 
     @cached_property
     def shadowed(self) -> Ids:
@@ -146,23 +148,14 @@ def check_embedding(words: list[str], vectors: Vectors, source: str | Path) -> t
 
     :raises MalformedEmbedding: if this is not an embedding; see ``Embedding``.
     """
-    if vectors.ndim != 2:
-        raise MalformedEmbedding(source, f"vectors must be a table of words x dimensions, not an array of {vectors.ndim} axes")
-    if len(words) != vectors.shape[0]:
-        raise MalformedEmbedding(source, f"{len(words):,} words but {vectors.shape[0]:,} vectors")
-    if not words or vectors.shape[1] == 0:
-        raise MalformedEmbedding(source, "there are no words or no dimensions")
+    if (problem := table_problem(len(words), vectors.shape)) is not None:
+        raise MalformedEmbedding(source, problem)
+    if (bad := bad_word(words) or bad_vector(words, vectors)) is not None:
+        raise MalformedEmbedding(source, f"word {bad[0] + 1:,}: {bad[1]}")
     first: dict[str, int] = {}
     for i, word in enumerate(words):
-        if not isinstance(word, str) or not word or "\n" in word or "\r" in word:
-            raise MalformedEmbedding(source, f"word {i + 1:,} is empty, not a string, or holds a line break")
         if first.setdefault(word, i) != i:
             raise MalformedEmbedding(source, f"word {i + 1:,} repeats word {first[word] + 1:,} ({word[:50]!r})")
-    for start in range(0, len(words), _ROWS_AT_ONCE):
-        finite = np.isfinite(vectors[start : start + _ROWS_AT_ONCE]).all(axis=1)
-        if not finite.all():
-            bad = start + int(np.argmin(finite))
-            raise MalformedEmbedding(source, f"the vector of word {bad + 1:,} ({words[bad][:50]!r}) holds a value that is not finite")
     taken_out = {first[token] for token in (*UNKNOWN_TOKENS, *MARKERS) if token in first}
     if not taken_out:
         return words, np.ascontiguousarray(vectors), None
@@ -172,6 +165,24 @@ def check_embedding(words: list[str], vectors: Vectors, source: str | Path) -> t
     keep = np.array([i not in taken_out for i in range(len(words))])
     own_vector = None if own is None else vectors[own].copy()
     return [word for i, word in enumerate(words) if i not in taken_out], np.ascontiguousarray(vectors[keep]), own_vector
+
+
+def _copied(values: ArrayLike) -> Vectors:
+    with np.errstate(over="ignore"):  # what overflows becomes infinite and is refused with its word
+        return np.array(values, dtype=np.float32, order="C")
+
+
+def _read_only(array: Vectors) -> Vectors:
+    if not array.flags.writeable:
+        return array
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def is_cased(words: Sequence[str]) -> bool:
+    """Return whether the words tell upper case from lower case."""
+    return any(word != word.lower() for word in words)
 
 
 def mean_vector(vectors: Vectors) -> Vectors:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
+from deniable.embeddings.checks import bad_vector, bad_word, table_problem
 from deniable.embeddings.embedding import MARKERS, UNKNOWN_TOKENS
 from deniable.embeddings.growing_array import GrowingArray
 from deniable.embeddings.readers import RawEmbedding
@@ -30,7 +29,7 @@ def take_in(raw: RawEmbedding, vectors_file: Path, *, source: Path, first: int |
     ``UNKNOWN_TOKENS`` that was met gives ⊥.
 
     :raises MalformedEmbedding: if a word is empty, holds a line break or is repeated (unless ``drop_repeats``), a vector
-        is not finite, or there are more or fewer words than the file says.
+        is not finite or absurdly long, or there are more or fewer words than the file says.
     """
     intake = _Intake(raw, source, first, drop_repeats)
     with GrowingArray(vectors_file) as array:
@@ -64,10 +63,10 @@ class _Intake:
 
     def checked(self, words: list[str], vectors: Vectors) -> list[int]:
         """Return which rows of a block are to be written, having noted their words."""
-        if len(words) != len(vectors):
-            raise MalformedEmbedding(self._source, f"{len(words):,} words but {len(vectors):,} vectors")
-        self._check_characters(words)
-        self._check_finite(words, vectors)
+        if (problem := table_problem(len(words), vectors.shape)) is not None:
+            raise MalformedEmbedding(self._source, problem)
+        if (bad := bad_word(words) or bad_vector(words, vectors)) is not None:
+            self._refuse(bad[1], self._row + bad[0])
         kept: list[int] = []
         for offset, word in enumerate(words):
             if self.full:
@@ -104,35 +103,6 @@ class _Intake:
             problem = f"{here}the word {word[:50]!r} stands on {place} already; --duplicates first keeps the first of them"
             raise MalformedEmbedding(self._source, problem, line=self._raw.line(row))
 
-    def _check_characters(self, words: list[str]) -> None:
-        joined = "\n".join(words)
-        if all(words) and joined.count("\n") == len(words) - 1 and "\r" not in joined and _is_encodable(joined):
-            return
-        for offset, word in enumerate(words):
-            problem = None
-            if not word:
-                problem = "the word is empty"
-            elif "\n" in word or "\r" in word:
-                problem = f"the word {word[:50]!r} holds a line break"
-            elif not _is_encodable(word):
-                problem = f"the word {word[:50]!r} holds half a character (a lone surrogate)"
-            if problem is not None:
-                self._refuse(problem, self._row + offset)
-
-    def _check_finite(self, words: list[str], vectors: Vectors) -> None:
-        finite = np.isfinite(vectors).all(axis=1)
-        if not finite.all():
-            offset = int(np.argmin(finite))
-            self._refuse(f"the vector of {words[offset][:50]!r} has a value that is not a finite number", self._row + offset)
-
     def _refuse(self, problem: str, row: int) -> None:
         where = "" if self._raw.first_line is not None else f"{self._raw.place(row)}: "
         raise MalformedEmbedding(self._source, where + problem, line=self._raw.line(row))
-
-
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+import numpy as np
 import platformdirs
 
-from deniable.embeddings.embedding import Embedding, content_fingerprint
+from deniable.embeddings.embedding import Embedding, content_fingerprint, is_cased, shadowed_rows
 from deniable.embeddings.growing_array import GrowingArray
 from deniable.embeddings.staging import remove_folder, staged
 from deniable.embeddings.stored import VECTORS, Meta, open_folder, read_meta, write_content
@@ -185,12 +186,16 @@ def remove(name: str) -> None:
 def verify(name: str) -> str:
     """Return the fingerprint of a stored embedding, computed anew from its files.
 
-    :raises MalformedEmbedding: if it is not the fingerprint that was noted when the embedding was stored.
+    :raises MalformedEmbedding: if it is not the fingerprint that was noted when the embedding was stored, or what else
+        was noted then (words that share a vector, whether case is told) is not true of the content.
     """
     embedding = open_embedding(name)
     computed = content_fingerprint(embedding.words, embedding.vectors, embedding.unknown, embedding.subwords)
     if computed != embedding.fingerprint:
         problem = f"its content has the fingerprint {computed}, not {embedding.fingerprint}: it was changed; remove it and add it again"
+        raise MalformedEmbedding(embedding.folder or name, problem)
+    if is_cased(embedding.words) != embedding.cased or not np.array_equal(shadowed_rows(embedding.vectors), embedding.shadowed):
+        problem = "what was noted about its content (shadowed words, case) is not true: it was changed; remove it and add it again"
         raise MalformedEmbedding(embedding.folder or name, problem)
     return computed
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from deniable.embeddings.embedding import Embedding, content_fingerprint, mean_vector, shadowed_rows
+from deniable.embeddings.embedding import Embedding, content_fingerprint, is_cased, mean_vector, shadowed_rows
 from deniable.errors import MalformedEmbedding
 from deniable.interfaces import Vectors
 
@@ -61,7 +61,7 @@ def write_content(
         words=len(words),
         dimension=int(vectors.shape[1]),
         fingerprint=content_fingerprint(words, vectors, vector, _subwords(folder) if subwords else None),
-        cased=any(word != word.lower() for word in words),
+        cased=is_cased(words),
         shadowed=len(shadowed),
         unknown=origin or ("mean" if unknown is None else "own"),
         subwords=subwords,
@@ -105,6 +105,8 @@ def open_folder(folder: Path) -> Embedding:
     _expect(folder / VECTORS, vectors, "<f4", (meta.words, meta.dimension))
     _expect(folder / UNKNOWN, unknown, "<f4", (meta.dimension,))
     _expect(folder / SHADOWED, shadowed, "<i8", (meta.shadowed,))
+    if shadowed.size and (shadowed[0] < 0 or shadowed[-1] >= meta.words or (np.diff(shadowed) <= 0).any()):
+        raise MalformedEmbedding(folder / SHADOWED, f"must hold ids of its {meta.words:,} words in order: {_DAMAGED}")
     known: dict[str, Any] = {"fingerprint": meta.fingerprint, "cased": meta.cased, "folder": folder, "unknown_origin": meta.unknown}
     if meta.subwords:
         known["subwords"] = _subwords(folder)

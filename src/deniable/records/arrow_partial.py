@@ -31,12 +31,13 @@ def pack_stream(batches: list[pa.RecordBatch], schema: pa.Schema) -> bytes:
 
 
 def streams_to_parquet(partial: Path, ends: list[int], source: Path, finished: Path) -> None:
-    """Write the Arrow streams of a partial file, ending at ``ends``, as Parquet with the source's schema and compression."""
-    like = open_parquet(source)
+    """Write the Arrow streams of a partial file, ending at ``ends``, as Parquet with their schema and the source's compression."""
+    compression = _compression(open_parquet(source).metadata)
+    schema = _schema(partial, ends)
     descriptor = os.open(finished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     with (
         os.fdopen(descriptor, "wb") as file,
-        pq.ParquetWriter(file, like.schema_arrow, compression=_compression(like.metadata)) as writer,
+        pq.ParquetWriter(file, schema, compression=compression) as writer,
     ):
         waiting: list[pa.RecordBatch] = []
         size = rows = 0
@@ -45,10 +46,15 @@ def streams_to_parquet(partial: Path, ends: list[int], source: Path, finished: P
             size += batch.nbytes
             rows += len(batch)
             if size >= _BYTES_PER_ROW_GROUP or rows >= _ROWS_PER_ROW_GROUP:
-                writer.write_table(pa.Table.from_batches(waiting, like.schema_arrow))
+                writer.write_table(pa.Table.from_batches(waiting, schema))
                 waiting, size, rows = [], 0, 0
         if waiting:
-            writer.write_table(pa.Table.from_batches(waiting, like.schema_arrow))
+            writer.write_table(pa.Table.from_batches(waiting, schema))
+
+
+def _schema(partial: Path, ends: list[int]) -> pa.Schema:
+    with partial.open("rb") as file, ipc.open_stream(pa.py_buffer(file.read(ends[0]))) as reader:
+        return reader.schema
 
 
 def _batches(partial: Path, ends: list[int]) -> Iterator[pa.RecordBatch]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from deniable.errors import UnknownWord
@@ -20,6 +20,10 @@ class Row(NamedTuple):
     texts: tuple[str | None, ...]
     weight: int
 
+    def __repr__(self) -> str:
+        """Return the sizes; never content."""
+        return f"<Row: {len(self.texts)} texts, {self.weight:,} characters>"
+
 
 @dataclass(frozen=True, slots=True)
 class Batch:
@@ -27,7 +31,7 @@ class Batch:
 
     first: int
     counts: list[int]
-    texts: list[str | None]
+    texts: list[str | None] = field(repr=False)  # private: not for logs and tracebacks
     write: Callable[[list[str | None]], Any]
 
     def __len__(self) -> int:

@@ -1,29 +1,43 @@
-"""Finding the columns that hold private text."""
+"""Finding the columns that hold private text.
+
+Messages never show what stands in the first line of a file: without a header, that is a private record.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from deniable.errors import InvalidParameter
 
+TO_SEE_THE_NAMES = "to see the names: head -1 FILE"
+
 _NAMES_SHOWN = 50
-_LIKE_A_NAME = re.compile(r"[\w.:/#()\[\]-]{1,40}(?: [\w.:/#()\[\]-]{1,20}){0,2}")
 
 
-def find_columns(wanted: Sequence[str], names: Sequence[str], source: str) -> list[int]:
+def find_columns(wanted: Sequence[str], names: Sequence[str], source: str, *, there: str, advice: str) -> list[int]:
     """Return where each wanted column stands among the names.
 
-    :raises InvalidParameter: if none is wanted, or one is not there or is there twice; the message lists the columns.
+    ``there`` says in words what columns there are, and ``advice`` what to do when one is not among them.
+
+    :raises InvalidParameter: if none is wanted, or one is not there or is there twice.
     """
     if not wanted:
-        raise InvalidParameter("columns", [], f"say which columns hold private text (--column); {source} has {listed(names)}")
+        raise InvalidParameter("columns", [], f"say which columns hold private text (--column); {source} has {there}; {advice}")
     for name in wanted:
         if name not in names:
-            raise InvalidParameter("columns", name, f"{source} has no such column; it has {listed(names)}")
+            raise InvalidParameter("columns", name, f"{source} has {there}, none of that name; {advice}")
         if names.count(name) > 1:
             raise InvalidParameter("columns", name, f"{source} has {names.count(name)} columns of that name; rename them")
     return [names.index(name) for name in wanted]
+
+
+def find_header_columns(wanted: Sequence[str], header: Sequence[str], source: str) -> list[int]:
+    """Return where each wanted column stands in what should be a header, and may be a private record.
+
+    :raises InvalidParameter: if none is wanted, or one is not there or is there twice.
+    """
+    advice = f"if the file has no header use --no-header; {TO_SEE_THE_NAMES}"
+    return find_columns(wanted, header, source, there=counted(len(header), "column"), advice=advice)
 
 
 def find_numbered_columns(wanted: Sequence[str], width: int, source: str) -> list[int]:
@@ -32,7 +46,15 @@ def find_numbered_columns(wanted: Sequence[str], width: int, source: str) -> lis
     :raises InvalidParameter: if none is wanted, or one is not the number of a column.
     """
     numbers = [str(number) for number in range(1, width + 1)]
-    return find_columns(wanted, numbers, source)
+    return find_columns(wanted, numbers, source, there=counted(width, "column"), advice="without a header, columns are numbers from 1")
+
+
+def find_named_columns(wanted: Sequence[str], names: Sequence[str], source: str) -> list[int]:
+    """Return where each wanted column stands in a schema, whose names are no private text and can be shown.
+
+    :raises InvalidParameter: if none is wanted, or one is not there or is there twice; the message lists the columns.
+    """
+    return find_columns(wanted, names, source, there=listed(names), advice="name one of its columns")
 
 
 def untouched_columns(names: Sequence[str], private: Sequence[int]) -> str | None:
@@ -41,14 +63,15 @@ def untouched_columns(names: Sequence[str], private: Sequence[int]) -> str | Non
     return f"every value of {listed(others)}" if others else None
 
 
+def counted(number: int, what: str) -> str:
+    """Return the number with its noun."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def listed(names: Sequence[str]) -> str:
-    """Return the names as words for a message, the first few if they are many."""
+    """Return the names as words, the first few if they are many."""
     if not names:
         return "no columns"
+    shown = ", ".join(name if name.isprintable() else ascii(name) for name in names[:_NAMES_SHOWN])
     more = f" and {len(names) - _NAMES_SHOWN:,} more" if len(names) > _NAMES_SHOWN else ""
-    return f"the column{'s' if len(names) > 1 else ''} {', '.join(_shown(name) for name in names[:_NAMES_SHOWN])}{more}"
-
-
-def _shown(name: str) -> str:
-    # A file without a header, read as if it had one, has its first private record here. Names are short; text is not.
-    return name if _LIKE_A_NAME.fullmatch(name) else "(not shown: does not look like a name)"
+    return f"the column{'s' if len(names) > 1 else ''} {shown}{more}"

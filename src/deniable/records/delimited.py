@@ -8,13 +8,11 @@ from collections.abc import Iterator, Sequence
 
 from deniable.errors import RecordError
 from deniable.records.batch import Row
-from deniable.records.columns import find_columns, find_numbered_columns, untouched_columns
+from deniable.records.columns import find_header_columns, find_numbered_columns, untouched_columns
 from deniable.records.layout import Layout
-from deniable.records.lines import Lines
+from deniable.records.lines import LONGEST_RECORD, Lines
 from deniable.records.reader import LineReader
 from deniable.records.source import Source
-
-_LARGEST_CELL = 1 << 28
 
 
 class DelimitedReader(LineReader):
@@ -25,11 +23,11 @@ class DelimitedReader(LineReader):
 
         :raises InvalidParameter: if a column is not there.
         """
-        # The limit is one for the whole process. It is raised, never lowered, and kept finite: a quote that is never
-        # closed would otherwise read the rest of a file into memory.
-        csv.field_size_limit(max(csv.field_size_limit(), _LARGEST_CELL))
+        # The limit is one for the whole process, so it is raised and never lowered; records are held to our own.
+        csv.field_size_limit(max(csv.field_size_limit(), LONGEST_RECORD + 1))
         lines = Lines(source, layout.encoding)
         self._ends = "\n"
+        self._row_starts, self._row_characters = 1, 0
         self._reader = csv.reader(self._with_ends(lines), delimiter=layout.delimiter, strict=True)
         self._delimiter = layout.delimiter
         self._special = re.compile(f'[{re.escape(layout.delimiter)}"\r\n]')
@@ -41,7 +39,7 @@ class DelimitedReader(LineReader):
         if first is None:
             self._private: list[int] = []  # an empty file has no columns to look for, and nothing to release
         elif layout.header:
-            self._private = find_columns(layout.columns, first, source.name)
+            self._private = find_header_columns(layout.columns, first, source.name)
             self.untouched = untouched_columns(first, self._private)
         else:
             self._private = find_numbered_columns(layout.columns, self._width, source.name)
@@ -77,24 +75,25 @@ class DelimitedReader(LineReader):
         return "".join(written).encode()
 
     def _next_row(self) -> list[str] | None:
-        before = self._reader.line_num
+        self._row_starts, self._row_characters = self._reader.line_num + 1, 0
         try:
             return next(self._reader, None)
         except csv.Error as error:
             problem = str(error)
             if "new-line character" in problem:
                 problem = "a carriage return stands outside quotes"
-            elif "unexpected end" in problem or "field limit" in problem:
+            elif "unexpected end" in problem:
                 problem = "a quote is opened in this row and never closed"
-            raise RecordError(self._name, problem, line=before + 1) from None
+            raise RecordError(self._name, problem, line=self._row_starts) from None
 
     def _with_ends(self, lines: Lines) -> Iterator[str]:
-        first = next(lines, None)
-        if first is None:
-            return
-        self._ends = "\r\n" if first.endswith("\r") else "\n"
-        yield first + "\n"
-        for line in lines:
+        for number, line in enumerate(lines):
+            if number == 0:
+                self._ends = "\r\n" if line.endswith("\r") else "\n"
+            self._row_characters += len(line) + 1
+            if self._row_characters > LONGEST_RECORD:
+                problem = f"this record is longer than {LONGEST_RECORD:,} characters; split it, or close the quote that is opened in it"
+                raise RecordError(self._name, problem, line=self._row_starts)
             yield line + "\n"
 
     def _line(self, cells: Sequence[str]) -> str:

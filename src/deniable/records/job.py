@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from deniable.compression import compress, compression_for
 from deniable.errors import InvalidParameter, RecordError, ResumeError
 from deniable.progress import Progress
 from deniable.records.checkpoints import Checkpoints, Pack
-from deniable.records.compression import compress, compression_for
 from deniable.records.identity import check_identity, identity_of
 from deniable.records.journal import Journal
 from deniable.records.layout import Layout
 from deniable.records.opening import open_reader
 from deniable.records.partial import Partial
-from deniable.records.publish import beside, publish, sync_file, write_whole
+from deniable.records.publish import beside, publish, sync_file, write_whole, written_for
 from deniable.records.reader import Reader
 from deniable.records.receipts import check_budget, check_finished, receipt_of
 from deniable.records.source import Source
@@ -43,7 +43,8 @@ class Job:
         self.journal_path = beside(self.target, ".journal")
         self.receipt_path = beside(self.target, ".receipt.json") if receipt is None else receipt
         self._finishing_path = beside(self.target, ".finishing")
-        check_apart(source.name, self.target, self.partial_path, self.journal_path, self._finishing_path, self.receipt_path)
+        written = (self.target, self.partial_path, self.journal_path, self._finishing_path)
+        check_apart(source.name, *written, *written_for(self.receipt_path))
         self._private, self._source, self._layout = private, source, layout
 
     def run(self, *, resume: bool, force: bool, progress: type[Progress] | None) -> Receipt | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import re
+import stat
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,7 +19,7 @@ from deniable.errors import ResumeError
 from deniable.text.tally import Tally
 
 _VERSION = 1
-_START = re.compile(rb"[0-9a-f]{0,8}|[0-9a-f]{8} ")
+_FOREIGN = "exists and is not a journal of deniable, or one cut short in its first line; move it away"
 
 
 class Journal:
@@ -61,9 +61,10 @@ class Journal:
 
     def checkpoint(self, *, records: int, length: int, crc: int, tally: Tally) -> None:
         """Record that ``records`` records, in ``length`` bytes with that checksum, are done; ``tally`` counts what is new."""
+        # Noted first: an interrupt while the disk is waited for must not make the job forget what is on record.
+        self.ends.append(length)
         self._append({"records": records, "length": length, "crc": crc, "tally": tally.to_dict()})
         self.records, self.crc = records, crc
-        self.ends.append(length)
         self.tally.add(tally)
 
     def finish(self) -> None:
@@ -98,6 +99,8 @@ class Journal:
     def _read(self) -> None:
         intact = 0
         for entry, end in _entries(self._descriptor):
+            if intact == 0 and entry.get("journal") != _VERSION:
+                break
             if "job" in entry:
                 self.job, self.replaces = entry["job"], entry["replaces"]
             elif "records" in entry:
@@ -109,8 +112,8 @@ class Journal:
             elif "sealed" in entry:
                 self.sealed = True
             intact = end
-        if not _START.fullmatch(os.pread(self._descriptor, 9, 0)):
-            raise ResumeError(self.path, "exists and is not a journal of deniable; move it away")
+        if intact == 0 and os.fstat(self._descriptor).st_size:
+            raise ResumeError(self.path, _FOREIGN)
         os.ftruncate(self._descriptor, intact)  # the next entry must not continue a line that was cut short
 
 
@@ -124,13 +127,23 @@ def _entries(descriptor: int) -> Iterator[tuple[dict[str, Any], int]]:
             if not line.endswith(b"\n") or checksum != b"%08x" % zlib.crc32(text):
                 return
             end += len(line)
-            yield json.loads(text), end
+            entry = json.loads(text)
+            if not isinstance(entry, dict):
+                return
+            yield entry, end
 
 
 def _open_locked(path: Path) -> int:
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        except OSError:
+            if path.is_symlink():
+                raise ResumeError(path, "is a link, and a journal is never written through one; move it away") from None
+            raise
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise ResumeError(path, _FOREIGN)
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(descriptor)
@@ -140,7 +153,7 @@ def _open_locked(path: Path) -> int:
             raise
         # The process that held the lock may have finished and deleted the journal in between.
         try:
-            if os.path.samestat(os.fstat(descriptor), path.stat()):
+            if os.path.samestat(os.fstat(descriptor), path.lstat()):
                 return descriptor
         except FileNotFoundError:
             pass

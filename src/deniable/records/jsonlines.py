@@ -10,9 +10,9 @@ import msgspec
 
 from deniable.errors import InvalidParameter, RecordError
 from deniable.records.batch import Row
-from deniable.records.columns import listed
+from deniable.records.columns import TO_SEE_THE_NAMES, counted
 from deniable.records.layout import Layout
-from deniable.records.lines import Lines
+from deniable.records.lines import LONGEST_RECORD, Lines
 from deniable.records.reader import LineReader
 from deniable.records.source import Source
 
@@ -36,7 +36,7 @@ class JsonLinesReader(LineReader):
             raise InvalidParameter("columns", [], "say which keys hold private text (--column)")
         self._columns = layout.columns
         self._unseen = set(layout.columns)
-        self._keys: dict[str, None] = {}
+        self._keys: set[str] = set()
         super().__init__(source, Lines(source, layout.encoding))
         self.untouched = f"every value of keys other than {', '.join(layout.columns)}"
 
@@ -48,14 +48,15 @@ class JsonLinesReader(LineReader):
         :raises InvalidParameter: if the first records never have a named key: a misspelt name must not release anything.
         """
         held: list[Row] = []
-        line = 0
+        line = weight = 0
         for line, text in enumerate(self._lines, 1):
             row = self._row(text, line)
             if not self._unseen and not held:
                 yield row
                 continue
             held.append(row)
-            if self._unseen and (line >= _RECORDS_TO_SEE_A_COLUMN_IN or self._lines.idle()):
+            weight += row.weight
+            if self._unseen and (line >= _RECORDS_TO_SEE_A_COLUMN_IN or weight >= LONGEST_RECORD or self._lines.idle()):
                 self._refuse_unseen(line)
             if not self._unseen:
                 yield from held
@@ -92,7 +93,7 @@ class JsonLinesReader(LineReader):
             raise RecordError(self._name, "a key stands twice in the object", line=line)
         if self._unseen:
             self._unseen.difference_update(record)
-            self._keys.update(dict.fromkeys(record))
+            self._keys.update(record)
         return Row(record, tuple(self._text(record[name], name, line) for name in self._columns if name in record), len(text))
 
     def _text(self, raw: msgspec.Raw, name: str, line: int) -> str | None:
@@ -104,5 +105,7 @@ class JsonLinesReader(LineReader):
 
     def _refuse_unseen(self, line: int) -> None:
         name = next(name for name in self._columns if name in self._unseen)
-        problem = f"none of the first {line:,} records of {self._name} has it; they have {listed(list(self._keys))}"
+        # Keys can be private too: a file may hold what somebody said under their name.
+        keys = counted(len(self._keys), "other key")
+        problem = f"none of the first {line:,} records of {self._name} has it; they have {keys}; {TO_SEE_THE_NAMES}"
         raise InvalidParameter("columns", name, problem)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from deniable.compression import ENDINGS as COMPRESSION_ENDINGS
 from deniable.errors import InvalidParameter
-from deniable.records.compression import ENDINGS as COMPRESSION_ENDINGS
 
 FORMATS = ("text", "csv", "tsv", "jsonl", "parquet")
 
@@ -25,6 +26,8 @@ _ENDINGS = {
     ".pq": "parquet",
 }
 _DELIMITERS = {"tab": "\t", "\\t": "\t"}
+# Python calls these encodings of text, but they are made for names, source code or mail: they cannot be read line by line.
+_NOT_FOR_LINES = {"idna", "punycode", "raw_unicode_escape", "undefined", "unicode_escape", "utf_7"}
 
 
 def format_of(path: Path) -> str | None:
@@ -86,8 +89,18 @@ def make_layout(
     delimiter = _DELIMITERS.get(delimiter, delimiter)
     if len(delimiter) != 1 or delimiter in '"\r\n':
         raise InvalidParameter("delimiter", delimiter, "must be one character, and not a quote or a line end")
-    try:
-        "".encode(encoding)
-    except LookupError:
-        raise InvalidParameter("encoding", encoding, "is not an encoding this Python knows, such as latin-1 or utf-16") from None
+    _check_encoding(encoding)
     return Layout(format=format, columns=columns, delimiter=delimiter, header=header, encoding=encoding)
+
+
+def _check_encoding(encoding: str) -> None:
+    try:
+        name = codecs.lookup(encoding).name.replace("-", "_")
+        if name not in _NOT_FOR_LINES:
+            "\n".encode(encoding)  # refuses what is no encoding of text, such as base64
+            codecs.getincrementaldecoder(encoding)
+    except (LookupError, ValueError):
+        problem = "is not an encoding of text that this Python knows, such as latin-1 or utf-16"
+        raise InvalidParameter("encoding", encoding, problem) from None
+    if name in _NOT_FOR_LINES:
+        raise InvalidParameter("encoding", encoding, "cannot be read line by line; convert the file to UTF-8 first: iconv")

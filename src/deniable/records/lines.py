@@ -10,6 +10,9 @@ from typing import Self
 from deniable.errors import RecordError
 from deniable.records.source import Source
 
+LONGEST_RECORD = 16 * 2**20
+"""Characters that one record may have: a record is held in memory as a whole, several times over."""
+
 _BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -27,6 +30,7 @@ class Lines:
         self._texts = self._decoded(source.chunks())
         self._ready: deque[str] = deque()
         self._unfinished: list[str] = []
+        self._unfinished_characters = 0
         self._ended = False
         self._line_feeds = 0
 
@@ -37,7 +41,7 @@ class Lines:
     def __next__(self) -> str:
         """Return the next line.
 
-        :raises RecordError: if the bytes are not text in the encoding, with the line.
+        :raises RecordError: if the bytes are not text in the encoding or the line is too long, with the line.
         """
         while not self._ready:
             if self._ended:
@@ -57,10 +61,15 @@ class Lines:
                 self._ready.append(rest)
             return
         first, *others = text.split("\n")
+        self._unfinished_characters += len(first)
+        if self._unfinished_characters > LONGEST_RECORD:
+            problem = f"longer than {LONGEST_RECORD:,} characters; split it into more lines"
+            raise RecordError(self.name, problem, line=self._line_feeds - len(others) + 1)
         self._unfinished.append(first)  # joined only once its end is there: a huge line costs no more than its length
         if others:
             self._ready.append("".join(self._unfinished))
             self._unfinished = [others.pop()]
+            self._unfinished_characters = len(self._unfinished[0])
             self._ready.extend(others)
 
     def _decoded(self, chunks: Iterator[bytes]) -> Iterator[str]:
@@ -86,3 +95,6 @@ class Lines:
             good = error.object[: error.start].decode(self._encoding, "replace")
             problem = f"not valid {self._encoding.upper()}; say the encoding of the file with --encoding, such as latin-1"
             raise RecordError(self.name, problem, line=self._line_feeds + good.count("\n") + 1) from None
+        except UnicodeError:  # UTF-16 and UTF-32 without the mark that tells the order of their bytes
+            problem = f"no byte order mark, so it is not {self._encoding}; say the order with --encoding, such as utf-16-le or utf-16-be"
+            raise RecordError(self.name, problem, line=1) from None

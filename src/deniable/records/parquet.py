@@ -1,4 +1,9 @@
-"""Parquet: columns that are not named pass with their types, nulls, order and metadata."""
+"""Parquet: columns that are not named pass with their types, nulls, order and metadata.
+
+A private column keeps its type too, with one exception: if it is a dictionary of texts, it is released as a dictionary
+with int32 indices and without an order of its values. Released words can be more than the original's int8 indices can
+count, and an order of the private values would mean nothing for them.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from deniable.errors import InvalidParameter, RecordError, ResumeError
 from deniable.records.batch import Batch, BatchSize, Row, gather
-from deniable.records.columns import find_columns, untouched_columns
+from deniable.records.columns import find_named_columns, untouched_columns
 from deniable.records.layout import Layout
+from deniable.records.lines import LONGEST_RECORD
+from deniable.records.parquet_metadata import has_own_metadata
 from deniable.text.columns import is_text
 
 _BYTES_AT_ONCE = 8 << 20
@@ -33,7 +41,7 @@ def open_parquet(path: Path) -> pq.ParquetFile:
 
 
 class ParquetReader:
-    """Reads rows of a Parquet file; what it writes are Arrow record batches (see ``arrow_partial``)."""
+    """Reads rows of a Parquet file; what it writes are Arrow record batches of ``schema`` (see ``arrow_partial``)."""
 
     unit = "rows"
 
@@ -47,12 +55,15 @@ class ParquetReader:
         self._file = open_parquet(path)
         self.schema: pa.Schema = self._file.schema_arrow
         self.total: int | None = self._file.metadata.num_rows
-        self._columns = find_columns(layout.columns, self.schema.names, str(path))
-        self.untouched = untouched_columns(self.schema.names, self._columns)
+        self._columns = find_named_columns(layout.columns, self.schema.names, str(path))
+        self.untouched = _untouched(self.schema, self._columns)
         for i in self._columns:
-            kind = self.schema.field(i).type
-            if not is_text(kind.value_type if pa.types.is_dictionary(kind) else kind):
-                raise InvalidParameter("columns", self.schema.field(i).name, f"holds {kind}, not text")
+            field = self.schema.field(i)
+            texts = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+            if not is_text(texts):
+                raise InvalidParameter("columns", field.name, f"holds {field.type}, not text")
+            if pa.types.is_dictionary(field.type):
+                self.schema = self.schema.set(i, field.with_type(pa.dictionary(pa.int32(), texts)))
         self._done = 0
 
     def head(self) -> list[Any]:
@@ -75,7 +86,7 @@ class ParquetReader:
     def batches(self, size: BatchSize) -> Iterator[Batch]:
         """Yield the rows in batches.
 
-        :raises RecordError: if the file is damaged or a text is not valid UTF-8.
+        :raises RecordError: if the file is damaged, or a text is too long or not valid UTF-8.
         """
         for part in self._parts():
             columns = [self._texts(part.column(i)) for i in self._columns]
@@ -107,12 +118,25 @@ class ParquetReader:
                 raise RecordError(self._path, f"row group {group + 1:,} cannot be read; the file is damaged") from error
 
     def _texts(self, column: pa.Array) -> list[str | None]:
+        self._check_lengths(column)
         try:
             texts: list[str | None] = column.to_pylist()
         except UnicodeDecodeError:
             last = self._done + len(column)
             raise RecordError(self._path, f"a text in records {self._done + 1:,} to {last:,} is not valid UTF-8") from None
         return texts
+
+    def _check_lengths(self, column: pa.Array) -> None:
+        texts = column.dictionary if isinstance(column, pa.DictionaryArray) else column
+        if texts.nbytes <= LONGEST_RECORD:
+            return
+        lengths = pc.utf8_length(texts.cast(pa.large_string()))  # not every type of text can be measured as it is
+        if texts is not column:
+            lengths = lengths.take(column.indices)
+        too_long = pc.index(pc.greater(lengths, LONGEST_RECORD), True).as_py()
+        if too_long >= 0:
+            problem = f"a text is longer than {LONGEST_RECORD:,} characters; split it"
+            raise RecordError(self._path, problem, record=self._done + too_long + 1)
 
     def _batch(self, part: pa.RecordBatch, rows: list[Row]) -> Batch:
         width = len(self._columns)
@@ -129,4 +153,12 @@ class ParquetReader:
 def _as_type(texts: list[str | None], kind: pa.DataType) -> pa.Array:
     if not pa.types.is_dictionary(kind):
         return pa.array(texts, type=kind)
-    return pa.array(texts, type=kind.value_type).dictionary_encode().cast(kind)
+    return pa.array(texts, type=kind.value_type).dictionary_encode()
+
+
+def _untouched(schema: pa.Schema, private: list[int]) -> str | None:
+    columns = untouched_columns(schema.names, private)
+    parts = [columns] if columns else []
+    if has_own_metadata(schema, private):
+        parts.append("the file's own metadata")
+    return " and ".join(parts) or None

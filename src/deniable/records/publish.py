@@ -6,9 +6,14 @@ import os
 from pathlib import Path
 
 
+def written_for(path: Path) -> tuple[Path, Path]:
+    """Return the files that ``write_whole`` writes: the file itself, and the one that it is made in."""
+    return path, beside(path, ".partial")
+
+
 def write_whole(path: Path, text: str) -> None:
     """Write a small file, readable by its owner only, so that its name holds all of it or what was there before."""
-    waiting = beside(path, ".partial")
+    _, waiting = written_for(path)
     try:
         with os.fdopen(os.open(waiting, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600), "wb") as file:
             file.write(text.encode())

@@ -19,15 +19,21 @@ _TELLING = ("mechanism", "epsilon_per_word", "epsilon_per_record", "embedding", 
 def receipt_of(private: Privatizer, reader: Reader, layout: Layout, tally: Tally) -> Receipt:
     """Return the receipt for the records counted in the tally."""
     receipt = private.receipt_for(tally)
-    public, relaxations = list(receipt.public), list(receipt.relaxations)
+    public = list(receipt.public)
     if reader.untouched:
         public.append(f"released exactly as it is: {reader.untouched}")
+    return replace(receipt, public=tuple(public), relaxations=tuple(relaxations_of(private, layout)))
+
+
+def relaxations_of(private: Privatizer, layout: Layout) -> list[str]:
+    """Return what is disclosed beyond the guarantee, known before any record is read."""
+    relaxations = list(private.receipt().relaxations)
     if len(layout.columns) > 1:
         relaxations.append(
-            f"{len(layout.columns)} columns were privatized: counts and budget are per cell, "
+            f"{len(layout.columns)} columns are privatized: counts and budget are per cell, "
             "and what is spent on a row adds up over its cells"
         )
-    return replace(receipt, public=tuple(public), relaxations=tuple(relaxations))
+    return relaxations
 
 
 def check_finished(private: Privatizer, receipt: Path, target: Path) -> None:

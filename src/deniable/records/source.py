@@ -12,8 +12,8 @@ from lzma import LZMAError
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
 
+from deniable.compression import BYTES_TO_TELL, compression_of, decompressed
 from deniable.errors import RecordError
-from deniable.records.compression import compression_of, decompressed
 
 _BYTES_AT_ONCE = 1 << 18
 _CHUNKS_AHEAD = 16
@@ -62,7 +62,7 @@ class FileSource:
 
         :raises RecordError: if compressed data is damaged or cut short.
         """
-        kind = compression_of(self._file.peek(6))
+        kind = compression_of(self._file.peek(BYTES_TO_TELL))
         return _chunks(decompressed(self._file, kind), kind, self.name)
 
     def waiting(self) -> bool:
@@ -131,7 +131,10 @@ class StreamSource:
     def _arriving(self) -> Iterator[bytes]:
         # Plain reads of the descriptor: a buffered reader blocked in a daemon thread would hold its lock when the
         # interpreter ends, which is a fatal error there.
-        start = os.read(self._descriptor, _BYTES_AT_ONCE)
+        start = more = os.read(self._descriptor, _BYTES_AT_ONCE)
+        while more and len(start) < BYTES_TO_TELL and b"\n" not in start:  # a pipe may deliver a byte at a time
+            more = os.read(self._descriptor, _BYTES_AT_ONCE)
+            start += more
         kind = compression_of(start)
         if kind is not None:
             stream = io.BufferedReader(_Replayed(start, self._descriptor), _BYTES_AT_ONCE)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from deniable.compression import compression_for
 from deniable.errors import InvalidParameter, RecordError
-from deniable.records.compression import compression_for
 from deniable.records.layout import Layout, format_of
 
 

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-import numpy as np
-
+from deniable.embeddings.checks import LONGEST_VECTOR, first_unusable
 from deniable.embeddings.embedding import MARKERS, UNKNOWN_TOKENS
 from deniable.embeddings.readers.detection import FORMATS, detected_format
 from deniable.embeddings.readers.packing import Progress, UnpackLimit, unpacked, unpacked_copy
@@ -84,8 +83,8 @@ def _read_fasttext(content: Path, *, source: Path) -> RawEmbedding:
         words, vectors, subwords = read_fasttext_bin(content)
     except MalformedEmbedding as error:  # the user knows the packed file, not our unpacked copy of it
         raise MalformedEmbedding(source, f"{error.problem}; get it again, or add the .vec file") from error
-    if subwords is not None and not all(np.isfinite(row).all() for row in subwords.table):
-        raise MalformedEmbedding(source, "a subword vector has a value that is not a finite number; get it again")
+    if subwords is not None and first_unusable(subwords.table) is not None:
+        raise MalformedEmbedding(source, f"a subword vector is not finite or longer than {LONGEST_VECTOR:g}; get it again")
     blocks = iter([(words, vectors)])
     write = None if subwords is None else subwords.save
     return RawEmbedding(format="fasttext-binary", blocks=blocks, announced=len(words), write_subwords=write)

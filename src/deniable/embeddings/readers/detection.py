@@ -27,7 +27,7 @@ def detected_format(path: Path, *, limit: UnpackLimit) -> str:
         head = stream.read(_HEAD_BYTES)
     if not head:
         raise MalformedEmbedding(path, "the file is empty")
-    packing = packing_of_bytes(head[:10])
+    packing = packing_of_bytes(head)
     if packing == "zip":  # only an .npz file shows itself as a zip archive here
         return "npz"
     if packing is not None:

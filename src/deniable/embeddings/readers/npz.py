@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -72,6 +73,8 @@ def _read_words(archive: zipfile.ZipFile, info: zipfile.ZipInfo, source: Path) -
         data = file.read()
     if len(data) != shape[0] * dtype.itemsize:
         raise MalformedEmbedding(source, "the array of words is cut off; get the file again")
+    if dtype.kind == "U" and dtype.itemsize and int(np.frombuffer(data, dtype=f"{dtype.str[0]}u4").max(initial=0)) > sys.maxunicode:
+        raise MalformedEmbedding(source, f"a word holds a number that stands for no character; {_RESAVE}")
     words: list[Any] = np.frombuffer(data, dtype=dtype).tolist() if dtype.itemsize else [""] * shape[0]
     if dtype.kind == "U":
         return words

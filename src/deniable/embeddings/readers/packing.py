@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import lzma
 import zipfile
 import zlib
@@ -11,8 +9,9 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, BinaryIO, Protocol, cast
 
+from deniable.compression import BYTES_TO_TELL, compression_of, decompressed
 from deniable.errors import MalformedEmbedding
 
 Progress = Callable[[int, int | None], None]
@@ -89,7 +88,7 @@ def packing_of(path: Path) -> str | None:
     An .npz file is a zip archive too, but of arrays: it counts as not packed.
     """
     with path.open("rb") as file:
-        start = file.read(10)
+        start = file.read(BYTES_TO_TELL)
     packing = packing_of_bytes(start)
     if packing == "zip" and _is_npz(path):
         return None
@@ -98,17 +97,9 @@ def packing_of(path: Path) -> str | None:
 
 def packing_of_bytes(start: bytes) -> str | None:
     """Return the packing that content beginning with these (at least ten) bytes has, or None."""
-    if start.startswith(b"\x1f\x8b"):
-        return "gzip"
-    if start.startswith(b"BZh") and start[4:10] == b"1AY&SY":
-        return "bzip2"
-    if start.startswith(b"\xfd7zXZ\x00"):
-        return "xz"
-    if start.startswith(b"\x28\xb5\x2f\xfd"):
-        return "zstd"
     if start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return "zip"
-    return None
+    return compression_of(start)
 
 
 def _is_npz(path: Path) -> bool:
@@ -132,19 +123,8 @@ def unpacked(path: Path, *, limit: UnpackLimit, progress: Progress | None = None
     packing = packing_of(path)
     with ExitStack() as stack:
         raw = stack.enter_context(path.open("rb"))
-        stream: Any = raw
-        if packing == "gzip":
-            stream = stack.enter_context(gzip.GzipFile(fileobj=raw))
-        elif packing == "bzip2":
-            stream = stack.enter_context(bz2.BZ2File(raw))
-        elif packing == "xz":
-            stream = stack.enter_context(lzma.LZMAFile(raw))
-        elif packing == "zstd":
-            import pyarrow as pa
-
-            stream = stack.enter_context(pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd"))
-        elif packing == "zip":
-            stream = stack.enter_context(_only_member(path, raw, stack))
+        stream = _only_member(path, raw, stack) if packing == "zip" else decompressed(cast(BinaryIO, raw), packing)
+        stack.enter_context(stream)
         yield UnpackedStream(stream, raw, path, packing=packing, limit=limit, progress=progress)
 
 

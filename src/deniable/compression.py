@@ -1,4 +1,4 @@
-"""Compressed input, told by its first bytes, and compressed output, told by the ending of its name."""
+"""Compressed files, told by their first bytes when they are read and by the ending of their name when they are written."""
 
 from __future__ import annotations
 
@@ -6,13 +6,20 @@ import io
 from pathlib import Path
 from typing import BinaryIO, cast
 
-ENDINGS = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd", ".zstd": "zstd"}
+BYTES_TO_TELL = 10
+"""How many first bytes tell the compression; fewer are enough if the file has no more, or its first line ends there."""
 
-_FIRST_BYTES = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+ENDINGS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd", ".zstd": "zstd"}
+
+_FIRST_BYTES = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+# "BZh" and a digit could begin a text. What follows is the mark of a block, or of the end if there is no block.
+_BZIP2_MARKS = (b"1AY&SY", b"\x17rE8P\x90")
 
 
 def compression_of(start: bytes) -> str | None:
-    """Return which compression the first bytes of a file stand for; None for none."""
+    """Return which compression the first bytes of a file stand for: "gzip", "bzip2", "xz", "zstd", or None for none."""
+    if start[:3] == b"BZh" and b"1" <= start[3:4] <= b"9" and start[4:10] in _BZIP2_MARKS:
+        return "bzip2"
     return next((kind for magic, kind in _FIRST_BYTES.items() if start.startswith(magic)), None)
 
 
@@ -27,7 +34,7 @@ def decompressed(stream: BinaryIO, kind: str | None) -> BinaryIO:
         import gzip
 
         return cast(BinaryIO, gzip.GzipFile(fileobj=stream))
-    if kind == "bz2":
+    if kind == "bzip2":
         import bz2
 
         return cast(BinaryIO, bz2.BZ2File(stream))
@@ -48,7 +55,7 @@ def compress(data: bytes, kind: str | None) -> bytes:
         import gzip
 
         return gzip.compress(data, 6, mtime=0)
-    if kind == "bz2":
+    if kind == "bzip2":
         import bz2
 
         return bz2.compress(data)
