@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+NATIVE := CMakeLists.txt $(wildcard src/deniable/neighbours/native/*)
 
 .PHONY: demo test lint types unit docs check-slow benchmark clean
 
@@ -30,11 +31,11 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 
-$(VENV)/package: $(VENV)/bin/python pyproject.toml
+$(VENV)/package: $(VENV)/bin/python pyproject.toml $(NATIVE)
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
 
-$(VENV)/dev: $(VENV)/bin/python pyproject.toml
+$(VENV)/dev: $(VENV)/bin/python pyproject.toml $(NATIVE)
 	$(BIN)/python -m pip install --quiet --editable . --group dev
 	@touch $@ $(VENV)/package
 
