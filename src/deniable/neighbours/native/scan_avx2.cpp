@@ -10,12 +10,15 @@
 
 #include <cstring>
 
+#include "unrolled.hpp"
+
 namespace deniable {
 namespace {
 
 #include "rows.inc"
 
 constexpr int kLanes = 8;
+constexpr int kWords = kTileWords;
 constexpr int kOffset = 63;
 
 inline __m256i broadcast(const void* four_bytes) {
@@ -37,12 +40,11 @@ std::size_t scan(const ScanJob& job) {
         const std::int8_t* codes = job.codes + tile * tile_bytes;
         const std::uint8_t* queries = job.packed;
 
-        __m256i sums[kTileWords];
-        for (std::size_t w = 0; w < kTileWords; ++w) sums[w] = _mm256_set1_epi32(-kOffset * head.code_sum[w]);
+        __m256i sums[kWords];
+        unrolled<kWords>([&](auto w) DENIABLE_INLINED { sums[w] = _mm256_set1_epi32(-kOffset * head.code_sum[w]); });
         for (std::size_t g = 0; g < job.groups; ++g) {
             const __m256i query = _mm256_load_si256(reinterpret_cast<const __m256i*>(queries));
-#pragma GCC unroll 8
-            for (std::size_t w = 0; w < kTileWords; ++w) sums[w] = multiply_add(sums[w], query, broadcast(codes + w * kGroup));
+            unrolled<kWords>([&](auto w) DENIABLE_INLINED { sums[w] = multiply_add(sums[w], query, broadcast(codes + w * kGroup)); });
             queries += kLanes * kGroup;
             codes += kTileWords * kGroup;
         }
@@ -50,10 +52,10 @@ std::size_t scan(const ScanJob& job) {
         const float* half = job.with_shadowed ? head.half_all : head.half;
         const __m256 inverse_step = _mm256_load_ps(job.inverse_step);
         __m256 best = _mm256_set1_ps(-__builtin_inff());
-        for (std::size_t w = 0; w < kTileWords; ++w) {
+        unrolled<kWords>([&](auto w) DENIABLE_INLINED {
             const __m256 dot = _mm256_mul_ps(_mm256_cvtepi32_ps(sums[w]), _mm256_set1_ps(head.scale[w]));
             best = _mm256_max_ps(best, _mm256_fnmadd_ps(_mm256_set1_ps(half[w]), inverse_step, dot));
-        }
+        });
         __m256 error = _mm256_load_ps(job.least);
         error = _mm256_fmadd_ps(_mm256_load_ps(job.per_half), _mm256_set1_ps(head.largest_half), error);
         error = _mm256_fmadd_ps(_mm256_load_ps(job.per_residual), _mm256_set1_ps(head.residual), error);
@@ -80,16 +82,14 @@ void tile_dots(const std::int8_t* tile, const std::uint8_t* query, std::size_t g
 
 double peak(std::uint64_t rounds) {
     __m256i sums[8], a = _mm256_set1_epi32(0x01020304), b = _mm256_set1_epi32(0x01010101);
-    for (auto& sum : sums) sum = _mm256_setzero_si256();
-    for (std::uint64_t r = 0; r < rounds; ++r) {
-#pragma GCC unroll 8
-        for (auto& sum : sums) {
-            sum = multiply_add(sum, a, b);
-            __asm__ volatile("" : "+x"(a), "+x"(b));
-        }
-    }
+    unrolled<8>([&](auto i) DENIABLE_INLINED { sums[i] = _mm256_setzero_si256(); });
+    for (std::uint64_t r = 0; r < rounds; ++r)
+        unrolled<8>([&](auto i) DENIABLE_INLINED {
+            sums[i] = multiply_add(sums[i], a, b);
+            __asm__ volatile("" : "+x"(a), "+x"(b));  // keeps the compiler from doing one of the eight for all
+        });
     __m256i total = sums[0];
-    for (int i = 1; i < 8; ++i) total = _mm256_add_epi32(total, sums[i]);
+    unrolled<8>([&](auto i) DENIABLE_INLINED { total = _mm256_xor_si256(total, sums[i]); });
     volatile std::int32_t used = _mm256_extract_epi32(total, 0);
     (void)used;
     return double(rounds) * 8 * 32;
