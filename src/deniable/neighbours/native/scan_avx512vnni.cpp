@@ -107,13 +107,16 @@ void tile_dots(const std::int8_t* tile, const std::uint8_t* query, std::size_t g
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(dots), total);
 }
 
+// volatile, lest the compiler notice that all sums are alike and do the work of one
+inline DENIABLE_INLINED void multiply_add_always(__m512i& sum, const __m512i& a, const __m512i& b) {
+    __asm__ volatile("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+}
+
 double peak(std::uint64_t rounds) {
-    __m512i sums[24], a = _mm512_set1_epi32(0x01020304), b = _mm512_set1_epi32(0x01010101);
+    __m512i sums[24];
+    const __m512i a = _mm512_set1_epi32(0x01020304), b = _mm512_set1_epi32(0x01010101);
     unrolled<24>([&](auto i) DENIABLE_INLINED { sums[i] = _mm512_setzero_si512(); });
-    for (std::uint64_t r = 0; r < rounds; ++r) {
-        // volatile, lest the compiler notice that all sums are alike and do the work of one
-        unrolled<24>([&](auto i) DENIABLE_INLINED { __asm__ volatile("vpdpbusd %2, %1, %0" : "+v"(sums[i]) : "v"(a), "v"(b)); });
-    }
+    for (std::uint64_t r = 0; r < rounds; ++r) unrolled<24>([&](auto i) DENIABLE_INLINED { multiply_add_always(sums[i], a, b); });
     return double(rounds) * 24 * 64;
 }
 

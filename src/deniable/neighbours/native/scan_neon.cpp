@@ -1,5 +1,4 @@
-// The scan by the ARM dot product (sdot). NEVER RUN: written from the instruction's description and compiled at most;
-// no ARM machine was at hand. It is reached only on aarch64 with the dot product extension.
+// The scan by the ARM dot product (sdot). NEVER RUN: it compiles for aarch64 (Clang), but no ARM machine was at hand. It is reached only on aarch64 with the dot product extension.
 //
 // sdot multiplies signed by signed bytes, so queries need no offset. Four queries share a register.
 #include "kernel.hpp"
