@@ -23,7 +23,7 @@ Judge::Judge(const IndexView& index, const Kernel& kernel, const float* query, d
 void Judge::consider(std::uint32_t word) {
     const float* vector = index_.vector(word);
     const double score = kernel_.score(query64_.data(), vector, index_.layout.dimension);
-    const double norm = index_.bounds()[word].norm / index_.factor();
+    const double norm = index_.norm(word);
     const double error = growth_ * norm * (norm_ + norm) + std::numeric_limits<double>::min();
     if (word_ >= 0 && !(score - error > score_ + error_)) {
         if (score + error < score_ - error_) return;
@@ -39,11 +39,11 @@ void Judge::consider(std::uint32_t word) {
 }
 
 void Judge::decide(std::vector<Candidate>& candidates) {
-    std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) { return a.upper > b.upper; });
-    for (const Candidate& candidate : candidates) {
-        if (double(candidate.upper) < floor_) break;
-        consider(candidate.word);
-    }
+    float reached = -std::numeric_limits<float>::infinity();
+    for (const Candidate& candidate : candidates) reached = std::max(reached, candidate.lower);
+    const auto end = std::partition(candidates.begin(), candidates.end(), [&](const Candidate& c) { return c.upper >= reached; });
+    std::sort(candidates.begin(), end, [](const Candidate& a, const Candidate& b) { return a.upper > b.upper; });
+    for (auto candidate = candidates.begin(); candidate != end && double(candidate->upper) >= floor_; ++candidate) consider(candidate->word);
 }
 
 void Judge::rank(std::vector<Candidate>& candidates, std::size_t k, std::int64_t* ids, double* distances) const {

@@ -26,7 +26,6 @@ struct Builder {
     const float* vectors;
     const std::uint8_t* shadowed;
     TileHead* heads;
-    WordBound* bounds;
     std::int8_t* codes;
     double factor = 1.0;
 
@@ -58,7 +57,8 @@ struct Builder {
         head.half_all[slot] = half;
         head.half[slot] = shadowed[id] ? std::numeric_limits<float>::infinity() : half;
         head.code_sum[slot] = sum;
-        bounds[id] = {norm, rest};
+        head.norms[slot] = norm;
+        head.residuals[slot] = rest;
         head.norm = std::max(head.norm, norm);
         head.residual = std::max(head.residual, rest);
         head.largest_half = std::max(head.largest_half, half);
@@ -70,12 +70,10 @@ struct Builder {
         std::memset(codes + number * layout.tile_code_bytes(), 0, layout.tile_code_bytes());
         for (std::size_t slot = 0; slot < kTileWords; ++slot) {
             const std::size_t id = number * kTileWords + slot;
-            if (id < layout.words) {
+            if (id < layout.words)
                 word(number, slot);
-            } else {
+            else
                 head.half[slot] = head.half_all[slot] = std::numeric_limits<float>::infinity();
-                bounds[id] = {0.0f, 0.0f};
-            }
         }
     }
 };
@@ -85,7 +83,7 @@ struct Builder {
 void build_index(const Layout& layout, const float* vectors, const std::uint8_t* shadowed, unsigned char* data, std::size_t threads) {
     std::memset(data, 0, layout.heads_at);
     Builder builder{layout, vectors, shadowed, reinterpret_cast<TileHead*>(data + layout.heads_at),
-                    reinterpret_cast<WordBound*>(data + layout.bounds_at), reinterpret_cast<std::int8_t*>(data + layout.codes_at)};
+                    reinterpret_cast<std::int8_t*>(data + layout.codes_at)};
     const std::size_t parts = (layout.tiles + kTilesAtOnce - 1) / kTilesAtOnce;
     std::vector<double> longest(parts, 0.0);
     run_parallel(parts, threads, [&](std::size_t part) {

@@ -30,14 +30,24 @@ struct ScanJob {
     Survivor* survivors;  // room for (tile_end - tile_begin) * vectors
 };
 
+// One query against the eight words of one tile: their scores and errors, each with the word's own bound.
+struct Look {
+    const TileHead* head;
+    const std::int8_t* codes;  // of the tile
+    const std::uint8_t* query;
+    std::size_t groups;
+    bool with_shadowed;
+    float inverse_step, per_norm, per_residual, per_half, least, threshold;
+    float scores[kTileWords], errors[kTileWords];  // the answer
+};
+
 struct Kernel {
     const char* name;
     int lanes, most_vectors;
     int code_limit;  // queries are quantised to -code_limit .. code_limit
     int offset;      // and stored with this added, so that they are unsigned
     std::size_t (*scan)(const ScanJob&);  // returns the number of survivors
-    // Dot products of one query (offset added) with the eight words of a tile.
-    void (*tile_dots)(const std::int8_t* tile, const std::uint8_t* query, std::size_t groups, std::int32_t* dots);
+    std::uint32_t (*look)(Look&);         // returns the words, as bits, that reach the threshold
     // <q, v> - |v|^2 / 2 and |q - v|^2 in float64.
     double (*score)(const double* query, const float* vector, std::size_t dimension);
     double (*squared_distance)(const double* query, const float* vector, std::size_t dimension);

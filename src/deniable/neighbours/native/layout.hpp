@@ -14,7 +14,7 @@ namespace deniable {
 constexpr std::size_t kTileWords = 8;
 constexpr std::size_t kGroup = 4;         // dimensions per multiply-add of four bytes
 constexpr std::size_t kAlignment = 64;    // a cache line and the widest register
-constexpr std::uint32_t kLayoutVersion = 1;
+constexpr std::uint32_t kLayoutVersion = 2;
 constexpr std::size_t kMostDimensions = 65536;  // 127 * 127 * kMostDimensions stays below 2^31
 
 struct TileHead {
@@ -22,26 +22,22 @@ struct TileHead {
     float half[kTileWords];            // half the squared norm; +infinity where no query may return the word
     float half_all[kTileWords];        // the same with the words that share another's vector; +infinity for padding only
     std::int32_t code_sum[kTileWords]; // sum of the codes: corrects for queries stored as unsigned numbers
-    float norm, residual, largest_half;  // the largest of the tile, rounded up
+    float norms[kTileWords], residuals[kTileWords];  // rounded up
+    float norm, residual, largest_half;              // the largest of the tile
     float unused[5];
 };
-static_assert(sizeof(TileHead) == 160, "the layout is part of the file format");
-
-struct WordBound {
-    float norm, residual;  // rounded up
-};
+static_assert(sizeof(TileHead) == 224, "the layout is part of the file format");
 
 // Where the parts of an index begin, given its size. The same formulas write and read it.
 struct Layout {
     std::size_t words, dimension, tiles, groups;
-    std::size_t heads_at, bounds_at, codes_at, bytes;
+    std::size_t heads_at, codes_at, bytes;
 
     Layout(std::size_t word_count, std::size_t dimensions)
         : words(word_count), dimension(dimensions), tiles((word_count + kTileWords - 1) / kTileWords),
           groups((dimensions + kGroup - 1) / kGroup) {
         heads_at = kAlignment;  // the first line holds the power of two
-        bounds_at = aligned(heads_at + tiles * sizeof(TileHead));
-        codes_at = aligned(bounds_at + tiles * kTileWords * sizeof(WordBound));
+        codes_at = aligned(heads_at + tiles * sizeof(TileHead));
         bytes = aligned(codes_at + tiles * tile_code_bytes());
     }
 

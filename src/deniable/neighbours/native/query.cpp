@@ -78,7 +78,6 @@ void QueryBatch::prepare(const IndexView& index, const float* query, std::size_t
 ScanJob QueryBatch::job(std::size_t block) {
     const std::size_t first = blocks_[block].first;
     ScanJob job{};
-    job.heads = nullptr;
     job.vectors = blocks_[block].vectors;
     job.packed = packed_.data() + first * row_bytes_;
     job.inverse_step = inverse_step_.data() + first;
@@ -88,6 +87,18 @@ ScanJob QueryBatch::job(std::size_t block) {
     job.least = least_.data() + first;
     job.threshold = threshold_.data() + first;
     return job;
+}
+
+Look QueryBatch::look(std::size_t query) const {
+    Look look{};
+    look.query = codes_.data() + query * row_bytes_;
+    look.inverse_step = inverse_step_[query];
+    look.per_norm = per_norm_[query];
+    look.per_residual = per_residual_[query];
+    look.per_half = per_half_[query];
+    look.least = least_[query];
+    look.threshold = threshold_[query];
+    return look;
 }
 
 }  // namespace deniable

@@ -38,19 +38,12 @@ class QueryBatch {
     std::size_t block_of(std::size_t b) const { return blocks_[b].first; }
     ScanJob job(std::size_t block);
 
-    const std::uint8_t* codes(std::size_t query) const { return codes_.data() + query * row_bytes_; }
     float threshold(std::size_t query) const { return threshold_[query]; }
     void raise(std::size_t query, float threshold) {
         if (threshold > threshold_[query]) threshold_[query] = threshold;
     }
 
-    // The score of a word, in the units of the scan, and how far it can be from the true one.
-    float score(std::size_t query, std::int32_t dot, float scale, float half) const {
-        return float(dot) * scale - half * inverse_step_[query];
-    }
-    float error(std::size_t query, float norm, float residual, float half) const {
-        return per_norm_[query] * norm + per_residual_[query] * residual + per_half_[query] * half + least_[query];
-    }
+    Look look(std::size_t query) const;
     // What turns a score of the original vectors into the units of the scan.
     double units(std::size_t query) const { return units_[query]; }
 

@@ -120,10 +120,16 @@ double peak(std::uint64_t rounds) {
     return double(rounds) * 24 * 64;
 }
 
+std::uint32_t look(Look& look) {
+    std::int32_t dots[kTileWords];
+    tile_dots(look.codes, look.query, look.groups, dots);
+    return bounds_of(look, dots, kOffset);
+}
+
 }  // namespace
 
 const Kernel* kernel_avx512vnni() {
-    static const Kernel kernel = {"avx512vnni", kLanes, 3, 127, kOffset, scan, tile_dots, row_score, row_squared_distance, peak};
+    static const Kernel kernel = {"avx512vnni", kLanes, 3, 127, kOffset, scan, look, row_score, row_squared_distance, peak};
     return &kernel;
 }
 

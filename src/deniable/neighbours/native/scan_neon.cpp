@@ -1,4 +1,5 @@
-// The scan by the ARM dot product (sdot). NEVER RUN: it compiles for aarch64 (Clang), but no ARM machine was at hand. It is reached only on aarch64 with the dot product extension.
+// The scan by the ARM dot product (sdot). NEVER RUN: it compiles for aarch64 (Clang), but no ARM machine was at hand.
+// It is reached only on aarch64 with the dot product extension.
 //
 // sdot multiplies signed by signed bytes, so queries need no offset. Four queries share a register.
 #include "kernel.hpp"
@@ -99,10 +100,16 @@ double peak(std::uint64_t rounds) {
     return double(rounds) * 16 * 16;
 }
 
+std::uint32_t look(Look& look) {
+    std::int32_t dots[kTileWords];
+    tile_dots(look.codes, look.query, look.groups, dots);
+    return bounds_of(look, dots, 0);
+}
+
 }  // namespace
 
 const Kernel* kernel_neon() {
-    static const Kernel kernel = {"neon", kLanes, kVectors, 127, 0, scan, tile_dots, row_score, row_squared_distance, peak};
+    static const Kernel kernel = {"neon", kLanes, kVectors, 127, 0, scan, look, row_score, row_squared_distance, peak};
     return &kernel;
 }
 

@@ -18,6 +18,7 @@ constexpr std::size_t kBlocksAtOnce = 8;            // blocks of queries that sh
 constexpr std::size_t kChunkBytes = 256 * 1024;     // codes that stay in the second-level cache meanwhile
 constexpr std::size_t kFewestTilesPerThread = 256;  // below this, waking another thread costs more than it saves
 constexpr std::size_t kMostCandidates = 4096;
+constexpr std::size_t kSamples = 16, kSampleTiles = 4;
 
 struct Request {
     const IndexView& index;
@@ -39,28 +40,19 @@ class Walk {
           first_(first), candidates_(count), lowers_(request.single() ? 0 : count), judges_(count) {}
 
     void scan(std::size_t tile_begin, std::size_t tile_end) {
-        const IndexView& index = request_.index;
-        const std::size_t tiles = std::max<std::size_t>(kChunkBytes / index.layout.tile_code_bytes(), 16);
-        std::vector<Survivor> survivors(std::min(tiles, tile_end - tile_begin) * std::size_t(request_.kernel.most_vectors));
-        for (std::size_t begin = tile_begin; begin < tile_end; begin += tiles) {
+        const std::size_t tiles = std::max<std::size_t>(kChunkBytes / request_.index.layout.tile_code_bytes(), 16);
+        survivors_.resize(std::min(tiles, tile_end - tile_begin) * std::size_t(request_.kernel.most_vectors));
+        if (request_.single()) sample(tile_begin, tile_end);
+        for (std::size_t begin = tile_begin; begin < tile_end; begin += tiles)
             for (std::size_t block = 0; block < batch_.blocks(); ++block) {
-                ScanJob job = batch_.job(block);
-                job.heads = index.heads();
-                job.codes = index.codes();
-                job.groups = index.layout.groups;
-                job.tile_begin = begin;
-                job.tile_end = std::min(begin + tiles, tile_end);
-                job.with_shadowed = request_.with_shadowed;
-                job.raise_threshold = request_.single();
-                job.survivors = survivors.data();
-                const std::size_t found = request_.kernel.scan(job);
+                const std::size_t found = scan_block(block, begin, std::min(begin + tiles, tile_end));
                 for (std::size_t s = 0; s < found; ++s) {
-                    const std::size_t vector_first = batch_.block_of(block) + survivors[s].vector * std::size_t(request_.kernel.lanes);
-                    for (std::size_t lane = 0; survivors[s].lanes >> lane; ++lane)
-                        if (survivors[s].lanes >> lane & 1) refine(vector_first + lane, survivors[s].tile);
+                    const Survivor& survivor = survivors_[s];
+                    const std::size_t first = batch_.block_of(block) + survivor.vector * std::size_t(request_.kernel.lanes);
+                    for (std::size_t lane = 0; survivor.lanes >> lane; ++lane)
+                        if (survivor.lanes >> lane & 1) refine(first + lane, survivor.tile);
                 }
             }
-        }
     }
 
     // Takes over what another walk over other words found for the same queries.
@@ -87,20 +79,39 @@ class Walk {
     }
 
   private:
+    std::size_t scan_block(std::size_t block, std::size_t tile_begin, std::size_t tile_end) {
+        ScanJob job = batch_.job(block);
+        job.heads = request_.index.heads();
+        job.codes = request_.index.codes();
+        job.groups = request_.index.layout.groups;
+        job.tile_begin = tile_begin;
+        job.tile_end = tile_end;
+        job.with_shadowed = request_.with_shadowed;
+        job.raise_threshold = request_.single();
+        job.survivors = survivors_.data();
+        return request_.kernel.scan(job);
+    }
+
+    // A few words from everywhere give a good threshold to start with, so that fewer words need a second look.
+    void sample(std::size_t tile_begin, std::size_t tile_end) {
+        const std::size_t stride = (tile_end - tile_begin) / kSamples;
+        if (stride < 8 * kSampleTiles) return;
+        for (std::size_t block = 0; block < batch_.blocks(); ++block)
+            for (std::size_t s = 0; s < kSamples; ++s) scan_block(block, tile_begin + s * stride, tile_begin + s * stride + kSampleTiles);
+    }
+
     // Looks at a surviving tile again, word by word, with each word's own bound.
     void refine(std::size_t query, std::size_t tile) {
         const IndexView& index = request_.index;
-        const TileHead& head = index.heads()[tile];
-        std::int32_t dots[kTileWords];
-        request_.kernel.tile_dots(index.codes() + tile * index.layout.tile_code_bytes(), batch_.codes(query), index.layout.groups, dots);
-        const float* half = request_.with_shadowed ? head.half_all : head.half;
-        for (std::size_t w = 0; w < kTileWords; ++w) {
-            if (half[w] == std::numeric_limits<float>::infinity()) continue;
-            const WordBound& bound = index.bounds()[tile * kTileWords + w];
-            const float score = batch_.score(query, dots[w] - request_.kernel.offset * head.code_sum[w], head.scale[w], half[w]);
-            const float error = batch_.error(query, bound.norm, bound.residual, half[w]);
-            if (score + error >= batch_.threshold(query)) keep(query, {std::uint32_t(tile * kTileWords + w), score - error, score + error});
-        }
+        Look look = batch_.look(query);
+        look.head = index.heads() + tile;
+        look.codes = index.codes() + tile * index.layout.tile_code_bytes();
+        look.groups = index.layout.groups;
+        look.with_shadowed = request_.with_shadowed;
+        const std::uint32_t words = request_.kernel.look(look);
+        for (std::size_t w = 0; words >> w; ++w)
+            if (words >> w & 1)
+                keep(query, {std::uint32_t(tile * kTileWords + w), look.scores[w] - look.errors[w], look.scores[w] + look.errors[w]});
     }
 
     void keep(std::size_t query, Candidate candidate) {
@@ -148,6 +159,7 @@ class Walk {
     const Request& request_;
     QueryBatch batch_;
     std::size_t first_;
+    std::vector<Survivor> survivors_;
     std::vector<std::vector<Candidate>> candidates_;
     std::vector<std::vector<float>> lowers_;
     std::vector<std::unique_ptr<Judge>> judges_;
