@@ -146,6 +146,9 @@ CONTESTANTS: dict[str, Callable[[Vectors, int], Search]] = {
 }
 """All contestants; the first is ours."""
 
+ONE_BY_ONE = ("scikit-learn ball tree", "FAISS HNSW")
+"""Searches that gain nothing from a batch."""
+
 
 def takes_part(name: str, words: int) -> bool:
     """Return whether a contestant is measured at this size: some need too long to build or to answer beyond it."""

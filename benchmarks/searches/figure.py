@@ -37,6 +37,9 @@ def draw(rows: list[Row], path: Path, *, dimension: int, words: int) -> None:
             panel.grid(alpha=0.3)
         if axis == "words":
             recall.set_xscale("log")
+        measured = sorted({row[axis] for row in rows if wanted(row)})
+        recall.set_xticks(measured, [f"{value:,}" for value in measured])
+        recall.minorticks_off()
         recall.set_xlabel(label)
         recall.set_ylim(-0.05, 1.05)
     panels[0][0].set_ylabel("words a second")

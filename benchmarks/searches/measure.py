@@ -12,10 +12,12 @@ import numpy as np
 
 from deniable import Multivariate, Privatizer
 from deniable.interfaces import Ids, Vectors
-from searches.contestants import CONTESTANTS, OURS, embedding_of, takes_part
+from searches.contestants import CONTESTANTS, ONE_BY_ONE, OURS, embedding_of, takes_part
 from searches.sets import VectorSet
 
 MOST_QUERIES = 8192
+FEWEST_QUERIES = 256
+"""Searches that live on matrix products need a batch to show what they can do; a turn may take longer for it."""
 
 Row = dict[str, Any]
 Given = TypeVar("Given")
@@ -39,10 +41,10 @@ def measure_set(vectors: VectorSet, *, epsilon: float, threads: int, rounds: int
         if not takes_part(name, words):
             continue
         build, search = timed(lambda given, make=make: make(given, threads), vectors.vectors)  # type: ignore[misc]
-        count = 8
-        while (took := timed(search, queries[:count])[0]) < seconds / 8 and count < MOST_QUERIES:
-            count *= 2
-        count = int(min(MOST_QUERIES, max(1, count * seconds / took)))
+        least = count = FEWEST_QUERIES // 16 if name in ONE_BY_ONE else FEWEST_QUERIES
+        while (took := timed(search, queries[:count])[0]) < seconds / 4 and count < MOST_QUERIES:
+            count *= 4
+        count = int(min(MOST_QUERIES, max(least, count * seconds / took)))
         rows.append({"name": name, "set": vectors.name, "words": words, "dimension": dimension, "queries": count, "build_seconds": build})
         rows[-1] |= {"words_per_second": [], "peak": []}
         searches.append(search)
