@@ -2,8 +2,9 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+NATIVE := CMakeLists.txt $(wildcard src/deniable/neighbours/native/*)
 
-.PHONY: demo test lint types unit docs check-slow benchmark clean
+.PHONY: demo test lint types unit docs check-slow asan benchmark clean
 
 demo: $(VENV)/package            ## set up, then privatise a few sentences with the built-in embedding
 	@$(BIN)/python examples/demo.py
@@ -26,15 +27,24 @@ docs: $(VENV)/dev
 check-slow: $(VENV)/dev          ## the checks that take minutes or need the large data sets beside the repository
 	$(BIN)/pytest -m slow
 
+asan:                            ## the searches' tests with the native module under AddressSanitizer and UBSan
+	test -x build/asan/bin/python || $(PYTHON) -m venv build/asan
+	build/asan/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	build/asan/bin/python -m pip install --quiet --config-settings=cmake.define.DENIABLE_SANITIZE=ON \
+		--config-settings=build-dir=build/asan-objects . pytest hypothesis
+	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libstdc++.so)" \
+		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
+		build/asan/bin/python -m pytest --quiet tests/neighbours
+
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 
-$(VENV)/package: $(VENV)/bin/python pyproject.toml
+$(VENV)/package: $(VENV)/bin/python pyproject.toml $(NATIVE)
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
 
-$(VENV)/dev: $(VENV)/bin/python pyproject.toml
+$(VENV)/dev: $(VENV)/bin/python pyproject.toml $(NATIVE)
 	$(BIN)/python -m pip install --quiet --editable . --group dev
 	@touch $@ $(VENV)/package
 

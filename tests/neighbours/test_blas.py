@@ -9,18 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deniable import Embedding, InsecureSeededRandomness, InvalidParameter
+from deniable import Embedding, InvalidParameter
 from deniable.interfaces import Vectors
 from deniable.neighbours.blas import TILE, BlasNeighbours
 from deniable.neighbours.oracle import OracleNeighbours
-from deniable.noise import multivariate_noise
+from hostile import all_norms, equal_vectors, near_ties, noisy_queries, one_outlier
 from strategies import random_embedding
-
-
-def noisy_queries(embedding: Embedding, epsilon: float, count: int, *, seed: int = 0) -> Vectors:
-    ids = np.random.default_rng(seed).integers(0, len(embedding), count)
-    noise = multivariate_noise(InsecureSeededRandomness(insecure_seed=seed), epsilon, count, embedding.dimension)
-    return (noise + embedding.rows(ids)).astype(np.float32)
 
 
 def assert_same_words(embedding: Embedding, queries: Vectors) -> None:
@@ -35,12 +29,8 @@ def test_equal_to_the_oracle_at_every_size_and_noise_level(words: int, dimension
 
 
 def test_equal_to_the_oracle_when_words_share_vectors() -> None:
-    vectors = np.random.default_rng(0).standard_normal((300, 4)).astype(np.float32)
-    vectors[100:200] = vectors[:100]
-    vectors[200:] = 0.0
-    vectors[250] = -0.0
-    embedding = Embedding([f"w{i}" for i in range(300)], vectors)
-    queries = np.concatenate([noisy_queries(embedding, 2.0, 500), vectors])
+    embedding = equal_vectors()
+    queries = np.concatenate([noisy_queries(embedding, 2.0, 500), embedding.vectors])
     nearest = BlasNeighbours(embedding).nearest(queries)
     assert np.array_equal(nearest, OracleNeighbours(embedding).nearest(queries))
     assert not np.isin(nearest, embedding.shadowed).any()
@@ -48,26 +38,14 @@ def test_equal_to_the_oracle_when_words_share_vectors() -> None:
 
 
 def test_equal_to_the_oracle_on_norms_from_tiny_to_huge() -> None:
-    rng = np.random.default_rng(1)
-    vectors = rng.standard_normal((500, 20)) * 10 ** rng.uniform(-6, 6, (500, 1))
-    vectors[7] = 0.0
-    embedding = Embedding([f"w{i}" for i in range(500)], vectors)
+    embedding = all_norms()
     for epsilon in (1e-3, 1.0, 1e3, 1e6):
         assert_same_words(embedding, noisy_queries(embedding, epsilon, 300))
 
 
 def test_equal_to_the_oracle_beside_one_huge_outlier() -> None:
-    vectors = np.random.default_rng(2).standard_normal((400, 10))
-    vectors[200] *= 1e6
-    embedding = Embedding([f"w{i}" for i in range(400)], vectors)
+    embedding = one_outlier()
     assert_same_words(embedding, noisy_queries(embedding, 1.0, 500))
-
-
-def near_ties() -> Embedding:
-    vectors = np.repeat(np.random.default_rng(3).standard_normal((50, 8)).astype(np.float32), 4, axis=0)
-    vectors[1::4, 0] = np.nextafter(vectors[1::4, 0], np.float32(9))
-    vectors[2::4, 7] = np.nextafter(vectors[2::4, 7], np.float32(-9))
-    return Embedding([f"w{i}" for i in range(200)], vectors)
 
 
 def test_equal_to_the_oracle_on_near_ties_one_float_apart() -> None:

@@ -6,15 +6,8 @@ the machine, never on the caller.
 
 from __future__ import annotations
 
-from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Neighbours
+from deniable.neighbours.selection import best_neighbours
+from deniable.neighbours.threads import set_threads
 
-
-def best_neighbours(embedding: Embedding) -> Neighbours:
-    """Return the fastest exact search this machine has for the embedding."""
-    from deniable.neighbours.blas import BlasNeighbours
-
-    return BlasNeighbours(embedding)
-
-
-__all__ = ["Neighbours", "best_neighbours"]
+__all__ = ["Neighbours", "best_neighbours", "set_threads"]

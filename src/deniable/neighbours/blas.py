@@ -23,9 +23,9 @@ from __future__ import annotations
 import numpy as np
 
 from deniable.embeddings.embedding import Embedding
-from deniable.errors import InvalidParameter
 from deniable.interfaces import Floats, Ids, Vectors
 from deniable.neighbours.exact import nearest_of, score_error, squared_distances
+from deniable.neighbours.queries import checked_k, checked_queries
 
 TILE = 32
 _QUERIES_AT_ONCE = 512
@@ -58,7 +58,7 @@ class BlasNeighbours:
 
     def nearest(self, queries: Vectors) -> Ids:
         """Return the id of the nearest word of every row; ties go to the lowest id."""
-        queries = self._checked(queries)
+        queries = checked_queries(queries, self._dimension)
         nearest = np.empty(len(queries), dtype=np.int64)
         at_once = min(max(_QUERIES_AT_ONCE, _SCORES_AT_ONCE // self._words), _QUERIES_AT_ONCE_IN_A_SMALL_VOCABULARY)
         for start in range(0, len(queries), at_once):
@@ -71,9 +71,8 @@ class BlasNeighbours:
 
         :raises InvalidParameter: if ``k`` is not between 1 and the number of words.
         """
-        queries = self._checked(queries)
-        if not 1 <= k <= self._words:
-            raise InvalidParameter("k", k, f"must be from 1 to the number of words, {self._words:,}")
+        queries = checked_queries(queries, self._dimension)
+        checked_k(k, self._words)
         ids = np.empty((len(queries), k), dtype=np.int64)
         distances = np.empty((len(queries), k))
         at_once = max(1, 16 * _SCORES_AT_ONCE // self._words)
@@ -92,16 +91,6 @@ class BlasNeighbours:
                 ids[start + i] = candidates[order]
                 distances[start + i] = np.sqrt(squares[order])
         return ids, distances
-
-    def _checked(self, queries: Vectors) -> Vectors:
-        queries = np.ascontiguousarray(queries, dtype=np.float32)
-        if queries.ndim != 2 or queries.shape[1] != self._dimension:
-            raise InvalidParameter("queries", queries.shape, f"must be a table of points with {self._dimension} coordinates each")
-        # A NaN would lose every comparison and return a word that has nothing to do with the point. The message must
-        # not say which value it was: queries are noisy vectors.
-        if not np.isfinite(queries).all():
-            raise InvalidParameter("queries", "<hidden>", "must be finite numbers")
-        return queries
 
     def _float32_error(self, query_norm: np.float32 | Vectors, word_norms: Vectors) -> Vectors:
         growth = (self._dimension + 16) * _UNIT_ROUNDOFF_32

@@ -1,0 +1,103 @@
+"""Words per second of nearest-word searches, ours and others, in one run on the same noisy queries and threads.
+
+Contestants take turns in rounds, because a shared machine drifts: a figure is the median over the rounds, a ratio the
+median of the ratios within a round. "Right words" is the share of queries with the word that the exact search finds.
+The roofline compares our multiply-adds per second with the multiply instruction alone, measured in the same round.
+
+    pip install faiss-cpu usearch scikit-learn matplotlib
+    python benchmarks/search.py --peer-python peers/bin/python --json search.json --figure search.png
+
+``--peer-python`` is an environment with mldp-text and pypantera (see release.py); without it these are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "DENIABLE_THREADS")
+HERE = Path(__file__).resolve().parent
+
+
+def arguments() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=HERE.parent.parent / "shared" / "data", help="folder of the data sets")
+    parser.add_argument("--peer-python", help="interpreter of the environment with the peers")
+    parser.add_argument("--peer-sizes", nargs=2, type=int, default=[400_000, 50_000], help="vocabularies for mldp-text and pyPANTERA")
+    parser.add_argument("--sizes", nargs="*", type=int, default=[100_000, 400_000], help="vocabularies at 300 dimensions")
+    parser.add_argument("--epsilon", type=float, default=10.0)
+    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=1.5, help="wanted length of one contestant's turn")
+    parser.add_argument("--json", type=Path, help="file for the results as data")
+    parser.add_argument("--figure", type=Path, help="file for the figure")
+    return parser.parse_args()
+
+
+def measure_peers(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Return whole releases, one row per peer and one of ours at the same size, measured as release.py does."""
+    from peers.material import prepare
+    from release import OURS, Child, Result, ratios
+
+    results = []
+    for peer, size in zip(("mldp-text", "pypantera"), options.peer_sizes, strict=True):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            prepare(options.data, folder, [size], words_per_text=4, text_count=20_000)
+            pair = [Result(OURS, size), Result(peer, size)]
+            pythons = [sys.executable, options.peer_python]
+            children = [Child(one, python, folder, options.epsilon, options.threads) for one, python in zip(pair, pythons, strict=True)]
+            for child in children:
+                child.pilot(options.seconds * 2)
+            for _ in range(options.rounds):
+                for child in children:
+                    child.measure()
+            for child in children:
+                child.close()
+            for one in pair:
+                row = {"name": one.name, "words": size, "failure": one.failure, "words_per_second": one.words_per_second}
+                results.append(row | {"ratios": ratios(one, pair)})
+            print(f"{peer} at {size:,}: {pair[1].failure or 'done'}", file=sys.stderr, flush=True)
+    return results
+
+
+def main() -> None:
+    """Run the benchmark; print the tables, write data and figure where asked."""
+    options = arguments()
+    threads = {name: str(options.threads) for name in THREAD_VARIABLES}
+    if any(os.environ.get(name) != value for name, value in threads.items()):
+        # Libraries read these when they are loaded, so they have to be there from the start.
+        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | threads)
+    from searches.figure import draw
+    from searches.measure import measure_set, search_share
+    from searches.report import peer_lines, table, verdicts
+    from searches.sets import vector_sets
+
+    rows: list[dict[str, Any]] = []
+    shares: dict[str, float] = {}
+    for vectors in vector_sets(options.data, options.sizes):
+        rows += measure_set(vectors, epsilon=options.epsilon, threads=options.threads, rounds=options.rounds, seconds=options.seconds)
+        shape = "{:,} x {}".format(*vectors.vectors.shape)
+        shares[shape] = search_share(vectors, options.epsilon)
+    peers = measure_peers(options) if options.peer_python else []
+    setting = (
+        f"epsilon {options.epsilon:g}, {options.threads} threads, {options.rounds} rounds of about {options.seconds:g} s a contestant "
+        f"in turn; {platform.machine()}, Python {platform.python_version()}"
+    )
+    print(f"{setting}\n\n{table(rows)}\n\n{verdicts(rows, shares)}\n{peer_lines(peers)}")
+    if options.json:
+        found = {"setting": setting, "searches": rows, "shares": shares, "peers": peers}
+        options.json.write_text(json.dumps(found, indent=2) + "\n")
+    if options.figure:
+        draw(rows, options.figure, dimension=300, words=max(options.sizes))
+
+
+if __name__ == "__main__":
+    main()

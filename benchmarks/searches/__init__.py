@@ -1,0 +1,1 @@
+"""The contestants, the data and the figure of the search benchmark."""

@@ -1,0 +1,96 @@
+"""The measurements of the search benchmark."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from statistics import median
+from typing import Any, TypeVar
+
+import numpy as np
+
+from deniable import Multivariate, Privatizer
+from deniable.interfaces import Ids, Vectors
+from searches.contestants import CONTESTANTS, ONE_BY_ONE, OURS, embedding_of, takes_part
+from searches.sets import VectorSet
+
+MOST_QUERIES = 8192
+FEWEST_QUERIES = 256
+"""Searches that live on matrix products need a batch to show what they can do; a turn may take longer for it."""
+
+Row = dict[str, Any]
+Given = TypeVar("Given")
+Found = TypeVar("Found")
+
+
+def timed(function: Callable[[Given], Found], given: Given) -> tuple[float, Found]:
+    """Return the seconds a call takes and what it returns."""
+    begin = time.perf_counter()
+    found = function(given)
+    return time.perf_counter() - begin, found
+
+
+def measure_set(vectors: VectorSet, *, epsilon: float, threads: int, rounds: int, seconds: float) -> list[Row]:
+    """Return one row per contestant: its words per second in each round, its share of right words, its latency."""
+    words, dimension = vectors.vectors.shape
+    queries = vectors.queries(epsilon, MOST_QUERIES)
+    rows: list[Row] = []
+    searches = []
+    for name, make in CONTESTANTS.items():
+        if not takes_part(name, words):
+            continue
+        build, search = timed(lambda given, make=make: make(given, threads), vectors.vectors)  # type: ignore[misc]
+        least = count = FEWEST_QUERIES // 16 if name in ONE_BY_ONE else FEWEST_QUERIES
+        while (took := timed(search, queries[:count])[0]) < seconds / 4 and count < MOST_QUERIES:
+            count *= 4
+        count = int(min(MOST_QUERIES, max(least, count * seconds / took)))
+        rows.append({"name": name, "set": vectors.name, "words": words, "dimension": dimension, "queries": count, "build_seconds": build})
+        rows[-1] |= {"words_per_second": [], "peak": []}
+        searches.append(search)
+        print(f"{words:,} x {dimension} {name}: {count:,} queries a turn", file=sys.stderr, flush=True)
+    found: dict[str, Ids] = {}
+    for _ in range(rounds):
+        for row, search in zip(rows, searches, strict=True):
+            if row["name"] == OURS:
+                row["peak"].append(multiply_peak(threads))
+            took, found[row["name"]] = timed(search, queries[: row["queries"]])
+            row["words_per_second"].append(row["queries"] / took)
+    right = searches[0](queries)
+    for row, search in zip(rows, searches, strict=True):
+        row["recall"] = float(np.mean(found[row["name"]] == right[: row["queries"]]))
+        row["median"] = median(row["words_per_second"])
+        row["ratios"] = [a / b for a, b in zip(rows[0]["words_per_second"], row["words_per_second"], strict=True)]
+        row["single_ms"] = 1000 * median(timed(search, queries[i : i + 1])[0] for i in range(5))
+    return rows
+
+
+def multiply_peak(threads: int) -> float:
+    """Return the multiply-adds per second of the instruction in use, on registers alone; 0 without the native module."""
+    try:
+        from deniable.neighbours import _native
+        from deniable.neighbours.scan import usable_paths
+    except ImportError:
+        return 0.0
+    return _native.multiply_peak(usable_paths()[0], threads, 0.5)
+
+
+def search_share(vectors: VectorSet, epsilon: float) -> float:
+    """Return the share of the time of ``Privatizer.many`` that the search takes."""
+    mechanism = Multivariate(embedding_of(vectors.vectors), epsilon=epsilon)
+    nearest = mechanism.neighbours.nearest
+    inside: list[float] = []
+
+    class Timed:
+        def nearest(self, queries: Vectors) -> Ids:
+            seconds, found = timed(nearest, queries)
+            inside.append(seconds)
+            return found
+
+    mechanism.__dict__["neighbours"] = Timed()
+    private = Privatizer(mechanism)
+    texts: list[str | None] = [" ".join(str(i) for i in range(start, start + 40)) for start in range(0, 4000, 40)]
+    private.many(texts[:1])
+    inside.clear()
+    whole, _ = timed(private.many, texts)
+    return sum(inside) / whole

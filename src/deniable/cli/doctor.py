@@ -1,0 +1,28 @@
+"""``deniable doctor``: how fast this machine can search, and why not faster."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False) -> None:
+    """Show which search is in use, what the processor offers, the threads, and the library versions."""
+    from deniable.neighbours.diagnosis import diagnose
+
+    found = diagnose()
+    if as_json:
+        print(json.dumps(found, indent=2, ensure_ascii=False))
+        return
+    for key, value in found.items():
+        print(f"{key.replace('_', ' ') + ':':<20} {_in_words(value)}")
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_in_words(one)}" for key, one in value.items()) or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)

@@ -1,0 +1,62 @@
+"""What ``deniable doctor`` tells: the search in use, the processor, the threads, the libraries."""
+
+from __future__ import annotations
+
+import platform
+from importlib import metadata
+from typing import Any
+
+from deniable.neighbours.selection import why_not_native
+from deniable.neighbours.threads import threads_with_reason
+from deniable.version import __version__
+
+LIBRARIES = ("numpy", "randomgen", "pyarrow", "msgspec", "regex", "safetensors", "gensim")
+
+
+def diagnose() -> dict[str, Any]:
+    """Return what decides the speed of a search on this machine, ready for JSON.
+
+    :raises InvalidParameter: if DENIABLE_THREADS is not a number of threads.
+    """
+    obstacle = why_not_native()
+    features, others = _native_facts()
+    count, reason = threads_with_reason()
+    in_use = next((name for name, why in others.items() if why == "usable"), "") if not obstacle else ""
+    return {
+        "search": f"certified int8 scan, {in_use}" if in_use else "blocked float32 matrix products (numpy)",
+        "exact": True,
+        "native_module": obstacle or "in use",
+        "paths": others,
+        "processor": _processor(),
+        "features": features,
+        "threads": count,
+        "threads_decided_by": reason,
+        "python": platform.python_version(),
+        "system": platform.platform(),
+        "deniable": __version__,
+        "libraries": {name: _version(name) for name in LIBRARIES},
+    }
+
+
+def _native_facts() -> tuple[dict[str, bool], dict[str, str]]:
+    try:
+        from deniable.neighbours import _native
+    except ImportError:
+        return {}, {}
+    return dict(_native.cpu_features()), {name: obstacle or "usable" for name, obstacle in _native.paths()}
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:  # noqa: PTH123 - not a file of ours
+            model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+    except OSError:
+        model = ""
+    return model or platform.processor() or platform.machine()
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "not installed"

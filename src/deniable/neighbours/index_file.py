@@ -1,0 +1,124 @@
+"""The packed index of the scan: kept beside a stored embedding, memory-mapped, never trusted.
+
+The file is a page of header and then the index as the scan reads it. It is used only if the header is whole (CRC), the
+versions and the embedding's fingerprint are the ones at hand, and the index has the checksum noted when it was written;
+anything else is built again. A new file is written under another name and renamed, so nobody ever sees half of one, and
+of two processes that build at once each has a whole one. Where nothing can be written the index stays in memory.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import struct
+import sys
+import time
+import zlib
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.embeddings.embedding import Embedding
+from deniable.interfaces import Vectors
+from deniable.neighbours import _native
+from deniable.neighbours.threads import threads
+
+Bytes = NDArray[np.uint8]
+
+FILE_NAME = "scan-index.bin"
+FILE_VERSION = 1
+HEADER_BYTES = 4096
+
+_MAGIC = b"deniable scan index\n"
+_FIELDS = struct.Struct("<20sII8s64sQQQQ")
+_LINE = 64
+_ABANDONED_SECONDS = 3600
+
+
+def open_index(embedding: Embedding, vectors: Vectors) -> Bytes:
+    """Return the index of the embedding: the one beside it if that is good, else a new one."""
+    size = _native.index_bytes(*vectors.shape)
+    if embedding.folder is None:
+        return _built(embedding, vectors, _lines(size))
+    path = embedding.folder / FILE_NAME
+    found = _read(path, embedding, size)
+    if found is not None:
+        return found
+    with suppress(OSError):
+        _write(path, embedding, vectors, size)
+        found = _read(path, embedding, size)
+        if found is not None:
+            return found
+    return _built(embedding, vectors, _lines(size))
+
+
+def _read(path: Path, embedding: Embedding, size: int) -> Bytes | None:
+    try:
+        if path.stat().st_size != HEADER_BYTES + size:
+            return None
+        mapped = np.asarray(np.memmap(path, dtype=np.uint8, mode="r"))
+    except (OSError, ValueError):
+        return None
+    header, index = mapped[:HEADER_BYTES].tobytes(), mapped[HEADER_BYTES:]
+    # The scan will read all of the index for its first query anyway, so checking all of it costs little more.
+    return index if header == _header(embedding, size, _native.checksum(index)) else None
+
+
+def _write(path: Path, embedding: Embedding, vectors: Vectors, size: int) -> None:
+    _sweep(path.parent)
+    draft = path.with_name(f".{FILE_NAME}.{secrets.token_hex(8)}.tmp")
+    try:
+        with draft.open("xb+") as file:
+            # Room first: writing to a map on a full disk would end the process.
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file.fileno(), 0, HEADER_BYTES + size)
+            else:  # pragma: no cover - not Linux
+                file.truncate(HEADER_BYTES + size)
+            mapped = np.memmap(file, dtype=np.uint8, mode="r+")
+            index = _built(embedding, vectors, np.asarray(mapped)[HEADER_BYTES:])
+            mapped[:HEADER_BYTES] = np.frombuffer(_header(embedding, size, _native.checksum(index)), dtype=np.uint8)
+            mapped.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what processes that died left behind."""
+    for draft in folder.glob(f".{FILE_NAME}.*.tmp"):
+        with suppress(OSError):
+            if time.time() - draft.stat().st_mtime > _ABANDONED_SECONDS:
+                draft.unlink()
+
+
+def _built(embedding: Embedding, vectors: Vectors, room: Bytes) -> Bytes:
+    shadowed = np.zeros(len(vectors), dtype=np.uint8)
+    shadowed[embedding.shadowed] = 1
+    _native.build(vectors, shadowed, room, threads())
+    return room
+
+
+def _lines(size: int) -> Bytes:
+    """Return memory that begins at a cache line."""
+    memory = np.empty(size + _LINE, dtype=np.uint8)
+    start = -memory.ctypes.data % _LINE
+    return memory[start : start + size]
+
+
+def _header(embedding: Embedding, size: int, checksum: int) -> bytes:
+    words, dimension = embedding.vectors.shape
+    fields = _FIELDS.pack(
+        _MAGIC,
+        FILE_VERSION,
+        _native.LAYOUT_VERSION,
+        sys.byteorder.encode(),
+        embedding.fingerprint.encode(),
+        words,
+        dimension,
+        size,
+        checksum,
+    )
+    return (fields + struct.pack("<I", zlib.crc32(fields))).ljust(HEADER_BYTES, b"\0")

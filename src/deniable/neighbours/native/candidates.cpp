@@ -1,0 +1,75 @@
+#include "candidates.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "exact.hpp"
+
+namespace deniable {
+
+Judge::Judge(const IndexView& index, const Kernel& kernel, const float* query, double units)
+    : index_(index), kernel_(kernel), query_(query), query64_(query, query + index.layout.dimension), units_(units),
+      floor_(-std::numeric_limits<double>::infinity()) {
+    double squares = 0.0;
+    for (const double x : query64_) squares += x * x;
+    norm_ = std::sqrt(squares) * (1.0 + 1e-9);
+    // A float64 sum of n products in any order is off by at most γ·Σ|aᵢbᵢ|, γ = n·u/(1 - n·u), u = 2⁻⁵³; 8 more cover
+    // the rounding of the terms (see score_error in neighbours/exact.py).
+    const double terms = (double(index.layout.dimension) + 8.0) * 0x1p-53;
+    growth_ = terms / (1.0 - terms);
+}
+
+void Judge::consider(std::uint32_t word) {
+    const float* vector = index_.vector(word);
+    const double score = kernel_.score(query64_.data(), vector, index_.layout.dimension);
+    const double norm = index_.norm(word);
+    const double error = growth_ * norm * (norm_ + norm) + std::numeric_limits<double>::min();
+    if (word_ >= 0 && !(score - error > score_ + error_)) {
+        if (score + error < score_ - error_) return;
+        // Float64 cannot tell the two apart.
+        const int sign = compare_exactly(query_, vector, index_.vector(std::size_t(word_)), index_.layout.dimension);
+        if (sign < 0 || (sign == 0 && word > word_)) return;
+    }
+    word_ = word;
+    score_ = score;
+    error_ = error;
+    const double reached = (score - error - 1e-14 * std::fabs(score)) * units_;
+    floor_ = std::max(floor_, reached - 1e-14 * std::fabs(reached));
+}
+
+void Judge::decide(std::vector<Candidate>& candidates) {
+    float reached = -std::numeric_limits<float>::infinity();
+    for (const Candidate& candidate : candidates) reached = std::max(reached, candidate.lower);
+    const auto end = std::partition(candidates.begin(), candidates.end(), [&](const Candidate& c) { return c.upper >= reached; });
+    std::sort(candidates.begin(), end, [](const Candidate& a, const Candidate& b) { return a.upper > b.upper; });
+    for (auto candidate = candidates.begin(); candidate != end && double(candidate->upper) >= floor_; ++candidate) consider(candidate->word);
+}
+
+void Judge::rank(std::vector<Candidate>& candidates, std::size_t k, std::int64_t* ids, double* distances) const {
+    // The k-th largest lower bound is reached by k words: what cannot reach it is not among the k nearest.
+    std::nth_element(candidates.begin(), candidates.begin() + std::ptrdiff_t(k - 1), candidates.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.lower > b.lower; });
+    const float reached = candidates[k - 1].lower;
+    struct Ranked {
+        double square;
+        std::uint32_t word;
+    };
+    std::vector<Ranked> ranked;
+    for (const Candidate& candidate : candidates)
+        if (candidate.upper >= reached)
+            ranked.push_back({kernel_.squared_distance(query64_.data(), index_.vector(candidate.word), index_.layout.dimension), candidate.word});
+    const double slack = 4.0 * growth_;  // the squares have a relative error of γ each; differences do not cancel
+    const auto nearer = [&](const Ranked& a, const Ranked& b) {
+        if (std::fabs(a.square - b.square) > slack * std::max(a.square, b.square)) return a.square < b.square;
+        const int sign = compare_exactly(query_, index_.vector(a.word), index_.vector(b.word), index_.layout.dimension);
+        return sign > 0 || (sign == 0 && a.word < b.word);
+    };
+    std::partial_sort(ranked.begin(), ranked.begin() + std::ptrdiff_t(k), ranked.end(), nearer);
+    for (std::size_t i = 0; i < k; ++i) {
+        ids[i] = ranked[i].word;
+        distances[i] = std::sqrt(ranked[i].square);
+    }
+}
+
+}  // namespace deniable

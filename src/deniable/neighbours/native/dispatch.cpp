@@ -1,0 +1,57 @@
+#include "dispatch.hpp"
+
+#if defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+#endif
+#if defined(__aarch64__) && defined(__APPLE__)
+#include <sys/sysctl.h>
+#endif
+
+namespace deniable {
+namespace {
+
+Path path(const char* name, const Kernel* kernel, const std::vector<const char*>& needed) {
+    if (!kernel) return {name, "not compiled for this architecture", nullptr};
+    std::string missing;
+    for (const char* feature : needed)
+        for (const auto& found : cpu_features())
+            if (found.first == feature && !found.second) missing += std::string(missing.empty() ? "" : ", ") + feature;
+    if (!missing.empty()) return {name, "the processor lacks " + missing, nullptr};
+    return {name, "", kernel};
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, bool>> cpu_features() {
+#if defined(__x86_64__)
+    // The compiler's run-time support asks cpuid, and xgetbv whether the system saves the wide registers.
+    __builtin_cpu_init();
+    return {{"avx2", bool(__builtin_cpu_supports("avx2"))},
+            {"fma", bool(__builtin_cpu_supports("fma"))},
+            {"avx512f", bool(__builtin_cpu_supports("avx512f"))},
+            {"avx512bw", bool(__builtin_cpu_supports("avx512bw"))},
+            {"avx512vl", bool(__builtin_cpu_supports("avx512vl"))},
+            {"avx512vnni", bool(__builtin_cpu_supports("avx512vnni"))}};
+#elif defined(__aarch64__) && defined(__linux__)
+    return {{"asimddp", bool(getauxval(AT_HWCAP) & (1ul << 20))}};  // HWCAP_ASIMDDP
+#elif defined(__aarch64__) && defined(__APPLE__)
+    int has = 0;
+    std::size_t size = sizeof has;
+    sysctlbyname("hw.optional.arm.FEAT_DotProd", &has, &size, nullptr, 0);
+    return {{"asimddp", has != 0}};
+#else
+    return {};
+#endif
+}
+
+const std::vector<Path>& paths() {
+    static const std::vector<Path> found = {
+        path("avx512vnni", kernel_avx512vnni(), {"avx512f", "avx512bw", "avx512vl", "avx512vnni", "fma"}),
+        path("avx2", kernel_avx2(), {"avx2", "fma"}),
+        path("neon", kernel_neon(), {"asimddp"}),
+        path("portable", kernel_portable(), {}),
+    };
+    return found;
+}
+
+}  // namespace deniable

@@ -1,0 +1,33 @@
+"""What every search accepts as queries."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deniable.errors import InvalidParameter
+from deniable.interfaces import Vectors
+
+
+def checked_queries(queries: Vectors, dimension: int) -> Vectors:
+    """Return the queries as a contiguous float32 table.
+
+    :raises InvalidParameter: if they are not points with ``dimension`` finite coordinates.
+    """
+    queries = np.ascontiguousarray(queries, dtype=np.float32)
+    if queries.ndim != 2 or queries.shape[1] != dimension:
+        raise InvalidParameter("queries", queries.shape, f"must be a table of points with {dimension} coordinates each")
+    # A NaN would lose every comparison and return a word that has nothing to do with the point. The message must
+    # not say which value it was: queries are noisy vectors.
+    if not np.isfinite(queries).all():
+        raise InvalidParameter("queries", "<hidden>", "must be finite numbers")
+    return queries
+
+
+def checked_k(k: int, words: int) -> int:
+    """Return ``k`` if so many neighbours can be had.
+
+    :raises InvalidParameter: otherwise.
+    """
+    if not 1 <= k <= words:
+        raise InvalidParameter("k", k, f"must be from 1 to the number of words, {words:,}")
+    return k

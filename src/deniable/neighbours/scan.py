@@ -1,0 +1,71 @@
+"""Exact nearest words by the certified int8 scan: the native code in ``native/``.
+
+The nearest word of q is argmax_u ⟨q, φ_u⟩ - ‖φ_u‖²/2. Integer dot products of vectors rounded to 8 bits give approximate
+scores with a proven error (``native/query.cpp`` has the proof). Only words whose upper bound reaches the best lower bound
+can win; these few are scored again in float64, and what float64 cannot tell apart is decided without rounding
+(``native/exact.cpp``). So the word is the true nearest one, whatever the data; bad data make it slower, never wrong.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import InvalidParameter
+from deniable.interfaces import Floats, Ids, Vectors
+from deniable.neighbours import _native
+from deniable.neighbours.index_file import open_index
+from deniable.neighbours.queries import checked_k, checked_queries
+from deniable.neighbours.threads import threads
+
+_QUERIES_PER_THREAD = 384
+_MULTIPLICATIONS_AT_ONCE = 1 << 37
+
+
+def usable_paths() -> list[str]:
+    """Return the instruction paths this machine can run, fastest first."""
+    return [name for name, obstacle in _native.paths() if not obstacle]
+
+
+class ScanNeighbours:
+    """Exact search at the speed of integer hardware. Safe to use from several threads at once."""
+
+    def __init__(self, embedding: Embedding, *, path: str | None = None) -> None:
+        """Open or build the index of an embedding; ``path`` forces an instruction path, for tests and benchmarks.
+
+        :raises InvalidParameter: if the machine cannot run that path.
+        """
+        usable = usable_paths()
+        if path is not None and path not in usable:
+            raise InvalidParameter("path", path, f"must be one this machine can run: {', '.join(usable)}")
+        self.path = path or usable[0]
+        vectors: Vectors = np.ascontiguousarray(embedding.vectors, dtype=np.float32)
+        self._words, self._dimension = vectors.shape
+        self._index = _native.Index(open_index(embedding, vectors), vectors)
+
+    def nearest(self, queries: Vectors) -> Ids:
+        """Return the id of the nearest word of every row; ties go to the lowest id."""
+        queries = checked_queries(queries, self._dimension)
+        ids = np.empty(len(queries), dtype=np.int64)
+        count = threads()
+        # One call into native code cannot be interrupted, so a long one is made of several.
+        at_once = max(count * _QUERIES_PER_THREAD, _MULTIPLICATIONS_AT_ONCE // (self._words * self._dimension))
+        for start in range(0, len(queries), at_once):
+            part = slice(start, start + at_once)
+            self._index.nearest(queries[part], ids[part], self.path, count)
+        return ids
+
+    def nearest_k(self, queries: Vectors, k: int) -> tuple[Ids, Floats]:
+        """Return the ids of the ``k`` nearest words of every row, nearest first, and their distances.
+
+        :raises InvalidParameter: if ``k`` is not between 1 and the number of words.
+        """
+        queries = checked_queries(queries, self._dimension)
+        shape = (len(queries), checked_k(k, self._words))
+        ids, distances = np.empty(shape, dtype=np.int64), np.empty(shape)
+        count = threads()
+        at_once = max(count * _QUERIES_PER_THREAD, _MULTIPLICATIONS_AT_ONCE // (self._words * (self._dimension + k)))
+        for start in range(0, len(queries), at_once):
+            part = slice(start, start + at_once)
+            self._index.nearest_k(queries[part], ids[part], distances[part], self.path, count)
+        return ids, distances

@@ -1,0 +1,56 @@
+"""Which search this machine gets, and why."""
+
+from __future__ import annotations
+
+import os
+import threading
+from weakref import WeakKeyDictionary
+
+from deniable.embeddings.embedding import Embedding
+from deniable.interfaces import Neighbours
+
+MOST_DIMENSIONS = 65_536
+
+_shared: WeakKeyDictionary[Embedding, Neighbours] = WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def _renew_lock() -> None:
+    # Another thread of the parent may have held the lock when this process was forked; here nobody would release it.
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
+
+
+def best_neighbours(embedding: Embedding) -> Neighbours:
+    """Return the fastest exact search this machine has for the embedding; one and the same for each embedding."""
+    with _lock:
+        search = _shared.get(embedding)
+        if search is None:
+            search = _shared[embedding] = _new_search(embedding)
+        return search
+
+
+def why_not_native() -> str:
+    """Return why the native scan is not used on this machine; nothing where it is."""
+    try:
+        from deniable.neighbours import scan
+    except ImportError as error:
+        return f"the package was installed without its native module, for want of a C++ compiler ({error})"
+    if scan.usable_paths()[0] == "portable":
+        # Measured by benchmarks/search.py: without wide integer instructions numpy's matrix product is faster.
+        return "the processor has none of the instructions that make the scan fast"
+    return ""
+
+
+def _new_search(embedding: Embedding) -> Neighbours:
+    if not why_not_native() and embedding.dimension <= MOST_DIMENSIONS:
+        from deniable.neighbours.scan import ScanNeighbours
+
+        return ScanNeighbours(embedding)
+    from deniable.neighbours.blas import BlasNeighbours
+
+    return BlasNeighbours(embedding)

@@ -1,0 +1,158 @@
+"""The certified scan returns the oracle's word for every query, on every instruction path, on kind and hostile data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deniable import Embedding, InvalidParameter
+from deniable.interfaces import Vectors
+from deniable.neighbours.blas import BlasNeighbours
+from deniable.neighbours.oracle import OracleNeighbours
+from hostile import HOSTILE, hostile_queries, named, near_ties, noisy_queries
+from strategies import random_embedding
+
+pytest.importorskip("deniable.neighbours._native", reason="installed without the native module")
+
+from deniable.neighbours.scan import ScanNeighbours, usable_paths
+
+PATHS = usable_paths()
+every_path = pytest.mark.parametrize("path", PATHS)
+
+
+def assert_same_words(embedding: Embedding, queries: Vectors, path: str) -> None:
+    assert np.array_equal(ScanNeighbours(embedding, path=path).nearest(queries), OracleNeighbours(embedding).nearest(queries))
+
+
+@every_path
+@pytest.mark.parametrize("dimension", [1, 2, 3, 7, 50, 300, 301, 1024])
+@pytest.mark.parametrize("words", [1, 2, 63, 64, 65, 700])
+def test_equal_to_the_oracle_at_every_size(words: int, dimension: int, path: str) -> None:
+    embedding = random_embedding(words, dimension)
+    queries = np.concatenate([noisy_queries(embedding, epsilon, 50, seed=i) for i, epsilon in enumerate((1.0, 10.0, 50.0, 1e4))])
+    assert_same_words(embedding, queries, path)
+
+
+@every_path
+@pytest.mark.parametrize("make", HOSTILE)
+def test_equal_to_the_oracle_on_hostile_data(make: str, path: str) -> None:
+    embedding = HOSTILE[make]()
+    queries = hostile_queries(embedding, count=20 if len(embedding) > 1000 else 150)
+    assert_same_words(embedding, queries, path)
+
+
+def test_a_scan_without_rescoring_is_told_from_the_oracle() -> None:
+    """The comparison has power: scores of 8-bit vectors alone, without bound and second look, pick wrong words."""
+    embedding = random_embedding(700, 50)
+    queries = noisy_queries(embedding, 2.0, 500)
+    scales = np.abs(embedding.vectors).max(axis=1, keepdims=True) / 127
+    rounded = np.rint(embedding.vectors / scales) * scales
+    careless = (queries @ rounded.T - 0.5 * np.einsum("ij,ij->i", rounded, rounded)).argmax(axis=1)
+    assert not np.array_equal(careless, OracleNeighbours(embedding).nearest(queries))
+
+
+@every_path
+def test_exact_ties_go_to_the_lowest_id(path: str) -> None:
+    # The corners of a square are equally far from its centre, and points of the axes tie in pairs.
+    embedding = Embedding(list("abcd"), [[1, 1], [1, -1], [-1, 1], [-1, -1]])
+    queries = np.array([[0, 0], [1, 0], [-1, 0], [0, -3]], dtype=np.float32)
+    assert ScanNeighbours(embedding, path=path).nearest(queries).tolist() == [0, 0, 2, 1]
+
+
+@every_path
+@settings(deadline=None, max_examples=60)
+@given(words=st.integers(1, 80), dimension=st.integers(1, 9), seed=st.integers(0, 2**32 - 1), scale=st.sampled_from([1e-6, 1.0, 1e6]))
+def test_equal_to_the_oracle_on_small_integer_grids(path: str, words: int, dimension: int, seed: int, scale: float) -> None:
+    # Coordinates from {-1, 0, 1} make exact ties common.
+    rng = np.random.default_rng(seed)
+    embedding = named((rng.integers(-1, 2, (words, dimension)) * scale).astype(np.float32))
+    assert_same_words(embedding, (rng.integers(-2, 3, (40, dimension)) * scale / 2).astype(np.float32), path)
+
+
+@every_path
+@pytest.mark.parametrize("count", [1, 2, 15, 16, 17, 47, 48, 49, 100, 1000])
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_batches_of_every_size_on_any_number_of_threads(count: int, threads: int, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DENIABLE_THREADS", str(threads))
+    embedding = random_embedding(5_000, 12)
+    queries = noisy_queries(embedding, 3.0, count)
+    assert np.array_equal(ScanNeighbours(embedding, path=path).nearest(queries), BlasNeighbours(embedding).nearest(queries))
+
+
+@every_path
+@pytest.mark.parametrize("k", [1, 2, 5, 200])
+def test_the_k_nearest_and_their_distances_equal_the_oracle(k: int, path: str) -> None:
+    embedding = random_embedding(200, 12)
+    queries = noisy_queries(embedding, 3.0, 50)
+    ids, distances = ScanNeighbours(embedding, path=path).nearest_k(queries, k)
+    expected_ids, expected_distances = OracleNeighbours(embedding).nearest_k(queries, k)
+    assert np.array_equal(ids, expected_ids)
+    assert np.allclose(distances, expected_distances, rtol=1e-12, atol=0)
+
+
+@every_path
+@pytest.mark.parametrize("count", [1, 60])
+def test_a_thousand_nearest_equal_the_oracle(count: int, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DENIABLE_THREADS", "3")
+    embedding = random_embedding(9_000, 20)
+    queries = noisy_queries(embedding, 5.0, count)
+    ids, distances = ScanNeighbours(embedding, path=path).nearest_k(queries, 1000)
+    expected_ids, expected_distances = OracleNeighbours(embedding).nearest_k(queries, 1000)
+    assert np.array_equal(ids, expected_ids)
+    assert np.allclose(distances, expected_distances, rtol=1e-12, atol=0)
+
+
+@every_path
+@pytest.mark.parametrize("make", ["equal_vectors", "all_norms", "one_outlier", "near_ties"])
+def test_the_k_nearest_on_hostile_data_are_in_true_order(make: str, path: str) -> None:
+    embedding = HOSTILE[make]()
+    queries = hostile_queries(embedding, count=20)
+    ids, distances = ScanNeighbours(embedding, path=path).nearest_k(queries, 40)
+    expected_ids, expected_distances = OracleNeighbours(embedding).nearest_k(queries, 40)
+    assert np.allclose(distances, expected_distances, rtol=1e-12, atol=0)
+    # The oracle orders by float64 distances; where those round differently the true order counts.
+    differ = ids != expected_ids
+    assert differ.mean() < 0.01 or make == "near_ties"
+    assert np.array_equal(ScanNeighbours(embedding, path=path).nearest_k(queries, 1)[0][:, 0], OracleNeighbours(embedding).nearest(queries))
+
+
+@every_path
+def test_the_k_nearest_of_a_word_include_itself_and_words_that_share_its_vector(path: str) -> None:
+    embedding = Embedding(list("abc"), [[0.0, 1.0], [5.0, 5.0], [0.0, 1.0]])
+    ids, distances = ScanNeighbours(embedding, path=path).nearest_k(embedding.rows(np.array([2])), 3)
+    assert ids.tolist() == [[0, 2, 1]]
+    assert distances[0, :2].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("k", [0, 4])
+def test_k_out_of_range_is_refused(k: int) -> None:
+    with pytest.raises(InvalidParameter, match="k ="):
+        ScanNeighbours(random_embedding(3, 2)).nearest_k(np.zeros((1, 2), dtype=np.float32), k)
+
+
+def test_wrong_dimension_and_not_a_number_are_refused_without_showing_the_point() -> None:
+    search = ScanNeighbours(random_embedding(3, 2))
+    with pytest.raises(InvalidParameter, match="2 coordinates"):
+        search.nearest(np.zeros((1, 3), dtype=np.float32))
+    with pytest.raises(InvalidParameter, match="finite") as caught:
+        search.nearest(np.array([[0.123456, np.nan]], dtype=np.float32))
+    assert "0.123" not in str(caught.value)
+
+
+def test_no_queries_give_no_words() -> None:
+    search = ScanNeighbours(random_embedding(3, 2))
+    assert len(search.nearest(np.zeros((0, 2), dtype=np.float32))) == 0
+    assert search.nearest_k(np.zeros((0, 2), dtype=np.float32), 2)[0].shape == (0, 2)
+
+
+def test_a_path_that_the_machine_lacks_is_refused() -> None:
+    with pytest.raises(InvalidParameter, match=r"this machine can run: .*portable"):
+        ScanNeighbours(random_embedding(3, 2), path="abacus")
+
+
+def test_queries_need_not_be_contiguous() -> None:
+    embedding = near_ties()
+    queries = np.asfortranarray(noisy_queries(embedding, 1.0, 100))
+    assert np.array_equal(ScanNeighbours(embedding).nearest(queries), OracleNeighbours(embedding).nearest(queries))
