@@ -13,7 +13,7 @@ from deniable import Embedding, InvalidParameter
 from deniable.interfaces import Vectors
 from deniable.neighbours.blas import TILE, BlasNeighbours
 from deniable.neighbours.oracle import OracleNeighbours
-from hostile import all_norms, equal_vectors, near_ties, noisy_queries, one_outlier
+from hostile import HOSTILE, all_norms, equal_vectors, hostile_queries, near_ties, noisy_queries, one_outlier
 from strategies import random_embedding
 
 
@@ -126,3 +126,14 @@ def test_memory_does_not_grow_with_the_batch() -> None:
         return held
 
     assert peak(20_000) < peak(2_000) + 8 * 20_000 + 1_000_000
+
+
+@pytest.mark.parametrize("data", HOSTILE)
+def test_equal_to_the_oracle_on_hostile_data(data: str) -> None:
+    embedding = HOSTILE[data]()
+    assert_same_words(embedding, hostile_queries(embedding))
+
+
+def test_points_so_far_out_that_float32_overflows_are_refused() -> None:
+    with pytest.raises(InvalidParameter, match="at most"):
+        BlasNeighbours(random_embedding(3, 2)).nearest(np.array([[1e30, 0.0]], dtype=np.float32))

@@ -35,6 +35,7 @@ def privatize(
     case: Annotated[str, typer.Option(metavar="drop|keep", help="Whether to release which words were capitalised.")] = "drop",
     keep_words: Annotated[Path | None, typer.Option(help="A file of words, one a line, to release as they are.")] = None,
     receipt: Annotated[Path | None, typer.Option(help="Where to write the receipt; OUTPUT.receipt.json without it.")] = None,
+    threads: Annotated[int | None, typer.Option(help="Threads for the search; all processors this process may use without it.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the receipt as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an output that exists, and drop a partial one.")] = False,
@@ -49,8 +50,10 @@ def privatize(
     if resume and (output is None or source is None or insecure_seed is not None):
         raise typer.BadParameter("--resume needs a FILE and an --output, and excludes --insecure-seed")
     with _quiet_ends():
+        from deniable.neighbours.threads import set_threads
         from deniable.records.layout import make_layout
 
+        set_threads(threads)
         columns = tuple(column or ())
         layout = make_layout(source, format=format_, columns=columns, delimiter=delimiter, header=header, encoding=encoding)
         private = _privatizer(

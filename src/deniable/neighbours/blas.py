@@ -148,7 +148,7 @@ class BlasNeighbours:
         close = scores >= (best - slack)[owners][:, None]
         close_owners = np.repeat(owners, close.sum(axis=1))
         close_members = members[close]
-        nearest = np.empty(len(queries), dtype=np.int64)
+        nearest = np.full(len(queries), -1, dtype=np.int64)
         nearest[close_owners] = close_members
         counts = np.bincount(close_owners, minlength=len(queries))
         for query in np.flatnonzero(counts > 1).tolist():

@@ -7,6 +7,9 @@ import numpy as np
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Vectors
 
+FURTHEST_QUERY = 1e25
+"""With vectors no longer than 10¹² (checks.py), no product of this size overflows float32."""
+
 
 def checked_queries(queries: Vectors, dimension: int) -> Vectors:
     """Return the queries as a contiguous float32 table.
@@ -18,8 +21,8 @@ def checked_queries(queries: Vectors, dimension: int) -> Vectors:
         raise InvalidParameter("queries", queries.shape, f"must be a table of points with {dimension} coordinates each")
     # A NaN would lose every comparison and return a word that has nothing to do with the point. The message must
     # not say which value it was: queries are noisy vectors.
-    if not np.isfinite(queries).all():
-        raise InvalidParameter("queries", "<hidden>", "must be finite numbers")
+    if not np.isfinite(queries).all() or (queries.size and np.abs(queries).max() > FURTHEST_QUERY):
+        raise InvalidParameter("queries", "<hidden>", f"must be finite numbers of at most {FURTHEST_QUERY:g}")
     return queries
 
 
