@@ -16,6 +16,7 @@ import argparse
 import json
 import os
 import platform
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -32,6 +33,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--peer-python", help="interpreter of the environment with the peers")
     parser.add_argument("--peer-sizes", nargs=2, type=int, default=[400_000, 50_000], help="vocabularies for mldp-text and pyPANTERA")
     parser.add_argument("--sizes", nargs="*", type=int, default=[100_000, 400_000], help="vocabularies at 300 dimensions")
+    parser.add_argument("--only", default="", metavar="REGEX", help="searches whose name matches; ours always takes part")
+    parser.add_argument("--shape", default="", metavar="REGEX", help="sets whose shape matches, e.g. '400,000 x 300'")
     parser.add_argument("--epsilon", type=float, default=10.0)
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--rounds", type=int, default=5)
@@ -83,8 +86,12 @@ def main() -> None:
     rows: list[dict[str, Any]] = []
     shares: dict[str, float] = {}
     for vectors in vector_sets(options.data, options.sizes):
-        rows += measure_set(vectors, epsilon=options.epsilon, threads=options.threads, rounds=options.rounds, seconds=options.seconds)
         shape = "{:,} x {}".format(*vectors.vectors.shape)
+        if not re.search(options.shape, shape):
+            continue
+        rows += measure_set(
+            vectors, epsilon=options.epsilon, threads=options.threads, rounds=options.rounds, seconds=options.seconds, only=options.only
+        )
         shares[shape] = search_share(vectors, options.epsilon)
     peers = measure_peers(options) if options.peer_python else []
     setting = (

@@ -60,6 +60,16 @@ def test_the_native_scan_is_used_where_it_can_be() -> None:
     assert isinstance(best_neighbours(random_embedding(30, 3)), expected)
 
 
+@pytest.mark.parametrize(("paths", "chosen"), [(["avx2", "portable"], "avx2"), (["neon", "portable"], None), (["portable"], None)])
+def test_a_path_nobody_ran_and_the_slow_one_are_never_chosen(paths: list[str], chosen: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("deniable.neighbours._native", reason="installed without the native module")
+    from deniable.neighbours import scan
+
+    monkeypatch.setattr(scan, "usable_paths", lambda: paths)
+    assert scan.chosen_path() == chosen
+    assert bool(selection.why_not_native()) == (chosen is None)
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
 def test_a_forked_child_can_search(monkeypatch: pytest.MonkeyPatch) -> None:

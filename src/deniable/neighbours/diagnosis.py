@@ -19,14 +19,13 @@ def diagnose() -> dict[str, Any]:
     :raises InvalidParameter: if DENIABLE_THREADS is not a number of threads.
     """
     obstacle = why_not_native()
-    features, others = _native_facts()
+    features, paths, in_use = _native_facts()
     count, reason = threads_with_reason()
-    in_use = next((name for name, why in others.items() if why == "usable"), "") if not obstacle else ""
     return {
         "search": f"certified int8 scan, {in_use}" if in_use else "blocked float32 matrix products (numpy)",
         "exact": True,
         "native_module": obstacle or "in use",
-        "paths": others,
+        "paths": paths,
         "processor": _processor(),
         "features": features,
         "threads": count,
@@ -38,12 +37,15 @@ def diagnose() -> dict[str, Any]:
     }
 
 
-def _native_facts() -> tuple[dict[str, bool], dict[str, str]]:
+def _native_facts() -> tuple[dict[str, bool], dict[str, str], str | None]:
+    """Return the processor's features, what stands against each path, and the path in use."""
     try:
         from deniable.neighbours import _native
+        from deniable.neighbours.scan import UNTRIED, chosen_path
     except ImportError:
-        return {}, {}
-    return dict(_native.cpu_features()), {name: obstacle or "usable" for name, obstacle in _native.paths()}
+        return {}, {}, None
+    status = {name: "usable, never tested on a real machine, not chosen" if name in UNTRIED else "usable" for name, _ in _native.paths()}
+    return dict(_native.cpu_features()), {name: obstacle or status[name] for name, obstacle in _native.paths()}, chosen_path()
 
 
 def _processor() -> str:

@@ -22,9 +22,21 @@ _QUERIES_PER_THREAD = 384
 _MULTIPLICATIONS_AT_ONCE = 1 << 37
 
 
+UNTRIED = ("neon",)
+"""Paths that no machine of ours could run: the tests cover them where they exist, but nobody gets them unasked."""
+
+
 def usable_paths() -> list[str]:
     """Return the instruction paths this machine can run, fastest first."""
     return [name for name, obstacle in _native.paths() if not obstacle]
+
+
+def chosen_path() -> str | None:
+    """Return the path that searches use on this machine, or None where numpy's matrix product serves better.
+
+    The portable path is that slow: without wide integer instructions the matrix product wins.
+    """
+    return next((name for name in usable_paths() if name not in (*UNTRIED, "portable")), None)
 
 
 class ScanNeighbours:
@@ -38,7 +50,7 @@ class ScanNeighbours:
         usable = usable_paths()
         if path is not None and path not in usable:
             raise InvalidParameter("path", path, f"must be one this machine can run: {', '.join(usable)}")
-        self.path = path or usable[0]
+        self.path = path or chosen_path() or "portable"
         vectors: Vectors = np.ascontiguousarray(embedding.vectors, dtype=np.float32)
         self._words, self._dimension = vectors.shape
         self._index = _native.Index(open_index(embedding, vectors), vectors)
@@ -48,8 +60,7 @@ class ScanNeighbours:
         queries = checked_queries(queries, self._dimension)
         ids = np.empty(len(queries), dtype=np.int64)
         count = threads()
-        # One call into native code cannot be interrupted, so a long one is made of several.
-        at_once = max(count * _QUERIES_PER_THREAD, _MULTIPLICATIONS_AT_ONCE // (self._words * self._dimension))
+        at_once = self._at_once(count, per_query=self._words * self._dimension)
         for start in range(0, len(queries), at_once):
             part = slice(start, start + at_once)
             self._index.nearest(queries[part], ids[part], self.path, count)
@@ -64,8 +75,16 @@ class ScanNeighbours:
         shape = (len(queries), checked_k(k, self._words))
         ids, distances = np.empty(shape, dtype=np.int64), np.empty(shape)
         count = threads()
-        at_once = max(count * _QUERIES_PER_THREAD, _MULTIPLICATIONS_AT_ONCE // (self._words * (self._dimension + k)))
+        at_once = self._at_once(count, per_query=self._words * (self._dimension + k))
         for start in range(0, len(queries), at_once):
             part = slice(start, start + at_once)
             self._index.nearest_k(queries[part], ids[part], distances[part], self.path, count)
         return ids, distances
+
+    def _at_once(self, count: int, *, per_query: int) -> int:
+        """Return how many queries one call takes: it cannot be interrupted, so a long one is made of several.
+
+        A multiple of what the threads take at a time, so that none waits for another at the end of a call.
+        """
+        turn = count * _QUERIES_PER_THREAD
+        return turn * max(1, _MULTIPLICATIONS_AT_ONCE // (per_query * turn))

@@ -40,9 +40,8 @@ def why_not_native() -> str:
         from deniable.neighbours import scan
     except ImportError as error:
         return f"the package was installed without its native module, for want of a C++ compiler ({error})"
-    if scan.usable_paths()[0] == "portable":
-        # Measured by benchmarks/search.py: without wide integer instructions numpy's matrix product is faster.
-        return "the processor has none of the instructions that make the scan fast"
+    if scan.chosen_path() is None:
+        return "the processor has none of the instructions that make the scan fast and that it was tested with"
     return ""
 
 
