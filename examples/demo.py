@@ -38,7 +38,8 @@ def main() -> None:
     for epsilon in EPSILONS:
         said = explain_word(Multivariate(embedding, epsilon=epsilon), "hockey", draws=500, top=6)
         others = ", ".join(outcome.word for outcome in said.outcomes if outcome.word != "hockey")
-        print(f"  ε = {epsilon:g}    stays in {said.unchanged.probability:.0%} of the draws, {said.distinct} distinct words; also {others}")
+        stays = said.unchanged.probability if said.unchanged else 0.0
+        print(f"  ε = {epsilon:g}    stays in {stays:.0%} of the draws, {said.distinct} distinct words; also {others}")
     print(
         "\nNext:\n\n"
         '  echo "any text you like" | .venv/bin/deniable privatize --epsilon 6\n'
