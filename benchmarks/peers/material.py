@@ -105,12 +105,17 @@ def prepare(data: Path, folder: Path, sizes: Collection[int], words_per_text: in
         names, larger = enlarge(words, vectors, size)
         target = embedding_folder(folder, size)
         target.mkdir()
-        (target / "words.txt").write_text("\n".join(names), encoding="utf-8")
-        np.save(target / "vectors.npy", larger)
+        save_embedding(target, names, larger)
+
+
+def save_embedding(folder: Path, words: list[str], vectors: Vectors) -> None:
+    """Write words and vectors for ``load_embedding``."""
+    (folder / "words.txt").write_text("\n".join(words), encoding="utf-8")
+    np.save(folder / "vectors.npy", vectors)
 
 
 def load_embedding(folder: Path) -> tuple[list[str], Vectors]:
-    """Return the words and vectors of one embedding that ``prepare`` wrote."""
+    """Return the words and vectors that ``save_embedding`` wrote."""
     words = (folder / "words.txt").read_text(encoding="utf-8").split("\n")
     vectors: Vectors = np.load(folder / "vectors.npy")
     return words, vectors
