@@ -69,15 +69,32 @@ def longest_and_shortest() -> Embedding:
     return named(vectors.astype(np.float32))
 
 
+def near_ties_beside_a_giant() -> Embedding:
+    """Return words one permutation apart and so short that float32 has nothing left of them beside the longest word."""
+    rng = np.random.default_rng(8)
+    short = np.array([rng.permutation(np.linspace(-1.0, 1.0, 40)) for _ in range(64)]) * 1e-36
+    return named(np.concatenate([short, np.full((1, 40), 1e11)]).astype(np.float32))
+
+
 HOSTILE: dict[str, Callable[[], Embedding]] = {
-    make.__name__: make for make in (equal_vectors, all_norms, one_outlier, near_ties, all_within_the_bound, longest_and_shortest)
+    make.__name__: make
+    for make in (
+        equal_vectors,
+        all_norms,
+        one_outlier,
+        near_ties,
+        all_within_the_bound,
+        longest_and_shortest,
+        near_ties_beside_a_giant,
+    )
 }
 
 
 def hostile_queries(embedding: Embedding, count: int = 150) -> Vectors:
-    """Return queries from very noisy to hardly noisy, the words themselves, midpoints of words, and zero."""
+    """Return queries from very noisy to hardly noisy, the words themselves, midpoints of words, and the diagonal."""
     rng = np.random.default_rng(6)
     noisy = [noisy_queries(embedding, epsilon, count, seed=i) for i, epsilon in enumerate((1e-3, 1.0, 1e3, 1e6))]
     rows = embedding.vectors[rng.integers(0, len(embedding), count)]
     others = embedding.vectors[rng.integers(0, len(embedding), count)]
-    return np.concatenate([*noisy, rows, rows / 2 + others / 2, np.zeros((1, embedding.dimension), dtype=np.float32)])
+    diagonal = np.repeat(np.array([[0.0], [1e-36], [1e-18], [1.0], [1e18]], dtype=np.float32), embedding.dimension, axis=1)
+    return np.concatenate([*noisy, rows, rows / 2 + others / 2, diagonal])

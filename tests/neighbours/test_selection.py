@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import subprocess
 import sys
@@ -96,3 +97,8 @@ def test_several_threads_may_search_at_once(monkeypatch: pytest.MonkeyPatch) -> 
         found = list(pool.map(search.nearest, queries))
     for batch, ids in zip(queries, found, strict=True):
         assert np.array_equal(ids, plain.nearest(batch))
+
+
+@pytest.mark.skipif("DENIABLE_REQUIRE_NATIVE" not in os.environ, reason="only where CI says that there is a compiler")
+def test_the_native_module_was_built() -> None:
+    importlib.import_module("deniable.neighbours._native")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import cmp_to_key
 
 import numpy as np
 
@@ -32,19 +33,43 @@ def score_error(dimension: int, query_norms: Floats, largest_norm: float) -> Flo
 def nearest_of(query: Vectors, vectors: Vectors, candidates: Iterable[int]) -> int:
     """Return the candidate row that is truly nearest to the query; of equal ones the lowest number."""
     q = np.asarray(query, dtype=np.float64)
-    ordered: Ids = np.sort(np.fromiter(candidates, dtype=np.int64))
-    best = int(ordered[0])
-    best_vector = np.asarray(vectors[best], dtype=np.float64)
-    for challenger in ordered[1:].tolist():
-        vector = np.asarray(vectors[challenger], dtype=np.float64)
-        terms = np.concatenate([q * vector, -(q * best_vector), -0.5 * vector * vector, 0.5 * best_vector * best_vector])
-        if math.fsum(terms.tolist()) > 0.0:
-            best, best_vector = challenger, vector
+    best, *challengers = sorted(candidates)
+    for challenger in challengers:
+        if _score_sign(q, vectors[challenger], vectors[best]) > 0:
+            best = challenger
     return best
 
 
-def squared_distances(query: Floats, vectors: Floats) -> Floats:
-    """Return the squared distance of the query to each row, in float64, by differences (no cancellation)."""
-    differences = vectors - query
+def ranked(query: Vectors, vectors: Vectors, candidates: Ids, k: int) -> tuple[Ids, Floats]:
+    """Return the ``k`` candidate rows truly nearest to the query, nearest first, equal ones by number, and their distances.
+
+    The candidates must be in increasing order.
+    """
+    q = np.asarray(query, dtype=np.float64)
+    differences = np.asarray(vectors[candidates], dtype=np.float64) - q
     squares: Floats = np.einsum("ij,ij->i", differences, differences)
-    return squares
+    order = np.argsort(squares, kind="stable")
+    sorted_squares = squares[order]
+    # Differences do not cancel, so a square is off by a few units of its own size. What lies closer is decided exactly.
+    slack = 4 * (len(q) + 8) * UNIT_ROUNDOFF
+    starts = np.flatnonzero(np.r_[True, np.diff(sorted_squares) > slack * sorted_squares[1:]])
+    ends = np.r_[starts[1:], len(order)]
+
+    def nearer(first: int, second: int) -> int:
+        sign = _score_sign(q, vectors[candidates[second]], vectors[candidates[first]])
+        return sign if sign else first - second
+
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        if start >= k:
+            break
+        if end - start > 1:
+            order[start:end] = sorted(order[start:end].tolist(), key=cmp_to_key(nearer))
+    first_k = order[:k]
+    return candidates[first_k], np.sqrt(squares[first_k])
+
+
+def _score_sign(query: Floats, first: Vectors, second: Vectors) -> int:
+    """Return 1 if the first vector is nearer to the query, -1 if the second is, 0 if they are equally near."""
+    u, v = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    difference = math.fsum(np.concatenate([query * u, -(query * v), -0.5 * u * u, 0.5 * v * v]).tolist())
+    return (difference > 0.0) - (difference < 0.0)

@@ -6,7 +6,7 @@ import numpy as np
 
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Floats, Ids, Vectors
-from deniable.neighbours.exact import nearest_of, score_error, squared_distances
+from deniable.neighbours.exact import nearest_of, ranked, score_error
 
 _QUERIES_AT_ONCE = 16
 
@@ -39,8 +39,7 @@ class OracleNeighbours:
         queries = np.asarray(queries, dtype=np.float32)
         ids = np.empty((len(queries), k), dtype=np.int64)
         distances = np.empty((len(queries), k))
+        everything = np.arange(len(self._vectors), dtype=np.int64)
         for i, query in enumerate(queries):
-            squares = squared_distances(query.astype(np.float64), self._vectors64)
-            ids[i] = np.argsort(squares, kind="stable")[:k]
-            distances[i] = np.sqrt(squares[ids[i]])
+            ids[i], distances[i] = ranked(query, self._vectors, everything, k)
         return ids, distances

@@ -39,7 +39,7 @@ def why_not_native() -> str:
     try:
         from deniable.neighbours import scan
     except ImportError as error:
-        return f"the package was installed without its native module, for want of a C++ compiler ({error})"
+        return f"the native module cannot be imported ({error}): most likely the package was installed without a C++ compiler"
     if scan.chosen_path() is None:
         return "the processor has none of the instructions that make the scan fast and that it was tested with"
     return ""

@@ -7,6 +7,7 @@ processors this process may run on (its affinity, a container's quota), and no m
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 
 from deniable.errors import InvalidParameter
@@ -64,6 +65,7 @@ def _processors() -> int:
     return os.cpu_count() or 1  # pragma: no cover - not Linux
 
 
+@cache
 def _container_quota() -> int | None:
     """Return the processors that the control group grants, rounded up, or None where there is no limit."""
     try:

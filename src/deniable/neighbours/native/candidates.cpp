@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 #include "exact.hpp"
 
@@ -23,7 +24,10 @@ Judge::Judge(const IndexView& index, const Kernel& kernel, const float* query, d
 void Judge::consider(std::uint32_t word) {
     const float* vector = index_.vector(word);
     const double score = kernel_.score(query64_.data(), vector, index_.layout.dimension);
-    const double norm = index_.norm(word);
+    // In float64, from the vector itself: the index's float32 norms lose vectors that are nothing beside the longest.
+    double squares = 0.0;
+    for (std::size_t i = 0; i < index_.layout.dimension; ++i) squares += double(vector[i]) * vector[i];
+    const double norm = std::sqrt(squares) * (1.0 + 1e-9);
     const double error = growth_ * norm * (norm_ + norm) + std::numeric_limits<double>::min();
     if (word_ >= 0 && !(score - error > score_ + error_)) {
         if (score + error < score_ - error_) return;
@@ -47,6 +51,7 @@ void Judge::decide(std::vector<Candidate>& candidates) {
 }
 
 void Judge::rank(std::vector<Candidate>& candidates, std::size_t k, std::int64_t* ids, double* distances) const {
+    if (candidates.size() < k) throw std::runtime_error("the index of the search is damaged: too few words survive");
     // The k-th largest lower bound is reached by k words: what cannot reach it is not among the k nearest.
     std::nth_element(candidates.begin(), candidates.begin() + std::ptrdiff_t(k - 1), candidates.end(),
                      [](const Candidate& a, const Candidate& b) { return a.lower > b.lower; });

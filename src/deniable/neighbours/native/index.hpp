@@ -15,8 +15,6 @@ struct IndexView {
     double factor() const { return *reinterpret_cast<const double*>(data); }
     const TileHead* heads() const { return reinterpret_cast<const TileHead*>(data + layout.heads_at); }
     const std::int8_t* codes() const { return reinterpret_cast<const std::int8_t*>(data + layout.codes_at); }
-    // The norm of a word's vector as it is in the embedding, rounded up.
-    double norm(std::size_t word) const { return heads()[word / kTileWords].norms[word % kTileWords] / factor(); }
     const float* vector(std::size_t word) const { return vectors + word * layout.dimension; }
 };
 

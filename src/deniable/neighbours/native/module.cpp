@@ -3,7 +3,6 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <chrono>
@@ -106,9 +105,10 @@ double multiply_peak(const std::string& path, std::size_t threads, double second
 }  // namespace
 
 NB_MODULE(_native, m) {
+    nb::set_leak_warnings(false);  // a thread that is searching when the interpreter ends is no leak
     m.attr("LAYOUT_VERSION") = kLayoutVersion;
     m.def("index_bytes", [](std::size_t words, std::size_t dimension) { return checked_layout(words, dimension).bytes; });
-    m.def("build", &build);
+    m.def("build", &build, nb::arg("vectors").noconvert(), nb::arg("shadowed").noconvert(), nb::arg("data").noconvert(), nb::arg("threads"));
     m.def("checksum", [](Array<const std::uint8_t, 1> data) {
         const nb::gil_scoped_release release;
         return checksum(data.data(), data.size());
@@ -120,8 +120,10 @@ NB_MODULE(_native, m) {
         return found;
     });
     m.def("multiply_peak", &multiply_peak);
+    // Arrays are never converted: a converted output would be filled and thrown away.
     nb::class_<Index>(m, "Index")
-        .def(nb::init<Array<const std::uint8_t, 1>, Array<const float, 2>>())
-        .def("nearest", &Index::nearest)
-        .def("nearest_k", &Index::nearest_k);
+        .def(nb::init<Array<const std::uint8_t, 1>, Array<const float, 2>>(), nb::arg("data").noconvert(), nb::arg("vectors").noconvert())
+        .def("nearest", &Index::nearest, nb::arg("queries").noconvert(), nb::arg("ids").noconvert(), nb::arg("path"), nb::arg("threads"))
+        .def("nearest_k", &Index::nearest_k, nb::arg("queries").noconvert(), nb::arg("ids").noconvert(), nb::arg("distances").noconvert(),
+             nb::arg("path"), nb::arg("threads"));
 }

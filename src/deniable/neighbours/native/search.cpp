@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
 #include "candidates.hpp"
@@ -70,6 +71,8 @@ class Walk {
         for (std::size_t i = 0; i < batch_.count(); ++i) {
             if (request_.single()) {
                 judge(i).decide(candidates_[i]);
+                // An index that was changed on disk after it was checked must not make a word out of nothing.
+                if (!judge(i).decided()) throw std::runtime_error("the index of the search is damaged: no word survives");
                 request_.ids[first_ + i] = judge(i).word();
             } else {
                 judge(i).rank(candidates_[i], request_.k, request_.ids + (first_ + i) * request_.k, request_.distances + (first_ + i) * request_.k);
@@ -170,6 +173,7 @@ std::size_t rounded_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 void search(const Request& request) {
     const std::size_t block = std::size_t(request.kernel.lanes) * request.kernel.most_vectors;
     const std::size_t blocks = rounded_up(request.count, block), tiles = request.index.layout.tiles;
+    if (request.threads == 0) throw std::invalid_argument("a search needs at least one thread");
     if (blocks == 0) return;
     if (blocks >= request.threads) {
         // Enough queries: every thread walks through all words with queries of its own.
