@@ -22,7 +22,7 @@ unit: $(VENV)/dev
 	$(BIN)/pytest -n auto
 
 docs: $(VENV)/dev
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 check-slow: $(VENV)/dev          ## the checks that take minutes or need the large data sets beside the repository
 	$(BIN)/pytest -m slow

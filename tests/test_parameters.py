@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deniable import InvalidParameter, Multivariate
+from deniable import InvalidParameter, Multivariate, SecureRandomness
 from deniable.parameters import validated_count, validated_epsilon
 from strategies import random_embedding
 
@@ -22,6 +22,20 @@ def test_bad_epsilon_is_refused_before_any_work(value: Any) -> None:
 @pytest.mark.parametrize("value", [12, 0.5, np.float32(3), np.int64(7), Fraction(1, 3), 1e-200, 1e300])
 def test_any_finite_positive_number_is_an_epsilon(value: Any) -> None:
     assert validated_epsilon(value) == float(value)
+
+
+@pytest.mark.parametrize(
+    "value", [np.full(3, np.inf), np.array([1, -1, 1.0]), np.zeros(3), np.ones(2), np.ones((3, 1)), 5.0, ["a", "b", "c"]]
+)
+def test_one_bad_epsilon_per_word_is_refused_before_any_noise(value: Any) -> None:
+    with pytest.raises(InvalidParameter, match="epsilon"):
+        Multivariate(random_embedding(3, 2), epsilon=1).perturb(np.arange(3), SecureRandomness(), epsilon=value)
+
+
+@pytest.mark.parametrize("ids", [np.array([0.7]), np.array([[0]]), np.array(["w0"])])
+def test_ids_are_whole_numbers(ids: Any) -> None:
+    with pytest.raises(InvalidParameter, match="ids"):
+        Multivariate(random_embedding(3, 2), epsilon=1).perturb(ids, SecureRandomness())
 
 
 @pytest.mark.parametrize("value", [0, -3, 1.5, "2", None, True])

@@ -13,7 +13,7 @@ import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from randomgen import AESCounter
 
-from deniable import InsecureSeededRandomness, Multivariate, Privatizer, RandomnessError, SecureRandomness
+from deniable import InsecureSeededRandomness, InvalidParameter, Multivariate, Privatizer, RandomnessError, SecureRandomness
 from strategies import random_embedding
 
 
@@ -66,6 +66,12 @@ def test_forked_workers_never_repeat_noise() -> None:
     drawn = fork_and_draw(SecureRandomness(), 4)
     assert len(set(drawn)) == 5
     assert all(len(part) == 8 * (8 + 2) for part in drawn)
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")
+def test_a_fork_is_noticed_even_if_the_process_id_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getpid", lambda: 4242)
+    assert len(set(fork_and_draw(SecureRandomness(), 3))) == 4
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")
@@ -125,3 +131,22 @@ def test_the_seeded_source_repeats_and_says_it_is_insecure() -> None:
 
 def test_the_default_source_is_the_secure_one() -> None:
     assert Privatizer(Multivariate(random_embedding(3, 2), epsilon=1)).receipt().randomness["source"] == "secure"
+
+
+@pytest.mark.parametrize("seed", [-1, None, 1.5, "7"])
+def test_a_seed_is_a_whole_number(seed: object) -> None:
+    with pytest.raises(InvalidParameter, match="insecure_seed"):
+        InsecureSeededRandomness(insecure_seed=seed)  # type: ignore[arg-type]
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")
+def test_a_seeded_source_refuses_to_repeat_itself_in_a_fork() -> None:
+    source = InsecureSeededRandomness(insecure_seed=1)
+    pid = os.fork()
+    if pid == 0:
+        try:
+            source.normals(1, 1)
+        except RandomnessError:
+            os._exit(7)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7

@@ -1,7 +1,7 @@
 """Plausible deniability for text: every word is replaced by a word drawn around it in an embedding space.
 
 >>> from deniable import Embedding, Multivariate, Privatizer
->>> private = Privatizer(Multivariate(Embedding.open(), epsilon=12))
+>>> private = Privatizer(Multivariate(Embedding.open(), epsilon=6))
 >>> released = private("my doctor said the encryption keys were stolen")
 """
 

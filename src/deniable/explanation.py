@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from deniable.errors import InvalidParameter
 from deniable.interfaces import Mechanism, Randomness
 from deniable.neighbours import best_neighbours
 from deniable.parameters import validated_count
 from deniable.randomness import SecureRandomness
 from deniable.text.lookup import Lookup
-from deniable.text.tokens import normalise
+from deniable.text.tokens import Tokeniser, normalise
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +40,14 @@ class Neighbour:
 
 @dataclass(frozen=True, kw_only=True)
 class Explanation:
-    """The answer of ``explain_word``. ``word`` is None-like ⊥ when the word is not in the vocabulary."""
+    """The answer of ``explain_word``. An unknown word is explained as ⊥, which cannot stay itself: ``unchanged`` is None."""
 
     word: str
     known: bool
     epsilon: float
     embedding: str
     draws: int
-    unchanged: Outcome
+    unchanged: Outcome | None
     distinct: int
     outcomes: tuple[Outcome, ...]
     neighbours: tuple[Neighbour, ...]
@@ -62,20 +63,26 @@ def explain_word(
     """Return what ``word`` becomes in ``draws`` simulated draws, and its ``top`` nearest words.
 
     An unknown word is explained as ⊥, which is how it is treated. Shares are estimates: each carries its standard
-    error. ``distinct`` is the paper's estimate of S_w (distinct words among the draws), ``unchanged`` that of N_w.
+    error. ``unchanged`` estimates N_w; ``distinct`` counts the distinct words among the draws (the paper's S_w with
+    1,000 draws).
 
-    :raises InvalidParameter: if ``draws`` or ``top`` is not a whole number of at least 1.
+    :raises InvalidParameter: if ``word`` is not one word to the tokeniser, or ``draws`` or ``top`` is not a whole number
+        of at least 1.
     """
     draws, top = validated_count(draws, "draws"), validated_count(top, "top")
     embedding = mechanism.embedding
-    word = normalise(word).strip()
+    words = Tokeniser(embedding.index, cased=embedding.cased).words(normalise(word))
+    if len(words) != 1:
+        parts = f"is {len(words)} words in a text: {', '.join(words)}; explain one of them" if words else "holds no word"
+        raise InvalidParameter("word", word, parts)
+    word = words[0]
     word_id = Lookup(embedding).ids([word])[0]
     known = word_id != embedding.unknown_id
     source = SecureRandomness() if randomness is None else randomness
     released = mechanism.perturb(np.full(draws, word_id, dtype=np.int64), source)
     ids, counts = np.unique(released, return_counts=True)
     order = np.lexsort((ids, -counts))[:top]
-    same = int(counts[ids == word_id].sum()) if known else 0
+    same = int(counts[ids == word_id].sum())
     near = min(len(embedding), top + 1)
     near_ids, distances = best_neighbours(embedding).nearest_k(embedding.rows(np.array([word_id])), near)
     return Explanation(
@@ -84,7 +91,7 @@ def explain_word(
         epsilon=mechanism.epsilon,
         embedding=embedding.name,
         draws=draws,
-        unchanged=_outcome(word, same, draws),
+        unchanged=_outcome(embedding.words[word_id], same, draws) if known else None,
         distinct=len(ids),
         outcomes=tuple(_outcome(embedding.words[ids[i]], int(counts[i]), draws) for i in order),
         neighbours=tuple(
@@ -95,6 +102,13 @@ def explain_word(
     )
 
 
+def share_unchanged(mechanism: Mechanism, *, sample: int = 256) -> float:
+    """Return which share of ``sample`` words, drawn at random from the vocabulary, is released unchanged in one draw each."""
+    ids = np.random.default_rng().integers(0, len(mechanism.embedding), sample)
+    return float((mechanism.perturb(ids, SecureRandomness()) == ids).mean())
+
+
 def _outcome(word: str, count: int, draws: int) -> Outcome:
-    share = count / draws
-    return Outcome(word, share, math.sqrt(share * (1 - share) / draws))
+    # Two draws more, one of each kind, keep the error of "never" and "always" above zero.
+    smoothed = (count + 1) / (draws + 2)
+    return Outcome(word, count / draws, math.sqrt(smoothed * (1 - smoothed) / (draws + 2)))

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from numbers import Real
 
+import numpy as np
+
 from deniable.errors import InvalidParameter
+from deniable.interfaces import Floats
 
 SMALLEST_EPSILON = 1e-200
 """Below this, noise of scale 1/ε comes near the largest float64 and could overflow."""
@@ -17,16 +20,32 @@ def validated_epsilon(value: object, name: str = "epsilon") -> float:
     :raises InvalidParameter: for NaN, infinity, zero, negative numbers, booleans and anything that is not a number.
     """
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise InvalidParameter(name, value, "must be a number greater than 0, such as 12")
+        raise InvalidParameter(name, value, "must be a number greater than 0, such as 6")
     try:
         number = float(value)
     except OverflowError:
         number = math.inf
     if not (math.isfinite(number) and number > 0):
-        raise InvalidParameter(name, value, "must be a finite number greater than 0, such as 12")
+        raise InvalidParameter(name, value, "must be a finite number greater than 0, such as 6")
     if number < SMALLEST_EPSILON:
         raise InvalidParameter(name, value, f"is too small: noise this large cannot be represented (at least {SMALLEST_EPSILON})")
     return number
+
+
+def validated_epsilons(values: object, count: int) -> Floats:
+    """Return ``values`` as an array if they are ``count`` finite numbers greater than zero, one per word.
+
+    :raises InvalidParameter: otherwise.
+    """
+    problem = f"must be {count:,} finite numbers greater than 0, one per word"
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidParameter("epsilon", type(values).__name__, problem) from None
+    # A budget per record is divided by the record's words, so these may lie below the smallest ε a user may choose.
+    if array.shape != (count,) or not (np.isfinite(array) & (array >= SMALLEST_EPSILON * 1e-20)).all():
+        raise InvalidParameter("epsilon", f"array of shape {array.shape}", problem)
+    return array
 
 
 def validated_count(value: object, name: str, *, at_least: int = 1) -> int:

@@ -19,15 +19,29 @@ import numpy as np
 
 from deniable.errors import RandomnessError
 from deniable.interfaces import Floats
+from deniable.parameters import validated_count
+
+_forks = 0
+"""How many forks lie between this process and the first one: process ids alone can come back."""
+
+
+def _count_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_count_fork)
 
 
 class SecureRandomness:
     """A cryptographic source that is never shared between threads or processes.
 
-    Every thread draws from a generator of its own under a key of its own. A forked child notices that its process id
-    is new and takes a fresh key, so that workers never repeat one another's noise. The source has no state that could
-    be saved: pickling and copying raise. When the operating system gives no entropy, every call raises
-    ``RandomnessError`` and no word is released.
+    Every thread draws from a generator of its own under a key of its own. A forked child notices that it is one (by
+    Python's fork hook, and by its process id where something else than Python forked) and takes a fresh key, so that
+    workers never repeat one another's noise. The source has no state that could
+    be saved: pickling and copying raise. When a key is needed and the operating system gives no entropy,
+    ``RandomnessError`` is raised and no word is released.
     """
 
     __slots__ = ("_local",)
@@ -49,10 +63,11 @@ class SecureRandomness:
 
     def _generator(self) -> np.random.Generator:
         generator: np.random.Generator | None = getattr(self._local, "generator", None)
-        if generator is None or self._local.pid != os.getpid():
+        process = (_forks, os.getpid())
+        if generator is None or self._local.process != process:
             generator = _fresh_secure_generator()
             self._local.generator = generator
-            self._local.pid = os.getpid()
+            self._local.process = process
         return generator
 
     def __reduce__(self) -> NoReturn:
@@ -60,21 +75,34 @@ class SecureRandomness:
 
 
 class InsecureSeededRandomness:
-    """A repeatable source for tests and published experiments: whoever knows the seed can undo the noise."""
+    """A repeatable source for tests and published experiments: whoever knows the seed can undo the noise.
 
-    __slots__ = ("_generator", "insecure_seed")
+    A forked child that draws from it gets an error, since it would repeat its parent's noise.
+    """
+
+    __slots__ = ("_process", "_seeded", "insecure_seed")
 
     def __init__(self, *, insecure_seed: int) -> None:
-        self.insecure_seed = insecure_seed
-        self._generator = np.random.Generator(np.random.PCG64(insecure_seed))
+        """Start the sequence of this seed.
+
+        :raises InvalidParameter: if the seed is not a whole number of at least 0.
+        """
+        self.insecure_seed = validated_count(insecure_seed, "insecure_seed", at_least=0)
+        self._seeded = np.random.Generator(np.random.PCG64(self.insecure_seed))
+        self._process = (_forks, os.getpid())
 
     def normals(self, tokens: int, dimension: int) -> Floats:
         """Return a (tokens, dimension) array of independent standard normal numbers."""
-        return self._generator.standard_normal((tokens, dimension))
+        return self._generator().standard_normal((tokens, dimension))
 
     def gammas(self, tokens: int, shape: float) -> Floats:
         """Return (tokens,) independent Gamma(shape, 1) numbers."""
-        return self._generator.standard_gamma(shape, tokens)
+        return self._generator().standard_gamma(shape, tokens)
+
+    def _generator(self) -> np.random.Generator:
+        if self._process != (_forks, os.getpid()):
+            raise RandomnessError("a seeded source was carried into a forked process, where it would repeat noise; make one there")
+        return self._seeded
 
     def describe(self) -> Mapping[str, Any]:
         """Say that this source is insecure, with its seed, for the receipt."""

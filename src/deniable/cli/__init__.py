@@ -16,6 +16,8 @@ def main() -> None:
     except DeniableError as error:
         print(f"deniable: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(130)
     except OSError as error:
         named = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
         print(f"deniable: {named}", file=sys.stderr)

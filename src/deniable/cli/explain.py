@@ -39,9 +39,9 @@ def _show(explanation: Explanation) -> None:
         kind += " is unknown to the embedding, so it is treated as ⊥, like every unknown word. ⊥"
     console.print(f"{kind} at ε = {explanation.epsilon:g} on {explanation.embedding}, {explanation.draws:,} draws")
     stays = explanation.unchanged
-    if explanation.known:
+    if stays is not None:
         console.print(f"stays itself in {stays.probability:.1%} ± {stays.standard_error:.1%} of the draws (N_w)")
-    console.print(f"{explanation.distinct:,} distinct words came out (S_w as the paper counts it)\n")
+    console.print(f"{explanation.distinct:,} distinct words came out (the paper counts S_w in 1,000 draws)\n")
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("becomes")
     table.add_column("probability", justify="right")
@@ -55,7 +55,7 @@ def _show(explanation: Explanation) -> None:
         if row < len(explanation.outcomes):
             outcome = explanation.outcomes[row]
             share = f"{outcome.probability:.2%} ± {outcome.standard_error:.2%}"
-            left = [outcome.word, share, "█" * max(1, round(24 * outcome.probability / widest))]
+            left = [outcome.word, share, "█" * max(1, round(12 * outcome.probability / widest))]
         if row < len(explanation.neighbours):
             near = explanation.neighbours[row]
             right = [near.word, f"{near.distance:.2f}", f"{near.bound:.1f}"]

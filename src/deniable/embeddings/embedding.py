@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 UNKNOWN_TOKENS = ("<unk>", "<UNK>", "[UNK]")
 """Words that public embeddings use for the unknown word: their vector becomes ⊥ and they are never an output."""
 
+MARKERS = ("<s>", "</s>")
+"""Marks of sentence ends that word2vec and fastText files list among the words. They are no words and are taken out."""
+
 _ROWS_AT_ONCE = 16_384
 
 
@@ -117,8 +120,8 @@ class Embedding:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A digest of words, vectors and ⊥: two embeddings with one fingerprint release alike."""
-        return content_fingerprint(self.words, self.vectors, self.unknown)
+        """A digest of words, vectors, ⊥ and subwords: two embeddings with one fingerprint release alike."""
+        return content_fingerprint(self.words, self.vectors, self.unknown, self.subwords)
 
     def ids(self, words: Iterable[str]) -> Ids:
         """Return the id of each word exactly as it is spelled; ``unknown_id`` where it is not in the vocabulary."""
@@ -160,14 +163,15 @@ def check_embedding(words: list[str], vectors: Vectors, source: str | Path) -> t
         if not finite.all():
             bad = start + int(np.argmin(finite))
             raise MalformedEmbedding(source, f"the vector of word {bad + 1:,} ({words[bad][:50]!r}) holds a value that is not finite")
-    own = next((first[token] for token in UNKNOWN_TOKENS if token in first), None)
-    if own is None:
+    taken_out = {first[token] for token in (*UNKNOWN_TOKENS, *MARKERS) if token in first}
+    if not taken_out:
         return words, np.ascontiguousarray(vectors), None
-    if len(words) == 1:
+    if len(taken_out) == len(words):
         raise MalformedEmbedding(source, "its only word is the unknown word")
-    taken_out = {first[token] for token in UNKNOWN_TOKENS if token in first}
+    own = next((first[token] for token in UNKNOWN_TOKENS if token in first), None)
     keep = np.array([i not in taken_out for i in range(len(words))])
-    return [word for i, word in enumerate(words) if i not in taken_out], np.ascontiguousarray(vectors[keep]), vectors[own].copy()
+    own_vector = None if own is None else vectors[own].copy()
+    return [word for i, word in enumerate(words) if i not in taken_out], np.ascontiguousarray(vectors[keep]), own_vector
 
 
 def mean_vector(vectors: Vectors) -> Vectors:
@@ -190,7 +194,7 @@ def shadowed_rows(vectors: Vectors) -> Ids:
     return np.array(shadowed, dtype=np.int64)
 
 
-def content_fingerprint(words: Sequence[str], vectors: Vectors, unknown: Vectors) -> str:
+def content_fingerprint(words: Sequence[str], vectors: Vectors, unknown: Vectors, subwords: Subwords | None = None) -> str:
     """Return a digest of the content, the same on every machine."""
     digest = hashlib.blake2b(digest_size=16, person=b"deniable-emb-1")
     digest.update(f"{len(words)} {vectors.shape[1]}\n".encode())
@@ -199,4 +203,8 @@ def content_fingerprint(words: Sequence[str], vectors: Vectors, unknown: Vectors
     for start in range(0, len(words), _ROWS_AT_ONCE):
         digest.update(np.ascontiguousarray(vectors[start : start + _ROWS_AT_ONCE], dtype="<f4").data)
     digest.update(np.ascontiguousarray(unknown, dtype="<f4").data)
+    if subwords is not None:
+        digest.update(f"{subwords.minn} {subwords.maxn} {subwords.buckets}\n".encode())
+        for start in range(0, subwords.buckets, _ROWS_AT_ONCE):
+            digest.update(np.ascontiguousarray(subwords.table[start : start + _ROWS_AT_ONCE], dtype="<f4").data)
     return digest.hexdigest()

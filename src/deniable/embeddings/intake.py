@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from deniable.embeddings.embedding import UNKNOWN_TOKENS
+from deniable.embeddings.embedding import MARKERS, UNKNOWN_TOKENS
 from deniable.embeddings.growing_array import GrowingArray
 from deniable.embeddings.readers import RawEmbedding
 from deniable.errors import MalformedEmbedding
@@ -78,7 +78,7 @@ class _Intake:
                 self.repeated += 1
             elif word in UNKNOWN_TOKENS:
                 self.unknown[word] = vectors[offset].copy()
-            else:
+            elif word not in MARKERS:
                 self.words.append(word)
                 kept.append(offset)
         self._row += len(words)

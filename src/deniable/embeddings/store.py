@@ -177,6 +177,8 @@ def remove(name: str) -> None:
     :raises EmbeddingNotFound: if nothing is installed under that name.
     :raises InvalidParameter: if it is the default, which comes with the package.
     """
+    if name.lower() == DEFAULT:
+        raise InvalidParameter("name", name, "comes with the package and cannot be removed")
     remove_folder(_existing(name))
 
 
@@ -186,7 +188,7 @@ def verify(name: str) -> str:
     :raises MalformedEmbedding: if it is not the fingerprint that was noted when the embedding was stored.
     """
     embedding = open_embedding(name)
-    computed = content_fingerprint(embedding.words, embedding.vectors, embedding.unknown)
+    computed = content_fingerprint(embedding.words, embedding.vectors, embedding.unknown, embedding.subwords)
     if computed != embedding.fingerprint:
         problem = f"its content has the fingerprint {computed}, not {embedding.fingerprint}: it was changed; remove it and add it again"
         raise MalformedEmbedding(embedding.folder or name, problem)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -12,6 +12,9 @@ import numpy as np
 from deniable.embeddings.embedding import Embedding, content_fingerprint, mean_vector, shadowed_rows
 from deniable.errors import MalformedEmbedding
 from deniable.interfaces import Vectors
+
+if TYPE_CHECKING:
+    from deniable.embeddings.subwords import Subwords
 
 FORMAT_VERSION = 1
 META, WORDS, VECTORS, UNKNOWN, SHADOWED = "meta.json", "words.txt", "vectors.npy", "unknown.npy", "shadowed.npy"
@@ -57,7 +60,7 @@ def write_content(
         format_version=FORMAT_VERSION,
         words=len(words),
         dimension=int(vectors.shape[1]),
-        fingerprint=content_fingerprint(words, vectors, vector),
+        fingerprint=content_fingerprint(words, vectors, vector, _subwords(folder) if subwords else None),
         cased=any(word != word.lower() for word in words),
         shadowed=len(shadowed),
         unknown=origin or ("mean" if unknown is None else "own"),
@@ -104,10 +107,15 @@ def open_folder(folder: Path) -> Embedding:
     _expect(folder / SHADOWED, shadowed, "<i8", (meta.shadowed,))
     known: dict[str, Any] = {"fingerprint": meta.fingerprint, "cased": meta.cased, "folder": folder, "unknown_origin": meta.unknown}
     if meta.subwords:
-        from deniable.embeddings.subwords import open_subwords
-
-        known["subwords"] = open_subwords(folder)
+        known["subwords"] = _subwords(folder)
     return Embedding.from_checked(_read_words(folder / WORDS, meta.words), vectors, unknown, name=folder.name, shadowed=shadowed, **known)
+
+
+def _subwords(folder: Path) -> Subwords:
+    # Imported here because few embeddings have any.
+    from deniable.embeddings.subwords import open_subwords
+
+    return open_subwords(folder)
 
 
 def _read_words(path: Path, expected: int) -> list[str]:

@@ -28,10 +28,10 @@ case or a list of words, redacting or dropping unknown words) release further fu
 does not cover: each one is named in the receipt with what it discloses.
 
 *Floating point.* The radius and direction are float64, the point is rounded to float32 before the search and points
-further out than 10²⁴ are pulled back to that distance along their ray: functions of the noisy point alone, hence
-post-processing. Noise drawn in float64 differs from the real-valued density by relative errors near 2⁻⁵³. Only a word
-id leaves the mechanism, never a coordinate, so the attack on low-order bits of released floats (Mironov 2012) has
-nothing to look at.
+with a coordinate beyond 10²⁴ are pulled back along their ray: functions of the noisy point alone, hence
+post-processing. Noise drawn in float64 follows the real-valued density but for rounding and for tails that a generator
+of 53-bit numbers cannot reach (events of probability around 2⁻⁵⁰ per word). Only a word id leaves the mechanism, never
+a coordinate, so the attack on low-order bits of released floats (Mironov 2012) has nothing to look at.
 """
 
 from __future__ import annotations
@@ -41,10 +41,11 @@ from functools import cached_property
 import numpy as np
 
 from deniable.embeddings.embedding import Embedding
+from deniable.errors import InvalidParameter
 from deniable.interfaces import Floats, Guarantee, Ids, Neighbours, Randomness, Vectors
 from deniable.neighbours import best_neighbours
 from deniable.noise import multivariate_noise
-from deniable.parameters import validated_epsilon
+from deniable.parameters import validated_epsilon, validated_epsilons
 
 _NUMBERS_AT_ONCE = 1 << 20
 _FURTHEST_POINT = 1e24
@@ -92,9 +93,13 @@ class Multivariate:
     def perturb(self, ids: Ids, randomness: Randomness, *, epsilon: Floats | None = None) -> Ids:
         """Return the id of the word released in place of each word; see ``Mechanism.perturb``.
 
+        :raises InvalidParameter: if ``ids`` are no ids, or ``epsilon`` is not one allowed number per id.
         :raises RandomnessError: if no secure noise can be had; nothing is released then.
         """
-        ids = np.asarray(ids, dtype=np.int64)
+        ids = np.asarray(ids)
+        if ids.ndim != 1 or ids.dtype.kind not in "iu":
+            raise InvalidParameter("ids", f"{ids.dtype} of shape {ids.shape}", "must be a list of whole numbers")
+        epsilon = None if epsilon is None else validated_epsilons(epsilon, len(ids))
         released = np.empty(len(ids), dtype=np.int64)
         at_once = max(1, _NUMBERS_AT_ONCE // self._embedding.dimension)
         for start in range(0, len(ids), at_once):

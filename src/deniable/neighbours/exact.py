@@ -29,12 +29,6 @@ def score_error(dimension: int, query_norms: Floats, largest_norm: float) -> Flo
     return bound
 
 
-def scores_float64(query: Floats, vectors: Floats) -> Floats:
-    """Return ⟨q, φ⟩ - ‖φ‖²/2 for each row φ of ``vectors``, in float64."""
-    scores: Floats = vectors @ query - 0.5 * np.einsum("ij,ij->i", vectors, vectors)
-    return scores
-
-
 def nearest_of(query: Vectors, vectors: Vectors, candidates: Iterable[int]) -> int:
     """Return the candidate row that is truly nearest to the query; of equal ones the lowest number."""
     q = np.asarray(query, dtype=np.float64)

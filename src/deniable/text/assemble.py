@@ -9,10 +9,10 @@ import regex
 from deniable.text.policies import REDACTED
 from deniable.text.tokens import CLITICS
 
-PUBLIC_PUNCTUATION = frozenset(".,;:!?…\"'()[]{}-–—/&%«»¿¡。、！？，；：")
+PUBLIC_PUNCTUATION = frozenset(".,;:!?\"'()[]{}-–—/&%«»¿¡。、")
 """The marks that punctuation='keep' may release. A closed list: no other character of the input can pass."""
 
-_CLITIC_AFTER_SPACE = regex.compile(rf" ({'|'.join(sorted(CLITICS))})(?= |$)")
+_CLITIC_AFTER_SPACE = regex.compile(rf" ({'|'.join(sorted(CLITICS))})(?= |$)", regex.IGNORECASE)
 _SPACES = regex.compile(r"\s+")
 
 Shape = Callable[[str], str]
@@ -30,7 +30,7 @@ def join_with_gaps(words: Sequence[str], gaps: Sequence[str]) -> str:
     for i, word in enumerate(words):
         gap = gaps[i] or " "
         if i > 0:
-            parts.append("" if gap == " " and word in CLITICS else gap)
+            parts.append("" if gap == " " and word.lower() in CLITICS else gap)
         parts.append(word)
     if words:
         parts.append(gaps[-1].rstrip())

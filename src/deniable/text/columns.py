@@ -42,4 +42,13 @@ def is_text(kind: pa.DataType) -> bool:
 def map_column(column: Any, release: Callable[[list[str | None]], list[str | None]]) -> pa.ChunkedArray:
     """Return the column with ``release`` applied chunk by chunk; type, order and nulls stay."""
     chunked = as_text_column(column)
-    return pa.chunked_array([pa.array(release(chunk.to_pylist()), type=chunked.type) for chunk in chunked.chunks], type=chunked.type)
+    return pa.chunked_array([pa.array(release(_texts(chunk)), type=chunked.type) for chunk in chunked.chunks], type=chunked.type)
+
+
+def _texts(chunk: pa.Array) -> list[str | None]:
+    try:
+        texts: list[str | None] = chunk.to_pylist()
+    except UnicodeDecodeError:
+        # The error of the codec carries the text itself.
+        raise InvalidParameter("column", "<hidden>", "holds text that is not valid UTF-8") from None
+    return texts

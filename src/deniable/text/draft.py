@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from deniable.embeddings.embedding import Embedding
@@ -24,16 +24,17 @@ class Draft:
 
     words: int
     unknown: int
-    drawn: list[int]
-    fixed: dict[int, str] = field(default_factory=dict)
-    gaps: list[str] | None = None
-    shapes: list[Shape] | None = None
+    drawn: list[int] = field(repr=False)
+    fixed: dict[int, str] = field(default_factory=dict, repr=False)
+    gaps: list[str] | None = field(default=None, repr=False)
+    shapes: list[Shape] | None = field(default=None, repr=False)
 
     def assemble(self, released: Sequence[str]) -> str:
         """Return the text to release, given one released word per drawn id."""
         words = list(released)
-        for position in sorted(self.fixed):
-            words.insert(position, self.fixed[position])
+        if self.fixed:
+            drawn = iter(released)
+            words = [self.fixed[i] if i in self.fixed else next(drawn) for i in range(len(self.fixed) + len(released))]
         if self.shapes is not None:
             words = [shape(word) for shape, word in zip(self.shapes, words, strict=True)]
         return join_words(words) if self.gaps is None else join_with_gaps(words, self.gaps)
@@ -49,7 +50,8 @@ class Drafter:
         self._lookup = Lookup(embedding)
         self._folds = not embedding.cased and policy.case == "drop"
         self._subwords = SubwordLookup(embedding) if policy.unknown == "subwords" else None
-        self._keep_words = frozenset(normalise(word).lower() for word in policy.keep_words)
+        self._vocabulary = embedding.words
+        self._kept = self._known_ids(policy.keep_words)
         self._plain = policy == TextPolicy()
 
     def draft(self, text: str, *, record: int) -> Draft:
@@ -69,6 +71,7 @@ class Drafter:
 
     def _with_policies(self, normalised: str, words: list[str], ids: list[int], unknown: int) -> Draft:
         policy = self._policy
+        kept = [word_id in self._kept for word_id in ids]
         if self._subwords is not None and unknown:
             strangers = [i for i, word_id in enumerate(ids) if word_id == self._unknown]
             for i, word_id in zip(strangers, self._subwords.ids([words[i] for i in strangers]), strict=True):
@@ -80,8 +83,8 @@ class Drafter:
         for i, (word, word_id) in enumerate(zip(words, ids, strict=True)):
             carried += gaps[i] if gaps is not None else ""
             position = len(draft.drawn) + len(draft.fixed)
-            if word.lower() in self._keep_words:
-                draft.fixed[position] = word.lower()
+            if kept[i]:
+                draft.fixed[position] = self._vocabulary[word_id]
             elif word_id == self._unknown and policy.unknown == "redact":
                 draft.fixed[position] = REDACTED
             elif word_id == self._unknown and policy.unknown == "drop":
@@ -96,6 +99,11 @@ class Drafter:
         if policy.case == "keep":
             draft.shapes = shapes
         return draft
+
+    def _known_ids(self, listed: Iterable[str]) -> frozenset[int]:
+        """Return the ids of all known words among the listed ones; what the vocabulary does not hold stays unknown."""
+        words = [word for entry in listed for word in self._tokeniser.words(normalise(entry))]
+        return frozenset(self._lookup.ids(words)) - {self._unknown}
 
     def _gaps(self, normalised: str) -> list[str]:
         """Return what may be released of the text before each word and after the last one."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
-
-import numpy as np
 
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
@@ -50,18 +49,24 @@ class SubwordLookup:
         self._neighbours = best_neighbours(embedding)
         # Bounded: private text must not be able to grow the process without end.
         self._remembered: OrderedDict[str, int] = OrderedDict()
+        self._lock = threading.Lock()
 
     def ids(self, words: list[str]) -> list[int]:
         """Return a known id for each word; ⊥ where the spelling has no vector."""
         spellings = words if self._cased else [word.lower() for word in words]
-        fresh = list(dict.fromkeys(word for word in spellings if word not in self._remembered))
-        found: dict[str, int] = {}
+        # One look per spelling: another thread may make this one forget it at any moment.
+        found: dict[str, int | None] = {word: self._remembered.get(word) for word in spellings}
+        fresh = [word for word, word_id in found.items() if word_id is None]
         if fresh:
             vectors = self._subwords.vectors(fresh)
-            for word, vector, near in zip(fresh, vectors, self._neighbours.nearest(vectors), strict=True):
-                found[word] = int(near) if np.any(vector) else self._unknown
-        ids = [found[word] if word in found else self._remembered[word] for word in spellings]
-        self._remembered.update(found)
-        while len(self._remembered) > _REMEMBERED_SPELLINGS:
-            self._remembered.popitem(last=False)
-        return ids
+            nearest = self._neighbours.nearest(vectors).tolist()
+            learnt = {word: near if vector.any() else self._unknown for word, vector, near in zip(fresh, vectors, nearest, strict=True)}
+            found.update(learnt)
+            self._remember(learnt)
+        return [word_id for word in spellings if (word_id := found[word]) is not None]
+
+    def _remember(self, learnt: dict[str, int]) -> None:
+        with self._lock:
+            self._remembered.update(learnt)
+            while len(self._remembered) > _REMEMBERED_SPELLINGS:
+                self._remembered.popitem(last=False)

@@ -25,7 +25,8 @@ class TextPolicy:
 
     ``unknown``: "perturb" treats every unknown word as ⊥ and perturbs it like any word; "subwords" (fastText
     embeddings) perturbs it as the known word its spelling is nearest to; "redact" writes a fixed token; "drop" leaves
-    it out; "error" stops. ``punctuation`` and ``case``: "drop" or "keep". ``keep_words``: words released as they are.
+    it out; "error" stops. ``punctuation`` and ``case``: "drop" or "keep". ``keep_words``: words of the
+    vocabulary to release as they are; a listed word that the vocabulary does not hold is unknown all the same.
     """
 
     unknown: UnknownPolicy = "perturb"
@@ -37,7 +38,8 @@ class TextPolicy:
         _one_of("unknown", self.unknown, get_args(UnknownPolicy))
         _one_of("punctuation", self.punctuation, get_args(PunctuationPolicy))
         _one_of("case", self.case, get_args(CasePolicy))
-        if isinstance(self.keep_words, str) or not isinstance(self.keep_words, Iterable):
+        words = self.keep_words
+        if isinstance(words, str) or not isinstance(words, Iterable) or not all(isinstance(word, str) for word in words):
             raise InvalidParameter("keep_words", self.keep_words, "must be a collection of words")
         object.__setattr__(self, "keep_words", frozenset(self.keep_words))
 
@@ -60,6 +62,8 @@ class TextPolicy:
             )
         if self.unknown == "redact":
             found.append("unknown='redact': the positions of unknown words are released exactly")
+        if self.unknown == "error":
+            found.append("unknown='error': that there is an output says that every word was known")
         if self.unknown == "drop":
             found.append("unknown='drop': the number of words released is the number of known words, not of all words")
         if self.punctuation == "keep":
@@ -67,7 +71,9 @@ class TextPolicy:
         if self.case == "keep":
             found.append("case='keep': which words were capitalised or upper case is released exactly")
         if self.keep_words:
-            found.append(f"keep_words: {len(self.keep_words):,} listed words are released exactly wherever they occur")
+            found.append(
+                f"keep_words: of {len(self.keep_words):,} listed words, those in the vocabulary are released exactly wherever they occur"
+            )
         return found
 
 

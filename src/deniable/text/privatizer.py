@@ -28,7 +28,7 @@ class Privatizer:
     """Replaces every word of a text by a word drawn by a mechanism.
 
     >>> from deniable import Embedding, Multivariate, Privatizer
-    >>> private = Privatizer(Multivariate(Embedding.open(), epsilon=12))
+    >>> private = Privatizer(Multivariate(Embedding.open(), epsilon=6))
     >>> text = private("the quick brown fox")          # str -> str
     >>> texts = private.many(["one text", "another"])  # list -> list, the fast path
     >>> lazily = private.stream(line for line in ["a", "b"])  # any iterable -> iterator
@@ -54,10 +54,9 @@ class Privatizer:
 
         :raises InvalidParameter: if a policy or ``record_epsilon`` is not allowed.
         """
-        if isinstance(keep_words, str):
-            raise InvalidParameter("keep_words", keep_words, "must be a collection of words")
+        listed = keep_words if isinstance(keep_words, str) else frozenset(keep_words)  # the policy refuses a str
         self.mechanism = mechanism
-        self.policy = TextPolicy(unknown=unknown, punctuation=punctuation, case=case, keep_words=frozenset(keep_words))
+        self.policy = TextPolicy(unknown=unknown, punctuation=punctuation, case=case, keep_words=cast("frozenset[str]", listed))
         self.record_epsilon = None if record_epsilon is None else validated_epsilon(record_epsilon, "record_epsilon")
         self._randomness: Randomness = SecureRandomness() if randomness is None else randomness
         self._drafter = Drafter(mechanism.embedding, self.policy)
@@ -66,7 +65,12 @@ class Privatizer:
         self._lock = threading.Lock()
 
     def __call__(self, text: str) -> str:
-        """Return one text with every word replaced."""
+        """Return one text with every word replaced.
+
+        :raises InvalidParameter: if it is not text.
+        """
+        if not isinstance(text, str):
+            raise InvalidParameter("text", type(text).__name__, "is not text; for lists there is many(), for columns column()")
         return cast(str, self.many([text])[0])
 
     def many(self, texts: Sequence[str | None]) -> list[str | None]:
@@ -111,7 +115,8 @@ class Privatizer:
 
     def receipt_for(self, tally: Tally) -> Receipt:
         """Return the receipt for counts kept elsewhere, such as those of a resumed job."""
-        return make_receipt(self.mechanism, self.policy, self._randomness.describe(), tally, record_epsilon=self.record_epsilon)
+        source = {**self._randomness.describe(), "class": type(self._randomness).__qualname__}
+        return make_receipt(self.mechanism, self.policy, source, tally, record_epsilon=self.record_epsilon)
 
     def take_tally(self) -> Tally:
         """Return the counts so far and start again from zero: for jobs that keep their own books."""

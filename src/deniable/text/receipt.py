@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from deniable.interfaces import Mechanism
+from deniable.interfaces import Guarantee, Mechanism
 from deniable.text.policies import TextPolicy
 from deniable.text.tally import Tally
 from deniable.version import __version__
@@ -39,10 +39,9 @@ class Receipt:
     @property
     def budget(self) -> dict[str, dict[str, float]]:
         """The words and the summed ε of the longest and of the median record."""
-        epsilon = float(self.guarantee["epsilon"])
         budget = {}
         for which, words in (("longest_record", self.tally.longest), ("median_record", self.tally.median)):
-            spent = epsilon * words if self.record_epsilon is None else (self.record_epsilon if words else 0.0)
+            spent = self.guarantee["epsilon"] * words if self.record_epsilon is None else (self.record_epsilon if words else 0.0)
             budget[which] = {"words": words, "epsilon": spent}
         return budget
 
@@ -53,8 +52,8 @@ class Receipt:
             "deniable": __version__,
             "created": self.created,
             "mechanism": self.mechanism,
-            "guarantee": dict(self.guarantee) if self.record_epsilon is None else {**self.guarantee, "epsilon": None},
-            "epsilon_per_word": self.guarantee["epsilon"] if self.record_epsilon is None else None,
+            "guarantee": dict(self.guarantee),
+            "epsilon_per_word": self.guarantee["epsilon"],
             "epsilon_per_record": self.record_epsilon,
             "embedding": dict(self.embedding),
             "policy": dict(self.policy),
@@ -100,16 +99,13 @@ def make_receipt(
     mechanism: Mechanism, policy: TextPolicy, randomness: Mapping[str, Any], tally: Tally, *, record_epsilon: float | None
 ) -> Receipt:
     """Return the receipt for what the tally counted."""
-    embedding, guarantee = mechanism.embedding, mechanism.guarantee
+    embedding = mechanism.embedding
+    relaxations = policy.relaxations
+    if "insecure_seed" in randomness:
+        relaxations.append("insecure_seed: whoever knows the seed can undo the noise")
     return Receipt(
         mechanism=type(mechanism).__name__,
-        guarantee={
-            "notion": guarantee.notion,
-            "metric": guarantee.metric,
-            "epsilon": guarantee.epsilon,
-            "statement": guarantee.statement,
-            "parameters": dict(guarantee.parameters),
-        },
+        guarantee=_guarantee(mechanism.guarantee, relaxed=bool(relaxations), record_epsilon=record_epsilon),
         embedding={
             "name": embedding.name,
             "fingerprint": embedding.fingerprint,
@@ -124,9 +120,25 @@ def make_receipt(
             "keep_words": len(policy.keep_words),
         },
         public=tuple(policy.public),
-        relaxations=tuple(policy.relaxations),
+        relaxations=tuple(relaxations),
         randomness=randomness,
         record_epsilon=record_epsilon,
         tally=tally,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
+
+
+def _guarantee(promised: Guarantee, *, relaxed: bool, record_epsilon: float | None) -> dict[str, Any]:
+    """Return what is promised as data, worded for what was really done."""
+    statement = promised.statement
+    if relaxed:
+        statement = "Between texts that agree in everything listed under relaxations: " + statement
+    if record_epsilon is not None:
+        statement += f" Here ε is {record_epsilon:g} divided by the number of words drawn for the record."
+    return {
+        "notion": promised.notion,
+        "metric": promised.metric,
+        "epsilon": promised.epsilon if record_epsilon is None else None,
+        "statement": statement,
+        "parameters": dict(promised.parameters),
+    }

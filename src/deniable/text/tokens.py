@@ -21,8 +21,9 @@ CLITICS = frozenset({"'s", "n't", "'re", "'ve", "'ll", "'d", "'m"})
 """Parts of words that English writes without a space before them and embeddings hold as words of their own."""
 
 _CHARACTERS = str.maketrans({**dict.fromkeys("`\u00b4\u2018\u2019\u201b\u02bc\uff07", "'"), "\u2010": "-", "\u2011": "-", "\u00ad": None})
-# Python's NFKC takes time quadratic in the length of a run of combining marks: 100,000 of them, 20 seconds.
-_PILED_MARKS = regex.compile(r"(\p{M}{30})\p{M}++")
+# Python's NFKC takes time quadratic in the length of a run of combining marks: 100,000 of them, 20 seconds. The two
+# half-width characters are no marks, but NFKC makes marks of them; they are the only ones.
+_PILED_MARKS = regex.compile(r"([\p{M}\uff9e\uff9f]{30})[\p{M}\uff9e\uff9f]++")
 _CHUNK = regex.compile(
     r"(?:https?://|www\.)[^\s<>\"]++"
     r"|(?<!\S)'[\p{L}\p{N}]{1,3}+(?![\w'])"  # 's or '90s on its own
@@ -41,7 +42,7 @@ def normalise(text: str) -> str:
     """Return the text in Unicode form NFKC with one kind of apostrophe and hyphen; never slow, whatever the text."""
     if text.isascii():
         return text.replace("`", "'")
-    return unicodedata.normalize("NFKC", _PILED_MARKS.sub(r"\1", text).translate(_CHARACTERS))
+    return unicodedata.normalize("NFKC", _PILED_MARKS.sub(r"\1", text.translate(_CHARACTERS)))
 
 
 class Tokeniser:

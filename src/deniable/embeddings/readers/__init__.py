@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from deniable.embeddings.embedding import UNKNOWN_TOKENS
+from deniable.embeddings.embedding import MARKERS, UNKNOWN_TOKENS
 from deniable.embeddings.readers.detection import FORMATS, detected_format
 from deniable.embeddings.readers.packing import Progress, UnpackLimit, unpacked, unpacked_copy
 from deniable.embeddings.readers.raw import Block, RawEmbedding
@@ -71,7 +71,7 @@ def reading(
         elif chosen == "word2vec-binary":
             from deniable.embeddings.readers.word2vec_binary import read_word2vec_binary
 
-            rows = None if first is None else first + len(UNKNOWN_TOKENS)  # some of the first may be taken out as ⊥
+            rows = None if first is None else first + len(UNKNOWN_TOKENS) + len(MARKERS)  # some of the first may be taken out
             yield read_word2vec_binary(content, source=path, first=rows, drop_repeats=drop_repeats)
         else:
             yield _read_fasttext(content, source=path)

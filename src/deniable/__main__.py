@@ -1,0 +1,6 @@
+"""``python -m deniable`` is the ``deniable`` command."""
+
+from deniable.cli import main
+
+if __name__ == "__main__":
+    main()

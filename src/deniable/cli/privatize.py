@@ -1,0 +1,200 @@
+"""``deniable privatize``: a filter for lines, and a converter for files of records."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+
+import typer
+
+if TYPE_CHECKING:
+    from deniable.records.layout import Layout
+    from deniable.text.privatizer import Privatizer
+    from deniable.text.receipt import Receipt
+
+
+def privatize(
+    file: Annotated[Path | None, typer.Argument(help="The file to privatize; standard input without it, or with -.")] = None,
+    epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="The privacy parameter, per word.")] = None,
+    record_epsilon: Annotated[float | None, typer.Option(help="Instead of --epsilon: a budget per record, divided by its words.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where to write; standard output without it.")] = None,
+    column: Annotated[list[str] | None, typer.Option("--column", "-c", help="A column that holds private text. May be repeated.")] = None,
+    format_: Annotated[str | None, typer.Option("--format", metavar="text|csv|tsv|jsonl|parquet", help="If not as the name says.")] = None,
+    delimiter: Annotated[str | None, typer.Option(help="What separates the cells of CSV, such as ';' or tab.")] = None,
+    header: Annotated[bool, typer.Option("--header/--no-header", help="Without a header, columns are numbers from 1.")] = True,
+    encoding: Annotated[str, typer.Option(help="The encoding of the input. Output is UTF-8 always.")] = "utf-8",
+    embedding: Annotated[str, typer.Option(help="The name of an installed embedding.")] = "default",
+    unknown: Annotated[
+        str, typer.Option(metavar="perturb|subwords|redact|drop|error", help="What to do with words the embedding does not know.")
+    ] = "perturb",
+    punctuation: Annotated[str, typer.Option(metavar="drop|keep", help="Whether to release punctuation marks.")] = "drop",
+    case: Annotated[str, typer.Option(metavar="drop|keep", help="Whether to release which words were capitalised.")] = "drop",
+    keep_words: Annotated[Path | None, typer.Option(help="A file of words, one a line, to release as they are.")] = None,
+    receipt: Annotated[Path | None, typer.Option(help="Where to write the receipt; OUTPUT.receipt.json without it.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the receipt as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an output that exists, and drop a partial one.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue work that was cut off; nothing is drawn twice.")] = False,
+    insecure_seed: Annotated[int | None, typer.Option(help="For tests only: whoever knows the seed can undo the noise.")] = None,
+) -> None:
+    """Replace every word of a text, or of the named columns of a file, by a word drawn around it."""
+    if (epsilon is None) == (record_epsilon is None):
+        raise typer.BadParameter("give either --epsilon (per word) or --record-epsilon (per record)")
+    source = None if file is None or str(file) == "-" else file
+    output = None if output is None or str(output) == "-" else output
+    if resume and (output is None or source is None or insecure_seed is not None):
+        raise typer.BadParameter("--resume needs a FILE and an --output, and excludes --insecure-seed")
+    with _quiet_ends():
+        from deniable.records.layout import make_layout
+
+        columns = tuple(column or ())
+        layout = make_layout(source, format=format_, columns=columns, delimiter=delimiter, header=header, encoding=encoding)
+        private = _privatizer(
+            embedding,
+            epsilon=epsilon,
+            record_epsilon=record_epsilon,
+            insecure_seed=insecure_seed,
+            unknown=unknown,
+            punctuation=punctuation,
+            case=case,
+            keep_words=_words(keep_words),
+        )
+        if not (quiet or as_json):
+            _warn_if_hardly_anything_changes(private)
+        if output is None:
+            _to_standard_output(private, source, layout, receipt, as_json=as_json, force=force)
+        else:
+            _to_file(private, source, layout, output, receipt, as_json=as_json, quiet=quiet, force=force, resume=resume)
+
+
+def _to_file(
+    private: Privatizer,
+    source: Path | None,
+    layout: Layout,
+    output: Path,
+    receipt: Path | None,
+    *,
+    as_json: bool,
+    quiet: bool,
+    force: bool,
+    resume: bool,
+) -> None:
+    from deniable.progress import Progress
+    from deniable.records.files import open_source, run_job
+
+    with open_source(source) as records:
+        made = run_job(private, records, layout, output, receipt=receipt, resume=resume, force=force, progress=None if quiet else Progress)
+    if made is None:
+        _say(f"{output} is finished already; nothing was drawn", quiet=quiet)
+    elif as_json:
+        print(made.to_json(), end="")
+    else:
+        _say(f"{output}\n{made.summary()}", quiet=quiet)
+
+
+def _to_standard_output(
+    private: Privatizer, source: Path | None, layout: Layout, receipt: Path | None, *, as_json: bool, force: bool
+) -> None:
+    from deniable.errors import RecordError
+    from deniable.records.files import open_source
+    from deniable.records.publish import write_whole
+    from deniable.records.stream import privatize_stream
+
+    if receipt is not None and receipt.exists() and not force:
+        raise RecordError(receipt, "exists already; replace it with --force")
+    with open_source(source) as records, _standard_output() as sink:
+        made: Receipt = privatize_stream(private, records, sink, layout)
+    if receipt is not None:
+        write_whole(receipt, made.to_json())
+    if as_json:
+        print(made.to_json(), end="", file=sys.stderr)
+
+
+def _privatizer(
+    embedding: str, *, epsilon: float | None, record_epsilon: float | None, insecure_seed: int | None, **policies: Any
+) -> Privatizer:
+    from deniable.embeddings.embedding import Embedding
+    from deniable.interfaces import Randomness
+    from deniable.mechanisms.multivariate import Multivariate
+    from deniable.parameters import validated_epsilon
+    from deniable.text.policies import TextPolicy
+    from deniable.text.privatizer import Privatizer
+
+    name = "epsilon" if record_epsilon is None else "record_epsilon"
+    spent = validated_epsilon(epsilon if record_epsilon is None else record_epsilon, name)
+    TextPolicy(**policies)  # refuses a wrong policy before the embedding is loaded
+    randomness: Randomness | None = None
+    if insecure_seed is not None:
+        from deniable.randomness import InsecureSeededRandomness
+
+        print("deniable: INSECURE: the noise comes from a seed; whoever knows it can undo the noise", file=sys.stderr)
+        randomness = InsecureSeededRandomness(insecure_seed=insecure_seed)
+    mechanism = Multivariate(Embedding.open(embedding), epsilon=spent)
+    return Privatizer(mechanism, record_epsilon=record_epsilon, randomness=randomness, **policies)
+
+
+def _warn_if_hardly_anything_changes(private: Privatizer) -> None:
+    """Say so when ε is so large for this embedding that most words would be released as they are."""
+    from deniable.explanation import share_unchanged
+
+    if private.record_epsilon is None and (share := share_unchanged(private.mechanism)) > 0.75:
+        print(
+            f"deniable: warning: at ε = {private.mechanism.epsilon:g} about {share:.0%} of the words of {private.mechanism.embedding.name} "
+            "are released as they are; choose a smaller ε (`deniable explain WORD --epsilon E` shows what it does)",
+            file=sys.stderr,
+        )
+
+
+def _words(path: Path | None) -> frozenset[str]:
+    if path is None:
+        return frozenset()
+    from deniable.errors import RecordError
+
+    try:
+        return frozenset(word for line in path.read_text("utf-8-sig").split("\n") if (word := line.strip()))
+    except UnicodeDecodeError:
+        raise RecordError(path, "not valid UTF-8") from None
+
+
+def _say(text: str, *, quiet: bool) -> None:
+    if not quiet:
+        print(text, file=sys.stderr)
+
+
+@contextmanager
+def _quiet_ends() -> Iterator[None]:
+    """End without a word when the reader of the output goes away (0) or the user presses Ctrl-C (130)."""
+    try:
+        yield
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        _drop_output()
+        raise typer.Exit(130) from None
+    except BrokenPipeError:
+        _drop_output()
+        raise typer.Exit(0) from None
+
+
+@contextmanager
+def _standard_output() -> Iterator[BinaryIO]:
+    """Lend standard output, buffered whatever the environment says; that its reader went away is no error."""
+    with open(sys.stdout.fileno(), "wb", closefd=False) as sink:
+        try:
+            yield sink
+            sink.flush()
+        except BrokenPipeError:
+            _drop_output()
+        except BaseException:
+            _drop_output()
+            raise
+
+
+def _drop_output() -> None:
+    # What is still buffered would raise again when it is flushed at the end.
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

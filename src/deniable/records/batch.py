@@ -1,0 +1,83 @@
+"""Records gathered into batches that are large enough for a fast search and small enough for a checkpoint a second."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from deniable.errors import UnknownWord
+from deniable.text.privatizer import Privatizer
+
+_RECORDS_AT_ONCE = 4_096
+_WEIGHT_AT_ONCE = 4 << 20
+
+
+class Row(NamedTuple):
+    """One record: what its reader needs to write it again, its private texts, and its length in characters."""
+
+    payload: Any
+    texts: tuple[str | None, ...]
+    weight: int
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Records that go through together. ``write`` makes what is released of them, given their texts released."""
+
+    first: int
+    counts: list[int]
+    texts: list[str | None]
+    write: Callable[[list[str | None]], Any]
+
+    def __len__(self) -> int:
+        """Return the number of records."""
+        return len(self.counts)
+
+    def release(self, private: Privatizer) -> Any:
+        """Return the records with their texts privatized, as their reader writes them.
+
+        :raises UnknownWord: with the number of the record in the file, if the policy is to stop at unknown words.
+        """
+        try:
+            return self.write(private.many(self.texts))
+        except UnknownWord as error:
+            text = 0
+            for record, count in enumerate(self.counts, self.first + 1):
+                text += count
+                if text >= error.record:
+                    raise UnknownWord(record=record, position=error.position) from None
+            raise
+
+
+class BatchSize:
+    """How many characters of private text make a batch; follows the speed of the mechanism.
+
+    A batch should take well under a second, so that checkpoints are frequent, and hold thousands of words.
+    """
+
+    def __init__(self) -> None:
+        self.characters = 20_000
+
+    def took(self, seconds: float) -> None:
+        """Learn how long the last batch took."""
+        if seconds < 0.3:
+            self.characters = min(self.characters * 2, 80_000)
+        elif seconds > 1.0:
+            self.characters = max(self.characters // 2, 2_500)
+
+
+def gather(rows: Iterator[Row], size: BatchSize, idle: Callable[[], bool]) -> Iterator[list[Row]]:
+    """Yield the rows in lists: as many as make a batch, or fewer when the next one is still to come (``idle``)."""
+    batch: list[Row] = []
+    characters = weight = 0
+    for row in rows:
+        batch.append(row)
+        weight += row.weight
+        for text in row.texts:
+            characters += len(text) if text else 0
+        if characters >= size.characters or weight >= _WEIGHT_AT_ONCE or len(batch) >= _RECORDS_AT_ONCE or idle():
+            yield batch
+            batch, characters, weight = [], 0, 0
+    if batch:
+        yield batch

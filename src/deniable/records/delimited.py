@@ -1,0 +1,105 @@
+"""CSV and TSV: cells pass as text, so that 007 and 1.50 stay what they are."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+
+from deniable.errors import RecordError
+from deniable.records.batch import Row
+from deniable.records.columns import find_columns, find_numbered_columns, untouched_columns
+from deniable.records.layout import Layout
+from deniable.records.lines import Lines
+from deniable.records.reader import LineReader
+from deniable.records.source import Source
+
+_LARGEST_CELL = 1 << 28
+
+
+class DelimitedReader(LineReader):
+    """Reads rows of cells. Empty lines stay empty lines, and the line ends of the first line are used for all."""
+
+    def __init__(self, source: Source, layout: Layout) -> None:
+        """Read the first row and find the columns.
+
+        :raises InvalidParameter: if a column is not there.
+        """
+        # The limit is one for the whole process. It is raised, never lowered, and kept finite: a quote that is never
+        # closed would otherwise read the rest of a file into memory.
+        csv.field_size_limit(max(csv.field_size_limit(), _LARGEST_CELL))
+        lines = Lines(source, layout.encoding)
+        self._ends = "\n"
+        self._reader = csv.reader(self._with_ends(lines), delimiter=layout.delimiter, strict=True)
+        self._delimiter = layout.delimiter
+        self._special = re.compile(f'[{re.escape(layout.delimiter)}"\r\n]')
+        super().__init__(source, lines)
+        first = self._next_row()
+        self._head = first if layout.header else None
+        self._first = None if layout.header else first
+        self._width = len(first or ())
+        if first is None:
+            self._private: list[int] = []  # an empty file has no columns to look for, and nothing to release
+        elif layout.header:
+            self._private = find_columns(layout.columns, first, source.name)
+            self.untouched = untouched_columns(first, self._private)
+        else:
+            self._private = find_numbered_columns(layout.columns, self._width, source.name)
+            self.untouched = untouched_columns([str(i + 1) for i in range(self._width)], self._private)
+
+    def head(self) -> list[bytes]:
+        """Return the header, with a byte order mark if the input has one: some spreadsheets need it."""
+        mark = "\ufeff" if self._lines.marked else ""
+        return [(mark + (self._line(self._head) if self._head is not None else "")).encode()]
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows one by one.
+
+        :raises RecordError: if a row has a wrong number of cells or wrong quotes, with the line.
+        """
+        cells = self._first if self._first is not None else self._next_row()
+        while cells is not None:
+            if cells and len(cells) != self._width:
+                problem = f"{len(cells):,} cells where the first row has {self._width:,}"
+                raise RecordError(self._name, problem, line=self._reader.line_num)
+            yield Row(cells, tuple(cells[i] for i in self._private) if cells else (), sum(map(len, cells)))
+            cells = self._next_row()
+
+    def write(self, rows: list[Row], released: list[str | None]) -> bytes:
+        """Return the rows with the released texts in their cells."""
+        texts = iter(released)
+        written = []
+        for row in rows:
+            if row.payload:
+                for i in self._private:
+                    row.payload[i] = next(texts)
+            written.append(self._line(row.payload))
+        return "".join(written).encode()
+
+    def _next_row(self) -> list[str] | None:
+        before = self._reader.line_num
+        try:
+            return next(self._reader, None)
+        except csv.Error as error:
+            problem = str(error)
+            if "new-line character" in problem:
+                problem = "a carriage return stands outside quotes"
+            elif "unexpected end" in problem or "field limit" in problem:
+                problem = "a quote is opened in this row and never closed"
+            raise RecordError(self._name, problem, line=before + 1) from None
+
+    def _with_ends(self, lines: Lines) -> Iterator[str]:
+        first = next(lines, None)
+        if first is None:
+            return
+        self._ends = "\r\n" if first.endswith("\r") else "\n"
+        yield first + "\n"
+        for line in lines:
+            yield line + "\n"
+
+    def _line(self, cells: Sequence[str]) -> str:
+        # csv.writer of Python 3.11 leaves a carriage return unquoted when lines end in a line feed; its reader then fails.
+        if len(cells) == 1 and not cells[0]:
+            return '""' + self._ends
+        special = self._special.search
+        return self._delimiter.join(['"' + cell.replace('"', '""') + '"' if special(cell) else cell for cell in cells]) + self._ends

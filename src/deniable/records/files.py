@@ -1,0 +1,85 @@
+"""A file of records into a file of released records, in one call."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from deniable.errors import InvalidParameter
+from deniable.progress import Progress
+from deniable.records.job import Job
+from deniable.records.layout import Layout, make_layout
+from deniable.records.source import FileSource, Source, StreamSource
+from deniable.text.privatizer import Privatizer
+from deniable.text.receipt import Receipt
+
+
+def privatize_file(
+    private: Privatizer,
+    source: Path | str,
+    target: Path | str,
+    *,
+    columns: Sequence[str] = (),
+    format: str | None = None,  # noqa: A002
+    delimiter: str | None = None,
+    header: bool = True,
+    encoding: str = "utf-8",
+    receipt: Path | None = None,
+    resume: bool = False,
+    force: bool = False,
+    progress: type[Progress] | None = None,
+) -> Receipt | None:
+    """Release a file of records into another file and return the receipt, which is also written beside the target.
+
+    ``columns`` name what to privatize; everything else passes as it is. ``resume`` continues work that was cut off, or
+    begins it; None is returned when it was finished before. ``force`` replaces what is there. ``progress=Progress``
+    shows a bar. Formats and compression are told from the names unless ``format`` says otherwise. The privatizer should
+    not be used elsewhere meanwhile; its own counts start from zero.
+
+    :raises InvalidParameter: if a setting is not allowed or a column is not there.
+    :raises ResumeError: if a partial output is in the way or belongs to another job.
+    :raises RecordError: if the input cannot be read or the output cannot be written; nothing is under the target's name then.
+    :raises OSError: if a file cannot be opened.
+    """
+    path = Path(source)
+    if isinstance(columns, str):
+        raise InvalidParameter("columns", columns, "must be a list of names")
+    layout = make_layout(path, format=format, columns=tuple(columns), delimiter=delimiter, header=header, encoding=encoding)
+    with open_source(path) as opened:
+        return run_job(private, opened, layout, target, receipt=receipt, resume=resume, force=force, progress=progress)
+
+
+@contextmanager
+def open_source(path: Path | None) -> Iterator[Source]:
+    """Open a file, or standard input when there is no path; a pipe under a path is read like standard input.
+
+    :raises OSError: if it cannot be opened.
+    """
+    if path is None:
+        yield StreamSource(sys.stdin.fileno(), "standard input")
+    elif path.exists() and not path.is_file() and not path.is_dir():
+        with path.open("rb", buffering=0) as pipe:
+            yield StreamSource(pipe.fileno(), str(path))
+    else:
+        source = FileSource(path)
+        try:
+            yield source
+        finally:
+            source.close()
+
+
+def run_job(
+    private: Privatizer,
+    source: Source,
+    layout: Layout,
+    target: Path | str,
+    *,
+    receipt: Path | None = None,
+    resume: bool = False,
+    force: bool = False,
+    progress: type[Progress] | None = None,
+) -> Receipt | None:
+    """Do what ``privatize_file`` does, for any source; a stream cannot be resumed."""
+    return Job(private, source, layout, Path(target), receipt).run(resume=resume, force=force, progress=progress)

@@ -1,0 +1,160 @@
+"""A file of records into a file of released records: no record lost, repeated or drawn twice, whenever the work is cut off.
+
+Released records are appended to ``OUT.partial`` about once a second; once they are on disk a line in ``OUT.journal`` says
+so. Work that is cut off is continued from the last such line: the partial file is cut to that length, as many records of
+the input are skipped, and what was released stays as it is. ``OUT`` appears at the very end, complete. A batch that was
+drawn but never reached the journal is drawn again; nobody was ever given it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from deniable.errors import InvalidParameter, RecordError, ResumeError
+from deniable.progress import Progress
+from deniable.records.checkpoints import Checkpoints, Pack
+from deniable.records.compression import compress, compression_for
+from deniable.records.identity import check_identity, identity_of
+from deniable.records.journal import Journal
+from deniable.records.layout import Layout
+from deniable.records.opening import open_reader
+from deniable.records.partial import Partial
+from deniable.records.publish import beside, publish, sync_file, write_whole
+from deniable.records.reader import Reader
+from deniable.records.receipts import check_budget, check_finished, receipt_of
+from deniable.records.source import Source
+from deniable.records.targets import check_apart, check_target
+from deniable.text.privatizer import Privatizer
+from deniable.text.receipt import Receipt
+
+
+class Job:
+    """One file on its way into another."""
+
+    def __init__(self, private: Privatizer, source: Source, layout: Layout, target: Path, receipt: Path | None) -> None:
+        """Check where everything goes.
+
+        :raises InvalidParameter: if the budget does not fit the columns or a name does not fit the format.
+        :raises RecordError: if the output cannot go where it is to go.
+        """
+        check_budget(private, layout)
+        self.target = check_target(target, layout)
+        self.partial_path = beside(self.target, ".partial")
+        self.journal_path = beside(self.target, ".journal")
+        self.receipt_path = beside(self.target, ".receipt.json") if receipt is None else receipt
+        self._finishing_path = beside(self.target, ".finishing")
+        check_apart(source.name, self.target, self.partial_path, self.journal_path, self._finishing_path, self.receipt_path)
+        self._private, self._source, self._layout = private, source, layout
+
+    def run(self, *, resume: bool, force: bool, progress: type[Progress] | None) -> Receipt | None:
+        """Do the work, or the rest of it, and return the receipt; None if it was finished before."""
+        if resume and self._source.identity() is None:
+            raise InvalidParameter("resume", True, "a stream cannot be read again; resuming needs a file as input")
+        if resume and "insecure_seed" in self._private.receipt().randomness:
+            raise InvalidParameter("resume", True, "with a seed the noise of the earlier run would be repeated; start over with --force")
+        reader = open_reader(self._source, self._layout)
+        journal = Journal(self.journal_path)
+        try:
+            partial = self._open(journal, resume=resume, force=force)
+            if partial is None and journal.job is None:
+                return None
+            if partial is not None:
+                self._release(reader, journal, partial, progress)
+            return self._finish(reader, journal)
+        except OSError as error:
+            if error.filename is not None:
+                raise
+            problem = f"{error.strerror or error}; the work can be continued with --resume"
+            raise RecordError(self.partial_path, problem) from error
+        finally:
+            if not journal.ends:  # there is nothing to continue from
+                self._clean_up(journal)
+            journal.close()
+
+    def _open(self, journal: Journal, *, resume: bool, force: bool) -> Partial | None:
+        """Return the partial file to append to; None if every record is released already."""
+        now = identity_of(self._private, self._source, self._layout)
+        if resume and journal.ends:
+            check_identity(journal.job or {}, now, self.partial_path)
+            return self._continue(journal, force=force)
+        if resume and journal.job is None and self.target.exists() and not self.partial_path.exists() and not force:
+            check_finished(self._private, self.receipt_path, self.target)
+            return None
+        force = force or (resume and journal.replaces)
+        if not force:
+            if journal.ends or (journal.job is None and self.partial_path.exists()):
+                way_out = "its journal is gone; " if resume else "continue it with --resume, or "
+                raise ResumeError(self.partial_path, f"is there from an earlier run; {way_out}start over with --force")
+            self._refuse(self.target)
+            self._refuse(self.receipt_path)
+        journal.begin(now, replaces=force)
+        self._finishing_path.unlink(missing_ok=True)
+        return Partial(self.partial_path)
+
+    def _continue(self, journal: Journal, *, force: bool) -> Partial | None:
+        if journal.complete and not self.partial_path.exists() and self.target.exists():
+            return None
+        if not (journal.replaces or force):
+            self._refuse(self.target)
+        if journal.sealed:
+            return None
+        partial = Partial.reopen(self.partial_path, length=journal.length, crc=journal.crc)
+        if not journal.complete:
+            return partial
+        partial.close()
+        return None
+
+    def _release(self, reader: Reader, journal: Journal, partial: Partial, progress: type[Progress] | None) -> None:
+        work = Checkpoints(self._private, reader, journal, partial, self._pack(reader))
+        try:
+            reader.skip(journal.records)
+            if progress is None:
+                work.run(None)
+            else:
+                with progress(self.target.name, total=reader.total, done=reader.position(), unit=reader.unit) as shown:
+                    work.run(shown)
+        finally:
+            partial.close()
+
+    def _pack(self, reader: Reader) -> Pack:
+        if self._layout.format == "parquet":
+            from deniable.records.arrow_partial import pack_stream
+            from deniable.records.parquet import ParquetReader
+
+            assert isinstance(reader, ParquetReader)  # noqa: S101
+            schema = reader.schema
+            return lambda pieces: pack_stream(pieces, schema)
+        kind = compression_for(self.target)
+        return lambda pieces: compress(b"".join(pieces), kind)
+
+    def _finish(self, reader: Reader, journal: Journal) -> Receipt:
+        receipt = receipt_of(self._private, reader, self._layout, journal.tally)
+        if self.partial_path.exists():
+            if self._layout.format == "parquet":
+                self._seal(journal)
+            write_whole(self.receipt_path, receipt.to_json())
+            publish(self.partial_path, self.target)
+        journal.remove()
+        return receipt
+
+    def _seal(self, journal: Journal) -> None:
+        """Turn the partial file into Parquet. Each step can be cut off: the copy starts over, the renaming is repeated."""
+        from deniable.records.arrow_partial import streams_to_parquet
+
+        finished = self._finishing_path
+        if not journal.sealed:
+            finished.unlink(missing_ok=True)
+            streams_to_parquet(self.partial_path, journal.ends, Path(self._source.name), finished)
+            sync_file(finished)
+            journal.seal()
+        if finished.exists():
+            finished.replace(self.partial_path)
+
+    def _refuse(self, path: Path) -> None:
+        if path.exists():
+            raise RecordError(path, "exists already; replace it with --force")
+
+    def _clean_up(self, journal: Journal) -> None:
+        if journal.job is not None:
+            self.partial_path.unlink(missing_ok=True)
+        journal.remove()

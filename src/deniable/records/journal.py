@@ -1,0 +1,147 @@
+"""The journal beside a partial output: which job it is, and how much of it is done.
+
+One line per entry, each with its checksum. A kill can cut the last line short; it is then as if it had never been
+written. The process that works on an output holds a lock on its journal, which the system releases when it dies.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from deniable.errors import ResumeError
+from deniable.text.tally import Tally
+
+_VERSION = 1
+_START = re.compile(rb"[0-9a-f]{0,8}|[0-9a-f]{8} ")
+
+
+class Journal:
+    """What is on record about a job. ``job`` is None while the journal is new."""
+
+    def __init__(self, path: Path) -> None:
+        """Open or make the journal, take its lock and read it.
+
+        :raises ResumeError: if another process holds the lock, or this is no journal of ours.
+        """
+        self.path = path
+        self.job: dict[str, Any] | None = None
+        self.replaces = False
+        self.complete = False
+        self.sealed = False
+        self.records = 0
+        self.crc = 0
+        self.ends: list[int] = []
+        self.tally = Tally()
+        self._descriptor = _open_locked(path)
+        try:
+            self._read()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def length(self) -> int:
+        """How many bytes of the partial file are on record."""
+        return self.ends[-1] if self.ends else 0
+
+    def begin(self, job: Mapping[str, Any], *, replaces: bool) -> None:
+        """Make this the journal of a job; ``replaces`` says whether it may replace an output that exists."""
+        os.ftruncate(self._descriptor, 0)
+        self.job, self.replaces = dict(job), replaces
+        self.complete = self.sealed = False
+        self.records, self.crc, self.ends, self.tally = 0, 0, [], Tally()
+        self._append({"journal": _VERSION, "replaces": replaces, "job": self.job})
+
+    def checkpoint(self, *, records: int, length: int, crc: int, tally: Tally) -> None:
+        """Record that ``records`` records, in ``length`` bytes with that checksum, are done; ``tally`` counts what is new."""
+        self._append({"records": records, "length": length, "crc": crc, "tally": tally.to_dict()})
+        self.records, self.crc = records, crc
+        self.ends.append(length)
+        self.tally.add(tally)
+
+    def finish(self) -> None:
+        """Record that every record is done."""
+        self._append({"complete": True})
+        self.complete = True
+
+    def seal(self) -> None:
+        """Record that the finished file is made and takes the place of the partial one."""
+        self._append({"sealed": True})
+        self.sealed = True
+
+    def remove(self) -> None:
+        """Delete the journal while its lock is held, then let go of it."""
+        if self._descriptor >= 0:  # without the lock, the file under that name may be another's by now
+            self.path.unlink(missing_ok=True)
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the lock."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _append(self, entry: Mapping[str, Any]) -> None:
+        text = json.dumps(entry).encode()
+        line = b"%08x %s\n" % (zlib.crc32(text), text)
+        if os.write(self._descriptor, line) != len(line):
+            raise OSError(28, os.strerror(28), str(self.path))
+        os.fsync(self._descriptor)
+
+    def _read(self) -> None:
+        intact = 0
+        for entry, end in _entries(self._descriptor):
+            if "job" in entry:
+                self.job, self.replaces = entry["job"], entry["replaces"]
+            elif "records" in entry:
+                self.records, self.crc = entry["records"], entry["crc"]
+                self.ends.append(entry["length"])
+                self.tally.add(Tally.from_dict(entry["tally"]))
+            elif "complete" in entry:
+                self.complete = True
+            elif "sealed" in entry:
+                self.sealed = True
+            intact = end
+        if not _START.fullmatch(os.pread(self._descriptor, 9, 0)):
+            raise ResumeError(self.path, "exists and is not a journal of deniable; move it away")
+        os.ftruncate(self._descriptor, intact)  # the next entry must not continue a line that was cut short
+
+
+def _entries(descriptor: int) -> Iterator[tuple[dict[str, Any], int]]:
+    """Yield the intact entries and where each ends, up to the first that is not intact."""
+    with open(os.dup(descriptor), "rb") as file:  # noqa: PTH123
+        file.seek(0)
+        end = 0
+        for line in file:
+            checksum, _, text = line[:-1].partition(b" ")
+            if not line.endswith(b"\n") or checksum != b"%08x" % zlib.crc32(text):
+                return
+            end += len(line)
+            yield json.loads(text), end
+
+
+def _open_locked(path: Path) -> int:
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            raise ResumeError(path, "another process is writing this output") from None
+        except BaseException:
+            os.close(descriptor)
+            raise
+        # The process that held the lock may have finished and deleted the journal in between.
+        try:
+            if os.path.samestat(os.fstat(descriptor), path.stat()):
+                return descriptor
+        except FileNotFoundError:
+            pass
+        os.close(descriptor)

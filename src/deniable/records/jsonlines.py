@@ -1,0 +1,108 @@
+"""JSON Lines: the bytes of values that are not private text pass as they are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from deniable.errors import InvalidParameter, RecordError
+from deniable.records.batch import Row
+from deniable.records.columns import listed
+from deniable.records.layout import Layout
+from deniable.records.lines import Lines
+from deniable.records.reader import LineReader
+from deniable.records.source import Source
+
+_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_TEXT = msgspec.json.Decoder(str | None)
+_WRITE = msgspec.json.Encoder().encode
+# msgspec keeps the last of two equal keys and says nothing; this reader of the standard library shows every pair.
+_PAIRS = json.JSONDecoder(object_pairs_hook=lambda pairs: pairs, parse_int=str, parse_float=str).decode
+_RECORDS_TO_SEE_A_COLUMN_IN = 1_000
+
+
+class JsonLinesReader(LineReader):
+    """Reads one object a line. An absent key stays absent, null stays null, empty lines stay empty lines."""
+
+    def __init__(self, source: Source, layout: Layout) -> None:
+        """Prepare to read.
+
+        :raises InvalidParameter: if no column is named.
+        """
+        if not layout.columns:
+            raise InvalidParameter("columns", [], "say which keys hold private text (--column)")
+        self._columns = layout.columns
+        self._unseen = set(layout.columns)
+        self._keys: dict[str, None] = {}
+        super().__init__(source, Lines(source, layout.encoding))
+        self.untouched = f"every value of keys other than {', '.join(layout.columns)}"
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the objects one by one.
+
+        :raises RecordError: if a line is not an object, repeats a key, or holds something other than text or null under
+            a named key.
+        :raises InvalidParameter: if the first records never have a named key: a misspelt name must not release anything.
+        """
+        held: list[Row] = []
+        line = 0
+        for line, text in enumerate(self._lines, 1):
+            row = self._row(text, line)
+            if not self._unseen and not held:
+                yield row
+                continue
+            held.append(row)
+            if self._unseen and (line >= _RECORDS_TO_SEE_A_COLUMN_IN or self._lines.idle()):
+                self._refuse_unseen(line)
+            if not self._unseen:
+                yield from held
+                held = []
+        if any(row.payload for row in held):
+            self._refuse_unseen(line)
+        yield from held
+
+    def write(self, rows: list[Row], released: list[str | None]) -> bytes:
+        """Return the objects with the released texts under their keys."""
+        texts = iter(released)
+        written = []
+        for row in rows:
+            if row.payload is None:
+                written.append(b"\n")
+                continue
+            record: dict[str, Any] = row.payload
+            for name in self._columns:
+                if name in record:
+                    record[name] = next(texts)
+            written += (_WRITE(record), b"\n")
+        return b"".join(written)
+
+    def _row(self, text: str, line: int) -> Row:
+        if not text.strip(" \t\r"):
+            return Row(None, (), len(text))
+        try:
+            record = _OBJECT.decode(text)
+            pairs = _PAIRS(text)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            # The library's own words could quote the text.
+            raise RecordError(self._name, "not a JSON object", line=line) from None
+        if len(pairs) != len(record):
+            raise RecordError(self._name, "a key stands twice in the object", line=line)
+        if self._unseen:
+            self._unseen.difference_update(record)
+            self._keys.update(dict.fromkeys(record))
+        return Row(record, tuple(self._text(record[name], name, line) for name in self._columns if name in record), len(text))
+
+    def _text(self, raw: msgspec.Raw, name: str, line: int) -> str | None:
+        try:
+            text: str | None = _TEXT.decode(raw)
+        except (msgspec.MsgspecError, ValueError):
+            raise RecordError(self._name, f"the value of {name} is not text or null", line=line) from None
+        return text
+
+    def _refuse_unseen(self, line: int) -> None:
+        name = next(name for name in self._columns if name in self._unseen)
+        problem = f"none of the first {line:,} records of {self._name} has it; they have {listed(list(self._keys))}"
+        raise InvalidParameter("columns", name, problem)

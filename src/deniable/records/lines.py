@@ -1,0 +1,88 @@
+"""Bytes into lines of text: split at line feeds and nowhere else."""
+
+from __future__ import annotations
+
+import codecs
+from collections import deque
+from collections.abc import Iterator
+from typing import Self
+
+from deniable.errors import RecordError
+from deniable.records.source import Source
+
+_BYTE_ORDER_MARK = "\ufeff"
+
+
+class Lines:
+    """The lines of a source, without their line feeds; a last line need not have one.
+
+    A byte order mark at the start is taken off, and ``marked`` says that there was one (known after the first line).
+    """
+
+    def __init__(self, source: Source, encoding: str = "utf-8") -> None:
+        self.name = source.name
+        self.marked = False
+        self._waiting = source.waiting
+        self._encoding = encoding
+        self._texts = self._decoded(source.chunks())
+        self._ready: deque[str] = deque()
+        self._unfinished: list[str] = []
+        self._ended = False
+        self._line_feeds = 0
+
+    def __iter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __next__(self) -> str:
+        """Return the next line.
+
+        :raises RecordError: if the bytes are not text in the encoding, with the line.
+        """
+        while not self._ready:
+            if self._ended:
+                raise StopIteration
+            self._fill()
+        return self._ready.popleft()
+
+    def idle(self) -> bool:
+        """Return whether the next line is still to come from a slow producer."""
+        return not self._ready and not self._ended and self._waiting()
+
+    def _fill(self) -> None:
+        text = next(self._texts, None)
+        if text is None:
+            self._ended = True
+            if rest := "".join(self._unfinished):
+                self._ready.append(rest)
+            return
+        first, *others = text.split("\n")
+        self._unfinished.append(first)  # joined only once its end is there: a huge line costs no more than its length
+        if others:
+            self._ready.append("".join(self._unfinished))
+            self._unfinished = [others.pop()]
+            self._ready.extend(others)
+
+    def _decoded(self, chunks: Iterator[bytes]) -> Iterator[str]:
+        decoder = codecs.getincrementaldecoder(self._encoding)(errors="strict")
+        start = True
+        for chunk in chunks:
+            text = self._decode(decoder, chunk)
+            if start and text:
+                start = False
+                if text.startswith(_BYTE_ORDER_MARK):
+                    self.marked = True
+                    text = text[1:]
+            self._line_feeds += text.count("\n")
+            if text:
+                yield text
+        if text := self._decode(decoder, b"", final=True):
+            yield text
+
+    def _decode(self, decoder: codecs.IncrementalDecoder, chunk: bytes, *, final: bool = False) -> str:
+        try:
+            return decoder.decode(chunk, final)
+        except UnicodeDecodeError as error:
+            good = error.object[: error.start].decode(self._encoding, "replace")
+            problem = f"not valid {self._encoding.upper()}; say the encoding of the file with --encoding, such as latin-1"
+            raise RecordError(self.name, problem, line=self._line_feeds + good.count("\n") + 1) from None

@@ -1,0 +1,32 @@
+"""The reader for a layout."""
+
+from __future__ import annotations
+
+from deniable.errors import InvalidParameter
+from deniable.records.layout import Layout
+from deniable.records.plain import PlainReader
+from deniable.records.reader import Reader
+from deniable.records.source import FileSource, Source
+
+
+def open_reader(source: Source, layout: Layout) -> Reader:
+    """Return the reader of the source's records; the libraries of a format are imported only when it is used.
+
+    :raises InvalidParameter: if a column is not there, or Parquet comes as a stream.
+    :raises RecordError: if the source is not of the format.
+    """
+    if layout.format in ("csv", "tsv"):
+        from deniable.records.delimited import DelimitedReader
+
+        return DelimitedReader(source, layout)
+    if layout.format == "jsonl":
+        from deniable.records.jsonlines import JsonLinesReader
+
+        return JsonLinesReader(source, layout)
+    if layout.format == "parquet":
+        from deniable.records.parquet import ParquetReader
+
+        if not isinstance(source, FileSource):
+            raise InvalidParameter("format", "parquet", "cannot be read from a stream; give a file")
+        return ParquetReader(source.path, layout)
+    return PlainReader(source, encoding=layout.encoding)

@@ -1,0 +1,132 @@
+"""Parquet: columns that are not named pass with their types, nulls, order and metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from deniable.errors import InvalidParameter, RecordError, ResumeError
+from deniable.records.batch import Batch, BatchSize, Row, gather
+from deniable.records.columns import find_columns, untouched_columns
+from deniable.records.layout import Layout
+from deniable.text.columns import is_text
+
+_BYTES_AT_ONCE = 8 << 20
+_ROWS_AT_ONCE = 2_048
+_READ_BUFFER = 1 << 18
+
+
+def open_parquet(path: Path) -> pq.ParquetFile:
+    """Open a Parquet file for reading a little at a time.
+
+    :raises RecordError: if it is not one.
+    """
+    try:
+        return pq.ParquetFile(path, pre_buffer=False, buffer_size=_READ_BUFFER)
+    except (pa.ArrowException, OSError) as error:
+        raise RecordError(path, "not a Parquet file, or a damaged one") from error
+
+
+class ParquetReader:
+    """Reads rows of a Parquet file; what it writes are Arrow record batches (see ``arrow_partial``)."""
+
+    unit = "rows"
+
+    def __init__(self, path: Path, layout: Layout) -> None:
+        """Open the file and find the columns.
+
+        :raises RecordError: if it is not a Parquet file.
+        :raises InvalidParameter: if a column is not there or does not hold text.
+        """
+        self._path = path
+        self._file = open_parquet(path)
+        self.schema: pa.Schema = self._file.schema_arrow
+        self.total: int | None = self._file.metadata.num_rows
+        self._columns = find_columns(layout.columns, self.schema.names, str(path))
+        self.untouched = untouched_columns(self.schema.names, self._columns)
+        for i in self._columns:
+            kind = self.schema.field(i).type
+            if not is_text(kind.value_type if pa.types.is_dictionary(kind) else kind):
+                raise InvalidParameter("columns", self.schema.field(i).name, f"holds {kind}, not text")
+        self._done = 0
+
+    def head(self) -> list[Any]:
+        """Return nothing: the schema travels with every checkpoint."""
+        return []
+
+    def position(self) -> int:
+        """Return how many rows were read."""
+        return self._done
+
+    def skip(self, records: int) -> None:
+        """Leave out the rows that an earlier run released.
+
+        :raises ResumeError: if there are not as many.
+        """
+        if records > (self.total or 0):
+            raise ResumeError(self._path, f"has {self.total:,} records, but an earlier run released {records:,}: the input has changed")
+        self._done = records
+
+    def batches(self, size: BatchSize) -> Iterator[Batch]:
+        """Yield the rows in batches.
+
+        :raises RecordError: if the file is damaged or a text is not valid UTF-8.
+        """
+        for part in self._parts():
+            columns = [self._texts(part.column(i)) for i in self._columns]
+            rows = (Row(None, texts, 0) for texts in zip(*columns, strict=True))
+            start = 0
+            for group in gather(rows, size, lambda: False):
+                rest = part.slice(start, len(group))
+                yield self._batch(rest, group)
+                start += len(group)
+                self._done += len(group)
+
+    def _parts(self) -> Iterator[pa.RecordBatch]:
+        metadata = self._file.metadata
+        sizes = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+        for group, (rows, end) in enumerate(zip(sizes, accumulate(sizes), strict=True)):
+            ahead = self._done - (end - rows)
+            if not rows or ahead >= rows:
+                continue
+            per_row = max(1, metadata.row_group(group).total_byte_size // rows)
+            at_once = min(_ROWS_AT_ONCE, max(1, _BYTES_AT_ONCE // per_row))
+            try:
+                for part in self._file.iter_batches(at_once, row_groups=[group]):
+                    if ahead >= len(part):
+                        ahead -= len(part)
+                        continue
+                    yield part.slice(ahead)
+                    ahead = 0
+            except (pa.ArrowException, OSError) as error:
+                raise RecordError(self._path, f"row group {group + 1:,} cannot be read; the file is damaged") from error
+
+    def _texts(self, column: pa.Array) -> list[str | None]:
+        try:
+            texts: list[str | None] = column.to_pylist()
+        except UnicodeDecodeError:
+            last = self._done + len(column)
+            raise RecordError(self._path, f"a text in records {self._done + 1:,} to {last:,} is not valid UTF-8") from None
+        return texts
+
+    def _batch(self, part: pa.RecordBatch, rows: list[Row]) -> Batch:
+        width = len(self._columns)
+
+        def write(released: list[str | None]) -> pa.RecordBatch:
+            arrays = part.columns
+            for i, column in enumerate(self._columns):
+                arrays[column] = _as_type(released[i::width], self.schema.field(column).type)
+            return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+
+        return Batch(first=self._done, counts=[width] * len(rows), texts=[text for row in rows for text in row.texts], write=write)
+
+
+def _as_type(texts: list[str | None], kind: pa.DataType) -> pa.Array:
+    if not pa.types.is_dictionary(kind):
+        return pa.array(texts, type=kind)
+    return pa.array(texts, type=kind.value_type).dictionary_encode().cast(kind)

@@ -1,0 +1,28 @@
+"""Plain text: one record a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import cast
+
+from deniable.records.batch import Row
+from deniable.records.lines import Lines
+from deniable.records.reader import LineReader
+from deniable.records.source import Source
+
+
+class PlainReader(LineReader):
+    """Reads lines; one carriage return before the line feed is part of the line's end, not of the text."""
+
+    def __init__(self, source: Source, *, encoding: str) -> None:
+        super().__init__(source, Lines(source, encoding))
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the lines one by one."""
+        for line in self._lines:
+            text = line.removesuffix("\r")
+            yield Row(None, (text,), len(text))
+
+    def write(self, rows: list[Row], released: list[str | None]) -> bytes:  # noqa: ARG002
+        """Return the released lines."""
+        return "\n".join([*cast(list[str], released), ""]).encode()

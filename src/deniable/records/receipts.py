@@ -1,0 +1,57 @@
+"""The receipt of a file or stream of records: what the privatizer says, and what the other columns disclose."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from deniable.errors import InvalidParameter, ResumeError
+from deniable.records.layout import Layout
+from deniable.records.reader import Reader
+from deniable.text.privatizer import Privatizer
+from deniable.text.receipt import Receipt
+from deniable.text.tally import Tally
+
+_TELLING = ("mechanism", "epsilon_per_word", "epsilon_per_record", "embedding", "policy")
+
+
+def receipt_of(private: Privatizer, reader: Reader, layout: Layout, tally: Tally) -> Receipt:
+    """Return the receipt for the records counted in the tally."""
+    receipt = private.receipt_for(tally)
+    public, relaxations = list(receipt.public), list(receipt.relaxations)
+    if reader.untouched:
+        public.append(f"released exactly as it is: {reader.untouched}")
+    if len(layout.columns) > 1:
+        relaxations.append(
+            f"{len(layout.columns)} columns were privatized: counts and budget are per cell, "
+            "and what is spent on a row adds up over its cells"
+        )
+    return replace(receipt, public=tuple(public), relaxations=tuple(relaxations))
+
+
+def check_finished(private: Privatizer, receipt: Path, target: Path) -> None:
+    """Do nothing if a finished output was made with these settings, as far as its receipt is there to tell.
+
+    :raises ResumeError: if its receipt says otherwise, with every setting that differs.
+    """
+    try:
+        made = json.loads(receipt.read_text(encoding="utf-8"))
+        then = {key: made[key] for key in _TELLING}
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    described = private.receipt().to_dict()
+    differing = [key for key in _TELLING if then[key] != described[key]]
+    if differing:
+        problem = f"is finished, with other settings ({', '.join(differing)}); name another output, or start over with --force"
+        raise ResumeError(target, problem)
+
+
+def check_budget(private: Privatizer, layout: Layout) -> None:
+    """Do nothing if the budget means what it says.
+
+    :raises InvalidParameter: if a budget per record would be spent once per column.
+    """
+    if private.record_epsilon is not None and len(layout.columns) > 1:
+        problem = f"would be spent {len(layout.columns)} times, once per column; name one column, or use epsilon"
+        raise InvalidParameter("record_epsilon", private.record_epsilon, problem)

@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from privatize_command import Command, make_command
+
+
+@pytest.fixture
+def command(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Command:
+    return make_command(tmp_path_factory.getbasetemp() / "home", tmp_path)
+
+
+def test_a_parquet_file_with_receipt_and_summary(command: Command) -> None:
+    pq.write_table(pa.table({"id": [1, 2], "text": ["The fox!", None]}), command.folder / "in.parquet")
+    status, out, err = command.run("in.parquet", "--column", "text", "-o", "out.parquet")
+    assert (status, out) == (0, b"")
+    assert "out.parquet\n2 records, 2 words" in err
+    assert pq.read_table(command.folder / "out.parquet").to_pydict() == {"id": [1, 2], "text": ["the fox", None]}
+    assert json.loads((command.folder / "out.parquet.receipt.json").read_text())["counts"]["missing_records"] == 1
+
+
+def test_json_prints_the_receipt_and_quiet_prints_nothing(command: Command) -> None:
+    (command.folder / "in.csv").write_text("text\nfox\n")
+    status, out, err = command.run("in.csv", "--column", "text", "-o", "a.csv", "--json", "--receipt", "r.json")
+    assert (status, err) == (0, "")
+    assert json.loads(out) == json.loads((command.folder / "r.json").read_text())
+    assert not (command.folder / "a.csv.receipt.json").exists()
+    assert command.run("in.csv", "--column", "text", "-o", "b.csv", "--quiet") == (0, b"", "")
+
+
+def test_standard_input_can_go_to_a_file(command: Command) -> None:
+    assert command.run("-o", "out.txt.gz", "-q", data=b"fox\n")[0] == 0
+    assert (command.folder / "out.txt.gz").read_bytes()[:2] == b"\x1f\x8b"
+    status, _, err = command.run("-o", "x.txt", "--resume", data=b"fox\n")
+    assert status == 2
+    assert "--resume needs a FILE" in err
+
+
+def test_policies_reach_the_privatizer(command: Command) -> None:
+    (command.folder / "keep.txt").write_text("quick\nstranger\n")
+    options = ["--punctuation", "keep", "--case", "keep", "--unknown", "redact", "--keep-words", "keep.txt"]
+    assert command.run(*options, data=b"The quick, stranger: FOX!\n") == (0, b"The quick, [redacted]: FOX!\n", "")
+    status, out, err = command.run("--unknown", "error", data=b"fox\nthe secret\n")
+    assert (status, out) == (1, b"")
+    assert "record 2, word 2" in err
+    assert "secret" not in err
+
+
+def test_a_budget_per_record_is_divided(command: Command) -> None:
+    status, _, err = command.run("--record-epsilon", "1e7", "--json", data=b"the fox\n")
+    assert status == 0
+    assert json.loads(err)["epsilon_per_record"] == 1e7
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--epsilon", "1", "--record-epsilon", "1"], "give either --epsilon"),
+        (["--epsilon", "nan"], "epsilon = nan"),
+        (["--epsilon", "-3"], "epsilon = -3"),
+        (["--unknown", "pass"], "must be one of perturb"),
+        (["--format", "xml"], "must be one of text, csv"),
+        (["--format", "csv"], "say which columns"),
+        (["--format", "parquet", "--column", "t"], "parquet"),
+        (["--encoding", "klingon"], "is not an encoding"),
+        (["--delimiter", "ab", "--format", "csv", "--column", "text"], "must be one character"),
+        (["--column", "text"], "plain text has no columns"),
+        (["in.csv", "--column", "txet"], "it has the columns id, text"),
+        (["in.csv", "-o", "out.csv", "--resume", "--insecure-seed", "1"], "excludes --insecure-seed"),
+    ],
+)
+def test_wrong_usage_exits_2_and_says_what_to_do(command: Command, arguments: list[str], message: str) -> None:
+    (command.folder / "in.csv").write_text("id,text\n1,fox\n")
+    status, out, err = command.run(*arguments, data=b"id,text\n1,fox\n")
+    assert (status, out) == (2, b"")
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_files_that_cannot_be_opened_are_one_line(command: Command) -> None:
+    assert command.run("none.txt") == (1, b"", "deniable: none.txt: No such file or directory\n")
+    (command.folder / "in.txt").write_text("fox\n")
+    status, _, err = command.run("in.txt", "-o", "no/out.txt")
+    assert status == 1
+    assert err.startswith("deniable: no/out.txt: the folder no is not there")
+    status, _, err = command.run(".")
+    assert status == 1
+    assert err.count("\n") == 1
+
+
+def test_a_seed_is_called_insecure_and_repeats(command: Command) -> None:
+    runs = [command.run("--insecure-seed", "7", "--epsilon", "1", "--quiet", data=b"the quick brown fox\n" * 9) for _ in range(2)]
+    assert runs[0] == runs[1]
+    assert "INSECURE" in runs[0][2]
+
+
+def test_without_a_seed_no_two_runs_are_alike(command: Command) -> None:
+    runs = [command.run("--epsilon", "1", data=b"the quick brown fox\n" * 9) for _ in range(2)]
+    assert runs[0][1] != runs[1][1]
+
+
+def test_an_interrupted_job_says_nothing_and_can_be_resumed(command: Command) -> None:
+    lines = "".join(f"word{i % 100} the fox\n" for i in range(150_000))
+    (command.folder / "in.txt").write_text(lines)
+    process = command.start("in.txt", "-o", "out.txt", "--quiet")
+    journal = command.folder / "out.txt.journal"
+    deadline = time.monotonic() + 60
+    while process.poll() is None and time.monotonic() < deadline and not (journal.exists() and journal.read_bytes().count(b"\n") > 1):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate()
+    assert process.returncode == 130
+    assert err == b""
+    assert not (command.folder / "out.txt").exists()
+    status, _, err_text = command.run("in.txt", "-o", "out.txt")
+    assert status == 2
+    assert "--resume" in err_text
+    assert command.run("in.txt", "-o", "out.txt", "--resume", "--quiet") == (0, b"", "")
+    assert (command.folder / "out.txt").read_text() == lines
+    status, _, err_text = command.run("in.txt", "-o", "out.txt", "--resume")
+    assert (status, err_text) == (0, "out.txt is finished already; nothing was drawn\n")
+
+
+_PEAK = """
+import re, sys
+from pathlib import Path
+from deniable.cli import main
+sys.argv = ["deniable", *sys.argv[1:]]
+try:
+    main()
+finally:
+    # ru_maxrss would count the process that started this one
+    print(int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]) // 1024)
+"""
+
+
+def peak_megabytes(command: Command, source: str) -> int:
+    argv = ["privatize", source, "--column", "text", "--epsilon", "9", "--embedding", "tiny", "-o", f"out-{source}", "--quiet"]
+    done = subprocess.run(
+        [sys.executable, "-c", _PEAK, *argv], cwd=command.folder, env=command.environment, capture_output=True, check=True, text=True
+    )
+    return int(done.stdout)
+
+
+@pytest.mark.parametrize("format_", ["csv", "jsonl", "parquet"])
+def test_memory_does_not_grow_with_the_file(command: Command, format_: str) -> None:
+    """Most of each record is in another column, so that the file is large and the words are few."""
+    peaks = {}
+    for megabytes in (5, 50):
+        source = command.folder / f"in{megabytes}.{format_}"
+        rows = megabytes * 250
+        notes = [f"{i:06}" * 666 for i in range(rows)]
+        if format_ == "parquet":
+            pq.write_table(pa.table({"text": ["the fox"] * rows, "note": notes}), source, use_dictionary=False, compression="none")
+        elif format_ == "csv":
+            source.write_text("text,note\n" + "".join(f"the fox,{note}\n" for note in notes))
+        else:
+            source.write_text("".join(f'{{"text": "the fox", "note": "{note}"}}\n' for note in notes))
+        assert source.stat().st_size > megabytes * 900_000
+        peaks[megabytes] = peak_megabytes(command, source.name)
+    print(format_, peaks)
+    assert peaks[50] < peaks[5] + 100
+
+
+def test_a_dash_as_output_is_standard_output(command: Command) -> None:
+    assert command.run("-o", "-", data=b"fox\n") == (0, b"fox\n", "")
+    assert not list(command.folder.iterdir())
+
+
+def test_an_output_whose_name_speaks_of_another_format_is_refused(command: Command) -> None:
+    (command.folder / "in.csv").write_text("text\nfox\n")
+    status, _, err = command.run("in.csv", "--column", "text", "-o", "out.jsonl")
+    assert status == 2
+    assert "formats are not converted" in err
+    assert not (command.folder / "out.jsonl").exists()
+    assert command.run("in.csv", "--column", "text", "-o", "out.txt", "-q")[0] == 0
+
+
+def test_resuming_a_finished_output_with_other_settings_is_refused(command: Command) -> None:
+    (command.folder / "in.txt").write_text("fox\n")
+    assert command.run("in.txt", "-o", "out.txt", "-q")[0] == 0
+    status, _, err = command.run("in.txt", "-o", "out.txt", "--resume", "--epsilon", "3")
+    assert status == 2
+    assert "other settings (epsilon_per_word)" in err
+    assert (command.folder / "out.txt").read_text() == "fox\n"
+
+
+def test_an_epsilon_that_changes_hardly_anything_is_warned_about(command: Command) -> None:
+    warned = subprocess.run(command.argv(), input=b"fox\n", env=command.environment, capture_output=True, check=True).stderr.decode()
+    assert "about 100% of the words of tiny are released as they are" in warned
+    quiet = subprocess.run(command.argv("--epsilon", "0.1"), input=b"fox\n", env=command.environment, capture_output=True, check=True)
+    assert quiet.stderr == b""
+
+
+def test_a_header_that_is_really_private_text_is_not_shown(command: Command) -> None:
+    (command.folder / "in.csv").write_text("7,my doctor told me that i am very ill\n8,fox\n")
+    status, _, err = command.run("in.csv", "--column", "text", "-o", "out.csv")
+    assert status == 2
+    assert "doctor" not in err

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from privatize_command import Command, make_command, without_warning
+
+
+@pytest.fixture
+def command(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Command:
+    return make_command(tmp_path_factory.getbasetemp() / "home", tmp_path)
+
+
+def line_within(process: subprocess.Popen[bytes], seconds: float) -> bytes:
+    assert process.stdout is not None
+    ready, _, _ = select.select([process.stdout], [], [], seconds)
+    assert ready, f"nothing came out within {seconds} s"
+    return os.read(process.stdout.fileno(), 1000)
+
+
+def test_lines_in_lines_out_and_not_a_word_more(command: Command) -> None:
+    status, out, err = command.run(data=b"The quick, brown\n\nfox\r\nthe\xe2\x80\xa8fox")
+    assert (status, out, err) == (0, b"the quick brown\n\nfox\nthe fox\n", "")
+
+
+def test_nothing_in_nothing_out(command: Command) -> None:
+    assert command.run("-") == (0, b"", "")
+
+
+def test_a_slow_producer_gets_each_line_back_at_once(command: Command) -> None:
+    with command.start() as process:
+        assert process.stdin is not None
+        for word in (b"fox", b"the", b"quick"):
+            process.stdin.write(word + b"\n")
+            process.stdin.flush()
+            assert line_within(process, 20) == word + b"\n"
+        process.stdin.close()
+        assert process.wait(20) == 0
+
+
+def test_a_slow_producer_of_csv_and_json_gets_each_record_back_at_once(command: Command) -> None:
+    for format_, header, row, released in (
+        ("csv", b"id,text\n", b'1,"the,\nfox"\n', b"1,the fox\n"),
+        ("jsonl", b"", b'{"id": 1, "text": "fox!"}\n', b'{"id":1,"text":"fox"}\n'),
+    ):
+        with command.start("--format", format_, "--column", "text") as process:
+            assert process.stdin is not None
+            process.stdin.write(header + row)
+            process.stdin.flush()
+            out = line_within(process, 20)
+            if out == header:  # the header may come by itself or with the row
+                out += line_within(process, 20)
+            assert out == header + released
+            process.stdin.write(row)
+            process.stdin.flush()
+            assert line_within(process, 20) == released
+            process.stdin.close()
+
+
+def test_many_lines_go_through_in_order(command: Command) -> None:
+    data = b"".join(b"word%d the\n" % (i % 100) for i in range(20_000))
+    assert command.run(data=data) == (0, data, "")
+
+
+def test_a_closed_pipe_ends_the_work_quietly(command: Command) -> None:
+    with command.start() as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(b"the fox\n" * 1_000)
+        process.stdin.flush()
+        assert process.stdout.read(4) == b"the "
+        process.stdout.close()
+        with contextlib.suppress(BrokenPipeError):
+            for _ in range(2_000):
+                process.stdin.write(b"the fox\n" * 1_000)
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.close()
+        assert process.wait(20) == 0
+        assert without_warning(process.stderr.read()) == b""
+
+
+def test_ctrl_c_ends_the_work_quietly(command: Command) -> None:
+    with command.start() as process:
+        assert process.stdin is not None
+        assert process.stderr is not None
+        process.stdin.write(b"fox\n")
+        process.stdin.flush()
+        assert line_within(process, 20) == b"fox\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 130
+        assert without_warning(process.stderr.read()) == b""
+
+
+def test_a_terminal_gets_each_line_back_at_once(command: Command) -> None:
+    ours, theirs = pty.openpty()
+    with command.start(stdin=theirs) as process:
+        os.close(theirs)
+        os.write(ours, b"fox\n")
+        assert line_within(process, 20) == b"fox\n"
+        os.write(ours, b"\x04")
+        assert process.wait(20) == 0
+    os.close(ours)
+
+
+def test_compressed_input_is_recognised(command: Command) -> None:
+    assert command.run(data=gzip.compress(b"fox\n" * 3)) == (0, b"fox\n" * 3, "")
+    status, _, err = command.run(data=gzip.compress(os.urandom(50_000).hex().encode())[:-100])
+    assert status == 1
+    assert err == "deniable: standard input: the gzip data is damaged or cut short\n"
+
+
+def test_wrong_utf8_is_one_line_on_standard_error(command: Command) -> None:
+    status, _, err = command.run(data=b"fox\nsecret \xff\n")
+    assert status == 1
+    assert err == "deniable: standard input, line 2: not valid UTF-8; say the encoding of the file with --encoding, such as latin-1\n"
+    assert command.run("--encoding", "latin-1", data=b"fox \xff\n")[0] == 0
+
+
+def test_a_text_file_without_output_goes_to_standard_output(command: Command) -> None:
+    (command.folder / "in.txt").write_text("fox, the\n")
+    assert command.run("in.txt") == (0, b"fox the\n", "")
+
+
+def test_the_receipt_is_written_when_asked_for(command: Command) -> None:
+    status, out, err = command.run("--receipt", "r.json", "--json", data=b"fox the\n")
+    assert (status, out) == (0, b"fox the\n")
+    assert json.loads(err) == json.loads((command.folder / "r.json").read_text())
+    assert json.loads(err)["counts"]["words"] == 2
+    status, out, err = command.run("--receipt", "r.json", data=b"fox the\n")
+    assert (status, out) == (1, b"")
+    assert "--force" in err
+
+
+def test_a_full_device_is_one_line_on_standard_error(command: Command) -> None:
+    with Path("/dev/full").open("wb") as full:
+        process = command.start(stdout=full)
+        _, err = process.communicate(b"fox\n" * 10)
+    assert process.returncode == 1
+    assert err.decode().startswith("deniable: ")
+    assert "No space left" in err.decode()
+    assert without_warning(err).count(b"\n") == 1
+
+
+def test_output_comes_in_large_batches_when_input_is_fast(command: Command) -> None:
+    started = time.monotonic()
+    assert command.run(data=b"fox\n" * 50_000)[0] == 0
+    assert time.monotonic() - started < 20  # line by line this takes minutes

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from deniable import Embedding, MalformedEmbedding
+from deniable.embeddings.subwords import Subwords
+
+
+@pytest.mark.parametrize(
+    ("words", "vectors", "says"),
+    [
+        ([], np.zeros((0, 2)), "no words"),
+        (["a"], np.zeros((1, 0)), "no dimensions"),
+        (["a", "b"], [[1.0, 2.0]], "2 words but 1 vectors"),
+        (["a"], [1.0], "1 axes"),
+        (["a", "a"], [[1.0], [2.0]], "word 2 repeats word 1"),
+        (["a", ""], [[1.0], [2.0]], "word 2 is empty"),
+        (["a\nb"], [[1.0]], "line break"),
+        (["a", "b"], [[1.0], [np.nan]], r"vector of word 2 \('b'\)"),
+        (["a", "b"], [[1.0], [np.inf]], "not finite"),
+        (["<unk>", "</s>"], [[1.0], [2.0]], "only word"),
+    ],
+)
+def test_what_is_no_embedding_is_refused(words: list[str], vectors: Any, says: str) -> None:
+    with pytest.raises(MalformedEmbedding, match=says):
+        Embedding(words, vectors)
+
+
+def test_the_unknown_word_is_the_mean_unless_the_embedding_has_its_own() -> None:
+    assert Embedding(["a", "b"], [[1.0], [4.0]]).unknown.tolist() == [2.5]
+    own = Embedding(["a", "<unk>", "b"], [[1.0], [9.0], [4.0]])
+    assert own.unknown.tolist() == [9.0]
+    assert list(own.words) == ["a", "b"]
+    assert own.vectors.tolist() == [[1.0], [4.0]]
+
+
+def test_marks_of_sentence_ends_are_no_words() -> None:
+    embedding = Embedding(["</s>", "a", "b"], [[7.0], [1.0], [4.0]])
+    assert list(embedding.words) == ["a", "b"]
+    assert embedding.unknown.tolist() == [2.5]
+
+
+def test_words_that_share_a_vector_are_counted() -> None:
+    assert Embedding(list("abcd"), [[0.0, 1.0], [2.0, 2.0], [-0.0, 1.0], [2.0, 2.0]]).shadowed.tolist() == [2, 3]
+
+
+def test_the_fingerprint_changes_with_every_part() -> None:
+    def fingerprint(words: str = "ab", first: float = 1.0, unknown: float = 5.0, run: int | None = None) -> str:
+        embedding = Embedding(list(words), [[first], [2.0]], unknown=[unknown])
+        if run is not None:
+            embedding.subwords = Subwords(np.ones((3, 1), dtype=np.float32), minn=run, maxn=4)
+        return embedding.fingerprint
+
+    different = [fingerprint(), fingerprint("ac"), fingerprint(first=1.5), fingerprint(unknown=6.0), fingerprint(run=2), fingerprint(run=3)]
+    assert len(set(different)) == len(different)
+    assert fingerprint() == fingerprint()
+
+
+def test_ids_and_rows_hold_the_unknown_word() -> None:
+    embedding = Embedding(["a", "b"], [[1.0], [4.0]])
+    ids = embedding.ids(["b", "nobody", "a"])
+    assert ids.tolist() == [1, 2, 0]
+    assert embedding.rows(ids).tolist() == [[4.0], [2.5], [1.0]]
+    rows = embedding.rows(np.array([0]))
+    rows[:] = 0
+    assert embedding.vectors[0] == 1.0
+
+
+def test_case_is_told_by_the_words() -> None:
+    assert not Embedding(["a", "7"], [[1.0], [2.0]]).cased
+    assert Embedding(["a", "A"], [[1.0], [2.0]]).cased

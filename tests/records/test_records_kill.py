@@ -1,0 +1,142 @@
+"""Killed at any moment and resumed, a job loses, repeats and redraws nothing."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from deniable import Embedding
+from deniable.embeddings import store
+from deniable.records.arrow_partial import _batches
+from deniable.records.journal import Journal
+
+ROWS = 1_500
+KILLS = 22
+
+
+class Zygote:
+    def __init__(self, home: Path) -> None:
+        environment = {**os.environ, "DENIABLE_HOME": str(home), "OPENBLAS_NUM_THREADS": "1"}
+        script = Path(__file__).with_name("zygote.py")
+        self.process = subprocess.Popen(
+            [sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+        )
+
+    def run(self, argv: list[str | Path], target: Path, *, after: float | None = None, length: float | None = None) -> dict[str, Any]:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        words = [str(word) for word in [*argv, "-o", target]]
+        self.process.stdin.write(json.dumps({"argv": words, "journal": f"{target}.journal", "after": after, "length": length}) + "\n")
+        self.process.stdin.flush()
+        answer: dict[str, Any] = json.loads(self.process.stdout.readline())
+        return answer
+
+
+@pytest.fixture(scope="module")
+def zygote(embedding: Embedding, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Zygote]:
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("DENIABLE_HOME", str(home))
+        store.save(embedding, "tiny")
+    zygote = Zygote(home)
+    yield zygote
+    zygote.process.communicate()
+
+
+def write_source(source: Path) -> list[str]:
+    texts = [f"word{i % 200} the quick fox" if i % 10 else "" for i in range(ROWS)]
+    if source.suffix == ".csv":
+        with source.open("w", newline="") as file:
+            csv.writer(file).writerows([["id", "text", "note"], *([i, text, f"0{i},\n"] for i, text in enumerate(texts))])
+    else:
+        table = pa.table({"id": range(ROWS), "text": texts, "note": [f"0{i}," for i in range(ROWS)]})
+        pq.write_table(table, source, row_group_size=400)
+    return texts
+
+
+def released_so_far(target: Path) -> list[Any]:
+    """What the journal has on record after a kill: the bytes of CSV, the rows of Parquet."""
+    if not (path := target.with_name(target.name + ".journal")).exists():
+        return []
+    partial = target.with_name(target.name + ".partial")
+    copied = path.with_name("copied.journal")  # opening repairs a last line that was cut short; the command must do that itself
+    shutil.copyfile(path, copied)
+    journal = Journal(copied)
+    journal.close()
+    if journal.sealed or not partial.exists():
+        return []  # the partial file is in its final form already
+    if target.suffix == ".csv":
+        return [partial.read_bytes()[: journal.length]]
+    return [row for batch in _batches(partial, journal.ends) for row in batch.to_pylist()]
+
+
+@pytest.mark.parametrize("format_", ["csv", "parquet"])
+def test_a_killed_job_resumes_without_losing_repeating_or_redrawing(zygote: Zygote, tmp_path: Path, format_: str) -> None:
+    source = tmp_path / f"in.{format_}"
+    texts = write_source(source)
+    command: list[str | Path] = ["privatize", source, "--column", "text", "--epsilon", "1", "--embedding", "tiny", "--quiet"]
+    whole = [zygote.run(command, tmp_path / f"whole{i}.{format_}") for i in range(3)]
+    assert all(run["status"] == 0 for run in whole)
+    seconds = min(run["seconds"] for run in whole)
+    length = max(run["length"] for run in whole)
+    moments = random.Random(20_26)
+    interrupted = midway = 0
+    for kill in range(KILLS):
+        target = tmp_path / f"out{kill}.{format_}"
+        kept: list[list[Any]] = []
+        for again in range(3 if kill % 4 < 2 else 1):
+            # Half of the kills come at a moment of the whole run, half at a length of the journal: on a busy machine
+            # run times vary so much that the first kind alone would often come too late.
+            share = moments.uniform(0.02, 1.0)
+            when = {"after": share * seconds} if kill % 2 or again else {"length": share * length}
+            run = zygote.run([*command, *["--resume"][:again]], target, **when)
+            assert run["status"] in (0, -9)
+            interrupted += run["status"] == -9 and again == 0
+            kept.append(released_so_far(target))
+            assert not target.exists() or rows_in(target) == ROWS
+        midway += bool(kept[0])
+        assert zygote.run([*command, "--resume"], target)["status"] == 0
+        check_output(target, texts, kept)
+    print(f"{format_}: {seconds:.2f} s a run, {interrupted} of {KILLS} interrupted, {midway} with records on record")
+    assert interrupted >= KILLS / 2, "the kills came too late to mean anything"
+    assert midway >= KILLS / 3
+
+
+def rows_in(target: Path) -> int:
+    if target.suffix == ".parquet":
+        return int(pq.ParquetFile(target).metadata.num_rows)
+    with target.open(newline="") as file:
+        return sum(1 for _ in csv.reader(file)) - 1
+
+
+def check_output(target: Path, texts: list[str], kept: list[list[Any]]) -> None:
+    if target.suffix == ".csv":
+        with target.open(newline="") as file:
+            header, *rows = csv.reader(file)
+        assert header == ["id", "text", "note"]
+        assert [(row[0], row[2]) for row in rows] == [(str(i), f"0{i},\n") for i in range(ROWS)]
+        released = [row[1] for row in rows]
+        assert all(target.read_bytes().startswith(part) for parts in kept for part in parts)
+    else:
+        table = pq.read_table(target).to_pylist()
+        assert [(row["id"], row["note"]) for row in table] == [(i, f"0{i},") for i in range(ROWS)]
+        released = [row["text"] for row in table]
+        assert all(table[: len(part)] == part for part in kept)
+    assert [len(text.split()) for text in released] == [len(text.split()) for text in texts]
+    receipt = json.loads(target.with_name(target.name + ".receipt.json").read_text())
+    assert receipt["counts"]["records"] == ROWS
+    assert receipt["counts"]["words"] == sum(len(text.split()) for text in texts)
+    beside = {path.name for path in target.parent.glob(target.name + ".*")}
+    assert beside == {target.name + ".receipt.json"}

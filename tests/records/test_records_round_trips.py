@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import io
+import json
+import lzma
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from deniable import Privatizer
+from deniable.records import privatize_file
+from deniable.records.compression import compress
+
+ENDINGS = {"": None, ".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd"}
+
+
+def unpack(data: bytes, ending: str) -> bytes:
+    """Unpack with libraries other than the one that reads input, where there is one."""
+    if ending == ".zst":
+        return bytes(pa.CompressedInputStream(pa.BufferReader(data), "zstd").read())
+    unpackers: dict[str, Callable[[bytes], bytes]] = {"": bytes, ".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
+    return unpackers[ending](data)
+
+
+@pytest.fixture(autouse=True)
+def _many_checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every batch becomes a checkpoint, so that outputs are made of several members."""
+    monkeypatch.setattr("deniable.records.checkpoints.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr("deniable.records.batch._RECORDS_AT_ONCE", 7)
+
+
+@pytest.mark.parametrize("ending_in", ENDINGS)
+@pytest.mark.parametrize("ending_out", ENDINGS)
+def test_text_keeps_every_line_in_order_through_any_compression(
+    ending_in: str, ending_out: str, private: Privatizer, tmp_path: Path, leftovers: Callable[[Path], list[str]]
+) -> None:
+    lines = [f"word{i} the word{i + 1}" if i % 5 else "" for i in range(40)]
+    source, target = tmp_path / f"in.txt{ending_in}", tmp_path / f"out.txt{ending_out}"
+    source.write_bytes(compress("".join(line + "\n" for line in lines).encode(), ENDINGS[ending_in]))
+    receipt = privatize_file(private, source, target)
+    assert unpack(target.read_bytes(), ending_out).decode() == "".join(line + "\n" for line in lines)
+    assert receipt is not None
+    assert receipt.tally.records == 40
+    assert json.loads((tmp_path / (target.name + ".receipt.json")).read_text()) == receipt.to_dict()
+    assert leftovers(target) == []
+
+
+@pytest.mark.parametrize(("command", "ending"), [("gzip", ".gz"), ("bzip2", ".bz2"), ("xz", ".xz"), ("zstd", ".zst")])
+def test_the_usual_tools_read_compressed_output(command: str, ending: str, private: Privatizer, tmp_path: Path) -> None:
+    source, target = tmp_path / "in.txt", tmp_path / f"out.txt{ending}"
+    source.write_text("".join(f"word{i}\n" for i in range(30)))
+    privatize_file(private, source, target)
+    try:
+        unpacked = subprocess.run([command, "-dc", target], capture_output=True, check=True).stdout
+    except FileNotFoundError:
+        pytest.skip(f"{command} is not installed")
+    assert unpacked == source.read_bytes()
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize(("format_", "delimiter"), [("csv", ","), ("tsv", "\t")])
+def test_cells_of_other_columns_stay_as_they_are(format_: str, delimiter: str, ending: str, private: Privatizer, tmp_path: Path) -> None:
+    rows = [["007", "the, quick", "1.50", 'say "x"'], ["", "fox\nbrown", "NULL", "a\nb\r\nc"], [" 1e5 ", "", "\x00", "\u2028\x85"]] * 10
+    written = io.StringIO(newline="")
+    csv.writer(written, delimiter=delimiter).writerows([["id", "text", "value", "note"], *rows])
+    source, target = tmp_path / f"in.{format_}{ending}", tmp_path / f"out.{format_}{ending}"
+    source.write_bytes(compress(written.getvalue().encode(), ENDINGS[ending]))
+    privatize_file(private, source, target, columns=["text"])
+    text = unpack(target.read_bytes(), ending).decode()
+    read = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+    expected = {"the, quick": "the quick", "fox\nbrown": "fox brown", "": ""}
+    assert read == [["id", "text", "value", "note"], *([row[0], expected[row[1]], *row[2:]] for row in rows)]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_other_json_values_keep_their_bytes(ending: str, private: Privatizer, tmp_path: Path) -> None:
+    records = [
+        r'{"id": 123456789012345678901234567890, "text": "the\u0020quick", "n": 1.10, '
+        r'"deep": {"a" : [1, 2,  {"a":1,"a":2}]}, "u": "\u00e9"}',
+        '{"text": null, "x": true}',
+        '{"x": 1E400}',
+        '{"text": "", "e": -0.0}',
+    ] * 5
+    source, target = tmp_path / f"in.jsonl{ending}", tmp_path / f"out.jsonl{ending}"
+    source.write_bytes(compress("\n".join(records).encode(), ENDINGS[ending]))
+    privatize_file(private, source, target, columns=["text"])
+    expected = [
+        '{"id":123456789012345678901234567890,"text":"the quick","n":1.10,"deep":{"a" : [1, 2,  {"a":1,"a":2}]},"u":"\\u00e9"}',
+        '{"text":null,"x":true}',
+        '{"x":1E400}',
+        '{"text":"","e":-0.0}',
+    ] * 5
+    assert unpack(target.read_bytes(), ending).decode().split("\n") == [*expected, ""]
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())])
+def test_parquet_keeps_types_metadata_nulls_and_order(kind: pa.DataType, private: Privatizer, tmp_path: Path) -> None:
+    texts = ["the quick", None, "", "fox fox", *(f"word{i}" for i in range(50))]
+    n = len(texts)
+    plain = pa.array(texts, type=pa.string())
+    table = pa.table(
+        {
+            "id": pa.array(range(n), type=pa.uint16()),
+            "text": plain.dictionary_encode() if pa.types.is_dictionary(kind) else plain.cast(kind),
+            "when": pa.array([None, *range(n - 1)], type=pa.timestamp("us", tz="Europe/Rome")),
+            "price": pa.array([None, *range(1, n)], type=pa.decimal128(10, 2)),
+            "kind": pa.array([f"k{i % 3}" for i in range(n)]).dictionary_encode(),
+            "nested": pa.array([[{"a": i, "b": "the"}] if i % 4 else None for i in range(n)]),
+            "blob": pa.array([b"\xff" * (i % 3) for i in range(n)], type=pa.large_binary()),
+        }
+    ).replace_schema_metadata({"made by": "a test"})
+    field = table.schema.field("id").with_metadata({"unit": "none"})
+    table = table.cast(table.schema.set(0, field))
+    source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    pq.write_table(table, source, row_group_size=11, compression="gzip")
+    receipt = privatize_file(private, source, target, columns=["text"])
+    before, after = pq.read_table(source), pq.read_table(target)
+    assert after.schema.equals(before.schema, check_metadata=True)
+    assert after.equals(before)
+    assert pq.ParquetFile(target).metadata.row_group(0).column(0).compression == "GZIP"
+    assert receipt is not None
+    assert receipt.tally.missing == 1
+    assert "id, when, price" in receipt.public[-1]
+
+
+def test_several_columns_are_privatized_each_in_its_place(private: Privatizer, tmp_path: Path) -> None:
+    table = pa.table({"a": [f"word{i}." for i in range(30)], "b": ["x"] * 30, "c": [f"word{i}! the" for i in range(30)]})
+    source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    pq.write_table(table, source)
+    receipt = privatize_file(private, source, target, columns=["c", "a"])
+    assert pq.read_table(target).to_pydict() == {
+        "a": [f"word{i}" for i in range(30)], "b": ["x"] * 30, "c": [f"word{i} the" for i in range(30)],
+    }  # fmt: skip
+    assert receipt is not None
+    assert "adds up over its cells" in receipt.relaxations[-1]
+
+
+def test_every_cell_of_a_dictionary_column_draws_its_own_noise(noisy: Privatizer, tmp_path: Path) -> None:
+    source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    pq.write_table(pa.table({"t": pa.array(["the quick"] * 300).dictionary_encode()}), source)
+    privatize_file(noisy, source, target, columns=["t"])
+    assert len(set(pq.read_table(target)["t"].to_pylist())) > 100

@@ -1,0 +1,67 @@
+"""A process that has everything imported and forks the ``deniable`` command again and again, killing it on request.
+
+Reads requests, one JSON object a line: {"argv": [...], "journal": path, "after": seconds or null, "length": bytes or
+null}. The child is killed after the seconds, or when the journal has that length. Answers each with {"status": exit
+status or minus the signal, "seconds": run time, "length": the longest the journal was seen to be}.
+
+Checkpoints are made far more often than in real life, so that a short job has many moments at which it can be cut off.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import deniable.records.arrow_partial
+import deniable.records.batch
+import deniable.records.checkpoints
+from deniable.cli import main
+
+deniable.records.checkpoints.SECONDS_BETWEEN_CHECKPOINTS = 0.01
+deniable.records.batch._RECORDS_AT_ONCE = 30
+
+
+def warm_up() -> None:
+    """Run the command once in this very process, so that no child spends its short life on imports."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, "in.csv")
+        source.write_text("text\nthe\n")
+        with contextlib.suppress(SystemExit):
+            sys.argv = ["deniable", "privatize", str(source), "-c", "text", "-e1", "-o", f"{folder}/out.csv", "--embedding", "tiny", "-q"]
+            main()
+
+
+def run(argv: list[str], journal: str, after: float | None, length: int | None) -> dict[str, float]:
+    longest = 0
+    started = time.monotonic()
+    child = os.fork()
+    if child == 0:
+        try:
+            sys.argv = ["deniable", *argv]
+            main()
+        except SystemExit as end:
+            os._exit(int(end.code or 0))
+        finally:
+            os._exit(99)
+    while True:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return {"status": os.waitstatus_to_exitcode(status), "seconds": time.monotonic() - started, "length": longest}
+        with contextlib.suppress(FileNotFoundError):
+            longest = max(longest, os.stat(journal).st_size)  # noqa: PTH116
+        if (after is not None and time.monotonic() - started >= after) or (length is not None and longest >= length):
+            os.kill(child, signal.SIGKILL)
+            after = length = None
+        time.sleep(0.0005)
+
+
+if __name__ == "__main__":
+    warm_up()
+    for line in sys.stdin:
+        print(json.dumps(run(**json.loads(line))), flush=True)

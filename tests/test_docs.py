@@ -1,0 +1,287 @@
+"""The documentation does what it says: blocks run, links resolve, options are all there, and no page knows this machine.
+
+In README.md and docs/**/*.md every ``python`` block is executed (the blocks of a page share one namespace) and every
+line of a ``console`` block that starts with ``$ `` is run by bash and must succeed. Directly before a fence,
+``<!-- exact -->`` also compares the output shown with the output made, and ``<!-- not run: reason -->`` leaves a block out.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if path.is_file()]
+MOST_BLOCKS_NOT_RUN = 5
+
+_FENCE = re.compile(r"^(?P<indent> *)```(?P<language>[\w-]*)[^\n]*$")
+_MARK = re.compile(r"^\s*<!--\s*(?P<mark>exact|not run: \S[^>]*?)\s*-->\s*$")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a page; ``line`` is the number of its first line of content."""
+
+    language: str
+    lines: list[str]
+    line: int
+    mark: str | None
+
+
+@dataclass(frozen=True)
+class Command:
+    """A line that a reader types, and what the page shows that it prints."""
+
+    text: str
+    shown: list[str]
+
+
+def blocks_of(text: str) -> list[Block]:
+    found: list[Block] = []
+    lines = text.split("\n")
+    position = 0
+    while position < len(lines):
+        opening = _FENCE.match(lines[position])
+        if opening is None:
+            position += 1
+            continue
+        indent, start = opening["indent"], position + 1
+        end = next((i for i in range(start, len(lines)) if lines[i].strip() == "```"), None)
+        assert end is not None, f"line {start}: the block is never closed"
+        mark = _MARK.match(lines[position - 1]) if position else None
+        content = [line.removeprefix(indent) for line in lines[start:end]]
+        found.append(Block(opening["language"], content, start + 1, mark["mark"] if mark else None))
+        position = end + 1
+    return found
+
+
+def commands_of(block: Block) -> list[Command]:
+    commands: list[Command] = []
+    for line in block.lines:
+        if line.startswith("$ "):
+            commands.append(Command(line[2:], []))
+        elif commands and commands[-1].text.endswith("\\") and not commands[-1].shown:
+            commands[-1] = Command(f"{commands[-1].text}\n{line.removeprefix('> ')}", [])
+        elif commands:
+            commands[-1].shown.append(line)
+    assert commands, f"line {block.line}: a console block without a line that starts with '$ '"
+    return commands
+
+
+def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "PYTHONIOENCODING": "utf-8", "COLUMNS": "80", "NO_COLOR": "1", "NO_MKDOCS_2_WARNING": "1"}
+    # -e is not enough: bash must also fail when the first part of a pipe does.
+    return subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        stdin=subprocess.DEVNULL,
+        timeout=60,
+    )
+
+
+@pytest.fixture
+def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder with the examples in it and an empty store of embeddings, as the working folder."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    shutil.copytree(ROOT / "examples", folder / "examples", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def run_page(text: str, name: str, folder: Path) -> None:
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    for block in blocks_of(text):
+        if block.mark is not None and block.mark.startswith("not run"):
+            continue
+        if block.language == "python":
+            # Blank lines first, so that a traceback names the line of the page.
+            source = "\n" * (block.line - 1) + "\n".join(block.lines)
+            exec(compile(source, name, "exec"), namespace)
+        elif block.language == "console":
+            for command in commands_of(block):
+                done = run(command.text, folder)
+                assert done.returncode == 0, f"{name}, line {block.line}: $ {command.text}\n{done.stdout}{done.stderr}"
+                if block.mark == "exact":
+                    made = [line.rstrip() for line in done.stdout.rstrip("\n").split("\n")]
+                    assert made == [line.rstrip() for line in command.shown] or made == [""] == (command.shown or [""])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_block_of_the_page_runs(page: Path, workplace: Path) -> None:
+    run_page(page.read_text(encoding="utf-8"), page.relative_to(ROOT).as_posix(), workplace)
+
+
+def fenced(language: str, content: str, mark: str = "") -> str:
+    return f"{mark}\n```{language}\n{content}\n```\n"
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        fenced("python", "1 / 0"),
+        fenced("python", "a = 1") + fenced("python", "assert a == 2"),
+        fenced("console", "$ false"),
+        fenced("console", "$ false | true"),
+        fenced("console", "$ no-such-command-at-all"),
+        fenced("console", "deniable --version"),
+        fenced("console", "$ echo this\nthat", "<!-- exact -->"),
+        fenced("console", "$ echo this", "<!-- exact -->"),
+        fenced("console", "$ echo unclosed").replace("\n```\n", "\n"),
+    ],
+)
+def test_a_page_that_is_wrong_is_caught(broken: str, workplace: Path) -> None:
+    with pytest.raises((AssertionError, ZeroDivisionError)):
+        run_page(broken, "broken.md", workplace)
+
+
+def test_a_page_that_is_right_passes(workplace: Path) -> None:
+    right = [
+        fenced("python", "from pathlib import Path\nPath('made').write_text('here')"),
+        fenced("console", "$ cat made && \\\n>   echo\nhere", "<!-- exact -->"),
+        fenced("console", "$ cat made\nthe output shown is not compared"),
+        fenced("console", "$ false", "<!-- not run: it fails -->"),
+        fenced("text", "$ false"),
+    ]
+    run_page("".join(right), "right.md", workplace)
+
+
+def test_few_blocks_are_not_run_and_most_pages_have_some_that_are() -> None:
+    blocks = [block for page in PAGES for block in blocks_of(page.read_text(encoding="utf-8"))]
+    runnable = [block for block in blocks if block.language in ("python", "console")]
+    not_run = [block for block in runnable if block.mark is not None and block.mark.startswith("not run")]
+    assert len(not_run) <= MOST_BLOCKS_NOT_RUN
+    assert len(runnable) - len(not_run) >= 30
+    assert {block.language for block in blocks} <= {"python", "console", "text", "yaml", "json", ""}, (
+        "write console or python, or it is never run"
+    )
+    nameless = [line for block in blocks if not block.language for line in block.lines]
+    assert not [line for line in nameless if re.match(r"\$ |>>> |deniable |import |from ", line)], (
+        "write console or python, or it is never run"
+    )
+
+
+def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocs")
+    build = run(f"python -m mkdocs build --strict --quiet --config-file '{ROOT / 'mkdocs.yml'}' --site-dir '{tmp_path / 'site'}'", ROOT)
+    assert build.returncode == 0, build.stderr
+    outside = re.compile(r"""(?:<script[^>]+src|<link[^>]+stylesheet[^>]+href)=["'](?:https?:)?//[^"']+""")
+    found = [hit for page in (tmp_path / "site").rglob("*.html") for hit in outside.findall(page.read_text(encoding="utf-8"))]
+    assert not found, "the site must not load anything from elsewhere"
+
+
+def test_links_between_files_of_the_repository_resolve() -> None:
+    # Strict mode looks at docs/ only, and not at what it includes.
+    for page in sorted(ROOT.glob("*.md")):
+        for link in re.findall(r"\]\(([^)\s#]+)[^)]*\)", page.read_text(encoding="utf-8")):
+            assert re.match(r"https?://|mailto:", link) or (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def cli_reference() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("make_cli_reference", ROOT / "scripts" / "make_cli_reference.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_command_line_reference_is_that_of_the_commands() -> None:
+    page = (ROOT / "docs" / "reference" / "cli.md").read_text(encoding="utf-8")
+    assert page == cli_reference().reference(), "run python scripts/make_cli_reference.py"
+
+
+def options() -> Iterator[tuple[str, str]]:
+    import typer
+
+    from deniable.cli.app import app
+
+    for command, details in cli_reference().commands(typer.main.get_command(app), "deniable"):
+        for parameter in details.params:
+            for option in (*parameter.opts, *parameter.secondary_opts):
+                yield command, option if option.startswith("-") else option.upper()
+
+
+def test_every_option_stands_in_the_section_of_its_command() -> None:
+    page = (ROOT / "docs" / "reference" / "cli.md").read_text(encoding="utf-8")
+    sections = {part.partition("`")[0]: part for part in page.split("\n## `")[1:]}
+    found = list(options())
+    assert len(found) > 40
+    missing = [(command, option) for command, option in found if f"`{option}`" not in sections[command]]
+    assert not missing
+
+
+def test_options_that_pages_speak_of_exist() -> None:
+    known = {option for _, option in options()} | {"--help"}
+    for page in PAGES:
+        if page.name == "cli.md":
+            continue
+        for block in blocks_of(page.read_text(encoding="utf-8")):
+            for line in block.lines if block.language == "console" else []:
+                for part in re.findall(r"deniable (?:privatize|explain|embeddings)[^|>]*", line):
+                    unknown = set(re.findall(r"(?<= )--[a-z-]+", part)) - known
+                    assert not unknown, f"{page.name}: {line}"
+
+
+FOLDERS = ("docs", "src", "tests", "benchmarks", "scripts", "examples", ".ci")
+OF_THIS_MACHINE = re.compile(
+    "|".join(
+        [
+            r"(?<![\w.])/wor" + r"k/\w",
+            r"/ro" + r"ot/",
+            r"/home/" + r"[a-z]",
+            r"/tmp/" + r"peers",
+            r"py" + r"pi\.(?:org|python)",
+            r"python" + r"hosted\.",
+            r"registry\." + r"npm",
+            r"arti" + r"factory",
+            r"--(?:extra-)?index" + r"-url",
+        ]
+    ),
+    re.IGNORECASE,
+)
+
+
+def files_of_the_project() -> Iterator[Path]:
+    endings = {".md", ".py", ".toml", ".yml", ".yaml", ".json", ".csv", ".txt", ".cfg", ".sh", ".cpp", ".hpp", ".h", ""}
+    for folder in FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.is_file() and path.suffix in endings and "__pycache__" not in path.parts:
+                yield path
+    yield from (path for path in sorted(ROOT.iterdir()) if path.is_file() and path.suffix in endings and path.name != ".git")
+
+
+def test_no_file_knows_this_machine_or_its_registry() -> None:
+    found = []
+    checked = 0
+    for path in files_of_the_project():
+        checked += 1
+        for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").split("\n"), 1):
+            if OF_THIS_MACHINE.search(line):
+                found.append(f"{path.relative_to(ROOT)}, line {number}: {line.strip()[:120]}")
+    assert checked > 100
+    assert not found
+
+
+def test_the_demonstration_runs_on_a_plain_terminal(workplace: Path) -> None:
+    done = run("PYTHONIOENCODING=ascii PYTHONUTF8=0 LC_ALL=C python examples/demo.py", workplace)
+    assert done.returncode == 0, done.stderr
+    assert "before" in done.stdout
+    assert "budget" in done.stdout

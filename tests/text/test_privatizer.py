@@ -1,0 +1,267 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deniable import Embedding, InvalidParameter, Multivariate, Privatizer, UnknownWord
+from deniable.text.assemble import PUBLIC_PUNCTUATION, join_words
+from deniable.text.policies import REDACTED
+from strategies import NASTY_TEXT
+
+UNCHANGED = 1e9
+"""An ε at which every known word is released as it is, so that what surrounds the noise can be seen."""
+
+
+def private(embedding: Embedding, epsilon: float = UNCHANGED, **policies: Any) -> Privatizer:
+    return Privatizer(Multivariate(embedding, epsilon=epsilon), **policies)
+
+
+def test_text_in_text_out(embedding: Embedding) -> None:
+    text = "The FOX, John’s e-mail:\nit  DON'T the U.S.; 7 o'clock!"
+    assert private(embedding)(text) == "the fox john's e-mail it don't the u.s. 7 o'clock"
+
+
+def test_every_word_goes_through_noise(embedding: Embedding) -> None:
+    released = private(embedding, 1e-6).many(["the fox do john it"] * 200)
+    assert len(set(released)) > 150
+
+
+def test_empty_missing_and_blank_texts_keep_their_place(embedding: Embedding) -> None:
+    assert private(embedding).many(["", None, "fox", "  ", "!?"]) == ["", None, "fox", "", ""]
+
+
+def test_lists_iterables_and_single_texts_agree(embedding: Embedding) -> None:
+    texts = ["the fox", None, "it", ""] * 3_000
+    release = private(embedding)
+    assert release.many(texts) == texts
+    assert list(release.stream(iter(texts))) == texts
+    assert release("the fox") == "the fox"
+
+
+def test_streams_are_lazy(embedding: Embedding) -> None:
+    taken = 0
+
+    def endless() -> Iterator[str]:
+        nonlocal taken
+        while True:
+            taken += 1
+            yield "the fox"
+
+    stream = private(embedding).stream(endless())
+    assert next(stream) == "the fox"
+    assert taken < 20_000
+
+
+@pytest.mark.parametrize("bad", [[1], [b"fox"], [["fox"]], [float("nan")]])
+def test_what_is_not_text_is_refused_by_its_record(bad: list[Any], embedding: Embedding) -> None:
+    with pytest.raises(InvalidParameter, match="record 3 is not text"):
+        private(embedding).many(["fox", None, *bad])
+
+
+def test_a_single_call_takes_text_only(embedding: Embedding) -> None:
+    for bad in (None, 7, b"fox", ["fox"]):
+        with pytest.raises(InvalidParameter, match="text"):
+            private(embedding)(bad)  # type: ignore[arg-type]
+
+
+def test_a_single_string_is_not_a_list_of_texts(embedding: Embedding) -> None:
+    with pytest.raises(InvalidParameter):
+        private(embedding).many("the fox")
+    with pytest.raises(InvalidParameter):
+        next(private(embedding).stream("the fox"))
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array(["the fox", None, ""]),
+        pa.chunked_array([["the fox"], [None, ""]]),
+        pa.array(["the fox", None, ""], type=pa.large_string()),
+        pa.array(["the fox", None, ""]).dictionary_encode(),
+        pl.Series(["the fox", None, ""]),
+        pd.Series(["the fox", None, ""], dtype="str", index=[7, 3, 3]),
+        pd.Series(["the fox", None, ""], dtype="string"),
+    ],
+    ids=["arrow", "chunked", "large", "dictionary", "polars", "pandas", "pandas-string"],
+)
+def test_columns_come_through_their_arrow_interface(column: Any, embedding: Embedding) -> None:
+    assert private(embedding).column(column).to_pylist() == ["the fox", None, ""]
+
+
+@pytest.mark.parametrize("column", [pa.array([1, 2]), pl.Series([1.5]), ["the fox"], pd.Series([1, 2])])
+def test_columns_of_something_else_are_refused(column: Any, embedding: Embedding) -> None:
+    with pytest.raises(InvalidParameter, match="column"):
+        private(embedding).column(column)
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    st.lists(NASTY_TEXT, max_size=5),
+    st.sampled_from(["perturb", "redact", "drop"]),
+    st.sampled_from(["drop", "keep"]),
+    st.sampled_from(["drop", "keep"]),
+    st.sampled_from([0.01, 3.0, UNCHANGED]),
+)
+def test_no_unknown_word_ever_comes_out(
+    embedding: Embedding, texts: list[str], unknown: str, punctuation: str, case: str, epsilon: float
+) -> None:
+    """Whatever goes in, every word that comes out is a word of the public vocabulary or the fixed redaction token."""
+    released = private(embedding, epsilon, unknown=unknown, punctuation=punctuation, case=case).many(texts)
+    allowed = sorted({*embedding.words, REDACTED}, key=len, reverse=True)
+    for text in released:
+        assert text is not None
+        rest = text.lower()
+        for word in allowed:
+            rest = rest.replace(word, " ")
+        assert set(rest) <= PUBLIC_PUNCTUATION | {" "}, text
+
+
+@given(st.text(st.characters(categories=["L", "N", "S", "P"]), min_size=1, max_size=12).filter(lambda s: s.isalnum()))
+def test_unknown_words_are_indistinguishable(secret: str) -> None:
+    """Two unknown words lead to the same id before any noise: perfect, not statistical, indistinguishability."""
+    from deniable.text.draft import Drafter
+    from deniable.text.policies import TextPolicy
+
+    few = Embedding(["zzzz1", "zzzz2"], [[0.0], [1.0]])
+    drafter = Drafter(few, TextPolicy())
+    drafts = [drafter.draft(f"zzzz1 {word} zzzz2", record=1) for word in (secret, "pa55w0rd")]
+    assert set(drafts[0].drawn[1:-1]) == {few.unknown_id} == set(drafts[1].drawn[1:-1])
+
+
+def test_a_policy_that_passes_unknown_words_through_does_not_exist(embedding: Embedding) -> None:
+    for name in ("keep", "pass", "ignore", None, ""):
+        with pytest.raises(InvalidParameter, match="unknown"):
+            private(embedding, unknown=name)
+
+
+def test_unknown_words_are_redacted_dropped_or_stopped_at(embedding: Embedding) -> None:
+    text = "the secretword fox"
+    assert private(embedding, unknown="redact")(text) == "the [redacted] fox"
+    assert private(embedding, unknown="drop")(text) == "the fox"
+    with pytest.raises(UnknownWord, match=r"record 2, word 2") as caught:
+        private(embedding, unknown="error").many(["fox", text])
+    assert "secretword" not in str(caught.value)
+
+
+def test_punctuation_and_case_are_kept_only_when_asked_for(embedding: Embedding) -> None:
+    text = "The fox (JOHN's), well-known: it... 7!? 🎉"
+    assert private(embedding)(text) == "the fox john's well known it 7"
+    assert private(embedding, punctuation="keep")(text) == "the fox (john's), well-known: it... 7!?"
+    assert private(embedding, case="keep")(text) == "The fox JOHN's well known it 7"
+    assert private(embedding, case="keep", punctuation="keep")(text) == "The fox (JOHN's), well-known: it... 7!?"
+
+
+def test_listed_words_are_kept_and_the_others_are_not(embedding: Embedding) -> None:
+    release = private(embedding, 1e-6, keep_words=["The", "don't"])
+    released = [text or "" for text in release.many(["the fox do"] * 50)]
+    assert all(text.startswith("the") and text.endswith(" do") for text in released)
+    assert len(set(released)) > 3
+
+
+def test_a_listed_word_that_is_unknown_stays_unknown(embedding: Embedding) -> None:
+    released = private(embedding, 1e-6, keep_words=["zorblatt7", "the"]).many(["the zorblatt7 the"] * 50)
+    assert not any("zorblatt7" in (text or "") for text in released)
+
+
+def test_a_cased_vocabulary_is_looked_up_as_spelled_and_then_in_lower_case(cased_embedding: Embedding) -> None:
+    assert private(cased_embedding)("Apple apple PIE US") == "Apple apple pie US"
+
+
+def test_clitics_are_joined_to_the_word_before_them() -> None:
+    assert join_words(["do", "n't", "'s", "fox", "'ll"]) == "don't's fox'll"
+    assert join_words(["n't", "fox"]) == "n't fox"
+    assert join_words([]) == ""
+
+
+def test_a_record_budget_is_divided_by_the_number_of_words(embedding: Embedding) -> None:
+    seen: list[np.ndarray] = []
+
+    class Watched(Multivariate):
+        def perturb(self, ids: Any, randomness: Any, *, epsilon: Any = None) -> Any:
+            seen.append(epsilon)
+            return super().perturb(ids, randomness, epsilon=epsilon)
+
+    release = Privatizer(Watched(embedding, epsilon=5), record_epsilon=12)
+    release.many(["the fox it", "", None, "fox", "the unknownword"])
+    assert seen[0].tolist() == [4, 4, 4, 12, 6, 6]
+    receipt = release.receipt().to_dict()
+    assert receipt["epsilon_per_record"] == 12
+    assert receipt["epsilon_per_word"] is None
+    assert receipt["budget"]["longest_record"] == {"words": 3, "epsilon": 12}
+
+
+@pytest.mark.parametrize("bad", [0, -1, float("nan"), "3"])
+def test_a_bad_record_budget_is_refused(bad: Any, embedding: Embedding) -> None:
+    with pytest.raises(InvalidParameter, match="record_epsilon"):
+        private(embedding, record_epsilon=bad)
+
+
+def test_one_privatizer_serves_many_threads(embedding: Embedding) -> None:
+    release = private(embedding)
+    failures: list[object] = []
+
+    def work() -> None:
+        failures.extend(1 for _ in range(20) if release.many(["the fox"] * 50) != ["the fox"] * 50)
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert release.receipt().tally.records == 6 * 20 * 50
+    assert release.receipt().tally.words == 6 * 20 * 50 * 2
+
+
+def test_the_callers_list_is_not_changed(embedding: Embedding) -> None:
+    texts = ["the secretword", None]
+    private(embedding, 0.1).many(texts)
+    assert texts == ["the secretword", None]
+
+
+def test_forgetting_spellings_while_another_thread_looks_them_up_is_harmless(monkeypatch: pytest.MonkeyPatch) -> None:
+    from deniable.embeddings.subwords import Subwords
+    from deniable.text import lookup
+
+    monkeypatch.setattr(lookup, "_REMEMBERED_SPELLINGS", 3)
+    few = Embedding(["aa", "bb"], [[1.0, 0.0], [0.0, 1.0]])
+    few.subwords = Subwords(np.random.default_rng(0).standard_normal((50, 2)).astype(np.float32), minn=2, maxn=3)
+    subwords = lookup.SubwordLookup(few)
+    spellings = [f"strange{i}" for i in range(40)]
+    expected = subwords.ids(spellings)
+    wrong: list[object] = []
+
+    def work() -> None:
+        try:
+            wrong.extend(1 for _ in range(30) if subwords.ids(spellings) != expected)
+        except KeyError as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert set(expected) <= {0, 1}
+
+
+def test_texts_are_not_in_representations_or_errors(embedding: Embedding) -> None:
+    from deniable.text.draft import Drafter
+    from deniable.text.policies import TextPolicy
+
+    assert "fox" not in repr(Drafter(embedding, TextPolicy(unknown="redact", keep_words=frozenset({"fox"}))).draft("fox", record=1))
+    broken = pa.Array.from_buffers(pa.string(), 1, [None, pa.py_buffer(np.array([0, 7], "<i4")), pa.py_buffer(b"secret\xff")])
+    with pytest.raises(InvalidParameter, match="UTF-8") as caught:
+        private(embedding).column(broken)
+    assert caught.value.__cause__ is None
+    assert "secret" not in str(caught.value)

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deniable import Embedding, InsecureSeededRandomness, Multivariate, Privatizer, __version__
+from deniable.text.tally import Tally
+
+
+def test_the_receipt_says_what_was_promised_and_spent(embedding: Embedding) -> None:
+    private = Privatizer(Multivariate(embedding, epsilon=3))
+    private.many(["the fox", None, "it", "the secretword it fox"])
+    receipt = json.loads(private.receipt().to_json())
+    assert receipt["deniable"] == __version__
+    assert receipt["epsilon_per_word"] == 3
+    assert receipt["embedding"]["fingerprint"] == embedding.fingerprint
+    assert receipt["counts"] == {"records": 4, "missing_records": 1, "words": 7, "unknown_words": 1}
+    assert receipt["budget"] == {"longest_record": {"words": 4, "epsilon": 12}, "median_record": {"words": 2, "epsilon": 6}}
+    assert receipt["relaxations"] == []
+    assert receipt["randomness"]["source"] == "secure"
+    assert any("not the ε of local differential privacy" in caveat for caveat in receipt["caveats"])
+    assert any("one user, one word" in caveat for caveat in receipt["caveats"])
+    assert "secretword" not in json.dumps(receipt)
+
+
+@pytest.mark.parametrize(
+    ("policy", "says"),
+    [
+        ({"unknown": "redact"}, "positions of unknown words"),
+        ({"unknown": "drop"}, "number of known words"),
+        ({"punctuation": "keep"}, "punctuation marks"),
+        ({"case": "keep"}, "capitalised"),
+        ({"keep_words": ["the"]}, "of 1 listed words"),
+        ({"unknown": "error"}, "every word was known"),
+    ],
+)
+def test_every_relaxation_is_named(policy: dict[str, object], says: str, embedding: Embedding) -> None:
+    receipt = Privatizer(Multivariate(embedding, epsilon=3), **policy).receipt()  # type: ignore[arg-type]
+    assert len(receipt.relaxations) == 1
+    assert says in receipt.relaxations[0]
+    assert says in receipt.summary()
+
+
+def test_a_seed_is_recorded_and_shouted(embedding: Embedding) -> None:
+    receipt = Privatizer(Multivariate(embedding, epsilon=3), randomness=InsecureSeededRandomness(insecure_seed=42)).receipt()
+    assert receipt.to_dict()["randomness"]["insecure_seed"] == 42
+    assert "INSECURE" in receipt.summary()
+
+
+def test_an_unused_privatizer_has_an_empty_receipt(embedding: Embedding) -> None:
+    receipt = Privatizer(Multivariate(embedding, epsilon=3)).receipt()
+    assert receipt.budget == {"longest_record": {"words": 0, "epsilon": 0}, "median_record": {"words": 0, "epsilon": 0}}
+    assert "0 records" in receipt.summary()
+
+
+TALLIES = st.builds(
+    Tally,
+    records=st.integers(0, 9),
+    missing=st.integers(0, 9),
+    words=st.integers(0, 99),
+    unknown_words=st.integers(0, 9),
+    lengths=st.dictionaries(st.integers(0, 9), st.integers(1, 9)).map(lambda d: __import__("collections").Counter(d)),
+)
+
+
+@given(TALLIES, TALLIES)
+def test_tallies_add_up_and_survive_json(first: Tally, second: Tally) -> None:
+    copied = Tally.from_dict(json.loads(json.dumps(first.to_dict())))
+    assert copied == first
+    copied.add(second)
+    assert copied.records == first.records + second.records
+    assert sum(copied.lengths.values()) == sum(first.lengths.values()) + sum(second.lengths.values())
+    everything = sorted(copied.lengths.elements())
+    assert copied.median == (everything[(len(everything) - 1) // 2] if everything else 0)
+    assert copied.longest == max(everything, default=0)
+
+
+def test_the_promise_is_worded_for_what_was_done(embedding: Embedding) -> None:
+    mechanism = Multivariate(embedding, epsilon=3)
+    assert Privatizer(mechanism).receipt().guarantee["statement"].startswith("For any two words")
+    relaxed = Privatizer(mechanism, unknown="redact").receipt().guarantee["statement"]
+    assert relaxed.startswith("Between texts that agree in everything listed under relaxations")
+    per_record = Privatizer(mechanism, record_epsilon=7).receipt().guarantee
+    assert per_record["epsilon"] is None
+    assert "7 divided by the number of words" in per_record["statement"]
+    seeded = Privatizer(mechanism, randomness=InsecureSeededRandomness(insecure_seed=1)).receipt()
+    assert "insecure_seed" in seeded.relaxations[0]
+
+
+def test_a_source_of_noise_that_is_not_ours_is_named(embedding: Embedding) -> None:
+    class Silent(InsecureSeededRandomness):
+        def describe(self) -> dict[str, object]:
+            return {"source": "secure"}
+
+    receipt = Privatizer(Multivariate(embedding, epsilon=3), randomness=Silent(insecure_seed=1)).receipt()
+    assert "Silent" in receipt.randomness["class"]
