@@ -14,6 +14,7 @@ _DOWN = np.float32(1.0 - 1e-6)
 _LARGEST_INVERSE = np.float32(1e30)
 _RELATIVE = 1e-6
 _TESTS_AT_ONCE = 1 << 22
+_NEAR_TILES = 12
 
 Pieces = tuple[NDArray[np.uint32], NDArray[np.uint32], Floats]
 
@@ -95,11 +96,11 @@ class _Walk:
     def _search(self, rays: Ids) -> tuple[Floats, Ids]:
         words, projections = self._t._words, self._t._rays.projections
         current = self._winners[rays]
-        own = projections[current // TILE, rays, current % TILE]
+        own = projections[rays, current // TILE, current % TILE]
         margin = words.slack[current // TILE] + self._slack
         low, high = own - margin, own + margin
         inverse = np.full(len(rays), self._cap, dtype=np.float32)
-        near = np.argsort(self._least, kind="stable")[:12]
+        near = np.argsort(self._least, kind="stable")[:_NEAR_TILES]
         self._tighten(inverse, np.repeat(np.arange(len(rays)), len(near)), np.tile(near, len(rays)), rays, high, current)
         threshold = self._threshold(low, inverse, rays)
         with np.errstate(invalid="ignore"):  # infinity times zero: a tile in which no word can win
@@ -108,14 +109,14 @@ class _Walk:
         self._tighten(inverse, owners, tiles, rays, high, current)
         threshold = self._threshold(low, inverse, rays)
         with np.errstate(invalid="ignore"):
-            value = projections[tiles, rays[owners]] - self._cost_low[tiles] * inverse[owners][:, None]
+            value = projections[rays[owners], tiles] - self._cost_low[tiles] * inverse[owners][:, None]
         pairs, slots = np.nonzero(value > (threshold[owners] - words.slack[tiles])[:, None])
         return self._decide(rays, owners[pairs], tiles[pairs] * TILE + slots, current)
 
     def _tighten(self, inverse: Vectors, owners: Ids, tiles: Ids, rays: Ids, high: Vectors, current: Ids) -> None:
         """Raise the bounds by what words of these (ray, tile) pairs surely reach."""
         words = self._t._words
-        rise = self._t._rays.projections[tiles, rays[owners]] - (high[owners] + words.slack[tiles])[:, None]
+        rise = self._t._rays.projections[rays[owners], tiles] - (high[owners] + words.slack[tiles])[:, None]
         cost = self._cost_high[tiles] - (self._costs[rays[owners]].astype(np.float32) * _DOWN)[:, None]
         useful = (rise > 0) & (cost > np.float32(1e-30)) & (cost < np.float32(1e30))
         useful &= tiles[:, None] * TILE + np.arange(TILE) != current[owners][:, None]

@@ -56,7 +56,7 @@ class RayTables:
     """Directions and the words' projections on them."""
 
     directions: Floats  # (rays, dimension)
-    projections: Vectors  # (tiles, rays, 32)
+    projections: Vectors  # (rays, tiles, 32)
     highest: Vectors  # (rays, tiles padded)
 
 
@@ -105,13 +105,13 @@ def bounds(vectors: Vectors) -> tuple[Vectors, Vectors, Vectors]:
 def ray_tables(words: WordTables, directions: Floats) -> RayTables:
     """Return the projections of all words on the directions."""
     tiles, rays = words.tiles, len(directions)
-    projections = np.empty((tiles, rays, TILE), dtype=np.float32)
+    projections = np.empty((rays, tiles, TILE), dtype=np.float32)
     highest = np.full((rays, -(-tiles // TILES_AT_ONCE) * TILES_AT_ONCE), -np.inf, dtype=np.float32)
     at_once = max(1, _TILES_PROJECTED_AT_ONCE * 1000 // max(rays, 1000))
     for start in range(0, tiles, at_once):
         part = words.vectors[start : start + at_once].astype(np.float64)
         projected = (directions @ part.reshape(-1, words.dimension).T).astype(np.float32).reshape(rays, len(part), TILE)
-        projections[start : start + len(part)] = projected.transpose(1, 0, 2)
+        projections[:, start : start + len(part)] = projected
         highest[:, start : start + len(part)] = projected.max(axis=2) + words.slack[start : start + len(part)]
     return RayTables(directions=directions, projections=projections, highest=highest)
 

@@ -62,7 +62,7 @@ class Rays {
         const auto is_table = [&](const auto& array) { return array.shape(0) == tiles && array.shape(1) == kRayTile; };
         demand(tiles > 0 && rays > 0 && tiles < (std::size_t(1) << 26), "the rays take 1 to 2^31 words");
         demand(vectors.shape(1) == kRayTile && is_table(ids) && is_table(half) && is_table(gaps) && slack.shape(0) == tiles, "tiles differ");
-        demand(projections.shape(0) == tiles && projections.shape(1) == rays && projections.shape(2) == kRayTile, "projections have another shape");
+        demand(projections.shape(0) == rays && projections.shape(1) == tiles && projections.shape(2) == kRayTile, "projections have another shape");
         demand(highest.shape(0) == rays && padded >= tiles && padded % kRayTilesAtOnce == 0, "highest has another shape");
         demand(directions.shape(1) == dimension && dimension > 0, "directions have another dimension");
         tables_ = {dimension, tiles, padded, rays, vectors.data(), ids.data(), half.data(), gaps.data(), slack.data(), projections.data(),

@@ -10,9 +10,11 @@
 namespace deniable {
 namespace {
 
-constexpr std::size_t kOriginsAtOnce = 16;   // their rows of a chunk of tiles stay in the first-level cache
-constexpr std::size_t kChunkTiles = 512;     // a multiple of kRayTilesAtOnce
-constexpr std::size_t kNearTiles = 12;       // give the first bound on a breakpoint
+// So many origins and rays are taken together through a chunk of tiles: its projections and products stay in the
+// second-level cache meanwhile.
+constexpr std::size_t kOriginsAtOnce = 48, kRaysAtOnce = 48;
+constexpr std::size_t kChunkTiles = 64;      // a multiple of kRayTilesAtOnce
+constexpr std::size_t kNearTiles = 32;       // give the first bound on a breakpoint
 constexpr std::size_t kLanes = 8;
 constexpr float kDown = 1.0f - 1e-6f;        // makes a float32 product no larger than the real one
 constexpr float kLargestInverse = 1e30f;
@@ -56,7 +58,7 @@ class Block {
   public:
     Block(const RayTables& tables, const RayOrigins& origins, const RayKernel& kernel, std::size_t first, std::size_t count, double furthest)
         : t_(tables), o_(origins), kernel_(kernel), first_(first), count_(count), furthest_(furthest), rays_(count * tables.rays),
-          least_(count * tables.padded_tiles, std::numeric_limits<float>::infinity()), near_(count * kNearTiles),
+          least_(count * tables.padded_tiles, std::numeric_limits<float>::infinity()), near_(count * kNearTiles), costs_(count),
           reciprocals_(count * kNearTiles * kRayTile), found_(std::min(kChunkTiles, tables.padded_tiles)) {
         nears_ = std::min(kNearTiles, t_.tiles);
         std::vector<std::uint32_t> order(t_.tiles);
@@ -67,23 +69,30 @@ class Block {
             std::partial_sort(order.begin(), order.begin() + std::ptrdiff_t(nears_), order.end(),
                               [&](std::uint32_t a, std::uint32_t b) { return least[a] < least[b]; });
             std::copy_n(order.begin(), nears_, &near_[o * kNearTiles]);
-            start(o);
+            weigh_near(o);
         }
+        // Origins that lie together have near tiles in common, so each ray is started for all of them.
+        for (std::size_t j = 0; j < t_.rays; ++j)
+            for (std::size_t o = 0; o < count_; ++o) start(o, j);
     }
 
     // Finds the next breakpoint of every active ray.
     void advance() {
-        for (std::size_t begin = 0; begin < t_.padded_tiles; begin += kChunkTiles) {
-            const std::size_t tiles = std::min(kChunkTiles, t_.padded_tiles - begin);
-            for (std::size_t j = 0; j < t_.rays; ++j)
+        for (std::size_t block = 0; block < t_.rays; block += kRaysAtOnce)
+            for (std::size_t begin = 0; begin < t_.padded_tiles; begin += kChunkTiles)
+                advance(block, std::min(block + kRaysAtOnce, t_.rays), begin, std::min(kChunkTiles, t_.padded_tiles - begin));
+    }
+
+    void advance(std::size_t first_ray, std::size_t last_ray, std::size_t begin, std::size_t tiles) {
+            for (std::size_t j = first_ray; j < last_ray; ++j)
                 for (std::size_t o = 0; o < count_; ++o) {
                     Ray& ray = at(o, j);
                     if (!ray.active) continue;
                     const std::size_t survivors = kernel_.tiles(t_.highest + j * t_.padded_tiles + begin, &least_[o * t_.padded_tiles + begin],
                                                                 tiles, ray.inverse, ray.threshold, found_.data());
+                    for (std::size_t s = 0; s < survivors; ++s) fetch(o, j, begin + found_[s]);
                     for (std::size_t s = 0; s < survivors; ++s) look(ray, o, j, begin + found_[s]);
                 }
-        }
     }
 
     // Moves every ray that found a breakpoint on to its next piece, and ends the others. Returns whether any is left.
@@ -109,7 +118,7 @@ class Block {
   private:
     Ray& at(std::size_t o, std::size_t j) { return rays_[o * t_.rays + j]; }
     const float* product(std::size_t o, std::size_t tile) const { return o_.products + ((first_ + o) * t_.tiles + tile) * kRayTile; }
-    const float* projection(std::size_t tile, std::size_t j) const { return t_.projections + (tile * t_.rays + j) * kRayTile; }
+    const float* projection(std::size_t tile, std::size_t j) const { return t_.projections + (j * t_.tiles + tile) * kRayTile; }
     const float* origin(std::size_t o) const { return o_.vectors + (first_ + o) * t_.dimension; }
     float cap() const { return furthest_ < kInfinity ? std::min(kLargestInverse, float(1.0 / furthest_) * kDown) : 0.0f; }
 
@@ -120,36 +129,45 @@ class Block {
         return 0.5 * sum;
     }
 
+    // Nobody knows beforehand which tiles survive, so their lines are asked for all at once.
+    void fetch(std::size_t o, std::size_t j, std::size_t tile) const {
+        for (const float* line : {projection(tile, j), product(o, tile)}) {
+            __builtin_prefetch(line);
+            __builtin_prefetch(line + 16);
+        }
+    }
+
     // The words of the nearest tiles bound the first breakpoint: one of them takes over there or before.
-    void start(std::size_t o) {
+    void weigh_near(std::size_t o) {
         const std::int64_t winner = o_.starts[first_ + o];
-        const double cost = cost_of(o, winner);
+        costs_[o] = cost_of(o, winner);
         const float origin_half = o_.half[first_ + o], origin_gap = o_.gaps[first_ + o];
         for (std::size_t k = 0; k < nears_; ++k) {
             const std::size_t tile = near_[o * kNearTiles + k];
             for (std::size_t i = 0; i < kRayTile; ++i) {
                 const std::size_t word = tile * kRayTile + i;
-                const float most = ((t_.half[word] + origin_half) - product(o, tile)[i]) + t_.gaps[word] + origin_gap - float(cost) * kDown;
+                const float most = ((t_.half[word] + origin_half) - product(o, tile)[i]) + t_.gaps[word] + origin_gap - float(costs_[o]) * kDown;
                 // No bound comes from the winner itself, nor from words as near as rounding.
                 const bool useful = std::int64_t(word) != winner && most > 1e-30f && most < 1e30f;
                 reciprocals_[(o * kNearTiles + k) * kRayTile + i] = useful ? kDown / most : 0.0f;
             }
         }
-        for (std::size_t j = 0; j < t_.rays; ++j) {
-            Ray& ray = at(o, j);
-            ray.winner = winner;
-            ray.cost = cost;
-            ray.reached = 0.0;
-            ray.active = true;
-            float inverse = cap();
-            const std::size_t tile = std::size_t(winner) / kRayTile;
-            const float base = projection(tile, j)[std::size_t(winner) % kRayTile] + t_.slack[tile] + o_.slack[first_ + o];
-            for (std::size_t k = 0; k < nears_; ++k) {
-                const std::size_t near = near_[o * kNearTiles + k];
-                inverse = kernel_.steepest(projection(near, j), &reciprocals_[(o * kNearTiles + k) * kRayTile], base + t_.slack[near], inverse);
-            }
-            aim(ray, o, j, std::min(inverse, kLargestInverse));
+    }
+
+    void start(std::size_t o, std::size_t j) {
+        Ray& ray = at(o, j);
+        ray.winner = o_.starts[first_ + o];
+        ray.cost = costs_[o];
+        ray.reached = 0.0;
+        ray.active = true;
+        float inverse = cap();
+        const std::size_t tile = std::size_t(ray.winner) / kRayTile;
+        const float base = projection(tile, j)[std::size_t(ray.winner) % kRayTile] + t_.slack[tile] + o_.slack[first_ + o];
+        for (std::size_t k = 0; k < nears_; ++k) {
+            const std::size_t near = near_[o * kNearTiles + k];
+            inverse = kernel_.steepest(projection(near, j), &reciprocals_[(o * kNearTiles + k) * kRayTile], base + t_.slack[near], inverse);
         }
+        aim(ray, o, j, std::min(inverse, kLargestInverse));
     }
 
     void aim(Ray& ray, std::size_t o, std::size_t j, float inverse) {
@@ -205,6 +223,7 @@ class Block {
     std::vector<Ray> rays_;
     std::vector<float> least_;
     std::vector<std::uint32_t> near_;
+    std::vector<double> costs_;
     std::vector<float> reciprocals_;
     std::vector<std::uint32_t> found_;
 };

@@ -21,7 +21,7 @@ struct RayTables {
     const float* half;          // [tile][32], not more than |u|^2 / 2; infinite for a word that cannot win
     const float* gaps;          // [tile][32], what an A taken from `half` may lack
     const float* slack;         // [tile], what a projection in the tile may be off by
-    const float* projections;   // [tile][ray][32], <g, u> in float32
+    const float* projections;   // [ray][tile][32], <g, u> in float32
     const float* highest;       // [ray][padded tile], not less than any projection of the tile
     const double* directions;   // [ray][dimension]
 };
