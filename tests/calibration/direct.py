@@ -24,7 +24,9 @@ class Direct:
     def gap(self, point: Floats, first: int, second: int) -> float:
         """Return how much the scores of two words differ at a point, as a share of the terms they are made of."""
         scores = self._vectors[[first, second]] @ point - self._half[[first, second]]
-        return float(abs(scores[0] - scores[1]) / (np.abs(self._vectors[[first, second]] * point).sum() + self._half[[first, second]].sum()))
+        return float(
+            abs(scores[0] - scores[1]) / (np.abs(self._vectors[[first, second]] * point).sum() + self._half[[first, second]].sum())
+        )
 
 
 def assert_same_words(direct: Direct, points: Floats, found: Ids) -> None:

@@ -158,5 +158,7 @@ def _in_lanes(terms: Floats) -> Floats:
     lanes = np.zeros((rows, _LANES))
     for start in range(0, padded.shape[1], _LANES):
         lanes += padded[:, start : start + _LANES]
-    total: Floats = ((lanes[:, 0] + lanes[:, 4]) + (lanes[:, 2] + lanes[:, 6])) + ((lanes[:, 1] + lanes[:, 5]) + (lanes[:, 3] + lanes[:, 7]))
+    total: Floats = ((lanes[:, 0] + lanes[:, 4]) + (lanes[:, 2] + lanes[:, 6])) + (
+        (lanes[:, 1] + lanes[:, 5]) + (lanes[:, 3] + lanes[:, 7])
+    )
     return total

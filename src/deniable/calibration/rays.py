@@ -91,6 +91,10 @@ class Rays:
         """All word ids in the order in which they are looked at fastest: words that lie together follow one another."""
         return self._ids[: len(self.embedding)]
 
+    def place(self, ids: Ids) -> Ids:
+        """Return where the words stand in ``order``."""
+        return self._words.positions[ids]
+
     def first_breakpoints(self, ids: Ids) -> tuple[Floats, Ids]:
         """Return for each word and ray the radius at which its cell ends, and the word behind; infinity and -1 for no end."""
         radii, winners = np.empty((len(ids), self.rays)), np.empty((len(ids), self.rays), dtype=np.int64)
@@ -106,12 +110,9 @@ class Rays:
 
     def envelopes(self, ids: Ids, *, furthest: float = np.inf) -> Iterator[Envelope]:
         """Yield each word's walks up to the radius ``furthest``; an id of ⊥ starts in the cell of the word nearest to it."""
-        for part, origins in self._origins(ids):
-            reach = furthest * self._words.factor
-            if self._native is None:
-                met = self._numpy.walk(*origins, reach)
-            else:
-                met = self._native.walk(*origins, reach, self.path, threads())
+        reach = furthest * self._words.factor
+        for _, origins in self._origins(ids):
+            met = self._numpy.walk(*origins, reach) if self._native is None else self._native.walk(*origins, reach, self.path, threads())
             for start, (counts, winners, radii) in zip(origins[4], met, strict=True):
                 yield Envelope(
                     start=int(self._ids[start]),
@@ -119,19 +120,16 @@ class Rays:
                     winners=self._ids[winners],
                     radii=radii / self._words.factor,
                 )
-            del part
 
     def _origins(self, ids: Ids) -> Iterator[tuple[slice, tuple[Vectors, Vectors, Vectors, Vectors, Ids, Vectors]]]:
         ids = np.asarray(ids, dtype=np.int64)
         at_once = min(max(1, _PRODUCTS_AT_ONCE // len(self._flat)), _MOST_ORIGINS)
         for start in range(0, len(ids), at_once):
             part = ids[start : start + at_once]
-            vectors = self.embedding.rows(part) * np.float32(self._words.factor)
+            vectors: Vectors = self.embedding.rows(part) * np.float32(self._words.factor)
             half, gaps, slack = bounds(vectors)
-            yield (
-                slice(start, start + len(part)),
-                (vectors, half, gaps, slack, self._words.positions[self._starts(part)], vectors @ self._flat.T),
-            )
+            products: Vectors = np.matmul(vectors, self._flat.T, dtype=np.float32)
+            yield slice(start, start + len(part)), (vectors, half, gaps, slack, self._words.positions[self._starts(part)], products)
 
     def _starts(self, ids: Ids) -> Ids:
         unknown = ids == self.embedding.unknown_id

@@ -122,4 +122,5 @@ def unit_directions(rays: int, dimension: int, *, seed: int) -> Floats:
     lengths = np.sqrt((normals * normals).sum(axis=1))
     normals[lengths == 0.0, 0] = 1.0
     lengths[lengths == 0.0] = 1.0
-    return normals / lengths[:, None]
+    directions: Floats = normals / lengths[:, None]
+    return directions

@@ -42,5 +42,5 @@ def _spread(points: Vectors, random: np.random.Generator) -> Vectors:
         length = float(np.abs(direction).max())
         if not (0.0 < length < np.inf):
             return np.ones(points.shape[1], dtype=np.float32)  # all points are one
-        direction /= np.float32(length)
-    return direction
+        direction = direction / np.float32(length)
+    return np.asarray(direction, dtype=np.float32)
