@@ -126,14 +126,25 @@ def calibrate(
     )
 
 
+def epsilons_of(calibration: Calibration) -> Floats:
+    """Return values of ε that cover a calibration without walks, the ones it was asked about among them."""
+    rows = np.linspace(0, len(calibration.ids) - 1, min(_WORDS_TO_FIND_THE_RANGE, len(calibration.ids))).astype(np.int64)
+    found = _covering(np.asarray(calibration.radii[rows], dtype=np.float64), calibration.embedding.dimension, 2 * GRID_VALUES)
+    return np.unique(np.concatenate([found, calibration.epsilons]))
+
+
 def epsilon_range(engine: Rays, values: int = GRID_VALUES) -> Floats:
     """Return values of ε from where an average word hardly ever stays (2 %) to where it mostly does (95 %)."""
     ids = np.random.Generator(np.random.PCG64(3)).choice(
         len(engine.embedding), min(_WORDS_TO_FIND_THE_RANGE, len(engine.embedding)), replace=False
     )
     radii, _ = engine.first_breakpoints(np.sort(ids))
-    gamma = GammaFunction(engine.embedding.dimension)
-    middle = engine.embedding.dimension / float(np.median(radii)) if np.isfinite(np.median(radii)) else 1.0
+    return _covering(radii, engine.embedding.dimension, values)
+
+
+def _covering(radii: Floats, dimension: int, values: int) -> Floats:
+    gamma = GammaFunction(dimension)
+    middle = dimension / float(np.median(radii)) if np.isfinite(np.median(radii)) else 1.0
 
     def reaching(share: float) -> float:
         low, high = middle * 1e-3, middle * 1e3

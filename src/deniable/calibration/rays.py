@@ -7,7 +7,8 @@ released word for every r. The first breakpoint R₁ is where w's own cell ends:
 The directions are shared by all words, which makes their projections a table that is computed once. This is for
 calibration only: releases never share directions.
 
-Words that share a vector: the first of them is released for all, so its cell counts as the own cell of each.
+Words that share a vector: the first of them is released for all, so its cell counts as the own cell of each. Likewise a
+protected word goes in as the word that stands in for it, and has that one's rays and cell.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from deniable.calibration.lines import NumpyRays
-from deniable.calibration.tables import bounds, ray_tables, unit_directions, word_tables
+from deniable.calibration.tables import WordTables, bounds, ray_tables, unit_directions, word_tables
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Floats, Ids, Vectors
@@ -60,16 +61,28 @@ class Envelope:
 class Rays:
     """Shared rays through an embedding. ``path`` forces native code for an instruction set, or "numpy" for none."""
 
-    def __init__(self, embedding: Embedding, *, rays: int = 1000, seed: int = SEED, path: str | None = None) -> None:
+    def __init__(
+        self,
+        embedding: Embedding,
+        *,
+        rays: int = 1000,
+        seed: int = SEED,
+        path: str | None = None,
+        directions: Floats | None = None,
+        words: WordTables | None = None,
+    ) -> None:
         """Compute the projections of all words on the directions: 4 bytes for each word and ray.
+
+        ``directions`` are used in place of those of the seed, and ``words`` if their tables are there already.
 
         :raises InvalidParameter: if ``rays`` is not a whole number of at least 1, or the machine has no such path.
         """
         self.embedding = embedding
-        self.rays = validated_count(rays, "rays")
+        self.rays = validated_count(rays if directions is None else len(directions), "rays")
         self.path = _chosen(path)
-        self._words = word_tables(embedding)
-        self._tables = ray_tables(self._words, unit_directions(self.rays, embedding.dimension, seed=seed))
+        self._words = word_tables(embedding) if words is None else words
+        along = unit_directions(self.rays, embedding.dimension, seed=seed) if directions is None else np.ascontiguousarray(directions)
+        self._tables = ray_tables(self._words, along)
         self._flat = self._words.vectors.reshape(-1, embedding.dimension)
         self._ids = self._words.ids.reshape(-1)
         self._native: Any = None
@@ -122,7 +135,7 @@ class Rays:
                 )
 
     def _origins(self, ids: Ids) -> Iterator[tuple[slice, tuple[Vectors, Vectors, Vectors, Vectors, Ids, Vectors]]]:
-        ids = np.asarray(ids, dtype=np.int64)
+        ids = self.embedding.stands_in(np.asarray(ids, dtype=np.int64))
         at_once = min(max(1, _PRODUCTS_AT_ONCE // len(self._flat)), _MOST_ORIGINS)
         for start in range(0, len(ids), at_once):
             part = ids[start : start + at_once]

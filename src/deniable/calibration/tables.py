@@ -60,14 +60,14 @@ class RayTables:
     highest: Vectors  # (rays, tiles padded)
 
 
-def word_tables(embedding: Embedding) -> WordTables:
-    """Return the words of an embedding in tiles."""
+def word_tables(embedding: Embedding, *, clustered: bool = True) -> WordTables:
+    """Return the words of an embedding in tiles; not clustered, they are there sooner and little can be ruled out."""
     vectors = np.asarray(embedding.vectors, dtype=np.float32)
     words, dimension = vectors.shape
     longest = max(float(np.sqrt(np.square(vectors[i : i + 16_384], dtype=np.float64).sum(axis=1).max())) for i in range(0, words, 16_384))
     factor = math.ldexp(1.0, -math.frexp(longest)[1]) if longest > 0.0 else 1.0
     factor = min(max(factor, 2.0**-120), 2.0**120)
-    order = tiled_order(vectors * np.float32(factor))
+    order = tiled_order(vectors * np.float32(factor)) if clustered else np.arange(words, dtype=np.int64)
     tiles = -(-words // TILE)
     ids = np.full(tiles * TILE, words, dtype=np.int64)
     ids[:words] = order

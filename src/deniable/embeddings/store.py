@@ -167,6 +167,7 @@ def save(embedding: Embedding, name: str, *, source: str | None = None, licence:
             source=source,
             licence=licence,
             subwords=embedding.subwords is not None,
+            protection=embedding.protection,
         )
     return info(name)
 
@@ -188,7 +189,7 @@ def verify(name: str) -> str:
     :raises MalformedEmbedding: if it is not the fingerprint that was noted when the embedding was stored.
     """
     embedding = open_embedding(name)
-    computed = content_fingerprint(embedding.words, embedding.vectors, embedding.unknown, embedding.subwords)
+    computed = content_fingerprint(embedding.words, embedding.vectors, embedding.unknown, embedding.subwords, embedding.protection)
     if computed != embedding.fingerprint:
         problem = f"its content has the fingerprint {computed}, not {embedding.fingerprint}: it was changed; remove it and add it again"
         raise MalformedEmbedding(embedding.folder or name, problem)
