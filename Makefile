@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-NATIVE := CMakeLists.txt $(wildcard src/deniable/neighbours/native/*)
+NATIVE := CMakeLists.txt $(wildcard src/deniable/neighbours/native/* src/deniable/calibration/native/*)
 
 .PHONY: demo test lint types unit docs check-slow asan benchmark clean
 
@@ -34,7 +34,7 @@ asan:                            ## the searches' tests with the native module u
 		--config-settings=build-dir=build/asan-objects . pytest hypothesis
 	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libstdc++.so)" \
 		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
-		build/asan/bin/python -m pytest --quiet tests/neighbours
+		build/asan/bin/python -m pytest --quiet tests/neighbours tests/calibration
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

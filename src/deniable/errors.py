@@ -7,6 +7,8 @@
     │   ├── EmbeddingNotFound   no embedding under that name                      exit code 2
     │   ├── EmbeddingExists     the name is taken                                 exit code 2
     │   └── MalformedEmbedding  the file or the stored copy is not a usable embedding
+    ├── DamagedCalibration      a stored calibration cannot be trusted
+    ├── TargetsNotMet           no ε meets the targets of a calibration
     ├── RandomnessError         no secure noise can be had: nothing is released
     ├── UnknownWord             a word is unknown and the policy says to stop
     └── RecordError             a file of records cannot be read or written
@@ -94,6 +96,19 @@ class MalformedEmbedding(EmbeddingError, ValueError):
         self.source = str(source)
         self.line = line
         self.problem = problem
+
+
+class DamagedCalibration(DeniableError):
+    """The files of a stored calibration are not what was written."""
+
+    def __init__(self, source: str | Path, problem: str) -> None:
+        super().__init__(f"{source}: {problem}; the stored calibration is damaged: remove its folder and calibrate again")
+        self.source = str(source)
+        self.problem = problem
+
+
+class TargetsNotMet(DeniableError):
+    """No ε meets the targets of a calibration; the message says why."""
 
 
 class RandomnessError(DeniableError):

@@ -87,7 +87,7 @@ def test_a_budget_per_record_is_divided(command: Command) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--epsilon", "1", "--record-epsilon", "1"], "give either --epsilon"),
+        (["--epsilon", "1", "--record-epsilon", "1"], "give one of --epsilon"),
         (["--epsilon", "nan"], "epsilon = nan"),
         (["--epsilon", "-3"], "epsilon = -3"),
         (["--unknown", "pass"], "must be one of perturb"),

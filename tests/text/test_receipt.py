@@ -17,7 +17,7 @@ def test_the_receipt_says_what_was_promised_and_spent(embedding: Embedding) -> N
     assert receipt["deniable"] == __version__
     assert receipt["epsilon_per_word"] == 3
     assert receipt["embedding"]["fingerprint"] == embedding.fingerprint
-    assert receipt["counts"] == {"records": 4, "missing_records": 1, "words": 7, "unknown_words": 1}
+    assert receipt["counts"] == {"records": 4, "missing_records": 1, "words": 7, "unknown_words": 1, "protected_words": 0}
     assert receipt["budget"] == {"longest_record": {"words": 4, "epsilon": 12}, "median_record": {"words": 2, "epsilon": 6}}
     assert receipt["relaxations"] == []
     assert receipt["randomness"]["source"] == "secure"

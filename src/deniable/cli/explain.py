@@ -14,7 +14,7 @@ def explain(
     word: Annotated[str, typer.Argument(help="The word to explain.")],
     epsilon: Annotated[float, typer.Option("--epsilon", "-e", help="The privacy parameter, per word.")],
     embedding: Annotated[str, typer.Option(help="The name of an installed embedding.")] = "default",
-    draws: Annotated[int, typer.Option(help="How many times to draw.")] = 10_000,
+    draws: Annotated[int, typer.Option("--draws", "--rays", help="How many directions to follow.")] = 1000,
     top: Annotated[int, typer.Option(help="How many words to show.")] = 10,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
@@ -37,11 +37,11 @@ def _show(explanation: Explanation) -> None:
     kind = f"“{explanation.word}”"
     if not explanation.known:
         kind += " is unknown to the embedding, so it is treated as ⊥, like every unknown word. ⊥"
-    console.print(f"{kind} at ε = {explanation.epsilon:g} on {explanation.embedding}, {explanation.draws:,} draws")
+    console.print(f"{kind} at ε = {explanation.epsilon:g} on {explanation.embedding}, {explanation.draws:,} directions")
     stays = explanation.unchanged
     if stays is not None:
-        console.print(f"stays itself in {stays.probability:.1%} ± {stays.standard_error:.1%} of the draws (N_w)")
-    console.print(f"{explanation.distinct:,} distinct words came out (the paper counts S_w in 1,000 draws)\n")
+        console.print(f"stays itself in {stays.probability:.1%} ± {stays.standard_error:.1%} of all cases (N_w)")
+    console.print(f"{explanation.distinct:,} distinct words came out in one draw per direction (the paper counts S_w in 1,000 draws)\n")
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("becomes")
     table.add_column("probability", justify="right")

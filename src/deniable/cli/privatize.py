@@ -21,6 +21,10 @@ def privatize(
     file: Annotated[Path | None, typer.Argument(help="The file to privatize; standard input without it, or with -.")] = None,
     epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="The privacy parameter, per word.")] = None,
     record_epsilon: Annotated[float | None, typer.Option(help="Instead of --epsilon: a budget per record, divided by its words.")] = None,
+    max_unchanged: Annotated[
+        float | None, typer.Option(help="Instead of --epsilon: the largest ε at which words stay themselves at most so often.")
+    ] = None,
+    quantile: Annotated[float, typer.Option(help="With --max-unchanged: the share of the words that must.")] = 1.0,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Where to write; standard output without it.")] = None,
     column: Annotated[list[str] | None, typer.Option("--column", "-c", help="A column that holds private text. May be repeated.")] = None,
     format_: Annotated[str | None, typer.Option("--format", metavar="text|csv|tsv|jsonl|parquet", help="If not as the name says.")] = None,
@@ -43,8 +47,8 @@ def privatize(
     insecure_seed: Annotated[int | None, typer.Option(help="For tests only: whoever knows the seed can undo the noise.")] = None,
 ) -> None:
     """Replace every word of a text, or of the named columns of a file, by a word drawn around it."""
-    if (epsilon is None) == (record_epsilon is None):
-        raise typer.BadParameter("give either --epsilon (per word) or --record-epsilon (per record)")
+    if [epsilon, record_epsilon, max_unchanged].count(None) != 2:
+        raise typer.BadParameter("give one of --epsilon (per word), --record-epsilon (per record) and --max-unchanged (by calibration)")
     source = None if file is None or str(file) == "-" else file
     output = None if output is None or str(output) == "-" else output
     if resume and (output is None or source is None or insecure_seed is not None):
@@ -56,6 +60,8 @@ def privatize(
         set_threads(threads)
         columns = tuple(column or ())
         layout = make_layout(source, format=format_, columns=columns, delimiter=delimiter, header=header, encoding=encoding)
+        if max_unchanged is not None:
+            epsilon = _calibrated(embedding, max_unchanged, quantile, quiet=quiet)
         private = _privatizer(
             embedding,
             epsilon=epsilon,
@@ -143,6 +149,15 @@ def _privatizer(
         print("deniable: INSECURE: the noise comes from a seed; whoever knows it can undo the noise", file=sys.stderr)
     mechanism = Multivariate(Embedding.open(embedding), epsilon=spent)
     return Privatizer(mechanism, record_epsilon=record_epsilon, randomness=randomness, **policies)
+
+
+def _calibrated(embedding: str, max_unchanged: float, quantile: float, *, quiet: bool) -> float:
+    from deniable.calibration.quote import largest_epsilon
+    from deniable.embeddings.embedding import Embedding
+
+    epsilon = largest_epsilon(Embedding.open(embedding), max_unchanged, quantile)
+    _say(f"deniable: ε = {epsilon:g}: {quantile:.4g} of the words stay themselves with probability at most {max_unchanged:g}", quiet=quiet)
+    return epsilon
 
 
 def _warn_if_hardly_anything_changes(private: Privatizer) -> None:

@@ -61,7 +61,7 @@ class Embedding:
         """Hold an embedding that was checked when it was stored, copying nothing.
 
         ``known`` presets what would otherwise be computed from the content: ``fingerprint``, ``cased``, ``shadowed``,
-        ``subwords``, ``folder``, ``unknown_origin``.
+        ``subwords``, ``folder``, ``unknown_origin``, ``protection``.
         """
         embedding = cls.__new__(cls)
         embedding._hold(words, vectors, unknown, name)
@@ -85,6 +85,7 @@ class Embedding:
         self.name = name
         self.folder: Path | None = None
         self.subwords: Subwords | None = None
+        self.protection: Ids | None = None  # the public map of exposed words, one id per word and ⊥ (see ``protected``)
         self.unknown_origin = "given"  # where the vector of ⊥ comes from: "own" <unk>, "mean", "given", or in words
 
     def __len__(self) -> int:
@@ -123,12 +124,23 @@ class Embedding:
     @cached_property
     def fingerprint(self) -> str:
         """A digest of words, vectors, ⊥ and subwords: two embeddings with one fingerprint release alike."""
-        return content_fingerprint(self.words, self.vectors, self.unknown, self.subwords)
+        return content_fingerprint(self.words, self.vectors, self.unknown, self.subwords, self.protection)
 
     def ids(self, words: Iterable[str]) -> Ids:
         """Return the id of each word exactly as it is spelled; ``unknown_id`` where it is not in the vocabulary."""
         index, unknown = self.index, self.unknown_id
         return np.fromiter((index.get(word, unknown) for word in words), dtype=np.int64)
+
+    @cached_property
+    def protected(self) -> Ids:
+        """Ids of the words that go into a mechanism as another word, or as ⊥: a public map, part of the fingerprint."""
+        if self.protection is None:
+            return np.array([], dtype=np.int64)
+        return np.flatnonzero(self.protection != np.arange(len(self) + 1))
+
+    def stands_in(self, ids: Ids) -> Ids:
+        """Return the ids that go into a mechanism in place of these: themselves, unless they are protected."""
+        return ids if self.protection is None else self.protection[ids]
 
     def rows(self, ids: Ids) -> Vectors:
         """Return the vectors of the ids, ⊥ included, as a new array.
@@ -205,7 +217,9 @@ def shadowed_rows(vectors: Vectors) -> Ids:
     return np.array(shadowed, dtype=np.int64)
 
 
-def content_fingerprint(words: Sequence[str], vectors: Vectors, unknown: Vectors, subwords: Subwords | None = None) -> str:
+def content_fingerprint(
+    words: Sequence[str], vectors: Vectors, unknown: Vectors, subwords: Subwords | None = None, protection: Ids | None = None
+) -> str:
     """Return a digest of the content, the same on every machine."""
     digest = hashlib.blake2b(digest_size=16, person=b"deniable-emb-1")
     digest.update(f"{len(words)} {vectors.shape[1]}\n".encode())
@@ -218,4 +232,7 @@ def content_fingerprint(words: Sequence[str], vectors: Vectors, unknown: Vectors
         digest.update(f"{subwords.minn} {subwords.maxn} {subwords.buckets}\n".encode())
         for start in range(0, subwords.buckets, _ROWS_AT_ONCE):
             digest.update(np.ascontiguousarray(subwords.table[start : start + _ROWS_AT_ONCE], dtype="<f4").data)
+    if protection is not None:
+        digest.update(b"protected\n")
+        digest.update(np.ascontiguousarray(protection, dtype="<i8").data)
     return digest.hexdigest()

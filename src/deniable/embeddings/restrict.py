@@ -64,6 +64,11 @@ def restricted(embedding: Embedding, ids: Ids) -> Embedding:
     smaller = Embedding([embedding.words[i] for i in ids], embedding.vectors[ids], unknown=embedding.unknown, name=embedding.name)
     smaller.unknown_origin = embedding.unknown_origin if embedding.unknown_origin != "mean" else f"mean of {embedding.name}"
     smaller.subwords = embedding.subwords
+    if embedding.protection is not None:
+        # A protected word whose stand-in is taken out goes in as ⊥: it must not become exposed again.
+        places = np.full(len(embedding) + 1, len(smaller), dtype=np.int64)
+        places[ids] = np.arange(len(smaller))
+        smaller.protection = np.append(places[embedding.protection[ids]], len(smaller))
     return smaller
 
 

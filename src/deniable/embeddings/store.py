@@ -168,6 +168,7 @@ def save(embedding: Embedding, name: str, *, source: str | None = None, licence:
             source=source,
             licence=licence,
             subwords=embedding.subwords is not None,
+            protection=embedding.protection,
         )
     return info(name)
 
@@ -190,7 +191,7 @@ def verify(name: str) -> str:
         was noted then (words that share a vector, whether case is told) is not true of the content.
     """
     embedding = open_embedding(name)
-    computed = content_fingerprint(embedding.words, embedding.vectors, embedding.unknown, embedding.subwords)
+    computed = content_fingerprint(embedding.words, embedding.vectors, embedding.unknown, embedding.subwords, embedding.protection)
     if computed != embedding.fingerprint:
         problem = f"its content has the fingerprint {computed}, not {embedding.fingerprint}: it was changed; remove it and add it again"
         raise MalformedEmbedding(embedding.folder or name, problem)

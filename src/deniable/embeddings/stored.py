@@ -11,13 +11,15 @@ import numpy as np
 
 from deniable.embeddings.embedding import Embedding, content_fingerprint, is_cased, mean_vector, shadowed_rows
 from deniable.errors import MalformedEmbedding
-from deniable.interfaces import Vectors
+from deniable.interfaces import Ids, Vectors
 
 if TYPE_CHECKING:
     from deniable.embeddings.subwords import Subwords
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+"""Version 2 has protected words; without any, version 1 is written, which older releases read rightly."""
 META, WORDS, VECTORS, UNKNOWN, SHADOWED = "meta.json", "words.txt", "vectors.npy", "unknown.npy", "shadowed.npy"
+PROTECTION = "protection.npy"
 
 _DAMAGED = "the stored copy is damaged; remove the embedding and add it again"
 
@@ -44,10 +46,18 @@ class Meta(msgspec.Struct, frozen=True, kw_only=True):
     source_format: str | None = None
     licence: str | None = None
     subwords: bool = False
+    protected: int = 0
 
 
 def write_content(
-    folder: Path, words: list[str], unknown: Vectors | None, *, origin: str | None = None, subwords: bool = False, **described: Any
+    folder: Path,
+    words: list[str],
+    unknown: Vectors | None,
+    *,
+    origin: str | None = None,
+    subwords: bool = False,
+    protection: Ids | None = None,
+    **described: Any,
 ) -> Meta:
     """Complete a folder that holds ``vectors.npy`` already, and return its description.
 
@@ -57,19 +67,22 @@ def write_content(
     vector = mean_vector(vectors) if unknown is None else np.ascontiguousarray(unknown, dtype=np.float32)
     shadowed = shadowed_rows(vectors)
     meta = Meta(
-        format_version=FORMAT_VERSION,
+        format_version=1 if protection is None else FORMAT_VERSION,
         words=len(words),
         dimension=int(vectors.shape[1]),
-        fingerprint=content_fingerprint(words, vectors, vector, _subwords(folder) if subwords else None),
+        fingerprint=content_fingerprint(words, vectors, vector, _subwords(folder) if subwords else None, protection),
         cased=is_cased(words),
         shadowed=len(shadowed),
         unknown=origin or ("mean" if unknown is None else "own"),
         subwords=subwords,
+        protected=0 if protection is None else int((protection != np.arange(len(words) + 1)).sum()),
         **described,
     )
     (folder / WORDS).write_bytes(("\n".join(words) + "\n").encode("utf-8"))
     np.save(folder / UNKNOWN, vector.astype("<f4"), allow_pickle=False)
     np.save(folder / SHADOWED, shadowed.astype("<i8"), allow_pickle=False)
+    if protection is not None:
+        np.save(folder / PROTECTION, protection.astype("<i8"), allow_pickle=False)
     (folder / META).write_bytes(msgspec.json.format(msgspec.json.encode(meta)))
     for file in folder.iterdir():
         if file.is_file():
@@ -108,6 +121,11 @@ def open_folder(folder: Path) -> Embedding:
     if shadowed.size and (shadowed[0] < 0 or shadowed[-1] >= meta.words or (np.diff(shadowed) <= 0).any()):
         raise MalformedEmbedding(folder / SHADOWED, f"must hold ids of its {meta.words:,} words in order: {_DAMAGED}")
     known: dict[str, Any] = {"fingerprint": meta.fingerprint, "cased": meta.cased, "folder": folder, "unknown_origin": meta.unknown}
+    if meta.format_version > 1:
+        known["protection"] = _load(folder / PROTECTION)
+        _expect(folder / PROTECTION, known["protection"], "<i8", (meta.words + 1,))
+        if ((known["protection"] < 0) | (known["protection"] > meta.words)).any():
+            raise MalformedEmbedding(folder / PROTECTION, f"holds an id that no word has: {_DAMAGED}")
     if meta.subwords:
         known["subwords"] = _subwords(folder)
     return Embedding.from_checked(_read_words(folder / WORDS, meta.words), vectors, unknown, name=folder.name, shadowed=shadowed, **known)

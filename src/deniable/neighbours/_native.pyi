@@ -4,11 +4,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 LAYOUT_VERSION: int
+RAY_TILE: int
+RAY_TILES_AT_ONCE: int
 
 def index_bytes(words: int, dimension: int) -> int: ...
 def build(vectors: NDArray[np.float32], shadowed: NDArray[np.uint8], data: NDArray[np.uint8], threads: int) -> None: ...
 def checksum(data: NDArray[np.uint8]) -> int: ...
 def cpu_features() -> list[tuple[str, bool]]: ...
+def ray_paths() -> list[str]: ...
 def paths() -> list[tuple[str, str]]: ...
 def multiply_peak(path: str, threads: int, seconds: float) -> float: ...
 
@@ -18,3 +21,41 @@ class Index:
     def nearest_k(
         self, queries: NDArray[np.float32], ids: NDArray[np.int64], distances: NDArray[np.float64], path: str, threads: int
     ) -> None: ...
+
+class Rays:
+    def __init__(
+        self,
+        vectors: NDArray[np.float32],
+        ids: NDArray[np.int64],
+        half: NDArray[np.float32],
+        gaps: NDArray[np.float32],
+        slack: NDArray[np.float32],
+        projections: NDArray[np.float32],
+        highest: NDArray[np.float32],
+        directions: NDArray[np.float64],
+    ) -> None: ...
+    def first(
+        self,
+        vectors: NDArray[np.float32],
+        half: NDArray[np.float32],
+        gaps: NDArray[np.float32],
+        slack: NDArray[np.float32],
+        starts: NDArray[np.int64],
+        products: NDArray[np.float32],
+        radii: NDArray[np.float64],
+        winners: NDArray[np.int64],
+        path: str,
+        threads: int,
+    ) -> None: ...
+    def walk(
+        self,
+        vectors: NDArray[np.float32],
+        half: NDArray[np.float32],
+        gaps: NDArray[np.float32],
+        slack: NDArray[np.float32],
+        starts: NDArray[np.int64],
+        products: NDArray[np.float32],
+        furthest: float,
+        path: str,
+        threads: int,
+    ) -> list[tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64]]]: ...

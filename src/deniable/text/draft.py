@@ -28,6 +28,7 @@ class Draft:
     fixed: dict[int, str] = field(default_factory=dict, repr=False)
     gaps: list[str] | None = field(default=None, repr=False)
     shapes: list[Shape] | None = field(default=None, repr=False)
+    protected: int = 0
 
     def assemble(self, released: Sequence[str]) -> str:
         """Return the text to release, given one released word per drawn id."""
@@ -51,6 +52,7 @@ class Drafter:
         self._folds = not embedding.cased and policy.case == "drop"
         self._subwords = SubwordLookup(embedding) if policy.unknown == "subwords" else None
         self._vocabulary = embedding.words
+        self._stands_in = None if embedding.protection is None else embedding.protection.tolist()
         self._kept = self._known_ids(policy.keep_words)
         self._plain = policy == TextPolicy()
 
@@ -64,10 +66,18 @@ class Drafter:
         ids = self._lookup.ids(words)
         unknown = ids.count(self._unknown)
         if self._plain:
-            return Draft(words=len(words), unknown=unknown, drawn=ids)
+            return self._protected(Draft(words=len(words), unknown=unknown, drawn=ids))
         if unknown and self._policy.unknown == "error":
             raise UnknownWord(record=record, position=ids.index(self._unknown) + 1)
-        return self._with_policies(normalised, words, ids, unknown)
+        return self._protected(self._with_policies(normalised, words, ids, unknown))
+
+    def _protected(self, draft: Draft) -> Draft:
+        # After the policies: a protected word that goes in as ⊥ is not an unknown word to them.
+        if self._stands_in is not None:
+            mapped = [self._stands_in[word_id] for word_id in draft.drawn]
+            draft.protected = sum(new != old for new, old in zip(mapped, draft.drawn, strict=True))
+            draft.drawn = mapped
+        return draft
 
     def _with_policies(self, normalised: str, words: list[str], ids: list[int], unknown: int) -> Draft:
         policy = self._policy

@@ -149,7 +149,7 @@ class Privatizer:
             drawn = len(draft.drawn)
             released.append(draft.assemble(words[position : position + drawn]))
             position += drawn
-            tally.count(words=draft.words, unknown=draft.unknown, spent=drawn)
+            tally.count(words=draft.words, unknown=draft.unknown, spent=drawn, protected=draft.protected)
         return released
 
     def _draw(self, drafts: list[Draft | None]) -> list[str]:

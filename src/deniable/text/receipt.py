@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from deniable.calibration.quote import quoted
 from deniable.interfaces import Guarantee, Mechanism
+from deniable.mechanisms.multivariate import Multivariate
 from deniable.text.policies import TextPolicy
 from deniable.text.tally import Tally
 from deniable.version import __version__
@@ -35,6 +37,7 @@ class Receipt:
     record_epsilon: float | None
     tally: Tally
     created: str
+    calibration: Mapping[str, Any] | None = None
 
     @property
     def budget(self) -> dict[str, dict[str, float]]:
@@ -65,9 +68,10 @@ class Receipt:
                 "missing_records": tally.missing,
                 "words": tally.words,
                 "unknown_words": tally.unknown_words,
+                "protected_words": tally.protected_words,
             },
             "budget": self.budget,
-            "calibration": None,
+            "calibration": None if self.calibration is None else dict(self.calibration),
             "caveats": list(CAVEATS),
         }
 
@@ -89,6 +93,16 @@ class Receipt:
             ),
             f"public: {'; '.join(self.public)}",
         ]
+        if self.calibration is not None:
+            stays = self.calibration["unchanged"]
+            lines.append(
+                f"calibration: words stay themselves with N_w = {stays['median']:.3f} (median), {stays['95%']:.3f} (95 %), "
+                f"{stays['worst']:.3f} (worst of {self.calibration['words']:,} words)"
+            )
+        if protected := self.embedding["protected_words"]:
+            lines.append(
+                f"protected: {protected:,} exposed words of the embedding go in as others ({tally.protected_words:,} in this text)"
+            )
         lines += [f"relaxed: {relaxation}" for relaxation in self.relaxations]
         if "insecure_seed" in self.randomness:
             lines.append("INSECURE: the noise came from a seed; whoever knows it can undo the noise")
@@ -105,13 +119,16 @@ def make_receipt(
         relaxations.append("insecure_seed: whoever knows the seed can undo the noise")
     return Receipt(
         mechanism=type(mechanism).__name__,
-        guarantee=_guarantee(mechanism.guarantee, relaxed=bool(relaxations), record_epsilon=record_epsilon),
+        guarantee=_guarantee(
+            mechanism.guarantee, relaxed=bool(relaxations), record_epsilon=record_epsilon, protected=len(embedding.protected)
+        ),
         embedding={
             "name": embedding.name,
             "fingerprint": embedding.fingerprint,
             "words": len(embedding),
             "dimension": embedding.dimension,
             "words_that_share_a_vector_and_are_never_released": len(embedding.shadowed),
+            "protected_words": len(embedding.protected),
         },
         policy={
             "unknown": policy.unknown,
@@ -125,12 +142,18 @@ def make_receipt(
         record_epsilon=record_epsilon,
         tally=tally,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
+        calibration=quoted(embedding, mechanism.epsilon) if record_epsilon is None and isinstance(mechanism, Multivariate) else None,
     )
 
 
-def _guarantee(promised: Guarantee, *, relaxed: bool, record_epsilon: float | None) -> dict[str, Any]:
+def _guarantee(promised: Guarantee, *, relaxed: bool, record_epsilon: float | None, protected: int) -> dict[str, Any]:
     """Return what is promised as data, worded for what was really done."""
     statement = promised.statement
+    if protected:
+        statement += (
+            f" {protected:,} exposed words go in as other words by a public map π of the embedding: φ(π(w)) stands in place of φ(w), "
+            "so distances are d(π(w), π(w'))."
+        )
     if relaxed:
         statement = "Between texts that agree in everything listed under relaxations: " + statement
     if record_epsilon is not None:

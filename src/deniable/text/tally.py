@@ -15,13 +15,15 @@ class Tally:
     missing: int = 0
     words: int = 0
     unknown_words: int = 0
+    protected_words: int = 0
     lengths: Counter[int] = field(default_factory=Counter)
 
-    def count(self, *, words: int, unknown: int, spent: int) -> None:
+    def count(self, *, words: int, unknown: int, spent: int, protected: int = 0) -> None:
         """Add one text: its words, the unknown ones among them, and the words that were drawn with noise."""
         self.records += 1
         self.words += words
         self.unknown_words += unknown
+        self.protected_words += protected
         self.lengths[spent] += 1
 
     def count_missing(self) -> None:
@@ -35,6 +37,7 @@ class Tally:
         self.missing += other.missing
         self.words += other.words
         self.unknown_words += other.unknown_words
+        self.protected_words += other.protected_words
         self.lengths.update(other.lengths)
 
     @property
@@ -60,6 +63,7 @@ class Tally:
             "missing": self.missing,
             "words": self.words,
             "unknown_words": self.unknown_words,
+            "protected_words": self.protected_words,
             "lengths": {str(length): count for length, count in sorted(self.lengths.items())},
         }
 
@@ -71,5 +75,6 @@ class Tally:
             missing=int(data["missing"]),
             words=int(data["words"]),
             unknown_words=int(data["unknown_words"]),
+            protected_words=int(data.get("protected_words", 0)),
             lengths=Counter({int(length): int(count) for length, count in data["lengths"].items()}),
         )

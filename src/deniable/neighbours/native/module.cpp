@@ -8,6 +8,7 @@
 #include <chrono>
 #include <stdexcept>
 
+#include "../../calibration/native/binding.hpp"
 #include "dispatch.hpp"
 #include "index.hpp"
 #include "pool.hpp"
@@ -106,6 +107,7 @@ double multiply_peak(const std::string& path, std::size_t threads, double second
 
 NB_MODULE(_native, m) {
     nb::set_leak_warnings(false);  // a thread that is searching when the interpreter ends is no leak
+    bind_rays(m);
     m.attr("LAYOUT_VERSION") = kLayoutVersion;
     m.def("index_bytes", [](std::size_t words, std::size_t dimension) { return checked_layout(words, dimension).bytes; });
     m.def("build", &build, nb::arg("vectors").noconvert(), nb::arg("shadowed").noconvert(), nb::arg("data").noconvert(), nb::arg("threads"));

@@ -1,0 +1,41 @@
+"""Make src/deniable/embeddings/data/calibration.json: what is known of the default embedding at many ε, for receipts.
+
+N_w is computed for all words, S_w and distinct words for a sample, with the rays that every calibration uses; so anybody
+gets the same file. Interrupted, it continues where it was. Run: python scripts/calibrate_default.py
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from deniable import Embedding
+from deniable.calibration.measure import calibrate
+from deniable.calibration.summary import quote
+from deniable.progress import Progress
+
+TARGET = Path(__file__).parent.parent / "src" / "deniable" / "embeddings" / "data" / "calibration.json"
+EPSILONS = [1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 5.5, 6.0, 6.5, 7.0, 7.5, 8.0, 9.0, 10.0, 12.0, 14.0, 16.0, 20.0]
+RAYS = 1000
+SAMPLE = 1000
+
+
+def main() -> None:
+    """Compute and write the file."""
+    os.environ.setdefault("DENIABLE_HOME", str(Path(tempfile.gettempdir()) / "deniable-calibrate-default"))
+    embedding = Embedding.open()
+    sample = np.sort(np.random.Generator(np.random.PCG64(4)).choice(len(embedding), SAMPLE, replace=False))
+    with Progress("N_w of all words", unit="words") as progress:
+        whole = calibrate(embedding, rays=RAYS, report=progress.report)
+    with Progress("S_w of a sample", unit="words") as progress:
+        walked = calibrate(embedding, rays=RAYS, ids=sample, epsilons=np.array(EPSILONS), walks=True, report=progress.report)
+    content = {"made_by": "scripts/calibrate_default.py", **quote(whole, EPSILONS, walked)}
+    TARGET.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,152 @@
+"""The largest ε that meets the targets, and the words that stand in the way.
+
+Targets: N_w at most ``max_unchanged``, and at least ``min_distinct`` distinct words among one draw a ray, for a share
+``quantile`` of the words (1 = all). N_w grows with ε, so the largest ε is found by halving. Distinct words are known at the
+calibration's values of ε only, so then the answer is one of these. Whatever is found is evaluated once more on all words
+before it is returned.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from deniable.calibration.confidence import simultaneous_upper
+from deniable.calibration.measure import Calibration
+from deniable.calibration.statistics import unchanged
+from deniable.errors import InvalidParameter, TargetsNotMet
+from deniable.interfaces import Floats, Ids
+
+_SMALLEST_STEP = 1e-4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Targets:
+    """What words must meet."""
+
+    max_unchanged: float | None = None
+    min_distinct: int | None = None
+    quantile: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Check the targets.
+
+        :raises InvalidParameter: if one is not allowed.
+        """
+        if self.max_unchanged is not None and not 0.0 < self.max_unchanged < 1.0:
+            raise InvalidParameter("max_unchanged", self.max_unchanged, "must lie between 0 and 1, such as 0.5")
+        if self.min_distinct is not None and self.min_distinct < 1:
+            raise InvalidParameter("min_distinct", self.min_distinct, "must be a whole number of at least 1")
+        if not 0.0 < self.quantile <= 1.0:
+            raise InvalidParameter("quantile", self.quantile, "must be above 0 and at most 1 (all words)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """The chosen ε and what was found for every word at it, by rows of the calibration.
+
+    ``failing`` are the rows of words that miss a target (at most a share 1 - quantile of them), worst first. ``upper``
+    bounds N_w of all words at once, with 95 % confidence.
+    """
+
+    epsilon: float
+    targets: Targets
+    unchanged: Floats
+    errors: Floats
+    upper: Floats
+    distinct: Ids | None
+    failing: Ids
+
+
+def choose(calibration: Calibration, targets: Targets) -> Choice:
+    """Return the largest ε that meets the targets.
+
+    :raises TargetsNotMet: if there is none.
+    :raises InvalidParameter: if no target is given, or distinct words are asked for and were not counted.
+    """
+    if targets.max_unchanged is None and targets.min_distinct is None:
+        raise InvalidParameter("targets", "none", "give max_unchanged or min_distinct")
+    if targets.min_distinct is None:
+        epsilon = _largest_by_unchanged(calibration, targets)
+    else:
+        if calibration.distinct is None:
+            raise InvalidParameter("min_distinct", targets.min_distinct, "needs a calibration with walks")
+        met = [e for e in sorted(calibration.epsilons.tolist(), reverse=True) if _meets(evaluate(calibration, e, targets))]
+        if not met:
+            raise TargetsNotMet(_why_not(calibration, targets))
+        epsilon = met[0]
+    choice = evaluate(calibration, epsilon, targets)
+    while not _meets(choice):  # rounding may have left the value a hair too large
+        choice = evaluate(calibration, choice.epsilon * (1.0 - _SMALLEST_STEP), targets)
+    return choice
+
+
+def evaluate(calibration: Calibration, epsilon: float, targets: Targets) -> Choice:
+    """Return what every word has at this ε, and which words miss a target."""
+    means, errors = calibration.unchanged(epsilon)
+    fails = np.zeros(len(means), dtype=bool)
+    distinct = None
+    if targets.max_unchanged is not None:
+        fails |= means > targets.max_unchanged
+    known = np.flatnonzero(calibration.epsilons == epsilon)
+    if calibration.distinct is not None and len(known):
+        distinct = calibration.distinct[:, known[0]]
+    if targets.min_distinct is not None:
+        if distinct is None:
+            raise InvalidParameter("epsilon", epsilon, "distinct words were not counted at this value")
+        fails |= distinct < targets.min_distinct
+    rows = np.flatnonzero(fails)
+    return Choice(
+        epsilon=epsilon,
+        targets=targets,
+        unchanged=means,
+        errors=errors,
+        upper=simultaneous_upper(means, errors, calibration.rays, words=len(means)),
+        distinct=distinct,
+        failing=rows[np.argsort(-means[rows], kind="stable")],
+    )
+
+
+def allowed_to_fail(words: int, quantile: float) -> int:
+    """Return how many words may miss the targets."""
+    return words - math.ceil(quantile * words * (1.0 - 1e-12))
+
+
+def _meets(choice: Choice) -> bool:
+    return len(choice.failing) <= allowed_to_fail(len(choice.unchanged), choice.targets.quantile)
+
+
+def _largest_by_unchanged(calibration: Calibration, targets: Targets) -> float:
+    """Halve the range of ε; words that are decided for all of what is left are not looked at again."""
+    assert targets.max_unchanged is not None  # noqa: S101 - said by the caller
+    allowed, gamma = allowed_to_fail(len(calibration.ids), targets.quantile), calibration.gamma
+    open_rows, failed = np.arange(len(calibration.ids)), 0
+    finite = np.asarray(calibration.radii[:, 0], dtype=np.float64)
+    middle = calibration.embedding.dimension / max(
+        float(np.median(finite[np.isfinite(finite)])) if np.isfinite(finite).any() else 1.0, 1e-300
+    )
+    low, high = middle * 1e-9, middle * 1e9
+    while high / low > 1.0 + _SMALLEST_STEP:
+        tried = math.sqrt(low * high)
+        fails = unchanged(calibration.radii[open_rows], np.array([tried]), gamma)[0][:, 0] > targets.max_unchanged
+        if failed + int(fails.sum()) <= allowed:
+            low, failed, open_rows = tried, failed + int(fails.sum()), open_rows[~fails]  # what fails here fails above
+        else:
+            high, open_rows = tried, open_rows[fails]  # what passes here passes below
+    epsilon = float(f"{low:.4g}")
+    epsilon = epsilon if epsilon <= low else low
+    if low <= middle * 2e-9:
+        raise TargetsNotMet(_why_not(calibration, targets))
+    return epsilon
+
+
+def _why_not(calibration: Calibration, targets: Targets) -> str:
+    smallest = float(calibration.epsilons.min()) if len(calibration.epsilons) else 1e-6
+    at = evaluate(calibration, smallest, Targets(max_unchanged=targets.max_unchanged, min_distinct=targets.min_distinct))
+    named = ", ".join(calibration.embedding.words[i] for i in calibration.ids[at.failing[:5]])
+    return (
+        f"no ε from {smallest:g} up meets the targets for {targets.quantile:.4g} of the words: at {smallest:g} still {len(at.failing):,} "
+        f"of {len(calibration.ids):,} miss them ({named} …); ask for less or for a smaller --quantile, or use --protect"
+    )

@@ -1,0 +1,33 @@
+"""Every word's values as CSV or Parquet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from deniable.calibration.measure import Calibration
+
+
+def write_words(calibration: Calibration, epsilons: list[float], *, csv: Path | None = None, parquet: Path | None = None) -> None:
+    """Write one row per word and ε: N_w with its error and, where walks were made, distinct words, S_w and entropies."""
+    import pyarrow
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    tables = []
+    names = [calibration.embedding.words[i] for i in calibration.ids.tolist()]
+    for epsilon in epsilons:
+        means, errors = calibration.unchanged(epsilon)
+        columns: dict[str, Any] = {"word": names, "epsilon": np.full(len(names), epsilon), "unchanged": means, "standard_error": errors}
+        at = np.flatnonzero(calibration.epsilons == epsilon)
+        if calibration.distinct is not None and calibration.support is not None and calibration.entropies is not None and len(at):
+            columns |= {"distinct": calibration.distinct[:, at[0]], "support": calibration.support[:, at[0]]}
+            columns |= {name: calibration.entropies[:, at[0], i] for i, name in enumerate(("H0", "H1", "H2", "Hinf"))}
+        tables.append(pyarrow.table(columns))
+    table = pyarrow.concat_tables(tables)
+    if csv is not None:
+        pyarrow.csv.write_csv(table, csv)
+    if parquet is not None:
+        pyarrow.parquet.write_table(table, parquet)

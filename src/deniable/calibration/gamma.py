@@ -1,0 +1,43 @@
+"""The distribution of the noise's length: F_n, the distribution function of Gamma(n, 1), and draws from it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deniable.interfaces import Floats
+
+_POINTS = 1 << 16
+_TAIL = 1e-13
+_SEED = 2
+
+
+class GammaFunction:
+    """F_n as a table with straight lines between its points: within 10⁻⁷ of the true value, and much faster.
+
+    It never decreases, so that what is computed from it keeps the order that ε gives.
+    """
+
+    def __init__(self, dimension: int) -> None:
+        from scipy.special import gammainc, gammaincinv
+
+        self.dimension = dimension
+        low, high = float(gammaincinv(dimension, _TAIL)), float(gammaincinv(dimension, 1.0 - _TAIL))
+        self._points = np.linspace(low, high, _POINTS)
+        self._values = np.maximum.accumulate(gammainc(dimension, self._points))
+        self._step = (high - low) / (_POINTS - 1)
+
+    def __call__(self, lengths: Floats) -> Floats:
+        """Return Pr[G ≤ length] for each length; infinity is allowed."""
+        values: Floats = np.interp(lengths, self._points, self._values, left=0.0, right=1.0)
+        return values
+
+    def quantile(self, share: float) -> float:
+        """Return the length that a share of the draws does not exceed."""
+        from scipy.special import gammaincinv
+
+        return float(gammaincinv(self.dimension, share))
+
+
+def gamma_draws(rays: int, dimension: int) -> Floats:
+    """Return one Gamma(n, 1) number per ray from a public seed: the paper's single draw, the same for every word and ε."""
+    return np.random.Generator(np.random.PCG64([_SEED, dimension])).standard_gamma(dimension, rays)

@@ -1,0 +1,67 @@
+"""The geometry of an embedding: how far a word is from its k-th neighbour, in percentiles over the words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.restrict import restrict
+from deniable.interfaces import Floats, Ids
+from deniable.neighbours import best_neighbours
+from deniable.parameters import validated_count
+
+NEIGHBOURS = (1, 5, 10, 20, 50, 100, 200, 500, 1000)
+PERCENTILES = (5, 20, 50, 80, 95)
+
+_WORDS_AT_ONCE = 512
+
+
+@dataclass(frozen=True, kw_only=True)
+class Geometry:
+    """``percentiles[i, j]`` is the ``PERCENTILES[j]``-th percentile of the distance to the ``neighbours[i]``-th neighbour."""
+
+    embedding: str
+    words: int
+    neighbours: tuple[int, ...]
+    percentiles: Floats
+
+    def to_rows(self) -> list[dict[str, float]]:
+        """Return one row per neighbour, ready for JSON or a table."""
+        return [
+            {"neighbour": k, **{f"{p}%": float(value) for p, value in zip(PERCENTILES, row, strict=True)}}
+            for k, row in zip(self.neighbours, self.percentiles, strict=True)
+        ]
+
+
+def geometry(embedding: Embedding, *, sample: int | None = None) -> Geometry:
+    """Return the percentiles over all words, or over a sample of them drawn with a public seed.
+
+    A word is no neighbour of itself; words that share its vector are neighbours at distance 0. Neighbours that the
+    vocabulary is too small for are left out.
+    """
+    ids: Ids = np.arange(len(embedding))
+    if sample is not None:
+        random = np.random.Generator(np.random.PCG64(5))
+        ids = np.sort(random.choice(ids, min(validated_count(sample, "sample"), len(ids)), replace=False))
+    wanted = tuple(k for k in NEIGHBOURS if k < len(embedding))
+    if not wanted:
+        return Geometry(embedding=embedding.name, words=len(ids), neighbours=(), percentiles=np.empty((0, len(PERCENTILES))))
+    distances = np.empty((len(ids), len(wanted)))
+    search = best_neighbours(embedding)
+    for start in range(0, len(ids), _WORDS_AT_ONCE):
+        part = ids[start : start + _WORDS_AT_ONCE]
+        # The word itself, at distance 0, is always among the first: the k-th neighbour has place k.
+        _, found = search.nearest_k(embedding.rows(part), max(wanted) + 1)
+        distances[start : start + len(part)] = found[:, list(wanted)]
+    percentiles = np.percentile(distances, PERCENTILES, axis=0).T
+    return Geometry(embedding=embedding.name, words=len(ids), neighbours=wanted, percentiles=percentiles)
+
+
+def side_by_side(first: Embedding, second: Embedding, *, sample: int | None = None) -> tuple[Geometry, Geometry]:
+    """Return the geometry of two embeddings, each cut down to the words that both have.
+
+    :raises MalformedEmbedding: if they have no word in common.
+    """
+    return geometry(restrict(first, common_with=second), sample=sample), geometry(restrict(second, common_with=first), sample=sample)

@@ -1,0 +1,212 @@
+"""Looks at every word: fills a calibration, or continues one, and reads it back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from deniable.calibration.gamma import GammaFunction, gamma_draws
+from deniable.calibration.rays import SEED, Envelope, Rays
+from deniable.calibration.results import Store, calibration_folder, words_digest
+from deniable.calibration.statistics import ETA, distinct_words, furthest_radius, output_distribution, unchanged
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import InvalidParameter
+from deniable.interfaces import Floats, Ids
+from deniable.parameters import validated_count, validated_epsilon
+
+GRID_VALUES = 12
+_PAIRS_AT_ONCE = 256_000
+_WORDS_TO_FIND_THE_RANGE = 256
+
+Report = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibration:
+    """What was found for the words ``ids`` (row i of every array is word ``ids[i]``).
+
+    ``radii`` are the first breakpoints, so N_w is known at every ε. The statistics of the walks are there at ``epsilons``
+    only, and None if no walks were asked for: ``distinct`` words among one draw a ray, the ``support`` S_w, ``entropies``.
+    """
+
+    embedding: Embedding
+    rays: int
+    ids: Ids
+    radii: Floats
+    epsilons: Floats
+    distinct: Ids | None
+    support: Ids | None
+    entropies: Floats | None
+    folder: Path | None
+
+    @property
+    def gamma(self) -> GammaFunction:
+        """The distribution of the noise's length."""
+        return GammaFunction(self.embedding.dimension)
+
+    def unchanged(self, epsilon: float) -> tuple[Floats, Floats]:
+        """Return N_w of every word at one ε, and the standard errors."""
+        means, errors = unchanged(self.radii, np.array([validated_epsilon(epsilon)]), self.gamma)
+        return means[:, 0], errors[:, 0]
+
+
+def calibrate(
+    embedding: Embedding,
+    *,
+    rays: int = 1000,
+    ids: Ids | None = None,
+    epsilons: Floats | None = None,
+    walks: bool = False,
+    eta: float = ETA,
+    keep: bool = True,
+    report: Report | None = None,
+) -> Calibration:
+    """Return the calibration of all words, or of ``ids``: from the disk as far as it was computed before.
+
+    With ``walks`` the statistics S_w, distinct words and entropies are computed at ``epsilons``, or at twelve values from
+    where hardly a word stays to where most do. ``report`` is told how many words are done, of how many. What is done
+    stays on the disk (unless ``keep`` is false), so an interrupted run is continued by the next.
+
+    :raises InvalidParameter: if there is no word to look at, or a number is not allowed.
+    :raises DamagedCalibration: if what is on the disk cannot be trusted.
+    """
+    rays = validated_count(rays, "rays")
+    if ids is not None and not len(ids):
+        raise InvalidParameter("words", "none", "there is no word to calibrate: none of them is in the embedding")
+    if epsilons is not None and not len(epsilons):
+        epsilons = None
+    engine: Rays | None = None
+    settings: dict[str, Any] = {
+        "fingerprint": embedding.fingerprint,
+        "rays": rays,
+        "seed": SEED,
+        "words": "all" if ids is None else words_digest(ids),
+        "walks": walks,
+        "eta": eta if walks else None,
+        "epsilons": None if not walks else "auto" if epsilons is None else [validated_epsilon(float(e)) for e in epsilons],
+    }
+    columns: dict[str, tuple[str, tuple[int, ...]]] = {"ids": ("<i8", ()), "radii": ("<f4", (rays,))}
+    values = GRID_VALUES if epsilons is None else len(epsilons)
+    if walks:
+        columns |= {
+            "distinct": ("<u4", (values,)),
+            "support": ("<u4", (values,)),
+            "entropies": ("<f4", (values, 4)),
+            "grid": ("<f8", (values,)),
+        }
+    words = len(embedding) if ids is None else len(ids)
+    folder = calibration_folder(embedding, settings)
+    store: Store | _Memory = Store(folder, settings, columns, words) if keep else _Memory(columns, words)
+    if not store.complete:
+        engine = Rays(embedding, rays=rays)
+        order = engine.order if ids is None else ids[np.argsort(engine.place(ids), kind="stable")]
+        found = np.asarray(store.arrays["grid"][0]) if walks and store.done else epsilons
+        grid = epsilon_range(engine) if walks and found is None else found
+        at_once = max(1, _PAIRS_AT_ONCE // rays)
+        for start in range(store.done, words, at_once):
+            part = order[start : start + at_once]
+            store.append(ids=part, **_rows(engine, part, None if not walks else grid, eta))
+            if report is not None:
+                report(store.done, words)
+    arrays = store.arrays
+    return Calibration(
+        embedding=embedding,
+        rays=rays,
+        ids=np.asarray(arrays["ids"]),
+        radii=arrays["radii"],
+        epsilons=np.asarray(arrays["grid"][0]) if walks else np.array([] if epsilons is None else epsilons, dtype=np.float64),
+        distinct=np.asarray(arrays["distinct"]) if walks else None,
+        support=np.asarray(arrays["support"]) if walks else None,
+        entropies=np.asarray(arrays["entropies"]) if walks else None,
+        folder=folder if keep else None,
+    )
+
+
+def epsilons_of(calibration: Calibration) -> Floats:
+    """Return values of ε that cover a calibration without walks, the ones it was asked about among them."""
+    rows = np.linspace(0, len(calibration.ids) - 1, min(_WORDS_TO_FIND_THE_RANGE, len(calibration.ids))).astype(np.int64)
+    found = _covering(np.asarray(calibration.radii[rows], dtype=np.float64), calibration.embedding.dimension, 2 * GRID_VALUES)
+    return np.unique(np.concatenate([found, calibration.epsilons]))
+
+
+def epsilon_range(engine: Rays, values: int = GRID_VALUES) -> Floats:
+    """Return values of ε from where an average word hardly ever stays (2 %) to where it mostly does (95 %)."""
+    ids = np.random.Generator(np.random.PCG64(3)).choice(
+        len(engine.embedding), min(_WORDS_TO_FIND_THE_RANGE, len(engine.embedding)), replace=False
+    )
+    radii, _ = engine.first_breakpoints(np.sort(ids))
+    return _covering(radii, engine.embedding.dimension, values)
+
+
+def _covering(radii: Floats, dimension: int, values: int) -> Floats:
+    gamma = GammaFunction(dimension)
+    middle = dimension / float(np.median(radii)) if np.isfinite(np.median(radii)) else 1.0
+
+    def reaching(share: float) -> float:
+        low, high = middle * 1e-3, middle * 1e3
+        for _ in range(60):
+            tried = (low * high) ** 0.5
+            low, high = (tried, high) if gamma(tried * radii).mean() < share else (low, tried)
+        return high
+
+    grid = np.geomspace(reaching(0.02), max(reaching(0.95), reaching(0.02) * 1.01), values)
+    return np.array([float(f"{epsilon:.3g}") for epsilon in grid])
+
+
+def _rows(engine: Rays, ids: Ids, grid: Floats | None, eta: float) -> dict[str, Any]:
+    if grid is None:
+        radii, _ = engine.first_breakpoints(ids)
+        return {"radii": rounded_up(radii)}
+    gamma, draws = GammaFunction(engine.embedding.dimension), gamma_draws(engine.rays, engine.embedding.dimension)
+    radii, shape = np.full((len(ids), engine.rays), np.inf), (len(ids), len(grid))
+    distinct, support, entropies = np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64), np.empty((*shape, 4))
+    for i, envelope in enumerate(engine.envelopes(ids, furthest=furthest_radius(float(grid.min()), gamma, draws))):
+        radii[i] = _first(envelope)
+        for e, epsilon in enumerate(grid.tolist()):
+            found = output_distribution(envelope, epsilon, gamma)
+            distinct[i, e] = distinct_words(envelope, epsilon, draws)
+            support[i, e] = found.support(eta)
+            entropies[i, e] = found.entropies()
+    return {
+        "radii": rounded_up(radii),
+        "distinct": distinct,
+        "support": support,
+        "entropies": entropies,
+        "grid": np.tile(grid, (len(ids), 1)),
+    }
+
+
+def _first(envelope: Envelope) -> Floats:
+    radii = np.full(len(envelope.counts), np.inf)
+    some = envelope.counts > 0
+    radii[some] = envelope.radii[(np.cumsum(envelope.counts) - envelope.counts)[some]]
+    return radii
+
+
+def rounded_up(values: Floats) -> Floats:
+    """Return float32 numbers that are no smaller than the values."""
+    rounded = values.astype(np.float32)
+    up: Floats = np.where(rounded < values, np.nextafter(rounded, np.float32(np.inf)), rounded)
+    return up
+
+
+class _Memory:
+    """A store that keeps nothing."""
+
+    def __init__(self, columns: dict[str, tuple[str, tuple[int, ...]]], words: int) -> None:
+        self.arrays: dict[str, Any] = {name: np.empty((words, *shape), dtype=dtype) for name, (dtype, shape) in columns.items()}
+        self.done, self.words = 0, words
+
+    @property
+    def complete(self) -> bool:
+        return self.done == self.words
+
+    def append(self, **rows: np.ndarray[Any, Any]) -> None:
+        count = len(rows["ids"])
+        for name, values in rows.items():
+            self.arrays[name][self.done : self.done + count] = values
+        self.done += count

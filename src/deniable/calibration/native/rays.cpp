@@ -1,0 +1,278 @@
+#include "rays.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "../../neighbours/native/pool.hpp"
+
+namespace deniable {
+namespace {
+
+// So many origins and rays are taken together through a chunk of tiles: its projections and products stay in the
+// second-level cache meanwhile.
+constexpr std::size_t kOriginsAtOnce = 48, kRaysAtOnce = 48;
+constexpr std::size_t kChunkTiles = 64;      // a multiple of kRayTilesAtOnce
+constexpr std::size_t kNearTiles = 32;       // give the first bound on a breakpoint
+constexpr std::size_t kLanes = 8;
+constexpr float kDown = 1.0f - 1e-6f;        // makes a float32 product no larger than the real one
+constexpr float kLargestInverse = 1e30f;
+constexpr float kRelative = 1e-6f;           // covers the float32 arithmetic on A / R
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Sums in float64 in a fixed order, so that the numpy form (calibration/lines.py) gets the same bits.
+double sum_of_lanes(const double* lanes) {
+    return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
+}
+
+// The difference of the lines of u and c: s_u - s_c and A_u - A_c.
+void line_difference(const float* u, const float* c, const float* x, const double* g, std::size_t dimension, double& rise, double& cost) {
+    double rises[kLanes] = {}, costs[kLanes] = {};
+    const auto add = [&](std::size_t i, std::size_t lane) {
+        const double d = double(u[i]) - double(c[i]);
+        rises[lane] += g[i] * d;
+        costs[lane] += d * (0.5 * (double(u[i]) + double(c[i])) - double(x[i]));
+    };
+    std::size_t i = 0;
+    for (; i + kLanes <= dimension; i += kLanes)
+        for (std::size_t lane = 0; lane < kLanes; ++lane) add(i + lane, lane);
+    for (std::size_t lane = 0; i < dimension; ++i, ++lane) add(i, lane);
+    rise = sum_of_lanes(rises);
+    cost = sum_of_lanes(costs);
+}
+
+struct Ray {
+    std::int64_t winner;   // c, the winner of the present piece
+    double cost;           // A_c
+    double reached;        // where the present piece begins
+    double radius, rise;   // the best candidate so far: where it takes over, and s_u - s_c
+    std::int64_t candidate;
+    float inverse;         // not more than 1 / (the next breakpoint)
+    float base;            // not more than <g, c>
+    float threshold;
+    bool active;
+};
+
+class Block {
+  public:
+    Block(const RayTables& tables, const RayOrigins& origins, const RayKernel& kernel, std::size_t first, std::size_t count, double furthest)
+        : t_(tables), o_(origins), kernel_(kernel), first_(first), count_(count), furthest_(furthest), rays_(count * tables.rays),
+          least_(count * tables.padded_tiles, std::numeric_limits<float>::infinity()), near_(count * kNearTiles), costs_(count),
+          reciprocals_(count * kNearTiles * kRayTile), found_(std::min(kChunkTiles, tables.padded_tiles)) {
+        nears_ = std::min(kNearTiles, t_.tiles);
+        std::vector<std::uint32_t> order(t_.tiles);
+        for (std::size_t o = 0; o < count_; ++o) {
+            float* least = &least_[o * t_.padded_tiles];
+            kernel_.least(t_.half, product(o, 0), o_.half[first_ + o], t_.tiles, least);
+            std::iota(order.begin(), order.end(), 0u);
+            std::partial_sort(order.begin(), order.begin() + std::ptrdiff_t(nears_), order.end(),
+                              [&](std::uint32_t a, std::uint32_t b) { return least[a] < least[b]; });
+            std::copy_n(order.begin(), nears_, &near_[o * kNearTiles]);
+            weigh_near(o);
+        }
+        // Origins that lie together have near tiles in common, so each ray is started for all of them.
+        for (std::size_t j = 0; j < t_.rays; ++j)
+            for (std::size_t o = 0; o < count_; ++o) start(o, j);
+    }
+
+    // Finds the next breakpoint of every active ray.
+    void advance() {
+        for (std::size_t block = 0; block < t_.rays; block += kRaysAtOnce)
+            for (std::size_t begin = 0; begin < t_.padded_tiles; begin += kChunkTiles)
+                advance(block, std::min(block + kRaysAtOnce, t_.rays), begin, std::min(kChunkTiles, t_.padded_tiles - begin));
+    }
+
+    void advance(std::size_t first_ray, std::size_t last_ray, std::size_t begin, std::size_t tiles) {
+            for (std::size_t j = first_ray; j < last_ray; ++j)
+                for (std::size_t o = 0; o < count_; ++o) {
+                    Ray& ray = at(o, j);
+                    if (!ray.active) continue;
+                    const std::size_t survivors = kernel_.tiles(t_.highest + j * t_.padded_tiles + begin, &least_[o * t_.padded_tiles + begin],
+                                                                tiles, ray.inverse, ray.threshold, found_.data());
+                    for (std::size_t s = 0; s < survivors; ++s) fetch(o, j, begin + found_[s]);
+                    for (std::size_t s = 0; s < survivors; ++s) look(ray, o, j, begin + found_[s]);
+                }
+    }
+
+    // Moves every ray that found a breakpoint on to its next piece, and ends the others. Returns whether any is left.
+    bool step() {
+        bool any = false;
+        for (std::size_t o = 0; o < count_; ++o)
+            for (std::size_t j = 0; j < t_.rays; ++j) {
+                Ray& ray = at(o, j);
+                if (!ray.active) continue;
+                ray.active = ray.candidate >= 0 && ray.radius < furthest_;
+                if (!ray.active) continue;
+                any = true;
+                ray.winner = ray.candidate;
+                ray.reached = ray.radius;
+                ray.cost = cost_of(o, ray.winner);
+                aim(ray, o, j, cap());
+            }
+        return any;
+    }
+
+    const Ray& ray(std::size_t o, std::size_t j) const { return rays_[o * t_.rays + j]; }
+
+  private:
+    Ray& at(std::size_t o, std::size_t j) { return rays_[o * t_.rays + j]; }
+    const float* product(std::size_t o, std::size_t tile) const { return o_.products + ((first_ + o) * t_.tiles + tile) * kRayTile; }
+    const float* projection(std::size_t tile, std::size_t j) const { return t_.projections + (j * t_.tiles + tile) * kRayTile; }
+    const float* origin(std::size_t o) const { return o_.vectors + (first_ + o) * t_.dimension; }
+    float cap() const { return furthest_ < kInfinity ? std::min(kLargestInverse, float(1.0 / furthest_) * kDown) : 0.0f; }
+
+    double cost_of(std::size_t o, std::int64_t position) const {
+        const float *u = t_.vectors + std::size_t(position) * t_.dimension, *x = origin(o);
+        double sum = 0.0;
+        for (std::size_t i = 0; i < t_.dimension; ++i) sum += (double(u[i]) - x[i]) * (double(u[i]) - x[i]);
+        return 0.5 * sum;
+    }
+
+    // Nobody knows beforehand which tiles survive, so their lines are asked for all at once.
+    void fetch(std::size_t o, std::size_t j, std::size_t tile) const {
+        for (const float* line : {projection(tile, j), product(o, tile)}) {
+            __builtin_prefetch(line);
+            __builtin_prefetch(line + 16);
+        }
+    }
+
+    // The words of the nearest tiles bound the first breakpoint: one of them takes over there or before.
+    void weigh_near(std::size_t o) {
+        const std::int64_t winner = o_.starts[first_ + o];
+        costs_[o] = cost_of(o, winner);
+        const float origin_half = o_.half[first_ + o], origin_gap = o_.gaps[first_ + o];
+        for (std::size_t k = 0; k < nears_; ++k) {
+            const std::size_t tile = near_[o * kNearTiles + k];
+            for (std::size_t i = 0; i < kRayTile; ++i) {
+                const std::size_t word = tile * kRayTile + i;
+                const float most = ((t_.half[word] + origin_half) - product(o, tile)[i]) + t_.gaps[word] + origin_gap - float(costs_[o]) * kDown;
+                // No bound comes from the winner itself, nor from words as near as rounding.
+                const bool useful = std::int64_t(word) != winner && most > 1e-30f && most < 1e30f;
+                reciprocals_[(o * kNearTiles + k) * kRayTile + i] = useful ? kDown / most : 0.0f;
+            }
+        }
+    }
+
+    void start(std::size_t o, std::size_t j) {
+        Ray& ray = at(o, j);
+        ray.winner = o_.starts[first_ + o];
+        ray.cost = costs_[o];
+        ray.reached = 0.0;
+        ray.active = true;
+        float inverse = cap();
+        const std::size_t tile = std::size_t(ray.winner) / kRayTile;
+        const float base = projection(tile, j)[std::size_t(ray.winner) % kRayTile] + t_.slack[tile] + o_.slack[first_ + o];
+        for (std::size_t k = 0; k < nears_; ++k) {
+            const std::size_t near = near_[o * kNearTiles + k];
+            inverse = kernel_.steepest(projection(near, j), &reciprocals_[(o * kNearTiles + k) * kRayTile], base + t_.slack[near], inverse);
+        }
+        aim(ray, o, j, std::min(inverse, kLargestInverse));
+    }
+
+    void aim(Ray& ray, std::size_t o, std::size_t j, float inverse) {
+        const std::size_t tile = std::size_t(ray.winner) / kRayTile;
+        ray.base = projection(tile, j)[std::size_t(ray.winner) % kRayTile] - t_.slack[tile] - o_.slack[first_ + o];
+        ray.candidate = -1;
+        ray.radius = kInfinity;
+        ray.rise = 0.0;
+        ray.inverse = inverse * kDown;
+        set_threshold(ray);
+    }
+
+    static void set_threshold(Ray& ray) {
+        const double rest = ray.cost * double(ray.inverse);
+        const double threshold = double(ray.base) - rest - double(kRelative) * (rest + std::fabs(double(ray.base)));
+        ray.threshold = float(threshold) - 1e-37f;
+    }
+
+    void look(Ray& ray, std::size_t o, std::size_t j, std::size_t tile) {
+        std::uint32_t words = kernel_.words(projection(tile, j), t_.half + tile * kRayTile, product(o, tile), o_.half[first_ + o], ray.inverse,
+                                            ray.threshold - t_.slack[tile]);
+        for (; words; words &= words - 1) consider(ray, o, j, std::int64_t(tile * kRayTile + std::size_t(__builtin_ctz(words))));
+    }
+
+    void consider(Ray& ray, std::size_t o, std::size_t j, std::int64_t position) {
+        if (position == ray.winner) return;
+        double rise, cost;
+        line_difference(t_.vectors + std::size_t(position) * t_.dimension, t_.vectors + std::size_t(ray.winner) * t_.dimension, origin(o),
+                        t_.directions + j * t_.dimension, t_.dimension, rise, cost);
+        if (!(rise > 0.0)) return;
+        // What rounding puts before the present piece takes over right at its beginning.
+        const double radius = std::max(cost / rise, ray.reached);
+        if (radius > ray.radius) return;
+        if (radius == ray.radius) {
+            // At one point the steepest line goes on; of equal ones the lowest id.
+            if (rise < ray.rise || (rise == ray.rise && t_.ids[position] > t_.ids[ray.candidate])) return;
+        }
+        ray.radius = radius;
+        ray.rise = rise;
+        ray.candidate = position;
+        const float inverse = radius > 1e-30 ? std::min(float(1.0 / radius) * kDown, kLargestInverse) : kLargestInverse;
+        if (inverse > ray.inverse) {
+            ray.inverse = inverse;
+            set_threshold(ray);
+        }
+    }
+
+    const RayTables& t_;
+    const RayOrigins& o_;
+    const RayKernel& kernel_;
+    std::size_t first_, count_, nears_ = 0;
+    double furthest_;
+    std::vector<Ray> rays_;
+    std::vector<float> least_;
+    std::vector<std::uint32_t> near_;
+    std::vector<double> costs_;
+    std::vector<float> reciprocals_;
+    std::vector<std::uint32_t> found_;
+};
+
+template <class Task>
+void in_blocks(std::size_t count, std::size_t threads, const Task& task) {
+    const std::size_t most = std::max<std::size_t>(1, std::min(kOriginsAtOnce, (count + threads - 1) / threads));
+    run_parallel((count + most - 1) / most, threads, [&](std::size_t block) { task(block * most, std::min(most, count - block * most)); });
+}
+
+}  // namespace
+
+void first_breakpoints(const RayTables& tables, const RayOrigins& origins, const RayKernel& kernel, std::size_t threads, double* radii,
+                       std::int64_t* winners) {
+    in_blocks(origins.count, threads, [&](std::size_t first, std::size_t count) {
+        Block block(tables, origins, kernel, first, count, kInfinity);
+        block.advance();
+        for (std::size_t o = 0; o < count; ++o)
+            for (std::size_t j = 0; j < tables.rays; ++j) {
+                radii[(first + o) * tables.rays + j] = block.ray(o, j).radius;
+                winners[(first + o) * tables.rays + j] = block.ray(o, j).candidate;
+            }
+    });
+}
+
+std::vector<RayPieces> walk_rays(const RayTables& tables, const RayOrigins& origins, const RayKernel& kernel, std::size_t threads,
+                                 double furthest) {
+    std::vector<RayPieces> found(origins.count);
+    in_blocks(origins.count, threads, [&](std::size_t first, std::size_t count) {
+        Block block(tables, origins, kernel, first, count, furthest);
+        std::vector<std::vector<std::pair<std::uint32_t, double>>> pieces(count * tables.rays);
+        for (bool any = true; any;) {
+            block.advance();
+            any = block.step();
+            for (std::size_t i = 0; any && i < pieces.size(); ++i) {
+                const Ray& ray = block.ray(i / tables.rays, i % tables.rays);
+                if (ray.active) pieces[i].emplace_back(std::uint32_t(ray.winner), ray.reached);
+            }
+        }
+        for (std::size_t i = 0; i < pieces.size(); ++i) {
+            RayPieces& mine = found[first + i / tables.rays];
+            mine.counts.push_back(std::uint32_t(pieces[i].size()));
+            for (const auto& piece : pieces[i]) {
+                mine.winners.push_back(piece.first);
+                mine.radii.push_back(piece.second);
+            }
+        }
+    });
+    return found;
+}
+
+}  // namespace deniable

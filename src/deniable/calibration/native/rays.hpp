@@ -1,0 +1,54 @@
+// Rays from words: along each direction, where the word's cell ends and which word comes next (fast-exact, section 2).
+//
+// From the origin x along a direction g, the nearest word at radius r is argmax_u r * s_u - A_u with s_u = <g, u> and
+// A_u = |u - x|^2 / 2: the upper envelope of lines. From the winner c the next one is the u with s_u > s_c and the least
+//     R_u = (A_u - A_c) / (s_u - s_c).
+// Tables in float32 with outward rounded bounds rule out nearly all words; what is left is computed in float64.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kernel.hpp"
+
+namespace deniable {
+
+struct RayTables {
+    std::size_t dimension, tiles, padded_tiles, rays;
+    const float* vectors;       // [tile][32][dimension], words in the order of the tiles
+    const std::int64_t* ids;    // [tile][32], to break ties
+    const float* half;          // [tile][32], not more than |u|^2 / 2; infinite for a word that cannot win
+    const float* gaps;          // [tile][32], what an A taken from `half` may lack
+    const float* slack;         // [tile], what a projection in the tile may be off by
+    const float* projections;   // [ray][tile][32], <g, u> in float32
+    const float* highest;       // [ray][padded tile], not less than any projection of the tile
+    const double* directions;   // [ray][dimension]
+};
+
+// Words whose rays are walked together. Positions are places in the order of the tiles.
+struct RayOrigins {
+    std::size_t count;
+    const float* vectors;        // [origin][dimension]
+    const float* half;           // [origin], not more than |x|^2 / 2
+    const float* gaps;           // [origin]
+    const float* slack;          // [origin]
+    const std::int64_t* starts;  // [origin], the position of the nearest word
+    const float* products;       // [origin][tile][32], <x, u> by a float32 matrix product
+};
+
+// What one origin's rays met: `counts[ray]` pieces after the first, their winners' positions and where they begin.
+struct RayPieces {
+    std::vector<std::uint32_t> counts, winners;
+    std::vector<double> radii;
+};
+
+// The first breakpoint of every ray and the winner behind it (-1 and infinity where there is none).
+void first_breakpoints(const RayTables& tables, const RayOrigins& origins, const RayKernel& kernel, std::size_t threads, double* radii,
+                       std::int64_t* winners);
+
+// All breakpoints below `furthest`.
+std::vector<RayPieces> walk_rays(const RayTables& tables, const RayOrigins& origins, const RayKernel& kernel, std::size_t threads,
+                                 double furthest);
+
+}  // namespace deniable

@@ -1,0 +1,176 @@
+"""Rays: what a word becomes at every radius at once, and so at every ε.
+
+Noise is r·g with g uniform on the sphere and r = G/ε, G ~ Gamma(n, 1). From φ(w) along g the released word at radius r is
+argmax_u r·⟨g, φ_u - φ_w⟩ - ‖φ_u - φ_w‖²/2: the upper envelope of one line per word. One walk along the envelope gives the
+released word for every r. The first breakpoint R₁ is where w's own cell ends: Pr[M(w) = w | g] = Pr[G ≤ ε·R₁].
+
+The directions are shared by all words, which makes their projections a table that is computed once. This is for
+calibration only: releases never share directions.
+
+Words that share a vector: the first of them is released for all, so its cell counts as the own cell of each. Likewise a
+protected word goes in as the word that stands in for it, and has that one's rays and cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deniable.calibration.lines import NumpyRays
+from deniable.calibration.tables import WordTables, bounds, ray_tables, unit_directions, word_tables
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import InvalidParameter
+from deniable.interfaces import Floats, Ids, Vectors
+from deniable.neighbours import best_neighbours
+from deniable.neighbours.threads import threads
+from deniable.parameters import validated_count
+
+SEED = 1
+"""Every calibration uses the same public directions, so results can be compared and cached."""
+
+_PRODUCTS_AT_ONCE = 1 << 25
+_MOST_ORIGINS = 256
+
+
+@dataclass(frozen=True, kw_only=True)
+class Envelope:
+    """The walks of one word along all rays: ray j passes ``counts[j]`` breakpoints after its start in the cell of ``start``.
+
+    ``winners`` and ``radii`` hold, ray after ray, the word that takes over and where.
+    """
+
+    start: int
+    counts: Ids
+    winners: Ids
+    radii: Floats
+
+    def at(self, radii: Floats) -> Ids:
+        """Return the released word of each ray at one radius per ray."""
+        ends = np.cumsum(self.counts)
+        owners = np.repeat(np.arange(len(self.counts)), self.counts)
+        passed = np.bincount(owners[self.radii <= radii[owners]], minlength=len(self.counts))
+        words = np.full(len(self.counts), self.start, dtype=np.int64)
+        moved = passed > 0
+        words[moved] = self.winners[(ends - self.counts + passed - 1)[moved]]
+        return words
+
+
+class Rays:
+    """Shared rays through an embedding. ``path`` forces native code for an instruction set, or "numpy" for none."""
+
+    def __init__(
+        self,
+        embedding: Embedding,
+        *,
+        rays: int = 1000,
+        seed: int = SEED,
+        path: str | None = None,
+        directions: Floats | None = None,
+        words: WordTables | None = None,
+    ) -> None:
+        """Compute the projections of all words on the directions: 4 bytes for each word and ray.
+
+        ``directions`` are used in place of those of the seed, and ``words`` if their tables are there already.
+
+        :raises InvalidParameter: if ``rays`` is not a whole number of at least 1, or the machine has no such path.
+        """
+        self.embedding = embedding
+        self.rays = validated_count(rays if directions is None else len(directions), "rays")
+        self.path = _chosen(path)
+        self._words = word_tables(embedding) if words is None else words
+        along = unit_directions(self.rays, embedding.dimension, seed=seed) if directions is None else np.ascontiguousarray(directions)
+        self._tables = ray_tables(self._words, along)
+        self._flat = self._words.vectors.reshape(-1, embedding.dimension)
+        self._ids = self._words.ids.reshape(-1)
+        self._native: Any = None
+        if self.path != "numpy":
+            from deniable.neighbours import _native
+
+            w, t = self._words, self._tables
+            self._native = _native.Rays(w.vectors, w.ids, w.half, w.gaps, w.slack, t.projections, t.highest, t.directions)
+        self._numpy = NumpyRays(self._words, self._tables)
+        self._first = first_of_each(embedding)
+
+    @property
+    def directions(self) -> Floats:
+        """The unit vectors along which the rays go, one a row."""
+        return self._tables.directions
+
+    @property
+    def order(self) -> Ids:
+        """All word ids in the order in which they are looked at fastest: words that lie together follow one another."""
+        return self._ids[: len(self.embedding)]
+
+    def place(self, ids: Ids) -> Ids:
+        """Return where the words stand in ``order``."""
+        return self._words.positions[ids]
+
+    def first_breakpoints(self, ids: Ids) -> tuple[Floats, Ids]:
+        """Return for each word and ray the radius at which its cell ends, and the word behind; infinity and -1 for no end."""
+        radii, winners = np.empty((len(ids), self.rays)), np.empty((len(ids), self.rays), dtype=np.int64)
+        for part, origins in self._origins(ids):
+            if self._native is None:
+                radii[part], winners[part] = self._numpy.first(*origins)
+            else:
+                self._native.first(*origins, radii[part], winners[part], self.path, threads())
+        outside = winners < 0
+        winners = self._ids[winners]
+        winners[outside] = -1
+        return radii / self._words.factor, winners
+
+    def envelopes(self, ids: Ids, *, furthest: float = np.inf) -> Iterator[Envelope]:
+        """Yield each word's walks up to the radius ``furthest``; an id of ⊥ starts in the cell of the word nearest to it."""
+        reach = furthest * self._words.factor
+        for _, origins in self._origins(ids):
+            met = self._numpy.walk(*origins, reach) if self._native is None else self._native.walk(*origins, reach, self.path, threads())
+            for start, (counts, winners, radii) in zip(origins[4], met, strict=True):
+                yield Envelope(
+                    start=int(self._ids[start]),
+                    counts=counts.astype(np.int64),
+                    winners=self._ids[winners],
+                    radii=radii / self._words.factor,
+                )
+
+    def _origins(self, ids: Ids) -> Iterator[tuple[slice, tuple[Vectors, Vectors, Vectors, Vectors, Ids, Vectors]]]:
+        ids = self.embedding.stands_in(np.asarray(ids, dtype=np.int64))
+        at_once = min(max(1, _PRODUCTS_AT_ONCE // len(self._flat)), _MOST_ORIGINS)
+        for start in range(0, len(ids), at_once):
+            part = ids[start : start + at_once]
+            vectors: Vectors = self.embedding.rows(part) * np.float32(self._words.factor)
+            half, gaps, slack = bounds(vectors)
+            products: Vectors = np.matmul(vectors, self._flat.T, dtype=np.float32)
+            yield slice(start, start + len(part)), (vectors, half, gaps, slack, self._words.positions[self._starts(part)], products)
+
+    def _starts(self, ids: Ids) -> Ids:
+        unknown = ids == self.embedding.unknown_id
+        starts = self._first[np.where(unknown, 0, ids)]
+        if unknown.any():
+            starts[unknown] = best_neighbours(self.embedding).nearest(self.embedding.unknown[None, :])[0]
+        return starts
+
+
+def first_of_each(embedding: Embedding) -> Ids:
+    """Return for every word the first word with the same vector: itself, unless it is shadowed."""
+    first = np.arange(len(embedding), dtype=np.int64)
+    if len(embedding.shadowed):
+        first[embedding.shadowed] = best_neighbours(embedding).nearest(embedding.rows(embedding.shadowed))
+    return first
+
+
+def ray_paths() -> list[str]:
+    """Return the ways this machine can walk rays, fastest first."""
+    try:
+        from deniable.neighbours import _native
+    except ImportError:
+        return ["numpy"]
+    return [*_native.ray_paths(), "numpy"]
+
+
+def _chosen(path: str | None) -> str:
+    usable = ray_paths()
+    if path is not None and path not in usable:
+        raise InvalidParameter("path", path, f"must be one this machine has: {', '.join(usable)}")
+    return path or usable[0]

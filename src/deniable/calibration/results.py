@@ -1,0 +1,139 @@
+"""Calibrations on disk: written block by block, continued after an interruption, checked when opened, memory-mapped.
+
+A calibration is a folder named by what it was computed from: the embedding's fingerprint and the settings. It lies beside
+a stored embedding, or in the user's folder for one that has no folder. It holds plain arrays and two small files:
+
+- ``settings.json``: what was asked for; it must agree to the letter.
+- ``journal.txt``: one line for each finished block of words, with the CRC of its rows in every array. A block counts only
+  once its line is whole. Lines that do not fit the arrays mean damage.
+
+First breakpoints are kept as float32, rounded up: N_w is never understated, by less than 10⁻⁶ of ε. That is 4 bytes a word
+and ray, and the whole curve of every word; the walks themselves would be ten times that and are only kept as statistics.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import platformdirs
+
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import DamagedCalibration
+from deniable.interfaces import Ids
+
+SETTINGS, JOURNAL = "settings.json", "journal.txt"
+FORMAT = 1
+
+
+def calibration_folder(embedding: Embedding, settings: dict[str, Any]) -> Path:
+    """Return where the calibration of an embedding with these settings lies, whether it exists or not."""
+    digest = hashlib.blake2b(json.dumps(settings, sort_keys=True).encode(), digest_size=8).hexdigest()
+    return calibrations_of(embedding) / digest
+
+
+def calibrations_of(embedding: Embedding) -> Path:
+    """Return the folder that holds all calibrations of an embedding."""
+    if embedding.folder is not None:
+        return embedding.folder / "calibrations"
+    home = os.environ.get("DENIABLE_HOME")
+    root = Path(home) if home else platformdirs.user_cache_path("deniable")
+    return root / "calibrations" / embedding.fingerprint
+
+
+class Store:
+    """The arrays of one calibration, filled in order by ``append``; ``done`` says how many words are there."""
+
+    def __init__(self, folder: Path, settings: dict[str, Any], columns: dict[str, tuple[str, tuple[int, ...]]], words: int) -> None:
+        """Open or begin a calibration of so many words; ``columns`` gives each array's type and its shape for one word.
+
+        :raises DamagedCalibration: if what is there cannot be trusted.
+        """
+        self.folder, self.words, self._columns = folder, words, columns
+        folder.mkdir(parents=True, exist_ok=True)
+        written = json.dumps({"format": FORMAT, **settings}, sort_keys=True, indent=1)
+        self._begin(written)
+        self.arrays = {name: self._map(name) for name in columns}
+        self.done = self._check()
+
+    @property
+    def complete(self) -> bool:
+        """Whether all words are there."""
+        return self.done == self.words
+
+    def append(self, **rows: np.ndarray[Any, Any]) -> None:
+        """Add the next words' rows, on the disk before they count."""
+        count = len(next(iter(rows.values())))
+        part = slice(self.done, self.done + count)
+        for name, values in rows.items():
+            self.arrays[name][part] = values
+            self.arrays[name].flush()
+        line = f"{self.done} {count} {self._digest(part)}\n"
+        with (self.folder / JOURNAL).open("a", encoding="ascii") as journal:
+            journal.write(line)
+            journal.flush()
+            os.fsync(journal.fileno())
+        self.done += count
+
+    def _begin(self, written: str) -> None:
+        path = self.folder / SETTINGS
+        try:
+            if path.read_text(encoding="utf-8") != written:
+                raise DamagedCalibration(self.folder, "its settings are not the ones it is named by")
+        except FileNotFoundError:
+            if (self.folder / JOURNAL).exists():
+                raise DamagedCalibration(self.folder, f"{SETTINGS} is missing") from None
+            draft = path.with_name(f".{SETTINGS}.{os.getpid()}")
+            draft.write_text(written, encoding="utf-8")
+            draft.replace(path)
+
+    def _map(self, name: str) -> np.memmap[Any, Any]:
+        dtype, shape = self._columns[name]
+        path, full = self.folder / f"{name}.npy", (self.words, *shape)
+        try:
+            if not path.exists():
+                if (self.folder / JOURNAL).exists():
+                    raise ValueError("it is missing")
+                return np.lib.format.open_memmap(path, mode="w+", dtype=np.dtype(dtype), shape=full)
+            mapped = np.lib.format.open_memmap(path, mode="r+")
+            if mapped.dtype != np.dtype(dtype) or mapped.shape != full:
+                raise ValueError(f"it is {mapped.dtype} of shape {mapped.shape}, not {np.dtype(dtype)} of shape {full}")
+        except (ValueError, EOFError) as error:
+            raise DamagedCalibration(path, str(error)) from error
+        return mapped
+
+    def _check(self) -> int:
+        try:
+            lines = (self.folder / JOURNAL).read_text(encoding="ascii").split("\n")
+        except FileNotFoundError:
+            return 0
+        except UnicodeDecodeError as error:
+            raise DamagedCalibration(self.folder / JOURNAL, "it is not text") from error
+        done = 0
+        if lines[-1]:  # a line that was cut off is work that did not count
+            whole = "\n".join(lines[:-1])
+            (self.folder / JOURNAL).write_text(whole + "\n" if whole else "", encoding="ascii")
+        for line in lines[:-1]:
+            start, count, digest = ([*line.split(" "), "", ""])[:3]
+            if start != str(done) or not count.isdecimal() or done + int(count) > self.words:
+                raise DamagedCalibration(self.folder / JOURNAL, f"a line does not fit: {line[:60]!r}")
+            if digest != self._digest(slice(done, done + int(count))):
+                raise DamagedCalibration(self.folder, f"words {done + 1:,} to {done + int(count):,} are not what was written")
+            done += int(count)
+        return done
+
+    def _digest(self, part: slice) -> str:
+        crc = 0
+        for name in sorted(self._columns):
+            crc = zlib.crc32(np.ascontiguousarray(self.arrays[name][part]).data, crc)
+        return f"{crc:08x}"
+
+
+def words_digest(ids: Ids) -> str:
+    """Return a short name for a choice of words."""
+    return hashlib.blake2b(np.ascontiguousarray(ids, dtype="<i8").data, digest_size=8).hexdigest()

@@ -1,0 +1,114 @@
+"""N_w, S_w and the Rényi entropies of what a word becomes, at any ε, from its rays.
+
+With J independent rays, N_w(ε) is estimated by the mean of F_n(ε·R₁) over the rays: each ray gives a number between 0 and
+1 whose expectation is N_w, so the mean is unbiased and its error is the usual one. The paper's form draws one length per
+ray and counts; it has the same expectation and more variance. Different words share the rays: errors of different words
+are correlated, and the error of an average over words is taken over the rays (``average_unchanged``), which are independent.
+
+S_w and H₀ count words that were met. Words that no ray meets are missing, so both are estimates from below. The paper swaps
+two names: H₀ is the Hartley or max-entropy, H_∞ the min-entropy.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from deniable.calibration.gamma import GammaFunction
+from deniable.calibration.rays import Envelope
+from deniable.interfaces import Floats, Ids
+
+ETA = 0.05
+"""S_w leaves out at most this much probability, unless told otherwise."""
+
+_VALUES_AT_ONCE = 1 << 22
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distribution:
+    """The estimated output distribution of one word at one ε: words by falling probability."""
+
+    words: Ids
+    probabilities: Floats
+    standard_errors: Floats
+
+    def support(self, eta: float = ETA) -> int:
+        """Return S_w: the size of the smallest set of words outside of which at most η of the probability lies."""
+        reached = np.cumsum(self.probabilities) >= (1.0 - eta) * (1.0 - 1e-12)
+        return int(np.argmax(reached)) + 1 if reached.any() else len(self.words)
+
+    def entropies(self) -> tuple[float, float, float, float]:
+        """Return H₀ (max-entropy), H₁ (Shannon), H₂ (collision) and H_∞ (min-entropy), in bits."""
+        p = self.probabilities[self.probabilities > 0.0]
+        shannon = -float((p * np.log2(p)).sum())
+        return math.log2(len(p)), shannon, -math.log2(float((p * p).sum())), -math.log2(float(p.max()))
+
+
+def unchanged(radii: Floats, epsilons: Floats, gamma: GammaFunction) -> tuple[Floats, Floats]:
+    """Return N_w of each word (row of first breakpoints) at each ε, and the standard errors, both (words, epsilons)."""
+    words, rays = radii.shape
+    means, errors = np.empty((words, len(epsilons))), np.empty((words, len(epsilons)))
+    at_once = max(1, _VALUES_AT_ONCE // rays)
+    for start in range(0, words, at_once):
+        block = np.asarray(radii[start : start + at_once], dtype=np.float64)
+        for e, epsilon in enumerate(epsilons):
+            stays = gamma(epsilon * block)
+            means[start : start + at_once, e] = stays.mean(axis=1)
+            errors[start : start + at_once, e] = stays.std(axis=1, ddof=1 if rays > 1 else 0) / math.sqrt(rays)
+    return means, errors
+
+
+def average_unchanged(radii: Floats, epsilon: float, gamma: GammaFunction) -> tuple[float, float]:
+    """Return the average of N_w over the words and its standard error, which counts that words share the rays."""
+    words, rays = radii.shape
+    totals = np.zeros(rays)
+    at_once = max(1, _VALUES_AT_ONCE // rays)
+    for start in range(0, words, at_once):
+        totals += gamma(epsilon * np.asarray(radii[start : start + at_once], dtype=np.float64)).sum(axis=0)
+    averages = totals / words
+    return float(averages.mean()), float(averages.std(ddof=1 if rays > 1 else 0) / math.sqrt(rays))
+
+
+def unchanged_counts(radii: Floats, epsilon: float, draws: Floats) -> Ids:
+    """Return how many of the draws, one per ray, leave each word unchanged: the paper's N_w, per 1,000 with 1,000 rays."""
+    counts: Ids = (draws < epsilon * np.asarray(radii, dtype=np.float64)).sum(axis=1)
+    return counts
+
+
+def distinct_words(envelope: Envelope, epsilon: float, draws: Floats) -> int:
+    """Return how many distinct words one draw per ray gives: the paper's S_w with 1,000 rays."""
+    return len(np.unique(envelope.at(draws / epsilon)))
+
+
+def furthest_radius(epsilon: float, gamma: GammaFunction, draws: Floats | None = None) -> float:
+    """Return how far rays must be walked for this ε: beyond it lies 10⁻⁹ of the probability, and no draw."""
+    reach = gamma.quantile(1.0 - 1e-9)
+    return max(reach, 0.0 if draws is None else float(draws.max())) * (1.0 + 1e-9) / epsilon
+
+
+def output_distribution(envelope: Envelope, epsilon: float, gamma: GammaFunction) -> Distribution:
+    """Return what the word becomes at this ε, from walks that went far enough (``furthest_radius``)."""
+    rays = len(envelope.counts)
+    owners = np.repeat(np.arange(rays), envelope.counts)
+    reached = gamma(epsilon * envelope.radii)
+    last = np.ones(len(owners), dtype=bool)
+    last[:-1] = owners[1:] != owners[:-1]
+    until = np.ones(len(owners))
+    until[~last] = reached[np.flatnonzero(~last) + 1]
+    first = np.ones(rays)  # a ray without breakpoints never leaves the first cell
+    starts = np.cumsum(envelope.counts) - envelope.counts
+    some = envelope.counts > 0
+    first[some] = reached[starts[some]]
+    words = np.concatenate([np.full(rays, envelope.start, dtype=np.int64), envelope.winners])
+    masses = np.concatenate([first, until - reached])
+    met, places = np.unique(words, return_inverse=True)
+    sums = np.bincount(places, weights=masses, minlength=len(met))
+    # A ray meets a word at most once, so the squares of its pieces add up to the second moment.
+    squares = np.bincount(places, weights=masses * masses, minlength=len(met))
+    means = sums / rays
+    errors = np.sqrt(np.maximum(squares / rays - means * means, 0.0) / max(rays - 1, 1))
+    order = np.lexsort((met, -means))
+    order = order[means[order] > 0.0]
+    return Distribution(words=met[order], probabilities=means[order], standard_errors=errors[order])

@@ -1,0 +1,178 @@
+"""``deniable calibrate``: choose ε by looking at every word."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from deniable.calibration.choice import Choice
+    from deniable.calibration.measure import Calibration
+    from deniable.embeddings.embedding import Embedding
+    from deniable.interfaces import Ids
+
+
+def calibrate(
+    embedding: Annotated[str, typer.Option(help="The name of an installed embedding.")] = "default",
+    max_unchanged: Annotated[float | None, typer.Option(help="N_w: a word may stay itself at most so often, such as 0.5.")] = None,
+    min_distinct: Annotated[int | None, typer.Option(help="At least so many distinct words among one draw per ray.")] = None,
+    quantile: Annotated[float, typer.Option(help="The share of the words that must meet the targets; 1 is all.")] = 1.0,
+    epsilon: Annotated[list[float] | None, typer.Option("--epsilon", "-e", help="A value of ε to look at. May be repeated.")] = None,
+    rays: Annotated[int, typer.Option(help="Directions per word.")] = 1000,
+    words: Annotated[Path | None, typer.Option(help="Look only at the words in this file, one a line.")] = None,
+    sample: Annotated[int | None, typer.Option(help="Look only at so many words, drawn at random: a quick look.")] = None,
+    protect: Annotated[str | None, typer.Option(metavar="nearest|unknown", help="Let exposed words go in as others.")] = None,
+    save_as: Annotated[str | None, typer.Option("--as", help="The name to install the protected embedding under.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Where to write every word's values as CSV.")] = None,
+    parquet: Annotated[Path | None, typer.Option(help="Where to write every word's values as Parquet.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+) -> None:
+    """Find the largest ε that meets targets for every word, and name the words that hardly change.
+
+    An interrupted run is continued by the same command. With --protect and one --epsilon, the words that miss the targets
+    at that ε are exposed and go in as others.
+    """
+    import numpy as np
+
+    from deniable.calibration.choice import Targets, choose
+    from deniable.calibration.choice import evaluate as evaluated
+    from deniable.embeddings.embedding import Embedding
+    from deniable.parameters import validated_epsilon
+
+    targets = Targets(max_unchanged=max_unchanged, min_distinct=min_distinct, quantile=quantile)
+    epsilons = [validated_epsilon(e) for e in epsilon or ()]
+    aimed = max_unchanged is not None or min_distinct is not None
+    if protect is not None and (save_as is None or not aimed or len(epsilons) != 1 or words is not None or sample is not None):
+        raise typer.BadParameter("--protect needs --as NAME, a target, one --epsilon, and all words")
+    if protect is not None and save_as is not None:
+        from deniable.embeddings.store import free_place
+
+        free_place(save_as)
+    opened = Embedding.open(embedding)
+    ids = _chosen(opened, words, sample)
+    walks = min_distinct is not None or not aimed
+    grid = np.array(epsilons) if epsilons else None
+    calibration = _run(opened, ids, rays, grid, walks=walks, quiet=quiet)
+    choice: Choice | None = None
+    if protect is not None or (aimed and epsilons and len(epsilons) == 1):
+        choice = evaluated(calibration, epsilons[0], targets)
+    elif aimed:
+        choice = choose(calibration, targets)
+    shown = epsilons or ([choice.epsilon] if choice and not walks else calibration.epsilons.tolist())
+    answer = _answer(calibration, choice, shown)
+    if protect is not None and choice is not None and save_as is not None:
+        answer["protected"] = _protect(opened, calibration, choice, protect, save_as, rays, walks=walks, quiet=quiet)
+    if ids is None:
+        _note(calibration)
+    if csv is not None or parquet is not None:
+        from deniable.calibration.export import write_words
+
+        write_words(calibration, shown, csv=csv, parquet=parquet)
+    if as_json:
+        print(json.dumps(answer, indent=2, ensure_ascii=False))
+    else:
+        from deniable.cli.calibration_view import show
+
+        show(answer)
+
+
+def _chosen(embedding: Embedding, words: Path | None, sample: int | None) -> Ids | None:
+    import numpy as np
+
+    from deniable.embeddings.restrict import read_word_list
+    from deniable.parameters import validated_count
+
+    ids = None
+    if words is not None:
+        found = embedding.ids(read_word_list(words))
+        ids = np.unique(found[found != embedding.unknown_id])
+    if sample is not None:
+        pool = np.arange(len(embedding)) if ids is None else ids
+        count = min(validated_count(sample, "sample"), len(pool))
+        ids = np.sort(np.random.Generator(np.random.PCG64(4)).choice(pool, count, replace=False))
+    return ids
+
+
+def _run(embedding: Embedding, ids: Ids | None, rays: int, grid: Any, *, walks: bool, quiet: bool) -> Calibration:
+    from deniable.calibration.measure import calibrate as measured
+    from deniable.progress import Progress
+
+    if quiet:
+        return measured(embedding, rays=rays, ids=ids, epsilons=grid, walks=walks)
+    with Progress(f"calibrating {embedding.name}", unit="words") as progress:
+        return measured(embedding, rays=rays, ids=ids, epsilons=grid, walks=walks, report=progress.report)
+
+
+def _answer(calibration: Calibration, choice: Choice | None, epsilons: list[float]) -> dict[str, Any]:
+    from deniable.calibration.choice import allowed_to_fail
+    from deniable.calibration.summary import described, table, worst_words
+
+    answer: dict[str, Any] = {
+        "embedding": calibration.embedding.name,
+        "fingerprint": calibration.embedding.fingerprint,
+        "words": len(calibration.ids),
+        "rays": calibration.rays,
+        "table": table(calibration, epsilons),
+    }
+    if choice is not None:
+        answer["epsilon"] = choice.epsilon
+        answer["targets"] = {
+            "max_unchanged": choice.targets.max_unchanged,
+            "min_distinct": choice.targets.min_distinct,
+            "quantile": choice.targets.quantile,
+        }
+        answer["meets_the_targets"] = len(choice.failing) <= allowed_to_fail(len(choice.unchanged), choice.targets.quantile)
+        answer["largest_unchanged_with_95%_confidence"] = float(choice.upper.max())
+        answer["worst_words"] = worst_words(calibration, choice)
+        answer["exposed_words"] = len(choice.failing)
+        answer["exposed"] = [described(calibration, choice, int(row)) for row in choice.failing[:20]]
+    return answer
+
+
+def _note(calibration: Calibration) -> None:
+    """Leave the numbers that receipts and ``privatize --max-unchanged`` read beside a stored embedding."""
+    from contextlib import suppress
+
+    from deniable.calibration.measure import epsilons_of
+    from deniable.calibration.quote import FILE_NAME
+    from deniable.calibration.summary import quote
+    from deniable.records.publish import write_whole
+
+    folder = calibration.embedding.folder
+    if folder is None:
+        return  # the default's numbers come with the package
+    epsilons = calibration.epsilons.tolist() if calibration.distinct is not None else epsilons_of(calibration).tolist()
+    with suppress(PermissionError):  # an embedding that many people share may be read-only
+        write_whole(folder / FILE_NAME, json.dumps(quote(calibration, sorted(epsilons), calibration), indent=1) + "\n")
+
+
+def _protect(
+    embedding: Embedding, calibration: Calibration, choice: Choice, by: str, name: str, rays: int, *, walks: bool, quiet: bool
+) -> dict[str, Any]:
+    import numpy as np
+
+    from deniable.calibration.choice import evaluate
+    from deniable.calibration.protection import protect, stays_itself
+    from deniable.embeddings import store
+    from deniable.embeddings.embedding import Embedding
+
+    exposed = np.sort(calibration.ids[choice.failing])
+    safe = protect(embedding, exposed, by=by, name=name)  # type: ignore[arg-type]
+    store.save(safe, name, source=f"{embedding.name}, protected at ε = {choice.epsilon:g}")
+    opened = Embedding.open(name)
+    calibrated = _run(opened, None, rays, np.array([choice.epsilon]), walks=walks, quiet=quiet)
+    _note(calibrated)
+    again = evaluate(calibrated, choice.epsilon, choice.targets)
+    itself = stays_itself(opened, exposed, choice.epsilon, rays=rays) if len(exposed) else np.zeros(1)
+    return {
+        "name": name,
+        "fingerprint": opened.fingerprint,
+        "words_mapped": len(exposed),
+        "by": by,
+        "exposed_words_left": len(again.failing),
+        "largest_unchanged": float(max(again.unchanged.max(), itself.max())),
+    }

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet
+import pytest
+
+from deniable import Embedding
+from deniable.embeddings import store
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
+    vectors = np.random.default_rng(0).standard_normal((120, 4))
+    vectors[7] = 40.0
+    store.save(Embedding([f"w{i}" for i in range(120)], vectors), "small")
+    return tmp_path
+
+
+def run(*arguments: str, text: str | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "deniable", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, input=text)
+
+
+def calibrated(*arguments: str) -> dict[str, object]:
+    made = run("calibrate", "--embedding", "small", "--rays", "100", "--json", *arguments)
+    assert made.returncode == 0, made.stderr
+    answer: dict[str, object] = json.loads(made.stdout)
+    return answer
+
+
+def test_targets_give_the_largest_epsilon_the_worst_words_and_a_receipt_that_quotes_it() -> None:
+    answer = calibrated("--max-unchanged", "0.6", "--quantile", "0.9")
+    assert answer["meets_the_targets"] is True
+    assert answer["worst_words"][0]["word"] == "w7"  # type: ignore[index]
+    made = run("privatize", "--embedding", "small", "--max-unchanged", "0.6", "--quantile", "0.9", "--json", text="w1 w2\n")
+    assert made.returncode == 0, made.stderr
+    receipt = json.loads(made.stderr[made.stderr.index("{") :])
+    assert receipt["epsilon_per_word"] <= answer["epsilon"]
+    assert receipt["calibration"]["unchanged"]["worst"] > 0.6
+
+
+def test_exposed_words_are_protected_and_the_result_is_evaluated_again() -> None:
+    answer = calibrated("--max-unchanged", "0.6", "--epsilon", "2", "--protect", "nearest", "--as", "safe")
+    made = answer["protected"]
+    assert isinstance(made, dict)
+    assert made["words_mapped"] >= 1
+    assert made["exposed_words_left"] == 0
+    assert made["largest_unchanged"] <= 0.6
+    assert 7 in Embedding.open("safe").protected
+    assert run("privatize", "--embedding", "safe", "--epsilon", "2", text="w7\n").stdout.strip() != ""
+
+
+def test_without_targets_there_is_a_table_and_every_word_is_written(tmp_path: Path) -> None:
+    shown = run(
+        "calibrate", "--embedding", "small", "--rays", "50", "--parquet", str(tmp_path / "words.parquet"), "--csv", str(tmp_path / "w.csv")
+    )
+    assert shown.returncode == 0, shown.stderr
+    assert "N_w mean" in shown.stdout
+    table = pyarrow.parquet.read_table(tmp_path / "words.parquet")
+    assert table.num_rows == 120 * 12
+    assert {"unchanged", "distinct", "support", "H0", "H1", "H2", "Hinf"} <= set(table.column_names)
+    assert (tmp_path / "w.csv").read_text().count("\n") == 120 * 12 + 1
+
+
+def test_a_list_of_words_and_a_sample_are_quick_looks(tmp_path: Path) -> None:
+    (tmp_path / "list.txt").write_text("w3\nw4\nabsent\n")
+    assert calibrated("--words", str(tmp_path / "list.txt"), "--epsilon", "3")["words"] == 2
+    assert calibrated("--sample", "10", "--epsilon", "3")["words"] == 10
+    assert not (tmp_path / "embeddings" / "small" / "calibration.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["--max-unchanged", "1e-9"], 1, "no ε"),
+        (["--max-unchanged", "2"], 2, "max_unchanged"),
+        (["--embedding", "absent"], 2, "absent"),
+        (["--words", "EMPTY"], 2, "no word to calibrate"),
+        (["--protect", "nearest"], 2, "--as"),
+        (["--epsilon", "0"], 2, "epsilon"),
+        (["--rays", "0"], 2, "rays"),
+    ],
+)
+def test_what_cannot_be_done_is_one_clear_message(tmp_path: Path, arguments: list[str], code: int, says: str) -> None:
+    (tmp_path / "EMPTY").write_text("\n")
+    arguments = [str(tmp_path / "EMPTY") if a == "EMPTY" else a for a in arguments]
+    failed = run("calibrate", "--embedding", "small", "--rays", "50", *arguments)
+    assert failed.returncode == code
+    assert says in failed.stderr
+    assert "Traceback" not in failed.stderr
+
+
+def test_an_embedding_without_calibration_says_what_to_run() -> None:
+    failed = run("privatize", "--embedding", "small", "--max-unchanged", "0.5", text="w1\n")
+    assert failed.returncode == 2
+    assert "deniable calibrate --embedding small" in failed.stderr

@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deniable import Embedding, InvalidParameter
+from deniable.calibration.choice import Targets, choose, evaluate
+from deniable.calibration.measure import calibrate, epsilon_range
+from deniable.calibration.rays import Rays
+from deniable.errors import DamagedCalibration, TargetsNotMet
+from strategies import line_embedding, random_embedding
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
+    return tmp_path
+
+
+def folders(home: Path) -> list[Path]:
+    return [path.parent for path in (home / "calibrations").rglob("journal.txt")]
+
+
+@pytest.mark.parametrize("quantile", [1.0, 0.9, 0.5])
+@pytest.mark.parametrize("most", [0.3, 0.5, 0.9])
+def test_the_chosen_epsilon_meets_the_target_and_a_little_more_does_not(most: float, quantile: float) -> None:
+    calibration = calibrate(random_embedding(200, 6), rays=100)
+    choice = choose(calibration, Targets(max_unchanged=most, quantile=quantile))
+    assert np.quantile(choice.unchanged, quantile, method="lower") <= most
+    assert (choice.unchanged > most).sum() <= 200 - np.ceil(quantile * 200)
+    above, _ = calibration.unchanged(choice.epsilon * 1.002)
+    assert (above > most).sum() > 200 - np.ceil(quantile * 200)
+    assert (choice.upper >= choice.unchanged).all()
+
+
+def test_distinct_words_are_met_on_the_grid() -> None:
+    calibration = calibrate(random_embedding(300, 6), rays=200, walks=True)
+    assert calibration.distinct is not None
+    wanted = int(np.median(calibration.distinct[:, 5]))
+    targets = Targets(min_distinct=wanted, max_unchanged=0.9, quantile=0.5)
+    choice = choose(calibration, targets)
+    assert choice.distinct is not None
+    assert ((choice.distinct >= wanted) & (choice.unchanged <= 0.9)).sum() >= 150
+    for epsilon in calibration.epsilons[calibration.epsilons > choice.epsilon]:
+        assert len(evaluate(calibration, float(epsilon), targets).failing) > 150
+
+
+def test_targets_that_no_epsilon_meets_are_refused_with_the_words_in_the_way() -> None:
+    # The last word on a line stays for half of the directions, whatever ε.
+    calibration = calibrate(line_embedding(0.0, 1.0, 2.0), rays=200)
+    with pytest.raises(TargetsNotMet, match=r"2 of 3 miss them \((a, c|c, a)"):
+        choose(calibration, Targets(max_unchanged=0.2))
+    assert choose(calibration, Targets(max_unchanged=0.2, quantile=0.3)).epsilon > 0
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"max_unchanged": 0.0}, {"max_unchanged": 1.0}, {"min_distinct": 0}, {"quantile": 0.0}, {"quantile": 1.1}]
+)
+def test_targets_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(InvalidParameter, match=next(iter(wrong))):
+        Targets(**wrong)  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameter, match="targets"):
+        choose(calibrate(line_embedding(0.0, 1.0), rays=5), Targets())
+
+
+def test_no_words_at_all_is_one_clear_message() -> None:
+    with pytest.raises(InvalidParameter, match="no word to calibrate"):
+        calibrate(line_embedding(0.0, 1.0), ids=np.array([], dtype=np.int64))
+
+
+def test_the_range_goes_from_hardly_any_word_to_most_words() -> None:
+    embedding = random_embedding(300, 6)
+    grid = epsilon_range(Rays(embedding, rays=100))
+    calibration = calibrate(embedding, rays=100)
+    assert (np.diff(grid) > 0).all()
+    assert calibration.unchanged(float(grid[0]))[0].mean() < 0.1
+    assert calibration.unchanged(float(grid[-1]))[0].mean() > 0.85
+
+
+class Stopped(Exception):
+    pass
+
+
+def test_an_interrupted_run_is_continued_and_gives_the_same(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deniable.calibration.measure._PAIRS_AT_ONCE", 2000)
+    embedding = random_embedding(100, 5)
+    whole = calibrate(embedding, rays=50, walks=True, keep=False)
+
+    def stop(done: int, total: int) -> None:
+        if done >= 40:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        calibrate(embedding, rays=50, walks=True, report=stop)
+    seen: list[int] = []
+    again = calibrate(embedding, rays=50, walks=True, report=lambda done, total: seen.append(done))
+    assert seen == [80, 100]
+    for name in ("ids", "radii", "distinct", "support", "entropies", "epsilons"):
+        assert np.array_equal(getattr(whole, name), getattr(again, name))
+    calibrate(embedding, rays=50, walks=True, report=lambda done, total: pytest.fail("nothing was left to do"))
+
+
+def test_a_line_cut_off_is_work_that_does_not_count(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deniable.calibration.measure._PAIRS_AT_ONCE", 2000)
+    embedding = random_embedding(100, 5)
+    whole = calibrate(embedding, rays=50)
+    journal = folders(home)[0] / "journal.txt"
+    os.truncate(journal, journal.stat().st_size - 4)
+    assert np.array_equal(calibrate(embedding, rays=50).radii, whole.radii)
+    assert journal.read_text().count("\n") == 3
+
+
+@pytest.mark.parametrize("name", ["radii.npy", "journal.txt", "settings.json", "ids.npy"])
+def test_damage_is_found(home: Path, name: str) -> None:
+    embedding = random_embedding(100, 5)
+    calibrate(embedding, rays=50)
+    path = folders(home)[0] / name
+    content = bytearray(path.read_bytes())
+    content[-20 if name.endswith("npy") else 5] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(DamagedCalibration, match="calibrate again"):
+        calibrate(embedding, rays=50)
+    path.unlink()
+    with pytest.raises(DamagedCalibration) if name != "journal.txt" else pytest.MonkeyPatch.context():
+        calibrate(embedding, rays=50)
+
+
+def test_breakpoints_are_rounded_up_so_that_nothing_is_understated() -> None:
+    embedding = random_embedding(50, 5)
+    exact, _ = Rays(embedding, rays=30).first_breakpoints(np.arange(50))
+    calibration = calibrate(embedding, rays=30, keep=False)
+    kept = np.empty_like(exact)
+    kept[calibration.ids] = calibration.radii
+    assert (kept >= exact).all()
+    assert (kept <= exact * (1 + 1e-6)).all()
+
+
+def test_calibrations_lie_beside_a_stored_embedding(home: Path) -> None:
+    from deniable.embeddings import store
+
+    store.save(random_embedding(40, 3), "mine")
+    calibration = calibrate(Embedding.open("mine"), rays=20)
+    assert calibration.folder is not None
+    assert calibration.folder.is_relative_to(home / "embeddings" / "mine")

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deniable import Embedding, InvalidParameter
+from deniable.calibration.rays import Rays, ray_paths
+from deniable.calibration.tiles import tiled_order
+from direct import Direct, assert_same_words
+from strategies import line_embedding, random_embedding
+
+RADII = (1e-3, 0.1, 0.5, 1.0, 2.0, 5.0, 20.0, 1e3)
+
+
+def hostile(kind: str, dimension: int = 6) -> Embedding:
+    random = np.random.default_rng(3)
+    vectors = random.standard_normal((150, dimension))
+    if kind == "duplicates":
+        vectors[50:100] = vectors[:50]
+    elif kind == "far apart":
+        vectors *= 10.0 ** random.integers(-6, 6, (150, 1))
+    elif kind == "close together":
+        vectors = 1e3 + 1e-3 * vectors
+    elif kind == "integers":
+        vectors = random.integers(-2, 3, (150, dimension)).astype(float)
+    elif kind == "one line":
+        vectors = np.outer(np.arange(150), np.ones(dimension))
+    elif kind == "tiny":
+        vectors *= 1e-30
+    elif kind == "huge":
+        vectors *= 1e18
+    elif kind == "zero":
+        vectors[7] = 0.0
+        vectors[9] = 0.0
+    return Embedding([f"w{i}" for i in range(len(vectors))], vectors)
+
+
+KINDS = ("plain", "duplicates", "far apart", "close together", "integers", "one line", "tiny", "huge", "zero")
+
+
+def size_of(embedding: Embedding) -> float:
+    return float(np.abs(embedding.vectors).max())
+
+
+@pytest.mark.parametrize("path", ray_paths())
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_draw_is_the_word_that_direct_search_finds(kind: str, path: str) -> None:
+    embedding = hostile(kind)
+    rays = Rays(embedding, rays=40, path=path)
+    direct = Direct(embedding)
+    ids = np.arange(0, 150, 7)
+    for word, envelope in zip(ids, rays.envelopes(ids), strict=True):
+        for radius in RADII:
+            points = embedding.vectors[word].astype(np.float64) + radius * size_of(embedding) * rays.directions
+            assert_same_words(direct, points, envelope.at(np.full(40, radius * size_of(embedding))))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_paths_give_the_same_numbers(kind: str) -> None:
+    embedding = hostile(kind)
+    ids = np.arange(60)
+    expected: list[np.ndarray] | None = None
+    for path in ray_paths():
+        rays = Rays(embedding, rays=33, path=path)
+        walks = list(rays.envelopes(ids, furthest=3 * size_of(embedding)))
+        got = [*rays.first_breakpoints(ids), *(part for w in walks for part in (w.counts, w.winners, w.radii))]
+        expected = got if expected is None else expected
+        assert all(np.array_equal(a, b) for a, b in zip(got, expected, strict=True))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(1, 200), st.integers(1, 20), st.integers(0, 2**32))
+def test_the_first_breakpoint_is_where_the_cell_ends(words: int, dimension: int, seed: int) -> None:
+    embedding = random_embedding(words, dimension, seed=seed)
+    rays = Rays(embedding, rays=8, seed=seed)
+    radii, behind = rays.first_breakpoints(np.arange(words))
+    direct = Direct(embedding)
+    for word in range(0, words, 9):
+        for j in range(8):
+            end = radii[word, j]
+            step = rays.directions[j] * (min(end, 1e6) * np.array([1 - 1e-6, 1 + 1e-6]))[:, None]
+            inside, outside = direct.nearest(embedding.vectors[word].astype(np.float64) + step)
+            assert inside == word
+            assert behind[word, j] == (outside if np.isfinite(end) else -1)
+
+
+def test_a_walk_begins_with_the_first_breakpoint_and_ends_where_it_is_told() -> None:
+    embedding = random_embedding(300, 5)
+    rays = Rays(embedding, rays=20)
+    ids = np.arange(300)
+    first, behind = rays.first_breakpoints(ids)
+    for word, envelope in enumerate(rays.envelopes(ids, furthest=2.0)):
+        begins = np.cumsum(envelope.counts) - envelope.counts
+        some = envelope.counts > 0
+        assert np.array_equal(some, first[word] < 2.0)
+        assert np.array_equal(envelope.radii[begins[some]], first[word][some])
+        assert np.array_equal(envelope.winners[begins[some]], behind[word][some])
+        assert (envelope.radii < 2.0).all()
+
+
+def test_words_that_share_a_vector_have_the_cell_of_the_first() -> None:
+    rays = Rays(hostile("duplicates"), rays=30)
+    radii, _ = rays.first_breakpoints(np.arange(150))
+    assert np.array_equal(radii[:50], radii[50:100])
+    assert next(rays.envelopes(np.array([60]))).start == 10
+
+
+def test_the_unknown_word_starts_in_the_cell_it_lies_in() -> None:
+    embedding = line_embedding(0.0, 1.0, 5.0)
+    envelope = next(Rays(embedding, rays=50).envelopes(np.array([embedding.unknown_id])))
+    assert envelope.start == 1
+    to_the_right = envelope.at(np.full(50, 1.5)) == 2
+    assert to_the_right.any()
+    assert (envelope.at(np.full(50, 1.5))[~to_the_right] == 0).all()
+
+
+def test_tiles_hold_every_word_once() -> None:
+    for words in (1, 31, 32, 33, 1000):
+        assert np.array_equal(np.sort(tiled_order(np.zeros((words, 3), dtype=np.float32))), np.arange(words))
+
+
+def test_an_unknown_path_and_no_rays_are_refused() -> None:
+    with pytest.raises(InvalidParameter, match="path"):
+        Rays(line_embedding(0.0), path="abacus")
+    with pytest.raises(InvalidParameter, match="rays"):
+        Rays(line_embedding(0.0), rays=0)
