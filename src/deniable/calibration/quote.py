@@ -1,8 +1,8 @@
 """What a calibration says in one small file: for receipts, and for choosing ε without computing anything.
 
 The default embedding has its file in the package; ``deniable calibrate`` of all words writes one beside a stored embedding.
-It holds values at some ε only. Between them, the next larger ε is quoted: N_w grows with ε and S_w falls, so what is said
-is never better than what is true.
+It holds values at some ε only. Between two of them, N_w is quoted at the larger one, since N_w grows with ε; S_w may rise
+and fall (at tiny ε all words become the same few), so the smaller of the two values is quoted.
 """
 
 from __future__ import annotations
@@ -35,18 +35,26 @@ def stored_quote(embedding: Embedding) -> dict[str, Any] | None:
 def quoted(embedding: Embedding, epsilon: float) -> dict[str, Any] | None:
     """Return what a receipt says of the words at this ε: N_w and S_w, median, 95 % and worst; None if it is not known."""
     content = stored_quote(embedding)
-    row = None if content is None else next((row for row in content["table"] if row["epsilon"] >= epsilon), None)
-    if content is None or row is None:
+    place = None if content is None else next((i for i, row in enumerate(content["table"]) if row["epsilon"] >= epsilon), None)
+    if content is None or place is None:
         return None
+    row = content["table"][place]
+    around = [row] if row["epsilon"] == epsilon else content["table"][max(place - 1, 0) : place + 1]
     return {
         "at_epsilon": row["epsilon"],
         "unchanged": {key: row["unchanged"][key] for key in ("median", "95%", "worst")},
-        "support": row.get("support"),
-        "distinct_per_draw_and_ray": row.get("distinct"),
+        "support": _smaller(around, "support"),
+        "distinct_in_one_draw_per_ray": _smaller(around, "distinct"),
         "rays": content["rays"],
         "words": content["words"],
         "words_for_support": content.get("words_for_support"),
     }
+
+
+def _smaller(rows: list[dict[str, Any]], name: str) -> dict[str, float] | None:
+    if any(name not in row for row in rows):
+        return None
+    return {key: min(row[name][key] for row in rows) for key in ("median", "95%", "worst")}
 
 
 def largest_epsilon(embedding: Embedding, max_unchanged: float, quantile: float = 1.0) -> float:
