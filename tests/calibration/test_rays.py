@@ -30,7 +30,7 @@ def hostile(kind: str, dimension: int = 6) -> Embedding:
     elif kind == "tiny":
         vectors *= 1e-30
     elif kind == "huge":
-        vectors *= 1e18
+        vectors *= 1e11
     elif kind == "zero":
         vectors[7] = 0.0
         vectors[9] = 0.0
