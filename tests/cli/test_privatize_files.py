@@ -140,7 +140,7 @@ def test_without_a_seed_no_two_runs_are_alike(command: Command) -> None:
 
 
 def test_an_interrupted_job_says_nothing_and_can_be_resumed(command: Command) -> None:
-    lines = "".join(f"word{i % 100} the fox\n" for i in range(150_000))
+    lines = "".join(f"word{i % 100} the fox\n" for i in range(400_000))
     (command.folder / "in.txt").write_text(lines)
     process = command.start("in.txt", "-o", "out.txt", "--quiet")
     journal = command.folder / "out.txt.journal"
