@@ -4,7 +4,8 @@ Reads requests, one JSON object a line: {"argv": [...], "journal": path, "after"
 null}. The child is killed after the seconds, or when the journal has that length. Answers each with {"status": exit
 status or minus the signal, "seconds": run time, "length": the longest the journal was seen to be}.
 
-Checkpoints are made far more often than in real life, so that a short job has many moments at which it can be cut off.
+Checkpoints are made far more often than in real life and releasing is slowed down, so that a short job has many moments at
+which it can be cut off, however fast the machine is.
 """
 
 from __future__ import annotations
@@ -16,13 +17,25 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import deniable.records.arrow_partial
 import deniable.records.batch
 import deniable.records.checkpoints
 from deniable.cli import main
+from deniable.text.privatizer import Privatizer
 
+release_many = Privatizer.many
+
+
+def release_slowly(private: Privatizer, texts: Sequence[str | None]) -> list[str | None]:
+    """Release a batch after a pause."""
+    time.sleep(0.005)
+    return release_many(private, texts)
+
+
+Privatizer.many = release_slowly  # type: ignore[method-assign, assignment]
 deniable.records.checkpoints.SECONDS_BETWEEN_CHECKPOINTS = 0.01
 deniable.records.batch._RECORDS_AT_ONCE = 30
 
