@@ -57,6 +57,12 @@ def test_the_share_of_unchanged_words_is_between_none_and_all() -> None:
     assert share_unchanged(Multivariate(embedding, epsilon=1e-6)) < 0.5
 
 
+def test_a_protected_word_does_not_count_as_unchanged() -> None:
+    embedding = random_embedding(200, 5)
+    embedding.protection = np.full(201, 7)  # every word goes in as one and the same
+    assert share_unchanged(Multivariate(embedding, epsilon=1e9)) < 0.2
+
+
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "deniable", *arguments], capture_output=True, text=True, check=False)
 

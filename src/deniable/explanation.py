@@ -137,7 +137,7 @@ def _by_draws(
 def share_unchanged(mechanism: Mechanism, *, sample: int = 256) -> float:
     """Return which share of ``sample`` words, drawn at random from the vocabulary, is released unchanged in one draw each."""
     ids = np.random.default_rng().integers(0, len(mechanism.embedding), sample)
-    return float((mechanism.perturb(ids, SecureRandomness()) == ids).mean())
+    return float((mechanism.perturb(mechanism.embedding.stands_in(ids), SecureRandomness()) == ids).mean())
 
 
 def _outcome(word: str, count: int, draws: int) -> Outcome:
