@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable.embeddings.readers.fasttext_bin import read_fasttext_bin
-from deniable.embeddings.subwords import LONGEST_SPELLING, Subwords, ngram_buckets, open_subwords, save_subwords
+from deniable.embeddings.subwords import LONGEST_SPELLING, Subwords, ngram_buckets, open_subwords
 from deniable.errors import MalformedEmbedding
 
 with warnings.catch_warnings():
@@ -76,7 +76,7 @@ def test_words_without_runs_and_endless_words_have_rows_of_zeros() -> None:
 
 def test_saved_subwords_open_mapped_and_equal(tmp_path: Path) -> None:
     table = np.random.default_rng(1).normal(size=(50, 4)).astype(np.float32)
-    save_subwords(tmp_path, Subwords(table, minn=2, maxn=5))
+    Subwords(table, minn=2, maxn=5).save(tmp_path)
     opened = open_subwords(tmp_path)
     assert (opened.minn, opened.maxn) == (2, 5)
     assert np.array_equal(opened.table, table)
@@ -101,7 +101,7 @@ def test_a_cut_off_model_is_refused(bin_file: Path, tmp_path: Path, keep: int) -
 def test_damaged_stored_subwords_are_refused(tmp_path: Path) -> None:
     with pytest.raises(MalformedEmbedding, match="cannot be read"):
         open_subwords(tmp_path)
-    save_subwords(tmp_path, Subwords(np.ones((10, 4), dtype=np.float32), minn=3, maxn=6))
+    Subwords(np.ones((10, 4), dtype=np.float32), minn=3, maxn=6).save(tmp_path)
     np.save(tmp_path / "subwords.npy", np.ones((9, 4), dtype=np.float32))
     with pytest.raises(MalformedEmbedding, match=r"9 rows.*10"):
         open_subwords(tmp_path)

@@ -66,11 +66,6 @@ class Subwords:
         (folder / FACTS).write_text(json.dumps({"minn": self.minn, "maxn": self.maxn, "buckets": self.buckets}) + "\n", encoding="utf-8")
 
 
-def save_subwords(folder: Path, subwords: Subwords) -> None:
-    """Write subwords into a folder; see ``Subwords.save``."""
-    subwords.save(folder)
-
-
 def open_subwords(folder: Path) -> Subwords:
     """Return the subwords stored in a folder. The table stays on disk; only rows that are used are read.
 
