@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from randomgen import AESCounter
+from scipy import stats
 
 from deniable import InsecureSeededRandomness, InvalidParameter, Multivariate, Privatizer, RandomnessError, SecureRandomness
 from strategies import random_embedding
@@ -150,3 +151,14 @@ def test_a_seeded_source_refuses_to_repeat_itself_in_a_fork() -> None:
             os._exit(7)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
+
+
+@pytest.mark.parametrize("source", [SecureRandomness(), InsecureSeededRandomness(insecure_seed=1)])
+def test_uniform_numbers_are_uniform_on_the_half_open_unit_interval(source: SecureRandomness | InsecureSeededRandomness) -> None:
+    drawn = source.uniforms(20_000, 2)
+    assert drawn.shape == (20_000, 2)
+    assert drawn.min() >= 0.0
+    assert drawn.max() < 1.0
+    for column in drawn.T:
+        assert stats.kstest(column, "uniform").pvalue > 1e-6
+        assert stats.kstest(column**1.1, "uniform").pvalue < 1e-6  # the test has the power to fail

@@ -33,6 +33,19 @@ class Randomness(Protocol):
         """Return (tokens,) independent Gamma(shape, 1) numbers."""
         ...
 
+    def uniforms(self, tokens: int, count: int) -> Floats:
+        """Return a (tokens, count) array of independent numbers, uniform on [0, 1)."""
+        ...
+
+    def for_tokens(self, part: slice) -> Randomness:
+        """Return the source for these tokens of the batch that a mechanism was given.
+
+        A mechanism that works through its batch in parts asks for each part's source, and draws all noise of the part
+        from that. A source whose noise depends on the token (keyed releases) needs to know which ones are meant; the
+        others return themselves.
+        """
+        ...
+
     def describe(self) -> Mapping[str, Any]:
         """Say what kind of source this is, for the receipt."""
         ...

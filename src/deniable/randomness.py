@@ -57,6 +57,14 @@ class SecureRandomness:
         """Return (tokens,) independent Gamma(shape, 1) numbers."""
         return self._generator().standard_gamma(shape, tokens)
 
+    def uniforms(self, tokens: int, count: int) -> Floats:
+        """Return a (tokens, count) array of independent numbers, uniform on [0, 1)."""
+        return self._generator().random((tokens, count))
+
+    def for_tokens(self, part: slice) -> SecureRandomness:  # noqa: ARG002
+        """Return this source: its noise does not depend on the tokens."""
+        return self
+
     def describe(self) -> Mapping[str, Any]:
         """Say what kind of source this is, for the receipt."""
         return {"source": "secure", "generator": "AES-128 counter mode, keyed by the operating system"}
@@ -98,6 +106,14 @@ class InsecureSeededRandomness:
     def gammas(self, tokens: int, shape: float) -> Floats:
         """Return (tokens,) independent Gamma(shape, 1) numbers."""
         return self._generator().standard_gamma(shape, tokens)
+
+    def uniforms(self, tokens: int, count: int) -> Floats:
+        """Return a (tokens, count) array of independent numbers, uniform on [0, 1)."""
+        return self._generator().random((tokens, count))
+
+    def for_tokens(self, part: slice) -> InsecureSeededRandomness:  # noqa: ARG002
+        """Return this source: its noise does not depend on the tokens."""
+        return self
 
     def _generator(self) -> np.random.Generator:
         if self._process != (_forks, os.getpid()):

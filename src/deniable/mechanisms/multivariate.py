@@ -105,7 +105,7 @@ class Multivariate:
         for start in range(0, len(ids), at_once):
             part = slice(start, min(start + at_once, len(ids)))
             scale = self._epsilon if epsilon is None else epsilon[part]
-            noise = multivariate_noise(randomness, scale, part.stop - part.start, self._embedding.dimension)
+            noise = multivariate_noise(randomness.for_tokens(part), scale, part.stop - part.start, self._embedding.dimension)
             noise += self._embedding.rows(ids[part])
             released[part] = self.neighbours.nearest(_representable(noise))
         return released
