@@ -120,6 +120,25 @@ def test_the_k_nearest_on_hostile_data_are_in_true_order(make: str, path: str) -
     assert np.array_equal(search.nearest_k(queries, 1)[0][:, 0], search.nearest(queries))
 
 
+@every_path
+@pytest.mark.parametrize("count", [1, 70])
+@pytest.mark.parametrize("k", [2, 1000])
+def test_the_k_nearest_are_right_when_candidates_have_to_be_dropped_on_the_way(
+    k: int, count: int, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Twelve thousand candidates and more are twice the room there is; equal vectors make ties across what was dropped.
+    monkeypatch.setenv("DENIABLE_THREADS", "2")
+    apart = HOSTILE["all_within_the_bound"]().vectors
+    embedding = named(np.concatenate([apart, apart[:3000], apart[::-1][:3000]]))
+    queries = noisy_queries(embedding, 5.0, count)
+    ids, distances = ScanNeighbours(embedding, path=path).nearest_k(queries, k)
+    # The oracle takes seconds for so many close words, so it sees some of the queries.
+    some = slice(None, None, 35)
+    expected_ids, expected_distances = OracleNeighbours(embedding).nearest_k(queries[some], k)
+    assert np.array_equal(ids[some], expected_ids)
+    assert np.allclose(distances[some], expected_distances, rtol=1e-12, atol=0)
+
+
 def test_an_index_that_changed_after_it_was_checked_gives_an_error_and_no_word() -> None:
     embedding = random_embedding(100, 8)
     search = ScanNeighbours(embedding)

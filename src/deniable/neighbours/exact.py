@@ -17,6 +17,7 @@ import numpy as np
 from deniable.interfaces import Floats, Ids, Vectors
 
 UNIT_ROUNDOFF = 2.0**-53
+_NUMBERS_AT_ONCE = 1 << 20
 
 
 def score_error(dimension: int, query_norms: Floats, largest_norm: float) -> Floats:
@@ -46,8 +47,13 @@ def ranked(query: Vectors, vectors: Vectors, candidates: Ids, k: int) -> tuple[I
     The candidates must be in increasing order.
     """
     q = np.asarray(query, dtype=np.float64)
-    differences = np.asarray(vectors[candidates], dtype=np.float64) - q
-    squares: Floats = np.einsum("ij,ij->i", differences, differences)
+    squares: Floats = np.empty(len(candidates))
+    # All words can be candidates, so their float64 copies are made a few at a time.
+    at_once = max(1, _NUMBERS_AT_ONCE // len(q))
+    for start in range(0, len(candidates), at_once):
+        part = slice(start, start + at_once)
+        differences = vectors[candidates[part]].astype(np.float64) - q
+        squares[part] = np.einsum("ij,ij->i", differences, differences)
     order = np.argsort(squares, kind="stable")
     sorted_squares = squares[order]
     # Differences do not cancel, so a square is off by a few units of its own size. What lies closer is decided exactly.

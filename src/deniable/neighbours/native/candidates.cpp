@@ -9,6 +9,11 @@
 
 namespace deniable {
 
+float rounded_down(double x) {
+    const float nearest = float(x);
+    return nearest > x ? std::nextafter(nearest, -std::numeric_limits<float>::infinity()) : nearest;
+}
+
 Judge::Judge(const IndexView& index, const Kernel& kernel, const float* query, double units)
     : index_(index), kernel_(kernel), query_(query), query64_(query, query + index.layout.dimension), units_(units),
       floor_(-std::numeric_limits<double>::infinity()) {
@@ -21,25 +26,32 @@ Judge::Judge(const IndexView& index, const Kernel& kernel, const float* query, d
     growth_ = terms / (1.0 - terms);
 }
 
-void Judge::consider(std::uint32_t word) {
+Judge::Score Judge::score(std::uint32_t word) const {
     const float* vector = index_.vector(word);
-    const double score = kernel_.score(query64_.data(), vector, index_.layout.dimension);
     // In float64, from the vector itself: the index's float32 norms lose vectors that are nothing beside the longest.
     double squares = 0.0;
     for (std::size_t i = 0; i < index_.layout.dimension; ++i) squares += double(vector[i]) * vector[i];
     const double norm = std::sqrt(squares) * (1.0 + 1e-9);
-    const double error = growth_ * norm * (norm_ + norm) + std::numeric_limits<double>::min();
-    if (word_ >= 0 && !(score - error > score_ + error_)) {
-        if (score + error < score_ - error_) return;
+    return {kernel_.score(query64_.data(), vector, index_.layout.dimension), growth_ * norm * (norm_ + norm) + std::numeric_limits<double>::min()};
+}
+
+double Judge::in_units(double bound, double away) const {
+    const double moved = (bound + away * 1e-14 * std::fabs(bound)) * units_;
+    return moved + away * 1e-14 * std::fabs(moved);
+}
+
+void Judge::consider(std::uint32_t word) {
+    const Score found = score(word);
+    if (word_ >= 0 && !(found.value - found.error > score_ + error_)) {
+        if (found.value + found.error < score_ - error_) return;
         // Float64 cannot tell the two apart.
-        const int sign = compare_exactly(query_, vector, index_.vector(std::size_t(word_)), index_.layout.dimension);
+        const int sign = compare_exactly(query_, index_.vector(word), index_.vector(std::size_t(word_)), index_.layout.dimension);
         if (sign < 0 || (sign == 0 && word > word_)) return;
     }
     word_ = word;
-    score_ = score;
-    error_ = error;
-    const double reached = (score - error - 1e-14 * std::fabs(score)) * units_;
-    floor_ = std::max(floor_, reached - 1e-14 * std::fabs(reached));
+    score_ = found.value;
+    error_ = found.error;
+    floor_ = std::max(floor_, in_units(found.value - found.error, -1.0));
 }
 
 void Judge::decide(std::vector<Candidate>& candidates) {
@@ -50,30 +62,43 @@ void Judge::decide(std::vector<Candidate>& candidates) {
     for (auto candidate = candidates.begin(); candidate != end && double(candidate->upper) >= floor_; ++candidate) consider(candidate->word);
 }
 
-void Judge::rank(std::vector<Candidate>& candidates, std::size_t k, std::int64_t* ids, double* distances) const {
+std::vector<Judge::Ranked> Judge::contenders(std::vector<Candidate>& candidates, std::size_t k) const {
     if (candidates.size() < k) throw std::runtime_error("the index of the search is damaged: too few words survive");
     // The k-th largest lower bound is reached by k words: what cannot reach it is not among the k nearest.
     std::nth_element(candidates.begin(), candidates.begin() + std::ptrdiff_t(k - 1), candidates.end(),
                      [](const Candidate& a, const Candidate& b) { return a.lower > b.lower; });
     const float reached = candidates[k - 1].lower;
-    struct Ranked {
-        double square;
-        std::uint32_t word;
-    };
-    std::vector<Ranked> ranked;
+    std::vector<Ranked> found;
     for (const Candidate& candidate : candidates)
         if (candidate.upper >= reached)
-            ranked.push_back({kernel_.squared_distance(query64_.data(), index_.vector(candidate.word), index_.layout.dimension), candidate.word});
+            found.push_back({kernel_.squared_distance(query64_.data(), index_.vector(candidate.word), index_.layout.dimension), candidate.word});
+    return found;
+}
+
+bool Judge::nearer(const Ranked& a, const Ranked& b) const {
     const double slack = 4.0 * growth_;  // the squares have a relative error of γ each; differences do not cancel
-    const auto nearer = [&](const Ranked& a, const Ranked& b) {
-        if (std::fabs(a.square - b.square) > slack * std::max(a.square, b.square)) return a.square < b.square;
-        const int sign = compare_exactly(query_, index_.vector(a.word), index_.vector(b.word), index_.layout.dimension);
-        return sign > 0 || (sign == 0 && a.word < b.word);
-    };
-    std::partial_sort(ranked.begin(), ranked.begin() + std::ptrdiff_t(k), ranked.end(), nearer);
+    if (std::fabs(a.square - b.square) > slack * std::max(a.square, b.square)) return a.square < b.square;
+    const int sign = compare_exactly(query_, index_.vector(a.word), index_.vector(b.word), index_.layout.dimension);
+    return sign > 0 || (sign == 0 && a.word < b.word);
+}
+
+void Judge::rank(std::vector<Candidate>& candidates, std::size_t k, std::int64_t* ids, double* distances) const {
+    std::vector<Ranked> ranked = contenders(candidates, k);
+    std::partial_sort(ranked.begin(), ranked.begin() + std::ptrdiff_t(k), ranked.end(),
+                      [&](const Ranked& a, const Ranked& b) { return nearer(a, b); });
     for (std::size_t i = 0; i < k; ++i) {
         ids[i] = ranked[i].word;
         distances[i] = std::sqrt(ranked[i].square);
+    }
+}
+
+void Judge::keep_nearest(std::vector<Candidate>& candidates, std::size_t k) const {
+    std::vector<Ranked> found = contenders(candidates, k);
+    std::nth_element(found.begin(), found.begin() + std::ptrdiff_t(k - 1), found.end(), [&](const Ranked& a, const Ranked& b) { return nearer(a, b); });
+    candidates.clear();
+    for (std::size_t i = 0; i < k; ++i) {
+        const Score exact = score(found[i].word);
+        candidates.push_back({found[i].word, rounded_down(in_units(exact.value - exact.error, -1.0)), -rounded_down(-in_units(exact.value + exact.error, 1.0))});
     }
 }
 

@@ -1,7 +1,6 @@
 #include "search.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -18,7 +17,7 @@ namespace {
 constexpr std::size_t kBlocksAtOnce = 8;            // blocks of queries that share one walk through the index
 constexpr std::size_t kChunkBytes = 256 * 1024;     // codes that stay in the second-level cache meanwhile
 constexpr std::size_t kFewestTilesPerThread = 256;  // below this, waking another thread costs more than it saves
-constexpr std::size_t kMostCandidates = 4096;
+constexpr std::size_t kMostCandidates = 4096;       // of a query; more neighbours than one get room for twice as many again
 constexpr std::size_t kSamples = 16, kSampleTiles = 4;
 
 struct Request {
@@ -31,6 +30,7 @@ struct Request {
     double* distances;
 
     bool single() const { return distances == nullptr; }
+    std::size_t most_candidates() const { return kMostCandidates + 2 * k; }
 };
 
 // Queries against a range of the words: scans it chunk by chunk and keeps, for each query, the words that may win.
@@ -60,7 +60,7 @@ class Walk {
     void merge(Walk& other) {
         for (std::size_t i = 0; i < batch_.count(); ++i) {
             candidates_[i].insert(candidates_[i].end(), other.candidates_[i].begin(), other.candidates_[i].end());
-            if (other.judges_[i]) {
+            if (other.judges_[i] && other.judges_[i]->decided()) {
                 const float any = std::numeric_limits<float>::infinity();
                 candidates_[i].push_back({std::uint32_t(other.judges_[i]->word()), -any, any});
             }
@@ -118,37 +118,44 @@ class Walk {
     }
 
     void keep(std::size_t query, Candidate candidate) {
-        std::vector<Candidate>& kept = candidates_[query];
-        kept.push_back(candidate);
-        if (request_.single()) {
+        candidates_[query].push_back(candidate);
+        if (request_.single())
             batch_.raise(query, candidate.lower);
-        } else {
-            // A heap of the k largest lower bounds: its smallest is reached by k words.
-            std::vector<float>& lowers = lowers_[query];
-            if (lowers.size() < request_.k) {
-                lowers.push_back(candidate.lower);
-                std::push_heap(lowers.begin(), lowers.end(), std::greater<float>());
-            } else if (candidate.lower > lowers.front()) {
-                std::pop_heap(lowers.begin(), lowers.end(), std::greater<float>());
-                lowers.back() = candidate.lower;
-                std::push_heap(lowers.begin(), lowers.end(), std::greater<float>());
-            }
-            if (lowers.size() == request_.k) batch_.raise(query, lowers.front());
-        }
-        // Capacity doubles, so this runs seldom however many candidates truly remain.
-        if (kept.size() >= kMostCandidates && kept.size() == kept.capacity()) thin_out(query);
+        else
+            count_in(query, candidate.lower);
+        if (candidates_[query].size() >= request_.most_candidates()) thin_out(query);
     }
 
-    // Hostile data (many words within the bound of one another): drop what fell behind, or decide now.
+    // Keeps a heap of the k largest lower bounds: its smallest is reached by k words.
+    void count_in(std::size_t query, float lower) {
+        std::vector<float>& lowers = lowers_[query];
+        if (lowers.size() < request_.k) {
+            lowers.push_back(lower);
+            std::push_heap(lowers.begin(), lowers.end(), std::greater<float>());
+        } else if (lower > lowers.front()) {
+            std::pop_heap(lowers.begin(), lowers.end(), std::greater<float>());
+            lowers.back() = lower;
+            std::push_heap(lowers.begin(), lowers.end(), std::greater<float>());
+        }
+        if (lowers.size() == request_.k) batch_.raise(query, lowers.front());
+    }
+
+    // Hostile data (many words within the bound of one another): drop what fell behind, or decide now. Half the room is
+    // free afterwards, so that each candidate pays for a few looks at most.
     void thin_out(std::size_t query) {
         std::vector<Candidate>& kept = candidates_[query];
         const float threshold = batch_.threshold(query);
         kept.erase(std::remove_if(kept.begin(), kept.end(), [&](const Candidate& c) { return c.upper < threshold; }), kept.end());
-        if (!request_.single() || kept.size() < kMostCandidates / 2) return;
-        judge(query).decide(kept);
-        kept.clear();
-        const float floor = float(judge(query).floor());
-        batch_.raise(query, floor > judge(query).floor() ? std::nextafter(floor, -std::numeric_limits<float>::infinity()) : floor);
+        if (kept.size() < request_.most_candidates() / 2) return;
+        if (request_.single()) {
+            judge(query).decide(kept);
+            kept.clear();
+            batch_.raise(query, rounded_down(judge(query).floor()));
+        } else {
+            judge(query).keep_nearest(kept, request_.k);
+            lowers_[query].clear();
+            for (const Candidate& candidate : kept) count_in(query, candidate.lower);
+        }
     }
 
     Judge& judge(std::size_t query) {
