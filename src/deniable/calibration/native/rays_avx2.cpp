@@ -1,6 +1,6 @@
 #include "kernel.hpp"
 
-#if defined(__x86_64__)
+#if defined(__AVX2__) && defined(__FMA__)
 #include <immintrin.h>
 
 namespace deniable {

@@ -1,6 +1,6 @@
 #include "kernel.hpp"
 
-#if defined(__x86_64__)
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__)
 #include <immintrin.h>
 
 namespace deniable {

@@ -11,7 +11,7 @@ namespace deniable {
 namespace {
 
 Path path(const char* name, const Kernel* kernel, const std::vector<const char*>& needed) {
-    if (!kernel) return {name, "not compiled for this architecture", nullptr};
+    if (!kernel) return {name, "not compiled: made for another architecture, or by a compiler that lacks the instructions", nullptr};
     std::string missing;
     for (const char* feature : needed)
         for (const auto& found : cpu_features())

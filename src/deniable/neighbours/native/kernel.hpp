@@ -55,7 +55,7 @@ struct Kernel {
     double (*peak)(std::uint64_t rounds);
 };
 
-const Kernel* kernel_avx512vnni();  // null where the file was compiled for another architecture
+const Kernel* kernel_avx512vnni();  // null where the file was compiled without its instructions
 const Kernel* kernel_avx2();
 const Kernel* kernel_neon();
 const Kernel* kernel_portable();
