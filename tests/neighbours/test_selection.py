@@ -5,13 +5,16 @@ from __future__ import annotations
 import gc
 import importlib
 import os
+import signal
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
+from deniable import Embedding
 from deniable.interfaces import Neighbours
 from deniable.neighbours import best_neighbours, selection
 from deniable.neighbours.blas import BlasNeighbours
@@ -51,6 +54,56 @@ def test_one_search_is_shared_by_all_who_ask_and_dies_with_its_embedding() -> No
     del embedding
     gc.collect()
     assert len(selection._shared) == before - 1
+
+
+def test_building_one_search_does_not_hold_up_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow, quick = random_embedding(30, 3), random_embedding(40, 3)
+    building, finish = threading.Event(), threading.Event()
+    built: list[Embedding] = []
+    real = selection._new_search
+
+    def build(embedding: Embedding) -> Neighbours:
+        built.append(embedding)
+        if embedding is slow:
+            building.set()
+            assert finish.wait(60)
+        return real(embedding)
+
+    monkeypatch.setattr(selection, "_new_search", build)
+    with ThreadPoolExecutor(3) as pool:
+        try:
+            both = [pool.submit(best_neighbours, slow) for _ in range(2)]
+            assert building.wait(60)
+            pool.submit(best_neighbours, quick).result(timeout=60)
+        finally:
+            finish.set()
+        assert both[0].result() is both[1].result()
+    assert [embedding is slow for embedding in built].count(True) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
+def test_a_child_forked_while_a_search_is_being_built_builds_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    embedding = random_embedding(30, 3)
+    building, finish = threading.Event(), threading.Event()
+    real = selection._new_search
+
+    def build(embedding: Embedding) -> Neighbours:
+        building.set()
+        assert finish.wait(60)
+        return real(embedding)
+
+    monkeypatch.setattr(selection, "_new_search", build)
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(best_neighbours, embedding)
+        assert building.wait(60)
+        child = os.fork()
+        if child == 0:
+            selection._new_search = real
+            signal.alarm(60)
+            os._exit(0 if len(best_neighbours(embedding).nearest(embedding.vectors)) == 30 else 1)
+        finish.set()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_the_native_scan_is_used_where_it_can_be() -> None:

@@ -11,27 +11,39 @@ from deniable.interfaces import Neighbours
 
 MOST_DIMENSIONS = 65_536
 
-_shared: WeakKeyDictionary[Embedding, Neighbours] = WeakKeyDictionary()
+
+class _Shared:
+    """The search of one embedding, built by the first who asks. Its own lock: nobody waits for another embedding's index."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.search: Neighbours | None = None
+
+
+_shared: WeakKeyDictionary[Embedding, _Shared] = WeakKeyDictionary()
 _lock = threading.Lock()
 
 
-def _renew_lock() -> None:
-    # Another thread of the parent may have held the lock when this process was forked; here nobody would release it.
+def _renew_locks() -> None:
+    # Another thread of the parent may have held a lock when this process was forked; here nobody would release it.
     global _lock
     _lock = threading.Lock()
+    for shared in _shared.values():
+        shared.lock = threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)
+    os.register_at_fork(after_in_child=_renew_locks)
 
 
 def best_neighbours(embedding: Embedding) -> Neighbours:
     """Return the fastest exact search this machine has for the embedding; one and the same for each embedding."""
     with _lock:
-        search = _shared.get(embedding)
-        if search is None:
-            search = _shared[embedding] = _new_search(embedding)
-        return search
+        shared = _shared.setdefault(embedding, _Shared())
+    with shared.lock:
+        if shared.search is None:
+            shared.search = _new_search(embedding)
+        return shared.search
 
 
 def why_not_native() -> str:
