@@ -1,8 +1,8 @@
 """The packed index of the scan: kept beside a stored embedding, memory-mapped, never trusted.
 
-The file is a page of header and then the index as the scan reads it. It is used only if the header is whole (CRC), the
-versions and the embedding's fingerprint are the ones at hand, and the index has the checksum noted when it was written;
-anything else is built again. A new file is written under another name and renamed, so nobody ever sees half of one, and
+The file is a page of header and then the index as the scan reads it. It is used only if the header is, byte for byte, the
+one that would be written now: same versions, same fingerprint of the embedding, same checksum of the index. Anything else
+is built again. A new file is written under another name and renamed, so nobody ever sees half of one, and
 of two processes that build at once each has a whole one. Where nothing can be written the index stays in memory.
 """
 
@@ -13,7 +13,6 @@ import secrets
 import struct
 import sys
 import time
-import zlib
 from contextlib import suppress
 from pathlib import Path
 
@@ -28,7 +27,7 @@ from deniable.neighbours.threads import threads
 Bytes = NDArray[np.uint8]
 
 FILE_NAME = "scan-index.bin"
-FILE_VERSION = 1
+FILE_VERSION = 2
 HEADER_BYTES = 4096
 
 _MAGIC = b"deniable scan index\n"
@@ -110,7 +109,7 @@ def _lines(size: int) -> Bytes:
 
 def _header(embedding: Embedding, size: int, checksum: int) -> bytes:
     words, dimension = embedding.vectors.shape
-    fields = _FIELDS.pack(
+    return _FIELDS.pack(
         _MAGIC,
         FILE_VERSION,
         _native.LAYOUT_VERSION,
@@ -120,5 +119,4 @@ def _header(embedding: Embedding, size: int, checksum: int) -> bytes:
         dimension,
         size,
         checksum,
-    )
-    return (fields + struct.pack("<I", zlib.crc32(fields))).ljust(HEADER_BYTES, b"\0")
+    ).ljust(HEADER_BYTES, b"\0")
