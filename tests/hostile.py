@@ -90,6 +90,54 @@ HOSTILE: dict[str, Callable[[], Embedding]] = {
 }
 
 
+def _copies(vectors: Vectors, rng: np.random.Generator) -> None:
+    vectors[len(vectors) - len(vectors) // 2 :] = vectors[: len(vectors) // 2]
+
+
+def _one_float_apart(vectors: Vectors, rng: np.random.Generator) -> None:
+    for member in range(1, 4):
+        vectors[member::4] = vectors[::4][: len(vectors[member::4])]
+    vectors[1::4, 0] = np.nextafter(vectors[1::4, 0], np.float32(9))
+    vectors[2::4, -1] = np.nextafter(vectors[2::4, -1], np.float32(-9))
+
+
+def _zeros(vectors: Vectors, rng: np.random.Generator) -> None:
+    vectors[::3] = 0.0
+    vectors[3::6] = -0.0
+
+
+def _all_norms(vectors: Vectors, rng: np.random.Generator) -> None:
+    vectors *= 10 ** rng.uniform(-6, 6, (len(vectors), 1)).astype(np.float32)
+
+
+def _an_outlier(vectors: Vectors, rng: np.random.Generator) -> None:
+    vectors[len(vectors) // 2] *= 1e6
+
+
+def _within_the_bound(vectors: Vectors, rng: np.random.Generator) -> None:
+    vectors *= 1e-5
+    vectors += rng.standard_normal(vectors.shape[1], dtype=np.float32)
+
+
+HOSTILE_AT_ANY_SIZE: dict[str, Callable[[Vectors, np.random.Generator], None]] = {
+    "half of the words are copies": _copies,
+    "four words are one float apart": _one_float_apart,
+    "a third of the words are zero": _zeros,
+    "norms from 1e-6 to 1e6": _all_norms,
+    "one word a million times as long": _an_outlier,
+    "all words within the bound": _within_the_bound,
+}
+"""What to do to random vectors."""
+
+
+def hostile_vectors(kind: str, words: int, dimension: int) -> Vectors:
+    """Return vectors of a kind of ``HOSTILE_AT_ANY_SIZE``."""
+    rng = np.random.default_rng(9)
+    vectors = rng.standard_normal((words, dimension), dtype=np.float32)
+    HOSTILE_AT_ANY_SIZE[kind](vectors, rng)
+    return vectors
+
+
 def hostile_queries(embedding: Embedding, count: int = 150) -> Vectors:
     """Return queries from very noisy to hardly noisy, the words themselves, midpoints of words, and the diagonal."""
     rng = np.random.default_rng(6)

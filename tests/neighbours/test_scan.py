@@ -11,7 +11,7 @@ from deniable import Embedding, InvalidParameter
 from deniable.interfaces import Vectors
 from deniable.neighbours.blas import BlasNeighbours
 from deniable.neighbours.oracle import OracleNeighbours
-from hostile import HOSTILE, hostile_queries, named, near_ties, noisy_queries
+from hostile import HOSTILE, HOSTILE_AT_ANY_SIZE, hostile_queries, hostile_vectors, named, near_ties, noisy_queries
 from strategies import random_embedding
 
 pytest.importorskip("deniable.neighbours._native", reason="installed without the native module")
@@ -43,6 +43,15 @@ def test_equal_to_the_oracle_on_hostile_data(make: str, path: str) -> None:
     embedding = HOSTILE[make]()
     queries = hostile_queries(embedding, count=20 if len(embedding) > 1000 else 150)
     assert_same_words(embedding, queries, path)
+
+
+@every_path
+@pytest.mark.parametrize("dimension", [1, 2, 3, 7, 50, 300, 301, 1024])
+@pytest.mark.parametrize("kind", HOSTILE_AT_ANY_SIZE)
+def test_equal_to_the_oracle_on_hostile_data_at_every_size(kind: str, dimension: int, path: str) -> None:
+    for words in (1, 2, 63, 64, 65):
+        embedding = named(hostile_vectors(kind, words, dimension))
+        assert_same_words(embedding, hostile_queries(embedding, count=4), path)
 
 
 def test_a_scan_without_rescoring_is_told_from_the_oracle() -> None:
