@@ -38,32 +38,29 @@ def unchanged_curves(found: Findings) -> Figure:
         axes.annotate(
             f"ε = {curve.epsilon:g}", (curve.epsilon, 1.0), xytext=(0, 4), textcoords="offset points", ha="center", fontsize=8, color=MUTED
         )
-    _epsilon_axis(axes, epsilons)
+    epsilon_axis(axes, epsilons)
     axes.set_ylabel("released unchanged (N_w)")
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     axes.set_ylim(-0.01, 1.01)
-    axes.legend(loc="center right" if found.shown[-1].average < 0.5 else "upper left", bbox_to_anchor=None)
+    axes.legend(loc="center right" if found.shown[-1].average < 0.5 else "upper left")
     return figure
 
 
 @styled
 def support_curves(found: Findings) -> Figure:
     """How many words a word may become, against ε: S_w and the distinct words among one draw per ray."""
-    figure, axes = new_figure(height=3.3)
+    figure, axes = new_figure(height=3.8)
     epsilons = [epsilon for epsilon, _ in found.support("support")]
-    for values, colour, label in (
-        ("distinct", BLUE, "distinct words in one draw per ray"),
-        ("support", SERIES[2], "S_w: words that hold 95 %"),
-    ):
+    for values, colour, label in (("distinct", BLUE, "distinct words in all draws"), ("support", SERIES[2], "S_w: words that hold 95 %")):
         rows = [np.quantile(each, (0.5, 0.05, 0.0)) for _, each in found.support(values)]
         middle, low, least = zip(*rows, strict=True)
-        axes.plot(epsilons, middle, color=colour, label=f"{label}, median word")
+        axes.plot(epsilons, middle, color=colour, label=f"{label}; median word")
         axes.plot(epsilons, low, color=colour, linestyle=(0, (4, 1.5)), linewidth=1.2, label="95 % of words have more")
         axes.plot(epsilons, least, color=colour, linestyle=(0, (1, 1.5)), linewidth=1.2, label="worst word")
-    _epsilon_axis(axes, epsilons)
+    epsilon_axis(axes, epsilons)
     axes.set_ylabel("words")
     axes.set_ylim(bottom=0)
-    axes.legend(fontsize=7.5)
+    figure.legend(loc="outside lower center", ncols=2, fontsize=7.5)
     return figure
 
 
@@ -115,7 +112,8 @@ def geometry_figure(*found: Geometry) -> Figure:
     return figure
 
 
-def _epsilon_axis(axes: Any, epsilons: list[float]) -> None:
+def epsilon_axis(axes: Any, epsilons: list[float]) -> None:
+    """Let the horizontal axis show ε by powers, with plain numbers."""
     axes.set_xscale("log")
     axes.set_xlim(min(epsilons), max(epsilons))
     ticks = [

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+
+from markupsafe import Markup
 
 from deniable.calibration.choice import allowed_to_fail
 from deniable.calibration.report import figures
 from deniable.calibration.report.findings import EXPOSED, Curve, Findings
 from deniable.calibration.report.outputs import AVERAGES
 from deniable.calibration.report.wording import of_a_hundred, percent, percent_up, words
+from deniable.calibration.report.releases import example_words
 from deniable.calibration.statistics import ETA
-from deniable.report.markup import code, phrase, strong, word
+from deniable.report.markup import code, phrase, stayed, strong, word
 from deniable.report.page import Page
 
 
@@ -29,14 +33,18 @@ def calibration_page(found: Findings) -> Page:
     _support(page, found)
     _outputs(page, found)
     _geometry(page, found)
-    _limits(page, found)
+    _limits(page)
     _method(page, found)
     return page
 
 
 def _open_lead(found: Findings) -> str:
-    parts = [f"{of_a_hundred(curve.average)} words come out unchanged at ε = {curve.epsilon:g}" for curve in found.shown]
-    return f"Every word is replaced by one drawn around it; ε says how far the draw reaches. On average, {', '.join(parts)}."
+    *first, last = [f"{of_a_hundred(curve.average)} at ε\u00a0=\u00a0{curve.epsilon:g}" for curve in found.shown]
+    counts = f"{', '.join(first)} and {last}" if first else last
+    return (
+        "Every word is replaced by one drawn around it; ε says how far the draw reaches. Of a hundred words of the vocabulary, on average "
+        f"these come out unchanged: {counts}."
+    )
 
 
 def _aimed_lead(found: Findings) -> str:
@@ -76,13 +84,23 @@ def _texts(page: Page, found: Findings) -> None:
         page.add_text("No example is shown: the vocabulary holds too few of the words of our sentences. Give your own with --example.")
         return
     original, *drawn = found.releases
-    samples = [("Before", "written as examples; nobody’s text", original.texts)]
+    words_in = [example_words(found.calibration.embedding, text) for text in original.texts]
+    samples: list[tuple[str, str, Sequence[str]]] = [("Before", "examples that are public; nobody’s private text", original.texts)]
     samples += [(f"ε = {release.epsilon:g}", f"{_stays(curve)}", release.texts) for release, curve in zip(drawn, found.shown, strict=True)]
     page.add_samples(samples)
     page.add_text(
-        "Each text is one draw by the mechanism that releases private text, with its secure noise. The next draw gives other words. "
-        "A smaller ε means more noise: more privacy, less meaning."
+        "Each text is one draw by the mechanism that releases private text, with its secure noise. The next draw gives other words. Words "
+        "that stayed as they were are underlined. A smaller ε means more noise: more privacy, less meaning."
     )
+
+
+def _marked(released: str, before: list[str]) -> Markup:
+    """Return a released text with the words that stayed in their place marked."""
+    after = released.split(" ")
+    if len(after) != len(before):
+        return phrase(released)
+    parts = [stayed(now) if now == then else now for now, then in zip(after, before, strict=True)]
+    return phrase(*[part for both in zip(parts, [" "] * len(parts), strict=True) for part in both][:-1])
 
 
 def _meaning(page: Page, found: Findings) -> None:
@@ -92,7 +110,7 @@ def _meaning(page: Page, found: Findings) -> None:
             "The first thing to ask of a setting is how often a word is released unchanged. We call that ",
             strong("N_w"),
             ". It differs from word to word: a word with many near neighbours is easily replaced, a lonely one hardly ever. So an average "
-            "says little about the word you worry about. Read the curves from the dark one (the average) to the dashed one (the worst word).",
+            "says little about the word you worry about. The dark curve is the average, the dashed one the worst word.",
         ),
     )
     middle = found.shown[len(found.shown) // 2]
@@ -120,10 +138,10 @@ def _exposed(page: Page, found: Findings) -> None:
     page.add_section("The words that are least protected")
     limit = choice.targets.max_unchanged if choice.targets.max_unchanged is not None else EXPOSED
     count = len(choice.failing)
-    wanted = "the target" if found.aimed else f"N_w of at most {percent(limit)}"
+    missed = "miss the target" if found.aimed else "come out unchanged in over half of their releases"
     page.add_note(
         phrase(
-            strong(f"At ε = {choice.epsilon:g}, {words(count)} of {len(found.calibration.ids):,} miss {wanted}."),
+            strong(f"At ε = {choice.epsilon:g}, {count:,} of {words(len(found.calibration.ids))} {missed}."),
             " Whoever sees one of these words in a released text may take it for the original. "
             if count
             else " The words below come closest to staying themselves.",
@@ -148,7 +166,10 @@ def _exposed(page: Page, found: Findings) -> None:
             ]
             for row in found.worst
         ],
-        caption=f"The {len(found.worst)} words that change least at ε = {choice.epsilon:g}. “At most” holds for all words together with 95 % confidence.",
+        caption=(
+            f"The {len(found.worst)} words that change least at ε = {choice.epsilon:g}. “At most” holds for all words together with 95 % "
+            "confidence."
+        ),
     )
     if count:
         page.add_text(
@@ -164,7 +185,11 @@ def _exposed(page: Page, found: Findings) -> None:
 
 
 def _support(page: Page, found: Findings) -> None:
-    whose = "all of them" if len(found.walked.ids) == len(found.calibration.ids) else f"{words(len(found.walked.ids))} drawn at random"
+    whose = (
+        f"all {words(len(found.walked.ids))}"
+        if len(found.walked.ids) == len(found.calibration.ids)
+        else f"{words(len(found.walked.ids))} drawn at random"
+    )
     page.add_section(
         "How many words it could have become",
         phrase(
@@ -181,8 +206,8 @@ def _support(page: Page, found: Findings) -> None:
         figures.support_curves(found),
         caption=f"How many words a word may become, against ε ({whose}, {found.walked.rays:,} draws each).",
         alt=(
-            f"The average number of distinct words is {first[1].mean():.0f} at ε = {first[0]:g} and {last[1].mean():.0f} at ε = {last[0]:g}; "
-            "it falls where ε is large."
+            f"The average number of distinct words is {first[1].mean():.0f} at ε = {first[0]:g} and {last[1].mean():.0f} at "
+            f"ε = {last[0]:g}; it falls where ε is large."
         ),
     )
     page.add_figure(
@@ -196,21 +221,21 @@ def _outputs(page: Page, found: Findings) -> None:
     outputs = found.outputs
     page.add_section(
         "What single words become",
-        "The likeliest words that come out in place of a few examples, at four values of ε. The number after N_w says how often the word "
-        "itself comes out; the number after S_w, how many words hold 95 % of the rest and itself.",
+        "The likeliest words that come out in place of a few examples, at four values of ε, with how often the word itself comes out (N_w) "
+        f"and how many words hold {percent(1.0 - ETA)} of what it becomes (S_w).",
     )
-    rows = []
-    for place in range(len(outputs.words)):
+    for place, name in enumerate(outputs.words):
+        rows = []
         for average, row in zip(AVERAGES, outputs.rows, strict=True):
             output = row[place]
-            others = phrase(*[part for other, _ in output.others for part in (word(other), " ")])
-            shares = [f"{1000 * average:.0f}", f"{1000 * output.unchanged:.0f}", f"{output.support:,}"]
-            rows.append([word(output.word), others, f"{output.epsilon:g}", *shares])
-    page.add_table(
-        ["word", "likeliest other outputs", "ε", "average N_w in 1,000", "its N_w in 1,000", "its S_w"],
-        rows,
-        text_columns=2,
-    )
+            others = phrase(*[part for other, _ in output.others for part in (", ", word(other))][1:])
+            rows.append([percent(average), others, f"{output.epsilon:g}", percent(output.unchanged), f"{output.support:,}"])
+        page.add_table(
+            ["average word stays", "likeliest other words", "ε", "N_w", "S_w"],
+            rows,
+            caption=phrase("In place of ", word(name)),
+            text_columns=2,
+        )
 
 
 def _geometry(page: Page, found: Findings) -> None:
@@ -229,7 +254,7 @@ def _geometry(page: Page, found: Findings) -> None:
     )
 
 
-def _limits(page: Page, found: Findings) -> None:
+def _limits(page: Page) -> None:
     page.add_section("What this page does not say")
     page.add_list(
         [
@@ -244,7 +269,8 @@ def _limits(page: Page, found: Findings) -> None:
             ),
             phrase(
                 strong("It speaks of one word, released once. "),
-                "A text of many words spends ε for each of them, and releasing it twice spends twice. The words around a word may give it away.",
+                "A text of many words spends ε for each of them, and releasing it twice spends twice. The words around it may give a word "
+                "away.",
             ),
             phrase(
                 strong("It does not say what an attacker can guess. "),

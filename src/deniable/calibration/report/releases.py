@@ -42,6 +42,11 @@ def example_releases(embedding: Embedding, epsilons: list[float], sentences: tup
     return [Release(epsilon=float("inf"), texts=chosen), *drawn]
 
 
+def example_words(embedding: Embedding, sentence: str) -> list[str]:
+    """Return the words of a sentence as they go into the mechanism."""
+    return list(Tokeniser(embedding.index, cased=embedding.cased).words(normalise(sentence)))
+
+
 def _known(embedding: Embedding, sentence: str) -> float:
-    words = Tokeniser(embedding.index, cased=embedding.cased).words(normalise(sentence))
+    words = example_words(embedding, sentence)
     return sum(word in embedding.index for word in words) / max(len(words), 1)

@@ -13,7 +13,7 @@ def percent(share: float) -> str:
         return "over 99.99 %"
     value = 100.0 * share
     digits = 0 if value in (0.0, 100.0) or 10.0 <= value <= 90.0 else 1 if 1.0 <= value <= 99.0 else 2
-    return f"{value:.{digits}f} %"
+    return f"{round(value, digits):g} %"
 
 
 def percent_up(share: float) -> str:
@@ -22,11 +22,8 @@ def percent_up(share: float) -> str:
 
 
 def of_a_hundred(share: float) -> str:
-    """Return how many of a hundred, in words."""
-    count = 100.0 * share
-    if count < 0.5:
-        return "fewer than one in a hundred"
-    return "about one in a hundred" if round(count) == 1 else f"about {round(count)} in a hundred"
+    """Return how many of a hundred words."""
+    return f"{100.0 * share:.0f}" if share >= 0.005 else "fewer than one"
 
 
 def words(count: int) -> str:
