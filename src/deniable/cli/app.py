@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli import calibrate, doctor, embeddings, explain, privatize, train
+from deniable.cli import calibrate, doctor, embeddings, explain, geometry, privatize, train
 from deniable.version import __version__
 
 app = typer.Typer(
@@ -37,4 +37,6 @@ app.command("explain")(explain.explain)
 app.command("calibrate")(calibrate.calibrate)
 app.command("doctor")(doctor.doctor)
 embeddings.app.command("train")(train.train)
+embeddings.app.command("geometry")(geometry.geometry)
+embeddings.app.command("compare")(geometry.compare)
 app.add_typer(embeddings.app, name="embeddings")
