@@ -48,9 +48,7 @@ def _show(explanation: Explanation) -> None:
     stays = explanation.unchanged
     if stays is not None:
         console.print(f"stays itself in {_share(stays, 1)} of all cases (N_w)")
-    console.print(
-        f"{explanation.distinct:,} distinct words came out in {explanation.draws:,} draws (the paper counts S_w in 1,000)\n"
-    )
+    console.print(f"{explanation.distinct:,} distinct words came out in {explanation.draws:,} draws (the paper counts S_w in 1,000)\n")
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("becomes")
     table.add_column("probability", justify="right")

@@ -31,7 +31,9 @@ Noise = Literal["multivariate", "mahalanobis"]
 class Vickrey(NearestWord):
     """Noise, then one of the two nearest words of the noisy point: the guarantee of the noise, fewer words unchanged."""
 
-    def __init__(self, embedding: Embedding, *, epsilon: float, t: float = 0.75, noise: Noise = "multivariate", lam: float | None = None) -> None:
+    def __init__(
+        self, embedding: Embedding, *, epsilon: float, t: float = 0.75, noise: Noise = "multivariate", lam: float | None = None
+    ) -> None:
         """Prepare the mechanism; ``t`` weighs the second word, and ``lam`` is that of Mahalanobis noise (0.2).
 
         :raises InvalidParameter: if ``epsilon`` is not a finite number greater than 0, ``t`` not in [0, 1], ``lam`` not in
