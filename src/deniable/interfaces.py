@@ -63,15 +63,28 @@ class Neighbours(Protocol):
         ...
 
 
+RATE_PER_DISTANCE = (
+    "This ε is a rate per unit of distance between word vectors. It is not the ε of local differential privacy and does not "
+    "compare across embeddings."
+)
+NOTHING_EXPOSED = "nothing beyond what is listed as public"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
-    """What a mechanism really promises, as data and in words."""
+    """What a mechanism really promises, as data and in words.
+
+    ``exposed`` says what an adversary may learn without any bound; ``caveat`` says what this ε must not be mistaken for.
+    ``parameters`` hold everything but ε and the embedding that the output distribution depends on.
+    """
 
     notion: str
     metric: str
     epsilon: float
     statement: str
     parameters: Mapping[str, float | str] = field(default_factory=dict)
+    exposed: str = NOTHING_EXPOSED
+    caveat: str = RATE_PER_DISTANCE
 
 
 @runtime_checkable
@@ -85,7 +98,7 @@ class Mechanism(Protocol):
 
     @property
     def epsilon(self) -> float:
-        """The privacy parameter per word and unit of distance."""
+        """The privacy parameter per word; per unit of distance too, where the guarantee names a distance."""
         ...
 
     @property
@@ -93,10 +106,20 @@ class Mechanism(Protocol):
         """What is promised for one word."""
         ...
 
+    def log_bound(self, first: int, second: int) -> float:
+        """Return the promise for two word ids: what ln(Pr[M(first) = y]/Pr[M(second) = y]) never exceeds, for any y.
+
+        The same in both directions, 0 for words that are perfectly indistinguishable, infinite where nothing is promised.
+        Protected words count as the words that stand in for them.
+        """
+        ...
+
     def perturb(self, ids: Ids, randomness: Randomness, *, epsilon: Floats | None = None) -> Ids:
         """Return one released id per input id.
 
         ``ids`` may hold the unknown word ⊥ (``embedding.unknown_id``); the result never does. ``epsilon`` gives every
-        token its own privacy parameter in place of the mechanism's.
+        token its own privacy parameter in place of the mechanism's. Ids of protected words are taken as those of the words
+        that stand in for them. All randomness of a part of the batch comes from ``randomness.for_tokens(part)``, asked once,
+        by a number of calls that does not depend on the tokens: so a token's noise never depends on its neighbours.
         """
         ...

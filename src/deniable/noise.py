@@ -1,7 +1,10 @@
-"""Noise with density proportional to exp(-ε‖z‖) in n dimensions.
+"""Noise with density proportional to exp(-ε‖z‖) in n dimensions, plain and shaped.
 
 In polar form the density is r^(n-1)·exp(-εr) dr on the radius times the uniform distribution on the sphere: the radius
 is Gamma(n) with scale 1/ε, the direction is a normalised standard normal vector (section 2.6 of the paper).
+
+Shaped by an invertible matrix A, the noise A·z has density proportional to exp(-ε‖A⁻¹x‖) = exp(-ε·√(xᵀS⁻¹x)) with S = AAᵀ:
+the change of variables only adds the constant factor 1/|det A|.
 """
 
 from __future__ import annotations
@@ -27,3 +30,13 @@ def multivariate_noise(randomness: Randomness, epsilon: float | Floats, tokens: 
         norms[degenerate] = 1.0
     noise *= (radii / norms / epsilon)[:, None]
     return noise
+
+
+def shaped_noise(randomness: Randomness, epsilon: float | Floats, tokens: int, shape: Floats) -> Floats:
+    """Return noise vectors with density proportional to exp(-ε‖A⁻¹x‖), ``shape`` being the symmetric matrix A.
+
+    The matrix product may round the last bit differently in batches of another size: a keyed release repeats its words but for
+    points that lie within 10⁻¹⁵ of their length from a border between two words.
+    """
+    shaped: Floats = multivariate_noise(randomness, epsilon, tokens, len(shape)) @ shape
+    return shaped

@@ -59,3 +59,17 @@ def validated_count(value: object, name: str, *, at_least: int = 1) -> int:
     if number < at_least:
         raise InvalidParameter(name, value, f"must be a whole number of at least {at_least}")
     return number
+
+
+def validated_share(value: object, name: str, *, below_one: bool = False) -> float:
+    """Return ``value`` as a float if it is a number from 0 to 1.
+
+    :raises InvalidParameter: otherwise, or if it is 1 and must be below.
+    """
+    allowed = "from 0 to less than 1" if below_one else "from 0 to 1"
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InvalidParameter(name, value, f"must be a number {allowed}")
+    number = float(value)
+    if not 0.0 <= number <= 1.0 or (below_one and number == 1.0):
+        raise InvalidParameter(name, value, f"must be a number {allowed}")
+    return number

@@ -25,6 +25,7 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Floats, Ids, Vectors
 from deniable.neighbours import best_neighbours
+from deniable.neighbours.released import first_of_each
 from deniable.neighbours.threads import threads
 from deniable.parameters import validated_count
 
@@ -150,14 +151,6 @@ class Rays:
         if unknown.any():
             starts[unknown] = best_neighbours(self.embedding).nearest(self.embedding.unknown[None, :])[0]
         return starts
-
-
-def first_of_each(embedding: Embedding) -> Ids:
-    """Return for every word the first word with the same vector: itself, unless it is shadowed."""
-    first = np.arange(len(embedding), dtype=np.int64)
-    if len(embedding.shadowed):
-        first[embedding.shadowed] = best_neighbours(embedding).nearest(embedding.rows(embedding.shadowed))
-    return first
 
 
 def ray_paths() -> list[str]:

@@ -2,6 +2,26 @@
 
 from __future__ import annotations
 
+from deniable.mechanisms.custext import CusText
+from deniable.mechanisms.gaussian import Gaussian
+from deniable.mechanisms.mahalanobis import Mahalanobis
 from deniable.mechanisms.multivariate import Multivariate
+from deniable.mechanisms.randomized_response import RandomizedResponse
+from deniable.mechanisms.rank_smoothing import RankSmoothing
+from deniable.mechanisms.santext import SanText
+from deniable.mechanisms.santext_plus import SanTextPlus
+from deniable.mechanisms.tem import TEM
+from deniable.mechanisms.vickrey import Vickrey
 
-__all__ = ["Multivariate"]
+__all__ = [
+    "TEM",
+    "CusText",
+    "Gaussian",
+    "Mahalanobis",
+    "Multivariate",
+    "RandomizedResponse",
+    "RankSmoothing",
+    "SanText",
+    "SanTextPlus",
+    "Vickrey",
+]

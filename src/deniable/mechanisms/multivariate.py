@@ -36,41 +36,15 @@ a coordinate, so the attack on low-order bits of released floats (Mironov 2012) 
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
-from deniable.embeddings.embedding import Embedding
-from deniable.errors import InvalidParameter
-from deniable.interfaces import Floats, Guarantee, Ids, Neighbours, Randomness, Vectors
-from deniable.neighbours import best_neighbours
+from deniable.interfaces import Floats, Guarantee, Randomness
+from deniable.mechanisms.nearest import NearestWord
 from deniable.noise import multivariate_noise
-from deniable.parameters import validated_epsilon, validated_epsilons
-
-_NUMBERS_AT_ONCE = 1 << 20
-_FURTHEST_POINT = 1e24
 
 
-class Multivariate:
+class Multivariate(NearestWord):
     """Gamma(n, 1/ε) radius, uniform direction, nearest word: ε·d metric privacy for every pair of words."""
-
-    def __init__(self, embedding: Embedding, *, epsilon: float) -> None:
-        """Prepare the mechanism.
-
-        :raises InvalidParameter: if ``epsilon`` is not a finite number greater than 0.
-        """
-        self._epsilon = validated_epsilon(epsilon)
-        self._embedding = embedding
-
-    @property
-    def embedding(self) -> Embedding:
-        """The public embedding whose words go in and come out."""
-        return self._embedding
-
-    @property
-    def epsilon(self) -> float:
-        """The privacy parameter per word and unit of distance."""
-        return self._epsilon
 
     @property
     def guarantee(self) -> Guarantee:
@@ -85,36 +59,9 @@ class Multivariate:
             ),
         )
 
-    @cached_property
-    def neighbours(self) -> Neighbours:
-        """The exact search behind the mechanism, prepared on first use."""
-        return best_neighbours(self._embedding)
+    def noise(self, source: Randomness, epsilon: Floats) -> Floats:
+        """Return one noise vector with density proportional to exp(-ε‖z‖) for each ε."""
+        return multivariate_noise(source, epsilon, len(epsilon), self._embedding.dimension)
 
-    def perturb(self, ids: Ids, randomness: Randomness, *, epsilon: Floats | None = None) -> Ids:
-        """Return the id of the word released in place of each word; see ``Mechanism.perturb``.
-
-        :raises InvalidParameter: if ``ids`` are no ids, or ``epsilon`` is not one allowed number per id.
-        :raises RandomnessError: if no secure noise can be had; nothing is released then.
-        """
-        ids = np.asarray(ids)
-        if ids.ndim != 1 or ids.dtype.kind not in "iu":
-            raise InvalidParameter("ids", f"{ids.dtype} of shape {ids.shape}", "must be a list of whole numbers")
-        epsilon = None if epsilon is None else validated_epsilons(epsilon, len(ids))
-        released = np.empty(len(ids), dtype=np.int64)
-        at_once = max(1, _NUMBERS_AT_ONCE // self._embedding.dimension)
-        for start in range(0, len(ids), at_once):
-            part = slice(start, min(start + at_once, len(ids)))
-            scale = self._epsilon if epsilon is None else epsilon[part]
-            noise = multivariate_noise(randomness.for_tokens(part), scale, part.stop - part.start, self._embedding.dimension)
-            noise += self._embedding.rows(ids[part])
-            released[part] = self.neighbours.nearest(_representable(noise))
-        return released
-
-
-def _representable(points: Floats) -> Vectors:
-    """Return the points as float32, pulled back along their ray where float32 arithmetic would overflow."""
-    furthest = np.abs(points).max(axis=1)
-    far = furthest > _FURTHEST_POINT
-    if far.any():
-        points[far] *= (_FURTHEST_POINT / furthest[far])[:, None]
-    return points.astype(np.float32)
+    def _log_bound_between(self, difference: Floats) -> float:
+        return self._epsilon * float(np.linalg.norm(difference))

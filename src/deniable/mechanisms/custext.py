@@ -1,0 +1,110 @@
+"""CusText in its partition form: a draw among the words of a public cell (Chen et al. 2023).
+
+The vocabulary is cut into public cells of K near words (``cells``). For w in a cell C, with d_min and d_max the smallest and
+largest distance from w to the words of C, the score of u in C is s(w, u) = -(d(w, u) - d_min)/(d_max - d_min), from -1 to 0, and
+P(u | w) is proportional to exp((ε/2)·s(w, u)).
+
+Proof of ε-privacy inside a cell. Scores lie in [-1, 0], so the weights of w and w' in one cell differ by at most the factor
+exp(ε/2) for every u in C; so do their sums; and the probabilities by at most exp(ε). Inputs of different cells have no output
+in common: the cell of every word is released. ⊥ lies in the cell of the word nearest to it, as an input only.
+
+With lists of the K nearest words of each word in place of cells, as peers do, two words of one list have different outputs
+and the ratio of their probabilities is infinite: no ε holds for any pair but words with the very same list.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+
+from deniable.embeddings.embedding import Embedding
+from deniable.interfaces import Floats, Guarantee, Ids, Randomness
+from deniable.mechanisms.cells import Cells, cells_of
+from deniable.mechanisms.grid import Grid
+from deniable.mechanisms.parts import DrawsByParts
+from deniable.parameters import validated_count
+
+_NUMBERS_AT_ONCE = 1 << 22
+
+
+class CusText(DrawsByParts):
+    """A draw among the K words of a public cell: ε-local differential privacy inside each cell, the cell itself exposed."""
+
+    def __init__(self, embedding: Embedding, *, epsilon: float, k: int = 20) -> None:
+        """Prepare the mechanism; cells have ``k`` words, one of them up to twice as many.
+
+        :raises InvalidParameter: if ``epsilon`` is not a finite number greater than 0, or ``k`` not a whole number of at least 2.
+        """
+        super().__init__(embedding, epsilon=epsilon)
+        self.k = validated_count(k, "k", at_least=2)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised for one word."""
+        return Guarantee(
+            notion="local differential privacy inside each cell of a public partition of the vocabulary",
+            metric="none: the bound is the same for all pairs of words of a cell; summed over the words of a text",
+            epsilon=self._epsilon,
+            statement=(
+                "For any two words w and w' of one cell and any output y: Pr[M(w) = y] ≤ exp(ε)·Pr[M(w') = y]. Unknown words share the "
+                "cell of the word nearest to ⊥. Nothing is promised for words of different cells: no output is common to them."
+            ),
+            parameters={"k": self.k},
+            exposed=f"the cell of every word: which of the groups of {self.k} near words (one of them larger) holds it, with certainty",
+            caveat=(
+                "This ε is that of local differential privacy among the words of one cell. It is no bound between words of different "
+                "cells, and does not compare with the ε of metric privacy."
+            ),
+        )
+
+    @cached_property
+    def cells(self) -> Cells:
+        """The public partition, made on first use."""
+        return cells_of(self._embedding, self.k)
+
+    def log_bound(self, first: int, second: int) -> float:
+        """Return ε for two words of a cell (0 for words with one vector), infinity for words of different cells."""
+        first, second = self._entering_pair(first, second)
+        if self.cells.cell_of[first] != self.cells.cell_of[second]:
+            return math.inf
+        return self._epsilon if self._grid.between(first, second) > 0.0 else 0.0
+
+    def draw(self, ids: Ids, source: Randomness, epsilon: Floats) -> Ids:
+        """Return a word of the cell of each input, by one uniform number each."""
+        uniforms = source.uniforms(len(ids), 1)
+        released = np.empty(len(ids), dtype=np.int64)
+        at_once = max(1, _NUMBERS_AT_ONCE // (self.cells.members.shape[1] * self._embedding.dimension))
+        for start in range(0, len(ids), at_once):
+            part = slice(start, start + at_once)
+            members, weights = self._weights(ids[part], epsilon[part])
+            sums = np.cumsum(weights, axis=1)
+            # The last word of a cell has the rest, so that u·total rounded up to the total still finds a word.
+            passed = (sums[:, :-1] <= uniforms[part] * sums[:, -1:]).sum(axis=1)
+            places = np.minimum(passed, (members >= 0).sum(axis=1) - 1)
+            released[part] = members[np.arange(len(members)), places]
+        return released
+
+    def probabilities(self, ids: Ids) -> Iterator[tuple[Ids, Floats]]:
+        """Yield for each input id the ids of the words of its cell and their exact probabilities."""
+        for word in self._entering(ids):
+            members, weights = self._weights(np.array([word]), np.array([self._epsilon]))
+            there = members[0] >= 0
+            yield members[0][there], weights[0][there] / weights[0].sum()
+
+    @cached_property
+    def _grid(self) -> Grid:
+        return Grid(self._embedding)
+
+    def _weights(self, ids: Ids, epsilon: Floats) -> tuple[Ids, Floats]:
+        """Return the members of each input's cell, -1 where a cell is smaller, and their weights, 0 there."""
+        members = self.cells.members[self.cells.cell_of[ids]]
+        there = members >= 0
+        distances = self._grid.to_some(ids, np.maximum(members, 0))
+        least = np.where(there, distances, np.inf).min(axis=1, keepdims=True)
+        spread = np.where(there, distances, -np.inf).max(axis=1, keepdims=True) - least
+        scores = np.divide(least - distances, spread, out=np.zeros_like(distances), where=spread > 0.0)
+        weights = np.where(there, np.exp(np.where(there, scores, 0.0) * (epsilon[:, None] / 2)), 0.0)
+        return members, weights

@@ -1,0 +1,100 @@
+"""SanText+: SanText for a public set of sensitive words; other words are mostly kept (Yue et al. 2021).
+
+A sensitive word w is replaced by SanText's draw Q(· | w). Any other word is kept with probability 1-p, and replaced by that
+draw with probability p. ⊥ is always sensitive, so no unknown word is kept; words that share a vector are sensitive if one of
+them is.
+
+Between two sensitive words ε·d holds, as for SanText. A word outside the set is exposed: it comes out as itself with
+probability above 1-p, so nothing is promised for any pair with such a word, and the output tells which positions are likely to
+hold one. The set must be public and must not be made from the private data (the authors' code makes it from that).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import InvalidParameter
+from deniable.interfaces import Floats, Guarantee, Ids, Randomness
+from deniable.mechanisms.santext import SanText
+from deniable.neighbours.released import first_of_each
+from deniable.parameters import validated_share
+
+
+class SanTextPlus(SanText):
+    """SanText for sensitive words, and mostly no change for the others: ε·d among sensitive words, others exposed."""
+
+    def __init__(self, embedding: Embedding, *, epsilon: float, sensitive: Iterable[str], p: float = 0.2) -> None:
+        """Prepare the mechanism; ``sensitive`` are public words, and ``p`` how often other words are replaced.
+
+        :raises InvalidParameter: if ``epsilon`` is not a finite number greater than 0, ``p`` not in [0, 1], or ``sensitive`` is
+            a single text or has no word of the embedding.
+        """
+        super().__init__(embedding, epsilon=epsilon)
+        self.p = validated_share(p, "p")
+        if isinstance(sensitive, str):
+            raise InvalidParameter("sensitive", "a single str", "must be a list of words")
+        listed = embedding.ids(sensitive)
+        self.sensitive: Ids = np.unique(listed[listed != embedding.unknown_id])
+        if not len(self.sensitive):
+            raise InvalidParameter("sensitive", "no known word", f"must hold words of the embedding {embedding.name!r}, spelled as there")
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised for one word."""
+        plain = super().guarantee
+        others = len(self._embedding) + 1 - int(self._is_sensitive.sum())
+        return Guarantee(
+            notion="metric differential privacy (d_χ-privacy) among the sensitive words only",
+            metric=plain.metric,
+            epsilon=self._epsilon,
+            statement=(
+                "For any two sensitive or unknown words w and w' and any output y: Pr[M(w) = y] ≤ exp(ε·d(w, w'))·Pr[M(w') = y], d being "
+                "the Euclidean distance of the grid vectors. Nothing is promised for the other words."
+            ),
+            parameters={"p": self.p, "sensitive_words": len(self.sensitive), "sensitive_digest": self._digest},
+            exposed=f"{others:,} words outside the sensitive set: each comes out as itself with probability above {1.0 - self.p:g}",
+        )
+
+    def log_bound(self, first: int, second: int) -> float:
+        """Return ε·d for two sensitive words, 0 for a word and itself, and infinity for all other pairs."""
+        pair = self._entering_pair(first, second)
+        if not self._is_sensitive[list(pair)].all():
+            return 0.0 if self._kept_as[pair[0]] == self._kept_as[pair[1]] else math.inf
+        return super().log_bound(first, second)
+
+    def draw(self, ids: Ids, source: Randomness, epsilon: Floats) -> Ids:
+        """Return SanText's draw for sensitive words, and for some of the others."""
+        released = super().draw(ids, source, epsilon)
+        kept = (source.uniforms(len(ids), 1)[:, 0] >= self.p) & ~self._is_sensitive[ids]
+        return np.where(kept, self._kept_as[ids], released)
+
+    def probabilities(self, ids: Ids) -> Iterator[tuple[Ids, Floats]]:
+        """Yield for each input id the ids of all words that can be released and their exact probabilities."""
+        for word, (outputs, drawn) in zip(self._entering(ids).tolist(), super().probabilities(ids), strict=True):
+            if not self._is_sensitive[word]:
+                drawn = drawn * self.p
+                drawn[outputs == self._kept_as[word]] += 1.0 - self.p
+            yield outputs, drawn
+
+    @cached_property
+    def _kept_as(self) -> Ids:
+        """The word that is released when a word is kept: itself, or the first with its vector; ⊥ is never kept."""
+        return np.append(first_of_each(self._embedding), self._embedding.unknown_id)
+
+    @cached_property
+    def _is_sensitive(self) -> NDArray[np.bool_]:
+        listed = np.zeros(len(self._embedding) + 1, dtype=bool)
+        listed[self._kept_as[self.sensitive]] = True
+        listed[self._embedding.unknown_id] = True
+        return listed[self._kept_as]
+
+    @cached_property
+    def _digest(self) -> str:
+        return hashlib.blake2b(np.ascontiguousarray(self.sensitive, dtype="<i8").data, digest_size=8).hexdigest()
