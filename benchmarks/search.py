@@ -5,7 +5,7 @@ median of the ratios within a round. "Right words" is the share of queries with 
 The roofline compares our multiply-adds per second with the multiply instruction alone, measured in the same round.
 
     pip install faiss-cpu usearch scikit-learn matplotlib
-    python benchmarks/search.py --peer-python peers/bin/python --json search.json --figure search.png
+    python benchmarks/search.py --peer-python peers/bin/python --json search.json --figure search.png --page search.md
 
 ``--peer-python`` is an environment with mldp-text and pypantera (see release.py); without it these are left out.
 """
@@ -31,7 +31,8 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=HERE.parent.parent / "shared" / "data", help="folder of the data sets")
     parser.add_argument("--peer-python", help="interpreter of the environment with the peers")
-    parser.add_argument("--peer-sizes", nargs=2, type=int, default=[400_000, 50_000], help="vocabularies for mldp-text and pyPANTERA")
+    parser.add_argument("--peer-sizes", nargs=2, type=int, default=[400_000, 400_000], help="vocabularies for mldp-text and pyPANTERA")
+    parser.add_argument("--peer-text-words", type=int, default=2, help="words in a text; pyPANTERA takes 1 GB for each at 400k")
     parser.add_argument("--sizes", nargs="*", type=int, default=[100_000, 400_000], help="vocabularies at 300 dimensions")
     parser.add_argument("--only", default="", metavar="REGEX", help="searches whose name matches; ours always takes part")
     parser.add_argument("--shape", default="", metavar="REGEX", help="sets whose shape matches, e.g. '400,000 x 300'")
@@ -40,7 +41,11 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=1.5, help="wanted length of one contestant's turn")
     parser.add_argument("--json", type=Path, help="file for the results as data")
+    parser.add_argument("--from-json", type=Path, help="results of an earlier run, to be shown again instead of measured")
     parser.add_argument("--figure", type=Path, help="file for the figure")
+    parser.add_argument("--page", type=Path, help="file for the page of the documentation")
+    parser.add_argument("--note", default="", help="what a reader of the page should know about this run")
+    parser.add_argument("--misses", default="", help="why targets were missed, for the page")
     return parser.parse_args()
 
 
@@ -53,7 +58,7 @@ def measure_peers(options: argparse.Namespace) -> list[dict[str, Any]]:
     for peer, size in zip(("mldp-text", "pypantera"), options.peer_sizes, strict=True):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            prepare(options.data, folder, [size], words_per_text=4, text_count=20_000)
+            prepare(options.data, folder, [size], words_per_text=options.peer_text_words, text_count=20_000)
             pair = [Result(OURS, size), Result(peer, size)]
             pythons = [sys.executable, options.peer_python]
             children = [Child(one, python, folder, options.epsilon, options.threads) for one, python in zip(pair, pythons, strict=True)]
@@ -66,44 +71,70 @@ def measure_peers(options: argparse.Namespace) -> list[dict[str, Any]]:
                 child.close()
             for one in pair:
                 row = {"name": one.name, "words": size, "failure": one.failure, "words_per_second": one.words_per_second}
+                row["peak_mb"] = one.peak_mb
                 results.append(row | {"ratios": ratios(one, pair)})
             print(f"{peer} at {size:,}: {pair[1].failure or 'done'}", file=sys.stderr, flush=True)
     return results
 
 
+def machine() -> str:
+    """Return the processor's name and how many of it there are."""
+    cpuinfo = Path("/proc/cpuinfo")
+    models = re.findall(r"^model name\s*: (.*)$", cpuinfo.read_text(), re.MULTILINE) if cpuinfo.exists() else []
+    return f"{os.cpu_count()} x {models[0] if models else platform.processor() or platform.machine()}"
+
+
+def measured(options: argparse.Namespace) -> dict[str, Any]:
+    """Return everything that is measured, as data, and write it to ``--json`` after every step."""
+    from searches.measure import measure_set, search_share
+    from searches.sets import vector_sets
+
+    setting = (
+        f"epsilon {options.epsilon:g}, {options.threads} threads, {options.rounds} rounds of about {options.seconds:g} s a contestant "
+        f"in turn; {platform.machine()}, Python {platform.python_version()}"
+    )
+    found: dict[str, Any] = {"setting": setting, "machine": machine(), "text_words": options.peer_text_words}
+    found |= {"note": options.note, "misses": options.misses, "searches": [], "shares": {}, "peers": []}
+
+    def keep() -> None:
+        # A run takes long, and what was measured should outlive a machine that does not.
+        if options.json:
+            options.json.write_text(json.dumps(found, indent=2) + "\n")
+
+    for vectors in vector_sets(options.data, options.sizes):
+        shape = "{:,} x {}".format(*vectors.vectors.shape)
+        if not re.search(options.shape, shape):
+            continue
+        found["searches"] += measure_set(
+            vectors, epsilon=options.epsilon, threads=options.threads, rounds=options.rounds, seconds=options.seconds, only=options.only
+        )
+        found["shares"][shape] = search_share(vectors, options.epsilon)
+        keep()
+    if options.peer_python:
+        found["peers"] += measure_peers(options)
+        keep()
+    return found
+
+
 def main() -> None:
-    """Run the benchmark; print the tables, write data and figure where asked."""
+    """Run the benchmark; print the tables, write data, figure and page where asked."""
     options = arguments()
     threads = {name: str(options.threads) for name in THREAD_VARIABLES}
     if any(os.environ.get(name) != value for name, value in threads.items()):
         # Libraries read these when they are loaded, so they have to be there from the start.
         os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | threads)
     from searches.figure import draw
-    from searches.measure import measure_set, search_share
+    from searches.page import page
     from searches.report import peer_lines, table, verdicts
-    from searches.sets import vector_sets
 
-    rows: list[dict[str, Any]] = []
-    shares: dict[str, float] = {}
-    for vectors in vector_sets(options.data, options.sizes):
-        shape = "{:,} x {}".format(*vectors.vectors.shape)
-        if not re.search(options.shape, shape):
-            continue
-        rows += measure_set(
-            vectors, epsilon=options.epsilon, threads=options.threads, rounds=options.rounds, seconds=options.seconds, only=options.only
-        )
-        shares[shape] = search_share(vectors, options.epsilon)
-    peers = measure_peers(options) if options.peer_python else []
-    setting = (
-        f"epsilon {options.epsilon:g}, {options.threads} threads, {options.rounds} rounds of about {options.seconds:g} s a contestant "
-        f"in turn; {platform.machine()}, Python {platform.python_version()}"
-    )
-    print(f"{setting}\n\n{table(rows)}\n\n{verdicts(rows, shares)}\n{peer_lines(peers)}")
-    if options.json:
-        found = {"setting": setting, "searches": rows, "shares": shares, "peers": peers}
-        options.json.write_text(json.dumps(found, indent=2) + "\n")
+    found = json.loads(options.from_json.read_text()) if options.from_json else measured(options)
+    found |= {name: text for name, text in (("note", options.note), ("misses", options.misses)) if text}
+    rows = found["searches"]
+    print(f"{found['setting']}\n\n{table(rows)}\n\n{verdicts(rows, found['shares'])}\n{peer_lines(found['peers'])}")
     if options.figure:
-        draw(rows, options.figure, dimension=300, words=max(options.sizes))
+        draw(rows, options.figure, dimension=300, words=max(row["words"] for row in rows))
+    if options.page:
+        options.page.write_text(page(found), encoding="utf-8")
 
 
 if __name__ == "__main__":

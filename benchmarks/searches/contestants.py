@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -17,8 +18,12 @@ from deniable.neighbours.blas import BlasNeighbours
 Search = Callable[[Vectors], Ids]
 
 OURS, FLAT, NUMPY = "deniable", "FAISS IndexFlatL2", "blocked NumPy"
-BALL_TREE_WORDS = 50_000
-HNSW_WORDS = 120_000
+BUILD_SECONDS = 900.0
+"""A graph that is not built by then is left out."""
+
+
+class LeftOut(Exception):
+    """A contestant does not take part at this size; the message says why."""
 
 
 def embedding_of(vectors: Vectors) -> Embedding:
@@ -44,7 +49,10 @@ def faiss_flat(vectors: Vectors, threads: int) -> Search:
 
 
 def faiss_hnsw(vectors: Vectors, threads: int) -> Search:
-    """Return FAISS's graph search, 32 links a word, 64 candidates kept."""
+    """Return FAISS's graph search, 32 links a word, 64 candidates kept.
+
+    :raises LeftOut: if the graph takes too long to build.
+    """
 
     def make(faiss: Any, n: int) -> Any:
         index = faiss.IndexHNSWFlat(n, 32)
@@ -113,7 +121,11 @@ def _faiss(vectors: Vectors, threads: int, make: Callable[[Any, int], Any]) -> S
     faiss = importlib.import_module("faiss")
     faiss.omp_set_num_threads(threads)
     index = make(faiss, vectors.shape[1])
-    index.add(vectors)
+    begin = time.perf_counter()
+    for start in range(0, len(vectors), 10_000):
+        if (took := time.perf_counter() - begin) > BUILD_SECONDS:
+            raise LeftOut(f"{start:,} of {len(vectors):,} words were in the index after {took:,.0f} s; the limit is {BUILD_SECONDS:,.0f} s")
+        index.add(vectors[start : start + 10_000])
 
     def search(queries: Vectors) -> Ids:
         ids: NDArray[np.int64] = index.search(queries, 1)[1][:, 0]
@@ -148,9 +160,3 @@ CONTESTANTS: dict[str, Callable[[Vectors, int], Search]] = {
 
 ONE_BY_ONE = ("scikit-learn ball tree", "FAISS HNSW")
 """Searches that gain nothing from a batch."""
-
-
-def takes_part(name: str, words: int) -> bool:
-    """Return whether a contestant is measured at this size: some need too long to build or to answer beyond it."""
-    limit = {"FAISS HNSW": HNSW_WORDS, "scikit-learn ball tree": BALL_TREE_WORDS}.get(name)
-    return limit is None or words <= limit

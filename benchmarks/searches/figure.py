@@ -11,7 +11,11 @@ Row = dict[str, Any]
 
 
 def draw(rows: list[Row], path: Path, *, dimension: int, words: int) -> None:
-    """Draw words per second at ``dimension`` against the vocabulary and at ``words`` against the dimension."""
+    """Draw words per second at ``dimension`` against the vocabulary and at ``words`` against the dimension.
+
+    Only GloVe is drawn: a line is to show what the size does, not what other vectors do.
+    """
+    rows = [row for row in rows if "GloVe" in row["set"] and "left_out" not in row]
     matplotlib = importlib.import_module("matplotlib")
     matplotlib.use("Agg")
     pyplot = importlib.import_module("matplotlib.pyplot")

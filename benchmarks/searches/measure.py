@@ -13,12 +13,13 @@ import numpy as np
 
 from deniable import Multivariate, Privatizer
 from deniable.interfaces import Ids, Vectors
-from searches.contestants import CONTESTANTS, ONE_BY_ONE, OURS, embedding_of, takes_part
+from searches.contestants import CONTESTANTS, ONE_BY_ONE, OURS, LeftOut, embedding_of
 from searches.sets import VectorSet
 
 MOST_QUERIES = 8192
 FEWEST_QUERIES = 1024
 """Searches that live on matrix products need a batch to show what they can do; a turn may take longer for it."""
+SINGLE_QUERIES = 15
 
 Row = dict[str, Any]
 Given = TypeVar("Given")
@@ -33,23 +34,32 @@ def timed(function: Callable[[Given], Found], given: Given) -> tuple[float, Foun
 
 
 def measure_set(vectors: VectorSet, *, epsilon: float, threads: int, rounds: int, seconds: float, only: str = "") -> list[Row]:
-    """Return one row per contestant: its words per second in each round, its share of right words, its latency."""
+    """Return one row per contestant: its words per second in each round, its share of right words, its latency.
+
+    A contestant that does not take part has a row with the reason under ``left_out`` and no measurements.
+    """
     words, dimension = vectors.vectors.shape
     queries = vectors.queries(epsilon, MOST_QUERIES)
     rows: list[Row] = []
+    left_out: list[Row] = []
     searches = []
     for name, make in CONTESTANTS.items():
-        if not takes_part(name, words) or not (name == OURS or re.search(only, name)):
+        if not (name == OURS or re.search(only, name)):
             continue
-        build, search = timed(lambda given, make=make: make(given, threads), vectors.vectors)  # type: ignore[misc]
+        row = {"name": name, "set": vectors.name, "words": words, "dimension": dimension}
+        try:
+            build, search = timed(lambda given, make=make: make(given, threads), vectors.vectors)  # type: ignore[misc]
+        except LeftOut as reason:
+            left_out.append(row | {"left_out": str(reason)})
+            print(f"{words:,} x {dimension} {name}: left out, {reason}", file=sys.stderr, flush=True)
+            continue
         least = count = FEWEST_QUERIES // 64 if name in ONE_BY_ONE else FEWEST_QUERIES
         while (took := timed(search, queries[:count])[0]) < seconds / 4 and count < MOST_QUERIES:
             count *= 4
         count = int(min(MOST_QUERIES, max(least, count * seconds / took)))
-        rows.append({"name": name, "set": vectors.name, "words": words, "dimension": dimension, "queries": count, "build_seconds": build})
-        rows[-1] |= {"words_per_second": [], "peak": []}
+        rows.append(row | {"queries": count, "build_seconds": build, "words_per_second": [], "peak": []})
         searches.append(search)
-        print(f"{words:,} x {dimension} {name}: {count:,} queries a turn", file=sys.stderr, flush=True)
+        print(f"{words:,} x {dimension} {name}: built in {build:.1f} s, {count:,} queries a turn", file=sys.stderr, flush=True)
     found: dict[str, Ids] = {}
     for _ in range(rounds):
         for row, search in zip(rows, searches, strict=True):
@@ -62,8 +72,8 @@ def measure_set(vectors: VectorSet, *, epsilon: float, threads: int, rounds: int
         row["recall"] = float(np.mean(found[row["name"]] == right[: row["queries"]]))
         row["median"] = median(row["words_per_second"])
         row["ratios"] = [a / b for a, b in zip(rows[0]["words_per_second"], row["words_per_second"], strict=True)]
-        row["single_ms"] = 1000 * median(timed(search, queries[i : i + 1])[0] for i in range(5))
-    return rows
+        row["single_ms"] = 1000 * median(timed(search, queries[i : i + 1])[0] for i in range(SINGLE_QUERIES))
+    return rows + left_out
 
 
 def multiply_peak(threads: int) -> float:
@@ -78,7 +88,7 @@ def multiply_peak(threads: int) -> float:
 
 def search_share(vectors: VectorSet, epsilon: float) -> float:
     """Return the share of the time of ``Privatizer.many`` that the search takes."""
-    mechanism = Multivariate(embedding_of(vectors.vectors), epsilon=epsilon)
+    mechanism = Multivariate(embedding_of(vectors.vectors), epsilon=vectors.scale * epsilon)
     nearest = mechanism.neighbours.nearest
     inside: list[float] = []
 
