@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard src/deniable/neighbours/native/* src/deniable/calibration/native/*)
 
-.PHONY: demo test lint types unit docs check-slow asan benchmark clean
+.PHONY: demo test lint types unit browser docs check-slow asan benchmark clean
 
 demo: $(VENV)/package            ## set up, then privatise a few sentences with the built-in embedding
 	@$(BIN)/python examples/demo.py
@@ -18,8 +18,16 @@ lint: $(VENV)/dev
 types: $(VENV)/dev
 	$(BIN)/mypy
 
-unit: $(VENV)/dev
+unit: $(VENV)/dev browser
 	$(BIN)/pytest -n auto
+
+# Pages are tested in a real browser. Where none can be installed those tests are skipped and say so; CI demands one.
+browser:
+	@if command -v chromium >/dev/null && command -v chromedriver >/dev/null; then :; \
+	elif command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium chromium-driver >/dev/null; \
+	else echo "no Chromium and no right to install it: the tests of pages in a browser are skipped"; \
+	fi || echo "Chromium could not be installed: the tests of pages in a browser are skipped"
 
 docs: $(VENV)/dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -16,6 +16,7 @@ from deniable.embeddings import store
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
     vectors = np.random.default_rng(0).standard_normal((120, 4))
     vectors[7] = 40.0
     store.save(Embedding([f"w{i}" for i in range(120)], vectors), "small")
@@ -62,6 +63,9 @@ def test_without_targets_there_is_a_table_and_every_word_is_written(tmp_path: Pa
     )
     assert shown.returncode == 0, shown.stderr
     assert "N_w mean" in shown.stdout
+    page = (tmp_path / "small-calibration.html").read_text()
+    assert "How private is text released" in page
+    assert not list(tmp_path.glob("*.partial"))
     table = pyarrow.parquet.read_table(tmp_path / "words.parquet")
     assert table.num_rows == 120 * 12
     assert {"unchanged", "distinct", "support", "H0", "H1", "H2", "Hinf"} <= set(table.column_names)
@@ -85,6 +89,11 @@ def test_a_list_of_words_and_a_sample_are_quick_looks(tmp_path: Path) -> None:
         (["--protect", "nearest"], 2, "--as"),
         (["--epsilon", "0"], 2, "epsilon"),
         (["--rays", "0"], 2, "rays"),
+        (["--report", "absent/page.html"], 1, "is not there"),
+        (["--report", "."], 1, "is a folder"),
+        (["--csv", "absent/words.csv"], 1, "is not there"),
+        (["--figures", "EMPTY"], 1, "EMPTY"),
+        (["--word", "absent"], 2, "is not a word of the embedding"),
     ],
 )
 def test_what_cannot_be_done_is_one_clear_message(tmp_path: Path, arguments: list[str], code: int, says: str) -> None:
@@ -100,3 +109,30 @@ def test_an_embedding_without_calibration_says_what_to_run() -> None:
     failed = run("privatize", "--embedding", "small", "--max-unchanged", "0.5", text="w1\n")
     assert failed.returncode == 2
     assert "deniable calibrate --embedding small" in failed.stderr
+
+
+def test_targets_and_a_page_with_its_figures(tmp_path: Path) -> None:
+    arguments = ["--max-unchanged", "0.6", "--quantile", "0.9", "--report", "page.html", "--figures", "figures", "--word", "w1"]
+    answer = calibrated(*arguments, "--example", "w1 w2 w3")
+    assert answer["report"] == "page.html"
+    page = (tmp_path / "page.html").read_text()
+    assert f"At ε = {answer['epsilon']:g} the target is met" in page
+    names = {f"{name}.{ending}" for name in ("unchanged", "support", "histograms", "geometry") for ending in ("png", "svg")}
+    assert {path.name for path in (tmp_path / "figures").iterdir()} == names
+
+
+def test_json_without_targets_writes_no_page_unless_asked(tmp_path: Path) -> None:
+    assert "report" not in calibrated("--epsilon", "2")
+    assert not list(tmp_path.glob("*.html"))
+
+
+def test_a_damaged_cache_is_one_clear_message(tmp_path: Path) -> None:
+    calibrated("--max-unchanged", "0.6", "--quantile", "0.5")
+    (folder,) = (tmp_path / "embeddings" / "small" / "calibrations").iterdir()
+    with (folder / "radii.npy").open("r+b") as file:
+        file.seek(-1, 2)
+        file.write(b"?")
+    failed = run("calibrate", "--embedding", "small", "--rays", "100", "--max-unchanged", "0.6", "--quantile", "0.5")
+    assert failed.returncode == 1
+    assert "the stored calibration is damaged: remove its folder and calibrate again" in failed.stderr
+    assert failed.stderr.count("\n") == 1

@@ -24,12 +24,13 @@ class Outline:
     problems: list[str] = field(default_factory=list)
     policy: str = ""
     text: str = ""
+    lead: str = ""
 
 
 class _Parser(HTMLParser):
     def __init__(self, found: Outline) -> None:
         super().__init__(convert_charrefs=True)
-        self.found, self.open = found, list[str]()
+        self.found, self.open, self.leading = found, list[str](), False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self._element(tag, attrs)
@@ -40,6 +41,7 @@ class _Parser(HTMLParser):
         self._element(tag, attrs)
 
     def handle_endtag(self, tag: str) -> None:
+        self.leading = False
         if not self.open or self.open[-1] != tag:
             self.found.problems.append(f"</{tag}> at {self.getpos()} closes {self.open[-1:]}")
         if tag in self.open:
@@ -47,12 +49,15 @@ class _Parser(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         self.found.text += data
+        if self.leading:
+            self.found.lead += data
 
     def _element(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
         if len(given) != len(attrs):
             self.found.problems.append(f"<{tag}> at {self.getpos()} repeats an attribute")
         self.found.tags.append(tag)
+        self.leading = given.get("class") == "lead"
         self.found.attributes += [(tag, name) for name in given]
         for name, value in given.items():
             if name in LOADING and not value.startswith("#"):

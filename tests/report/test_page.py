@@ -37,6 +37,7 @@ def full_page(text: str) -> Page:
     page.add_figure(labelled(text), caption=text, alt=text)
     page.add_table([text, text], [[text, 3], [text, text]], caption=text)
     page.add_table([text], [[text]], folded=text)
+    page.add_table([text], [[word(text)]], caption=phrase("a ", word(text)))
     return page
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,7 @@ class Calibration:
     support: Ids | None
     entropies: Floats | None
     folder: Path | None
+    _seen: dict[float, tuple[Floats, Floats]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def gamma(self) -> GammaFunction:
@@ -49,9 +50,12 @@ class Calibration:
         return GammaFunction(self.embedding.dimension)
 
     def unchanged(self, epsilon: float) -> tuple[Floats, Floats]:
-        """Return N_w of every word at one ε, and the standard errors."""
-        means, errors = unchanged(self.radii, np.array([validated_epsilon(epsilon)]), self.gamma)
-        return means[:, 0], errors[:, 0]
+        """Return N_w of every word at one ε, and the standard errors; what was computed once is remembered."""
+        epsilon = validated_epsilon(epsilon)
+        if epsilon not in self._seen:
+            means, errors = unchanged(self.radii, np.array([epsilon]), self.gamma)
+            self._seen[epsilon] = means[:, 0], errors[:, 0]
+        return self._seen[epsilon]
 
 
 def calibrate(

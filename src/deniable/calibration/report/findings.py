@@ -25,6 +25,8 @@ EXPOSED = 0.5
 
 QUANTILES = (0.5, 0.95, 0.99, 1.0)
 _GEOMETRY_WORDS = 1000
+_WORDS_FOR_ERROR = 2048
+_ENOUGH = 8
 
 Report = Callable[[int, int], None]
 
@@ -79,7 +81,9 @@ def findings(
 ) -> Findings:
     """Return what the page shows. ``words`` and ``sentences`` are public examples; without them there are our own."""
     shown = _shown(calibration, choice, epsilons)
-    wanted = sorted({*epsilon_span(calibration), *shown, *([choice.epsilon] if choice is not None else [])})
+    # Where S_w was measured over a whole range, the curves of N_w take the same values of ε: each is a pass over all words and rays.
+    spread = walked.epsilons.tolist() if walked is not calibration and len(walked.epsilons) >= _ENOUGH else epsilon_span(calibration)
+    wanted = sorted({*spread, *shown, *([choice.epsilon] if choice is not None else [])})
     curves = {}
     for done, epsilon in enumerate(wanted, 1):
         curves[epsilon] = _curve(calibration, epsilon)
@@ -111,10 +115,12 @@ def _shown(calibration: Calibration, choice: Choice | None, epsilons: list[float
 
 def _curve(calibration: Calibration, epsilon: float) -> Curve:
     means, _ = calibration.unchanged(epsilon)
-    average, error = average_unchanged(calibration.radii, epsilon, calibration.gamma)
+    # The words share the rays, so the error of the average is that of a ray's average over words; some words tell it well enough.
+    rows = np.unique(np.linspace(0, len(means) - 1, _WORDS_FOR_ERROR).astype(np.int64))
+    _, error = average_unchanged(calibration.radii[rows], epsilon, calibration.gamma)
     return Curve(
         epsilon=epsilon,
-        average=average,
+        average=float(means.mean()),
         error=error,
         quantiles=tuple(float(q) for q in np.quantile(means, QUANTILES)),
         above_half=int((means > EXPOSED).sum()),

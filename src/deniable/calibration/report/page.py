@@ -11,8 +11,8 @@ from deniable.calibration.choice import allowed_to_fail
 from deniable.calibration.report import figures
 from deniable.calibration.report.findings import EXPOSED, Curve, Findings
 from deniable.calibration.report.outputs import AVERAGES
-from deniable.calibration.report.wording import of_a_hundred, percent, percent_up, words
 from deniable.calibration.report.releases import example_words
+from deniable.calibration.report.wording import of_a_hundred, percent, percent_up, words
 from deniable.calibration.statistics import ETA
 from deniable.report.markup import code, phrase, stayed, strong, word
 from deniable.report.page import Page
@@ -86,7 +86,9 @@ def _texts(page: Page, found: Findings) -> None:
     original, *drawn = found.releases
     words_in = [example_words(found.calibration.embedding, text) for text in original.texts]
     samples: list[tuple[str, str, Sequence[str]]] = [("Before", "examples that are public; nobody’s private text", original.texts)]
-    samples += [(f"ε = {release.epsilon:g}", f"{_stays(curve)}", release.texts) for release, curve in zip(drawn, found.shown, strict=True)]
+    for release, curve in zip(drawn, found.shown, strict=True):
+        texts = [_marked(released, before) for released, before in zip(release.texts, words_in, strict=True)]
+        samples.append((f"ε = {release.epsilon:g}", _stays(curve), texts))
     page.add_samples(samples)
     page.add_text(
         "Each text is one draw by the mechanism that releases private text, with its secure noise. The next draw gives other words. Words "

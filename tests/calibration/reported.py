@@ -1,0 +1,30 @@
+"""A small embedding with hostile words, calibrated, and what is found of it."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from deniable import Embedding
+from deniable.calibration.choice import Choice, Targets, evaluate
+from deniable.calibration.measure import Calibration, calibrate
+from deniable.calibration.report.findings import Findings, findings
+
+HOSTILE = ("<script>alert(1)</script>", "$x$", "日本語", "\x1b[31m", "a\u202eb", "{{ 7 * 7 }}", "&amp;", '"onload="alert(2)')
+
+
+@functools.cache
+def calibrated(rays: int = 60) -> Calibration:
+    """Return N_w and S_w of 80 words: hostile ones, which lie alone, and plain ones."""
+    vectors = np.random.default_rng(0).standard_normal((80, 4))
+    vectors[: len(HOSTILE)] *= 30.0
+    words = [*HOSTILE, *(f"w{i}" for i in range(80 - len(HOSTILE)))]
+    return calibrate(Embedding(words, vectors, name="<i>small</i>"), rays=rays, walks=True, keep=False)
+
+
+def found(*, epsilon: float | None = None, targets: Targets | None = None) -> Findings:
+    """Return the findings, of a choice where ε is given."""
+    calibration = calibrated()
+    choice: Choice | None = None if epsilon is None else evaluate(calibration, epsilon, targets or Targets(max_unchanged=0.5, quantile=0.8))
+    return findings(calibration, calibration, choice=choice, words=HOSTILE[:3], sentences=("w1 w2 <b>unknown</b>", "w3"))

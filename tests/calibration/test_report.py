@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from deniable import Embedding, InvalidParameter
+from deniable.calibration.choice import Targets
+from deniable.calibration.measure import calibrate
+from deniable.calibration.report.figures import LABELS, geometry_figure, histograms, unchanged_curves
+from deniable.calibration.report.findings import SHOWN_AVERAGES, findings
+from deniable.calibration.report.outputs import AVERAGES, sample_outputs
+from deniable.calibration.report.page import calibration_page
+from deniable.calibration.report.releases import SENTENCES, example_releases
+from deniable.calibration.report.span import epsilon_reaching, epsilon_span
+from deniable.calibration.report.wording import of_a_hundred, percent, percent_up, words
+from html_check import outline
+from reported import HOSTILE, calibrated, found
+
+
+def test_the_page_without_targets_is_sound_whatever_the_words_are() -> None:
+    page = outline(calibration_page(found()).html())
+    assert page.problems == []
+    assert page.outside == []
+    assert not {"script", "img", "iframe", "i", "b"} & set(page.tags)
+    assert len(page.ids) == len(set(page.ids))
+    assert "<script>alert(1)</script>" in page.text
+    assert "\\u{202e}" in page.text
+    assert "{{ 7 * 7 }}" in page.text
+    for heading in ("What happens to a text", "The words that are least protected", "What this page does not say", "How it was measured"):
+        assert heading in page.text
+
+
+def test_the_page_with_targets_says_first_whether_they_are_met() -> None:
+    met, missed = found(epsilon=0.5), found(epsilon=20.0)
+    assert "the target is met" in outline(calibration_page(met).html()).lead
+    assert "the target is missed" in outline(calibration_page(missed).html()).lead
+    counted = found(epsilon=float(calibrated().epsilons[0]), targets=Targets(min_distinct=10**6))
+    assert "at least 1,000,000 distinct words" in outline(calibration_page(counted).html()).lead
+
+
+def test_the_curves_are_those_of_the_calibration() -> None:
+    made = found()
+    axes = unchanged_curves(made).axes[0]
+    drawn = {line.get_label(): np.asarray(line.get_ydata()) for line in axes.lines if line.get_label() in LABELS}
+    assert list(drawn) == list(LABELS)
+    for place, curve in enumerate(made.curves):
+        means, _ = made.calibration.unchanged(curve.epsilon)
+        expected = [means.mean(), *np.quantile(means, (0.5, 0.95, 0.99, 1.0))]
+        assert [drawn[label][place] for label in LABELS] == pytest.approx(expected)
+    assert (np.diff(drawn["average word"]) >= 0).all()
+
+
+def test_the_range_goes_from_all_words_changed_to_none() -> None:
+    calibration = calibrated()
+    span = epsilon_span(calibration)
+    assert calibration.unchanged(span[0])[0].mean() < 0.2  # the words that lie alone stay at any ε
+    assert calibration.unchanged(span[-1])[0].mean() > 0.98
+    for share in (0.3, 0.6):
+        assert calibration.unchanged(epsilon_reaching(calibration, share))[0].mean() == pytest.approx(share, abs=0.01)
+    assert [curve.average for curve in found().shown] == sorted(curve.average for curve in found().shown)
+    assert len(found().shown) <= len(SHOWN_AVERAGES)
+
+
+def test_histograms_count_every_word_once() -> None:
+    for epsilon, (unchanged, _), (distinct, edges) in histograms(found()):
+        assert unchanged.sum() == pytest.approx(1.0)
+        assert distinct.sum() == pytest.approx(1.0)
+        assert edges[-1] == calibrated().rays
+        means, _ = calibrated().unchanged(epsilon)
+        assert unchanged[-1] == pytest.approx((means >= 0.96).mean())
+
+
+def test_sample_outputs_are_probabilities_of_other_words() -> None:
+    outputs = sample_outputs(calibrated(), ("w1", "w2"))
+    assert len(outputs.rows) == len(AVERAGES)
+    for row in outputs.rows:
+        for output in row:
+            assert output.word not in dict(output.others)
+            shares = [share for _, share in output.others]
+            assert shares == sorted(shares, reverse=True)
+            assert output.unchanged + sum(shares) <= 1.0 + 1e-9
+    stays = [row[0].unchanged for row in outputs.rows]
+    assert stays == sorted(stays)
+    with pytest.raises(InvalidParameter, match="absent"):
+        sample_outputs(calibrated(), ("absent",))
+    assert set(sample_outputs(calibrated()).words) <= set(calibrated().embedding.words)
+
+
+def test_examples_are_released_by_the_mechanism_or_left_out() -> None:
+    embedding = calibrated().embedding
+    assert example_releases(embedding, [1.0]) == []
+    before, after = example_releases(embedding, [1e9], ("w1 w2",))
+    assert before.texts == after.texts == ("w1 w2",)
+    hidden = [example_releases(embedding, [0.5], ("w1 w2 w3 w4 w5 w6",))[1].texts for _ in range(3)]
+    assert len(set(hidden)) > 1
+    vocabulary = sorted({word for sentence in SENTENCES for word in sentence.split()})
+    english = Embedding(vocabulary, np.random.default_rng(0).standard_normal((len(vocabulary), 3)))
+    assert example_releases(english, [1.0])[0].texts == SENTENCES
+
+
+def test_words_that_stayed_are_marked() -> None:
+    calibration = calibrated()
+    page = calibration_page(findings(calibration, calibration, epsilons=[1e6], words=("w1",), sentences=("w1 w2",)))
+    assert page.html().count('<u class="stayed">') == 2
+
+
+def test_a_vocabulary_of_two_words_has_a_page() -> None:
+    tiny = calibrate(Embedding(["a", "b"], np.array([[0.0], [1.0]])), rays=20, walks=True, keep=False)
+    assert outline(calibration_page(findings(tiny, tiny)).html()).problems == []
+
+
+def test_two_geometries_share_their_scale() -> None:
+    from deniable.calibration.geometry import geometry
+
+    both = geometry_figure(geometry(calibrated().embedding), geometry(calibrated().embedding))
+    assert len(both.axes) == 2
+    assert both.axes[0].get_ylim() == both.axes[1].get_ylim()
+    assert "<i>small</i>" in both.axes[0].get_title("left")
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [(0.0, "0 %"), (1.0, "100 %"), (1e-9, "under 0.01 %"), (0.999999, "over 99.99 %"), (0.05, "5 %"), (0.123, "12 %"), (0.9951, "99.51 %")],
+)
+def test_shares_are_never_rounded_to_always_or_never(share: float, said: str) -> None:
+    assert percent(share) == said
+
+
+def test_bounds_are_rounded_up() -> None:
+    assert percent_up(0.50001) == "50.1 %"
+    assert percent_up(0.5) == "50 %"
+    assert percent_up(1.0) == "100 %"
+    assert of_a_hundred(0.001) == "fewer than one"
+    assert words(1) == "1 word"
+    assert len(HOSTILE) == len(set(HOSTILE))
