@@ -107,9 +107,8 @@ def main() -> None:
             rows.append(json.loads(done.stdout))
             print(table(rows[-1:]).splitlines()[-1], file=sys.stderr, flush=True)
     print(table(rows))
-    print(
-        f"\n{rows[0]['words']:,} words x {rows[0]['dimension']}, ε = {EPSILON:g}, {rows[0]['tokens']:,} words, {rows[0]['distinct']:,} distinct"
-    )
+    one = rows[0]
+    print(f"\n{one['words']:,} words x {one['dimension']}, ε = {EPSILON:g}; {one['tokens']:,} words released, {one['distinct']:,} distinct")
     if options.json:
         options.json.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
 

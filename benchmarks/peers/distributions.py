@@ -1,6 +1,6 @@
 """Counts what the mechanisms of mldp-text and pyPANTERA release for a word. Run by agreement.py in the environment of the peers.
 
-python distributions.py FOLDER EPSILON DRAWS      # writes counts as JSON to standard output
+``python -m peers.distributions FOLDER EPSILON DRAWS`` writes the counts as JSON to standard output.
 """
 
 from __future__ import annotations
