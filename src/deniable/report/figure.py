@@ -1,0 +1,122 @@
+"""Figures in one style, without pyplot: nothing global is changed, no window is opened, every figure is an object.
+
+A function that draws is marked ``@styled`` and begins with ``new_figure``. Words from a vocabulary go through ``drawable``
+first: the figure's font does not know every script, and ``$`` is only a character.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+import matplotlib
+from cycler import cycler
+from matplotlib.figure import Figure
+from matplotlib.font_manager import findfont, get_font
+
+from deniable.report import palette
+from deniable.report.place import put
+from deniable.report.visible import visible, written_out
+
+WIDTH, HEIGHT = 5.2, 3.2
+"""Inches. Narrow on purpose: scaled to the width of a telephone the text is still read."""
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_DRAWING = threading.RLock()
+_FONT = "DejaVu Sans"  # comes with matplotlib, so figures look the same everywhere
+_STYLE: Any = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": palette.MUTED,
+    "axes.facecolor": "none",
+    "axes.grid": True,
+    "axes.labelcolor": palette.INK,
+    "axes.labelsize": 9,
+    "axes.prop_cycle": cycler(color=palette.SERIES),
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 9.5,
+    "axes.titlecolor": palette.INK,
+    "figure.facecolor": palette.PAPER,
+    "font.family": "sans-serif",
+    "font.sans-serif": [_FONT],
+    "font.size": 9,
+    "grid.color": palette.RULE,
+    "grid.linewidth": 0.6,
+    "legend.fontsize": 8.5,
+    "legend.frameon": False,
+    "legend.labelcolor": palette.INK,
+    "lines.linewidth": 1.8,
+    "savefig.facecolor": palette.PAPER,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "deniable",
+    "text.color": palette.INK,
+    "text.parse_math": False,
+    "text.usetex": False,
+    "xtick.color": palette.MUTED,
+    "xtick.labelcolor": palette.INK,
+    "xtick.labelsize": 8.5,
+    "ytick.color": palette.MUTED,
+    "ytick.labelcolor": palette.INK,
+    "ytick.labelsize": 8.5,
+}
+
+
+def styled(draw: Callable[P, R]) -> Callable[P, R]:
+    """Let a function draw in our style."""
+
+    @functools.wraps(draw)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
+        # The style is matplotlib's global one while a figure is drawn and what it was afterwards: one thread at a time.
+        with _DRAWING, matplotlib.rc_context(_STYLE):
+            return draw(*args, **kwargs)
+
+    return drawn
+
+
+def new_figure(rows: int = 1, columns: int = 1, *, width: float = WIDTH, height: float = HEIGHT, **subplots: Any) -> tuple[Figure, Any]:
+    """Return a figure and its axes, one or an array of them as ``Figure.subplots`` gives them. For ``@styled`` functions."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots(rows, columns, **subplots)
+
+
+def drawable(text: str, *, longest: int = 40) -> str:
+    """Return text that a figure has room for and its font can show: characters it does not know are written out as ``\\u{4e2d}``."""
+    known = _known()
+    shown = "".join(c if ord(c) in known else written_out(c) for c in visible(text[:longest]))
+    return shown if len(shown) <= longest and len(text) <= longest else shown[: longest - 1] + "…"
+
+
+@styled
+def svg(figure: Figure) -> str:
+    """Return the figure as an SVG document; the same figure gives the same text."""
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
+
+
+@styled
+def png(figure: Figure, *, dpi: int = 200) -> bytes:
+    """Return the figure as a PNG file."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None})
+    return buffer.getvalue()
+
+
+def save(figure: Figure, folder: Path, name: str) -> tuple[Path, Path]:
+    """Write the figure as ``name.svg`` and ``name.png`` into a folder, each whole or not at all; return the two files."""
+    vector, raster = folder / f"{name}.svg", folder / f"{name}.png"
+    put(vector, svg(figure).encode())
+    put(raster, png(figure))
+    return vector, raster
+
+
+@functools.cache
+def _known() -> frozenset[int]:
+    return frozenset(get_font(findfont(_FONT)).get_charmap())

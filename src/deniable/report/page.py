@@ -1,0 +1,108 @@
+"""One page that a person reads: a single HTML file that loads nothing, runs nothing and prints well.
+
+Everything that is handed in is escaped. Parts of a sentence can be marked with ``deniable.report.markup``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from deniable.report.place import put
+from deniable.report.visible import visible
+from deniable.version import __version__
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """One part of a page; ``kind`` says which macro of the template shows it."""
+
+    kind: str
+    content: dict[str, Any] = field(default_factory=dict)
+
+
+class Page:
+    """A page with a title and the answer first, then sections in the order they are added."""
+
+    def __init__(self, title: str, *, lead: str, kicker: str = "") -> None:
+        """Begin a page; ``lead`` is what a hurried reader takes away, ``kicker`` a few words above the title."""
+        self.title, self.lead, self.kicker = title, lead, kicker
+        self._blocks: list[Block] = []
+        self._figures = 0
+
+    def add_section(self, heading: str, *paragraphs: str) -> None:
+        """Begin a section."""
+        self._add("section", heading=heading)
+        self.add_text(*paragraphs)
+
+    def add_text(self, *paragraphs: str) -> None:
+        """Add paragraphs."""
+        if paragraphs:
+            self._add("text", paragraphs=paragraphs)
+
+    def add_list(self, items: Iterable[str]) -> None:
+        """Add a list of short paragraphs."""
+        self._add("list", items=list(items))
+
+    def add_note(self, text: str, *, kind: Literal["note", "warning"] = "note") -> None:
+        """Add a paragraph that must not be missed."""
+        self._add("note", text=text, style=kind)
+
+    def add_facts(self, facts: Iterable[tuple[str, str]]) -> None:
+        """Add a few large numbers, each with the words that say what it is."""
+        self._add("facts", facts=list(facts))
+
+    def add_samples(self, samples: Iterable[tuple[str, str, Sequence[str]]]) -> None:
+        """Add texts to compare: a label, what it means, and the texts under it."""
+        self._add("samples", samples=list(samples))
+
+    def add_figure(self, figure: Figure, *, caption: str, alt: str) -> None:
+        """Add a figure; ``alt`` says what it shows to those who cannot see it."""
+        from deniable.report.inline import inline_svg
+
+        self._figures += 1
+        self._add("figure", svg=inline_svg(figure, alt=alt, prefix=f"f{self._figures}-"), caption=caption, number=self._figures)
+
+    def add_table(
+        self, columns: Sequence[str], rows: Iterable[Sequence[object]], *, caption: str = "", folded: str = "", text_columns: int = 1
+    ) -> None:
+        """Add a table, hidden behind the words ``folded`` if there are any; the first ``text_columns`` columns hold text, the rest numbers.
+
+        :raises ValueError: if a row has more or fewer cells than there are columns.
+        """
+        cells = [[cell if isinstance(cell, str) else str(cell) for cell in row] for row in rows]
+        for row in cells:
+            if len(row) != len(columns):
+                raise ValueError(f"a row has {len(row)} cells and the table {len(columns)} columns")
+        self._add("table", columns=list(columns), rows=cells, caption=caption, folded=folded, text_columns=text_columns)
+
+    def html(self) -> str:
+        """Return the page."""
+        folder = resources.files("deniable.report")
+        environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_shown)
+        template = environment.from_string((folder / "page.html.jinja").read_text(encoding="utf-8"))
+        style = (folder / "page.css").read_text(encoding="utf-8")
+        return template.render(page=self, blocks=self._blocks, style=Markup(style), version=__version__)  # noqa: S704 - our own file
+
+    def write(self, path: Path) -> None:
+        """Write the page, whole or not at all.
+
+        :raises RecordError: if the path is a folder or its folder is not there.
+        """
+        put(path, self.html().encode())
+
+    def _add(self, kind: str, **content: Any) -> None:
+        self._blocks.append(Block(kind=kind, content=content))
+
+
+def _shown(value: object) -> object:
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
