@@ -24,7 +24,7 @@ from deniable.audit.baselines.versatile_statistical import VersatileStatistical
 from deniable.audit.baselines.wordnet import WordNet
 from deniable.audit.labelled import read_labelled
 from deniable.audit.membership.plan import ORIGINAL
-from deniable.audit.membership.released import Users, chosen_users, usual_lengths
+from deniable.audit.membership.users import Users, chosen_users, usual_lengths
 from deniable.audit.membership.streams import Coder, pack
 from deniable.progress import Progress
 from deniable.text.tokens import words_of
@@ -69,7 +69,7 @@ def _baselines(users: Users, others: dict[str, list[str]], wordnet: Path | None)
     net = None if wordnet is None else WordNet(wordnet)
     scramblers: list[Baseline] = [
         IncognitoLike(collection, wordnet=net, seed=SEED),
-        IncognitoLike(collection, noise=0.5, wordnet=net, seed=SEED),
+        IncognitoLike(collection, noise=0.3, wordnet=net, seed=SEED),
         VersatileStatistical(collection, wordnet=net),
     ]
     if net is not None:

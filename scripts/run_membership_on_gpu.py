@@ -1,6 +1,6 @@
 """Draw the releases and train the language models of the membership experiment on a machine with an accelerator.
 
-Usage: python scripts/run_membership_on_gpu.py PREPARED RESULTS [--at-once 128] [--minutes 9] [--done FOLDER]
+Usage: python scripts/run_membership_on_gpu.py PREPARED RESULTS [--at-once 200] [--minutes 9] [--done FOLDER]
 
 The machine needs NumPy and PyTorch only. PREPARED is the folder that scripts/prepare_membership.py made. ``plan.json`` in
 RESULTS says who was in and who was out, and every group of models leaves one file of rank counts there;
@@ -37,7 +37,7 @@ def main() -> int:
     parser.add_argument("prepared", type=Path)
     parser.add_argument("results", type=Path)
     parser.add_argument("--done", type=Path, help="a folder with results of earlier runs")
-    parser.add_argument("--at-once", type=int, default=128, help="models trained side by side")
+    parser.add_argument("--at-once", type=int, default=200, help="models trained side by side")
     parser.add_argument("--minutes", type=float, default=9.0, help="begin no group that would end later than this")
     parser.add_argument("--epochs", type=int, help="for a rehearsal")
     parser.add_argument("--limit", type=int, help="run only so many jobs: a rehearsal")
@@ -76,13 +76,16 @@ def main() -> int:
     finished = {name for folder in (options.results, options.done) if folder for name in _names(folder)}
     left = [job for job in jobs if job.name not in finished and (not options.only or options.only in job.trained_on)][: options.limit]
     print(f"{device}: {len(left)} of {len(jobs)} models to train, {settings}", flush=True)
+    # Models of one group take as many steps as the one with the most text: like goes with like.
+    left.sort(key=lambda job: len(conditions[job.trained_on].tokens))
     groups = -(-len(left) // options.at_once)
+    size = -(-len(left) // max(1, groups))
     longest = 0.0
     for number in range(groups):
         if (time.monotonic() - started + 1.1 * longest) / 60 > options.minutes:
             print("no time for another group; run the same command again", flush=True)
             return 3
-        group = left[number::groups]  # conditions are spread, so that groups take equally long
+        group = left[number * size : (number + 1) * size]
         begun = time.monotonic()
 
         def report(done: int, total: int, begun: float = begun, number: int = number) -> None:

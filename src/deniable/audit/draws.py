@@ -10,6 +10,7 @@ import numpy as np
 from deniable.interfaces import Ids, Mechanism
 from deniable.parameters import validated_count
 from deniable.randomness import InsecureSeededRandomness
+from deniable.text.lookup import Lookup
 from deniable.text.privatizer import Privatizer
 
 _DRAWS_AT_ONCE = 1 << 18
@@ -55,3 +56,18 @@ class TextDraws:
         """Return what the word becomes in so many draws, as one number per spelling."""
         released = self._private.many([word] * draws)
         return np.array([self._numbers.setdefault(text, len(self._numbers)) for text in released], dtype=np.int64)
+
+
+def audited_texts(mechanism: Mechanism, texts: list[str], *, seed: int) -> list[str]:
+    """Return texts as a release would make them, from a seed. They are for an attack in memory, never to be written."""
+    source = InsecureSeededRandomness(insecure_seed=validated_count(seed, "seed", at_least=0))
+    return [text or "" for text in Privatizer(mechanism, randomness=source).many(texts)]
+
+
+def audited_users(mechanism: Mechanism, users: list[list[list[str]]], *, seed: int) -> tuple[list[list[list[str]]], float]:
+    """Return users' words as a release would make them, from a seed, and the share of words that changed."""
+    embedding = mechanism.embedding
+    ids = np.array(Lookup(embedding).ids([word for texts in users for words in texts for word in words]), dtype=np.int64)
+    drawn = Draws(mechanism, seed=seed).of_each(ids)
+    words = iter([embedding.words[i] for i in drawn.tolist()])
+    return [[[next(words) for _ in text] for text in texts] for texts in users], float((drawn != ids).mean())

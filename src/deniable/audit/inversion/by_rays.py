@@ -80,9 +80,10 @@ class RayChannel:
 
         n = self._embedding.dimension
         shares = gammainc(n, lengths)
+        short = np.minimum(lengths, 1.0)
         with np.errstate(divide="ignore"):
-            tiny = n * np.log(lengths) - lengths - gammaln(n + 1.0)
-            logs: Floats = np.where(shares > _SMALLEST_SHARE, np.log(shares), np.where(np.isfinite(lengths), tiny, 0.0))
+            tiny = n * np.log(short) - short - gammaln(n + 1.0)
+            logs: Floats = np.where(shares > _SMALLEST_SHARE, np.log(shares), tiny)
         return np.maximum(logs, _LEAST)
 
     def _cut_off_radii(self, ends: Floats, inside: Floats, uniform: Floats) -> Floats:

@@ -50,15 +50,18 @@ def histograms(counts: NDArray[np.int32], *, fine: bool = False) -> NDArray[np.f
     return values / np.where(lengths > 0.0, lengths, 1.0)
 
 
-def audited(plan: Plan, conditions: Sequence[str], counts: Counts, *, fine: bool = False) -> dict[str, Any]:
+def audited(
+    plan: Plan, conditions: Sequence[str], counts: Counts, *, asked_of_original: Sequence[str] | None = None, fine: bool = False
+) -> dict[str, Any]:
     """Return what the auditor learns in each condition, by question and adversary, over all target models.
 
-    The plain adversary's shadows are trained on original text; the adaptive one trains them on text released in the same
+    ``asked_of_original`` are the conditions that the model trained on original text was asked for, if not the same. The plain adversary's shadows are trained on original text; the adaptive one trains them on text released in the same
     way, and asks them the same question.
     """
     plain = _learnt(plan, counts, ORIGINAL, 0, fine)
     answer: dict[str, Any] = {ORIGINAL: {"original text": {"plain": _judged(plan, counts, plain, ORIGINAL, 0, fine)}}}
-    for place, condition in enumerate(conditions):
+    asked = list(conditions if asked_of_original is None else asked_of_original)
+    for condition in conditions:
         if condition == ORIGINAL:
             continue
         found: dict[str, Any] = {}
@@ -68,7 +71,8 @@ def audited(plan: Plan, conditions: Sequence[str], counts: Counts, *, fine: bool
                 "plain": _judged(plan, counts, plain, condition, row, fine),
                 "adaptive": _judged(plan, counts, adaptive, condition, row, fine),
             }
-        found["as in the paper"] = {"plain": _as_in_the_paper(plan, counts, plain, place, list(conditions).index(ORIGINAL), fine)}
+        places = asked.index(condition), asked.index(ORIGINAL)
+        found["as in the paper"] = {"plain": _as_in_the_paper(plan, counts, plain, *places, fine)}
         answer[condition] = found
     return answer
 

@@ -1,4 +1,4 @@
-"""Users' texts as words, original and released."""
+"""Users' texts as words."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from deniable.audit.labelled import LabelledTexts
 from deniable.audit.membership.streams import Coder, Streams
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import UnusableAuditData
-from deniable.interfaces import Mechanism, Randomness
 from deniable.parameters import validated_count
-from deniable.text.lookup import Lookup
 from deniable.text.tokens import Tokeniser, normalise
 
 Users = list[list[list[str]]]
@@ -39,18 +37,6 @@ def chosen_users(data: LabelledTexts, embedding: Embedding, *, fewest: int, most
             users[person] = words[:most]
     names = list(users)
     return {names[i]: users[names[i]] for i in np.random.default_rng(seed).permutation(len(names))}
-
-
-def released(users: Users, mechanism: Mechanism, randomness: Randomness) -> tuple[Users, float]:
-    """Return the users' words as the mechanism releases them, and the share of the words that changed."""
-    embedding = mechanism.embedding
-    lookup = Lookup(embedding)
-    flat = [word for texts in users for words in texts for word in words]
-    ids = np.array(lookup.ids(flat), dtype=np.int64)
-    drawn = mechanism.perturb(embedding.stands_in(ids), randomness)
-    words = iter([embedding.words[i] for i in drawn.tolist()])
-    made = [[[next(words) for _ in text] for text in texts] for texts in users]
-    return made, float((drawn != ids).mean())
 
 
 def coded(conditions: dict[str, Users]) -> dict[str, Streams]:
