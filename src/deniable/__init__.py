@@ -22,35 +22,55 @@ from deniable.errors import (
     UnknownWord,
 )
 from deniable.interfaces import Guarantee, Mechanism, Neighbours, Randomness
-from deniable.mechanisms.multivariate import Multivariate
+from deniable.mechanisms import (
+    TEM,
+    CusText,
+    Gaussian,
+    Mahalanobis,
+    Multivariate,
+    RandomizedResponse,
+    RankSmoothing,
+    SanText,
+    SanTextPlus,
+    Vickrey,
+)
 from deniable.randomness import InsecureSeededRandomness, SecureRandomness
 from deniable.text.policies import TextPolicy
 from deniable.text.privatizer import Privatizer
 from deniable.text.receipt import Receipt
 from deniable.version import __version__
 
-__all__ = [
+__all__ = [  # noqa: RUF022 - sorted as sorted() does, which a test compares
+    "CusText",
     "DeniableError",
     "Embedding",
     "EmbeddingError",
     "EmbeddingExists",
     "EmbeddingNotFound",
+    "Gaussian",
     "Guarantee",
     "InsecureSeededRandomness",
     "InvalidParameter",
+    "Mahalanobis",
     "MalformedEmbedding",
     "Mechanism",
     "MissingExtra",
     "Multivariate",
     "Neighbours",
     "Privatizer",
+    "RandomizedResponse",
     "Randomness",
     "RandomnessError",
+    "RankSmoothing",
     "Receipt",
     "RecordError",
     "ResumeError",
+    "SanText",
+    "SanTextPlus",
     "SecureRandomness",
+    "TEM",
     "TextPolicy",
     "UnknownWord",
+    "Vickrey",
     "__version__",
 ]

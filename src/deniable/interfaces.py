@@ -67,6 +67,7 @@ RATE_PER_DISTANCE = (
     "This ε is a rate per unit of distance between word vectors. It is not the ε of local differential privacy and does not "
     "compare across embeddings."
 )
+NOTHING_EXPOSED = "nothing beyond what is listed as public"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +83,7 @@ class Guarantee:
     epsilon: float
     statement: str
     parameters: Mapping[str, float | str] = field(default_factory=dict)
-    exposed: str = "nothing beyond the number of words"
+    exposed: str = NOTHING_EXPOSED
     caveat: str = RATE_PER_DISTANCE
 
 

@@ -1,4 +1,4 @@
-"""The distribution of the noise's length: F_n, the distribution function of Gamma(n, 1), and draws from it."""
+"""The distribution of the noise's length: F_n, the distribution function of Gamma(n, 1), and draws from it; χ_n for normal noise."""
 
 from __future__ import annotations
 
@@ -38,6 +38,33 @@ class GammaFunction:
         return float(gammaincinv(self.dimension, share))
 
 
+class ChiFunction:
+    """The distribution function of χ_n: the length of a vector of n standard normal numbers."""
+
+    def __init__(self, dimension: int) -> None:
+        self.dimension = dimension
+
+    def __call__(self, lengths: Floats) -> Floats:
+        """Return Pr[χ ≤ length] for each length; infinity is allowed."""
+        from scipy.special import gammainc
+
+        with np.errstate(over="ignore"):
+            values: Floats = gammainc(self.dimension / 2, np.square(lengths) / 2)
+        return values
+
+    def quantile(self, share: float) -> float:
+        """Return the length that a share of the draws does not exceed."""
+        from scipy.special import gammaincinv
+
+        return float(np.sqrt(2.0 * gammaincinv(self.dimension / 2, share)))
+
+
 def gamma_draws(rays: int, dimension: int) -> Floats:
     """Return one Gamma(n, 1) number per ray from a public seed: the paper's single draw, the same for every word and ε."""
     return np.random.Generator(np.random.PCG64([_SEED, dimension])).standard_gamma(dimension, rays)
+
+
+def chi_draws(rays: int, dimension: int) -> Floats:
+    """Return one χ_n number per ray from a public seed."""
+    draws: Floats = np.sqrt(2.0 * np.random.Generator(np.random.PCG64([_SEED, dimension])).standard_gamma(dimension / 2, rays))
+    return draws

@@ -7,14 +7,15 @@ import numpy as np
 from deniable.calibration.rays import SEED, Envelope, Rays
 from deniable.calibration.tables import unit_directions, word_tables
 from deniable.embeddings.embedding import Embedding
+from deniable.interfaces import Floats
 
 _NUMBERS_AT_ONCE = 1 << 26
 
 
-def word_envelope(embedding: Embedding, word: int, *, rays: int, furthest: float) -> Envelope:
-    """Return the walks of one word (or ⊥) along so many rays."""
+def word_envelope(embedding: Embedding, word: int, *, rays: int, furthest: float, directions: Floats | None = None) -> Envelope:
+    """Return the walks of one word (or ⊥) along so many rays; ``directions`` are used in place of the public ones."""
     words = word_tables(embedding, clustered=False)
-    directions = unit_directions(rays, embedding.dimension, seed=SEED)
+    directions = unit_directions(rays, embedding.dimension, seed=SEED) if directions is None else directions
     at_once = max(16, _NUMBERS_AT_ONCE // len(embedding))
     parts = [
         next(Rays(embedding, directions=directions[start : start + at_once], words=words).envelopes(np.array([word]), furthest=furthest))

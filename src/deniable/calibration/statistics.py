@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.calibration.gamma import GammaFunction
+from deniable.calibration.gamma import ChiFunction, GammaFunction
 from deniable.calibration.rays import Envelope
 from deniable.interfaces import Floats, Ids
 
@@ -82,13 +82,13 @@ def distinct_words(envelope: Envelope, epsilon: float, draws: Floats) -> int:
     return len(np.unique(envelope.at(draws / epsilon)))
 
 
-def furthest_radius(epsilon: float, gamma: GammaFunction, draws: Floats | None = None) -> float:
+def furthest_radius(epsilon: float, gamma: GammaFunction | ChiFunction, draws: Floats | None = None) -> float:
     """Return how far rays must be walked for this ε: beyond it lies 10⁻⁹ of the probability, and no draw."""
     reach = gamma.quantile(1.0 - 1e-9)
     return max(reach, 0.0 if draws is None else float(draws.max())) * (1.0 + 1e-9) / epsilon
 
 
-def output_distribution(envelope: Envelope, epsilon: float, gamma: GammaFunction) -> Distribution:
+def output_distribution(envelope: Envelope, epsilon: float, gamma: GammaFunction | ChiFunction) -> Distribution:
     """Return what the word becomes at this ε, from walks that went far enough (``furthest_radius``)."""
     rays = len(envelope.counts)
     owners = np.repeat(np.arange(rays), envelope.counts)

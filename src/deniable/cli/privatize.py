@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
+from deniable.cli.mechanism import Name, Options, opened, parsed
+
 if TYPE_CHECKING:
     from deniable.records.layout import Layout
     from deniable.text.privatizer import Privatizer
@@ -32,6 +34,8 @@ def privatize(
     header: Annotated[bool, typer.Option("--header/--no-header", help="Without a header, columns are numbers from 1.")] = True,
     encoding: Annotated[str, typer.Option(help="The encoding of the input. Output is UTF-8 always.")] = "utf-8",
     embedding: Annotated[str, typer.Option(help="The name of an installed embedding.")] = "default",
+    mechanism: Name = "multivariate",
+    mechanism_option: Options = None,
     unknown: Annotated[
         str, typer.Option(metavar="perturb|subwords|redact|drop|error", help="What to do with words the embedding does not know.")
     ] = "perturb",
@@ -60,10 +64,14 @@ def privatize(
         set_threads(threads)
         columns = tuple(column or ())
         layout = make_layout(source, format=format_, columns=columns, delimiter=delimiter, header=header, encoding=encoding)
+        drawing = (mechanism, parsed(mechanism, mechanism_option))
         if max_unchanged is not None:
+            if mechanism != "multivariate":
+                raise typer.BadParameter("--max-unchanged is for the multivariate mechanism: the calibration speaks of that one alone")
             epsilon = _calibrated(embedding, max_unchanged, quantile, quiet=quiet)
         private = _privatizer(
             embedding,
+            drawing,
             epsilon=epsilon,
             record_epsilon=record_epsilon,
             insecure_seed=insecure_seed,
@@ -129,11 +137,16 @@ def _to_standard_output(
 
 
 def _privatizer(
-    embedding: str, *, epsilon: float | None, record_epsilon: float | None, insecure_seed: int | None, **policies: Any
+    embedding: str,
+    drawing: tuple[str, dict[str, Any]],
+    *,
+    epsilon: float | None,
+    record_epsilon: float | None,
+    insecure_seed: int | None,
+    **policies: Any,
 ) -> Privatizer:
     from deniable.embeddings.embedding import Embedding
     from deniable.interfaces import Randomness
-    from deniable.mechanisms.multivariate import Multivariate
     from deniable.parameters import validated_epsilon
     from deniable.text.policies import TextPolicy
     from deniable.text.privatizer import Privatizer
@@ -147,7 +160,7 @@ def _privatizer(
 
         randomness = InsecureSeededRandomness(insecure_seed=insecure_seed)
         print("deniable: INSECURE: the noise comes from a seed; whoever knows it can undo the noise", file=sys.stderr)
-    mechanism = Multivariate(Embedding.open(embedding), epsilon=spent)
+    mechanism = opened(*drawing, Embedding.open(embedding), spent)
     return Privatizer(mechanism, record_epsilon=record_epsilon, randomness=randomness, **policies)
 
 

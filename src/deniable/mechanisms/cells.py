@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Ids, Neighbours
@@ -68,7 +69,7 @@ def _cells_until_half_is_gone(embedding: Embedding, words: Ids, size: int) -> tu
     return groups, words[free]
 
 
-def _nearest_free(search: Neighbours, part: Embedding, seed: int, near: Ids, free: np.ndarray[tuple[int], np.dtype[np.bool_]], size: int) -> Ids:
+def _nearest_free(search: Neighbours, part: Embedding, seed: int, near: Ids, free: NDArray[np.bool_], size: int) -> Ids:
     while len(found := near[free[near]][:size]) < size:
         near = search.nearest_k(part.vectors[[seed]], min(4 * len(near), len(part)))[0][0]
     return found

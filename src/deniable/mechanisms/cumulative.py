@@ -59,7 +59,8 @@ def pick_words(tiles: Ids, weights: Floats, rests: Floats) -> Ids:
     """Return the word picked in each tile, given its 64 weights and how far to go into them."""
     passed = (np.cumsum(weights, axis=1) <= rests[:, None]).sum(axis=1)
     last = TILE - 1 - np.argmax(weights[:, ::-1] > 0.0, axis=1)
-    return tiles * TILE + np.minimum(passed, last)
+    words: Ids = tiles * TILE + np.minimum(passed, last)
+    return words
 
 
 class SumsCache:

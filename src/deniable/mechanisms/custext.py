@@ -49,14 +49,14 @@ class CusText(DrawsByParts):
             metric="none: the bound is the same for all pairs of words of a cell; summed over the words of a text",
             epsilon=self._epsilon,
             statement=(
-                "For any two words w and w' of one cell and any output y: Pr[M(w) = y] ≤ exp(ε)·Pr[M(w') = y]. Unknown words share the cell of "
-                "the word nearest to ⊥. Nothing is promised for words of different cells: no output is common to them."
+                "For any two words w and w' of one cell and any output y: Pr[M(w) = y] ≤ exp(ε)·Pr[M(w') = y]. Unknown words share the "
+                "cell of the word nearest to ⊥. Nothing is promised for words of different cells: no output is common to them."
             ),
             parameters={"k": self.k},
-            exposed=f"the cell of every word: which of the groups of {self.k} near words (one of them larger) it belongs to, with certainty",
+            exposed=f"the cell of every word: which of the groups of {self.k} near words (one of them larger) holds it, with certainty",
             caveat=(
-                "This ε is that of local differential privacy among the words of one cell. It is no bound between words of different cells, "
-                "and does not compare with the ε of metric privacy."
+                "This ε is that of local differential privacy among the words of one cell. It is no bound between words of different "
+                "cells, and does not compare with the ε of metric privacy."
             ),
         )
 

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
@@ -54,8 +55,8 @@ class SanTextPlus(SanText):
             metric=plain.metric,
             epsilon=self._epsilon,
             statement=(
-                "For any two sensitive or unknown words w and w' and any output y: Pr[M(w) = y] ≤ exp(ε·d(w, w'))·Pr[M(w') = y], d being the "
-                "Euclidean distance of the grid vectors. Nothing is promised for the other words."
+                "For any two sensitive or unknown words w and w' and any output y: Pr[M(w) = y] ≤ exp(ε·d(w, w'))·Pr[M(w') = y], d being "
+                "the Euclidean distance of the grid vectors. Nothing is promised for the other words."
             ),
             parameters={"p": self.p, "sensitive_words": len(self.sensitive), "sensitive_digest": self._digest},
             exposed=f"{others:,} words outside the sensitive set: each comes out as itself with probability above {1.0 - self.p:g}",
@@ -88,7 +89,7 @@ class SanTextPlus(SanText):
         return np.append(first_of_each(self._embedding), self._embedding.unknown_id)
 
     @cached_property
-    def _is_sensitive(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def _is_sensitive(self) -> NDArray[np.bool_]:
         listed = np.zeros(len(self._embedding) + 1, dtype=bool)
         listed[self._kept_as[self.sensitive]] = True
         listed[self._embedding.unknown_id] = True

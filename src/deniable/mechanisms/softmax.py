@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Floats, Ids, Randomness
@@ -73,7 +74,7 @@ class Softmax(DrawsByParts):
         return Grid(self._embedding)
 
     @cached_property
-    def _never(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def _never(self) -> NDArray[np.bool_]:
         """Which of the tiles' places hold no word that can be released."""
         never = np.zeros(-(-len(self._embedding) // TILE) * TILE, dtype=bool)
         never[self._embedding.shadowed] = True

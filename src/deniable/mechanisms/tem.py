@@ -39,7 +39,9 @@ class TEM(Softmax):
         others = len(embedding) - len(embedding.shadowed) - 1
         odds = (1.0 - self.beta) / self.beta * others if self.beta > 0.0 else math.inf
         if not math.isfinite(odds) or (others and odds < 1.0):
-            raise InvalidParameter("beta", beta, f"must be above 0 and at most {others / (others + 1):g} for {others + 1:,} words, such as 0.001")
+            raise InvalidParameter(
+                "beta", beta, f"must be above 0 and at most {others / (others + 1):g} for {others + 1:,} words, such as 0.001"
+            )
         self._log_odds = math.log(odds) if others else 0.0
 
     @property

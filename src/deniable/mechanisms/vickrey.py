@@ -31,18 +31,24 @@ Noise = Literal["multivariate", "mahalanobis"]
 class Vickrey(NearestWord):
     """Noise, then one of the two nearest words of the noisy point: the guarantee of the noise, fewer words unchanged."""
 
-    def __init__(self, embedding: Embedding, *, epsilon: float, t: float = 0.75, noise: Noise = "multivariate", lam: float = 0.2) -> None:
-        """Prepare the mechanism; ``t`` weighs the second word, and ``lam`` is that of Mahalanobis noise.
+    def __init__(
+        self, embedding: Embedding, *, epsilon: float, t: float = 0.75, noise: Noise = "multivariate", lam: float | None = None
+    ) -> None:
+        """Prepare the mechanism; ``t`` weighs the second word, and ``lam`` is that of Mahalanobis noise (0.2).
 
         :raises InvalidParameter: if ``epsilon`` is not a finite number greater than 0, ``t`` not in [0, 1], ``lam`` not in
-            [0, 1), or ``noise`` is neither multivariate nor mahalanobis.
+            [0, 1) or given for other noise, or ``noise`` is neither multivariate nor mahalanobis.
         """
         super().__init__(embedding, epsilon=epsilon)
         self.t = validated_share(t, "t")
         if noise not in ("multivariate", "mahalanobis"):
             raise InvalidParameter("noise", noise, "must be multivariate or mahalanobis")
-        self._plain = (
-            Multivariate(embedding, epsilon=epsilon) if noise == "multivariate" else Mahalanobis(embedding, epsilon=epsilon, lam=lam)
+        if noise == "multivariate" and lam is not None:
+            raise InvalidParameter("lam", lam, "is for noise=mahalanobis only")
+        self._plain: NearestWord = (
+            Multivariate(embedding, epsilon=epsilon)
+            if noise == "multivariate"
+            else Mahalanobis(embedding, epsilon=epsilon, lam=0.2 if lam is None else lam)
         )
         self._kind = noise
 

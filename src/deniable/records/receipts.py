@@ -13,7 +13,7 @@ from deniable.text.privatizer import Privatizer
 from deniable.text.receipt import Receipt
 from deniable.text.tally import Tally
 
-_TELLING = ("mechanism", "epsilon_per_word", "epsilon_per_record", "embedding", "policy")
+_TELLING = ("mechanism", "guarantee", "epsilon_per_word", "epsilon_per_record", "embedding", "policy")
 
 
 def receipt_of(private: Privatizer, reader: Reader, layout: Layout, tally: Tally) -> Receipt:

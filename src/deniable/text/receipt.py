@@ -9,15 +9,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from deniable.calibration.quote import quoted
-from deniable.interfaces import Guarantee, Mechanism
+from deniable.interfaces import NOTHING_EXPOSED, RATE_PER_DISTANCE, Guarantee, Mechanism
 from deniable.mechanisms.multivariate import Multivariate
 from deniable.text.policies import TextPolicy
 from deniable.text.tally import Tally
 from deniable.version import __version__
 
 CAVEATS = (
-    "This ε is a rate per unit of distance between word vectors. It is not the ε of local differential privacy and does not "
-    "compare across embeddings.",
     "The paper claims 'one user, one word'. A record of many words spends ε per word; the budget lines say how much.",
     "The counts of unknown words come from the private text and are not covered by the guarantee: keep this receipt with the data holder.",
 )
@@ -37,6 +35,7 @@ class Receipt:
     record_epsilon: float | None
     tally: Tally
     created: str
+    caveat: str = RATE_PER_DISTANCE
     calibration: Mapping[str, Any] | None = None
 
     @property
@@ -72,7 +71,7 @@ class Receipt:
             },
             "budget": self.budget,
             "calibration": None if self.calibration is None else dict(self.calibration),
-            "caveats": list(CAVEATS),
+            "caveats": [self.caveat, *CAVEATS],
         }
 
     def to_json(self) -> str:
@@ -93,6 +92,8 @@ class Receipt:
             ),
             f"public: {'; '.join(self.public)}",
         ]
+        if (exposed := self.guarantee["exposed"]) != NOTHING_EXPOSED:
+            lines.append(f"exposed: {exposed}")
         if self.calibration is not None:
             stays = self.calibration["unchanged"]
             lines.append(
@@ -142,6 +143,7 @@ def make_receipt(
         record_epsilon=record_epsilon,
         tally=tally,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
+        caveat=mechanism.guarantee.caveat,
         calibration=quoted(embedding, mechanism.epsilon) if record_epsilon is None and isinstance(mechanism, Multivariate) else None,
     )
 
@@ -164,4 +166,5 @@ def _guarantee(promised: Guarantee, *, relaxed: bool, record_epsilon: float | No
         "epsilon": promised.epsilon if record_epsilon is None else None,
         "statement": statement,
         "parameters": dict(promised.parameters),
+        "exposed": promised.exposed,
     }

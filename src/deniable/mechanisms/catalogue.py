@@ -1,0 +1,169 @@
+"""All mechanisms by name, with their options: for the command line, services and comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import InvalidParameter
+from deniable.interfaces import Mechanism
+from deniable.mechanisms.custext import CusText
+from deniable.mechanisms.gaussian import Gaussian
+from deniable.mechanisms.mahalanobis import Mahalanobis
+from deniable.mechanisms.multivariate import Multivariate
+from deniable.mechanisms.nearest import NearestWord
+from deniable.mechanisms.randomized_response import RandomizedResponse
+from deniable.mechanisms.rank_smoothing import RankSmoothing
+from deniable.mechanisms.santext import SanText
+from deniable.mechanisms.santext_plus import SanTextPlus
+from deniable.mechanisms.tem import TEM
+from deniable.mechanisms.vickrey import Vickrey
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option of a mechanism: how its text becomes a value, its default (None if it must be given), and what it is for."""
+
+    name: str
+    parse: Callable[[str], object]
+    default: object
+    help: str
+
+    def value(self, given: object) -> object:
+        """Return the value of an option given as text, or as it is.
+
+        :raises InvalidParameter: if the text is no such value.
+        """
+        if not isinstance(given, str):
+            return given
+        try:
+            return self.parse(given)
+        except InvalidParameter:
+            raise
+        except ValueError:
+            kind = "a whole number" if self.parse is int else "a number"
+            raise InvalidParameter(self.name, given, f"is not {kind}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A mechanism of the catalogue."""
+
+    name: str
+    summary: str
+    make: Callable[..., Mechanism]
+    options: tuple[Option, ...] = ()
+
+
+def listed_words(path: str | Path) -> list[str]:
+    """Return the words of a file, one a line.
+
+    :raises InvalidParameter: if it cannot be read.
+    """
+    try:
+        lines = Path(path).read_text("utf-8-sig").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidParameter("sensitive", str(path), f"must be a UTF-8 file of words, one a line ({type(error).__name__})") from None
+    return [word for line in lines if (word := line.strip())]
+
+
+def _smoothed(embedding: Embedding, *, epsilon: float, over: str = "multivariate", c: float = 0.04, **options: Any) -> RankSmoothing:
+    if over not in _NEAREST_WORD:
+        raise InvalidParameter("over", over, f"must be one of: {', '.join(_NEAREST_WORD)}")
+    inner = checked_options(CATALOGUE[over], options)
+    return RankSmoothing(_NEAREST_WORD[over](embedding, epsilon=epsilon, **inner), c=c)
+
+
+_NEAREST_WORD: Mapping[str, Callable[..., NearestWord]] = {
+    "multivariate": Multivariate,
+    "mahalanobis": Mahalanobis,
+    "vickrey": Vickrey,
+    "gaussian": Gaussian,
+}
+
+_LAM = Option("lam", float, 0.2, "λ of Mahalanobis noise: 0 is round, near 1 it has the shape of the cloud of words.")
+_T = Option("t", float, 0.75, "How much the second nearest word weighs: 0 never, 0.5 by distance.")
+_NOISE = Option("noise", str, "multivariate", "The noise of Vickrey: multivariate or mahalanobis.")
+
+_ENTRIES = (
+    Entry("multivariate", "The paper's: noise of density exp(-ε‖z‖), nearest word.", Multivariate),
+    Entry("mahalanobis", "Noise shaped like the cloud of words, nearest word.", Mahalanobis, (_LAM,)),
+    Entry("vickrey", "One of the two nearest words of the noisy point.", Vickrey, (_T, _NOISE, _LAM)),
+    Entry("gaussian", "Normal noise with σ = 1/ε, nearest word.", Gaussian),
+    Entry(
+        "rank-smoothing",
+        "A near neighbour of what another mechanism releases.",
+        _smoothed,
+        (
+            Option("c", float, 0.04, "Successive ranks have probabilities in the ratio exp(-c·ε)."),
+            Option("over", str, "multivariate", "The mechanism that is smoothed: multivariate, mahalanobis, vickrey or gaussian."),
+            _T,
+            _NOISE,
+            _LAM,
+        ),
+    ),
+    Entry(
+        "tem",
+        "Softmax of the distance cut off at γ.",
+        TEM,
+        (Option("beta", float, 0.001, "Sets γ: how likely a word beyond γ is, if all are."),),
+    ),
+    Entry("santext", "Softmax of the distance over the whole vocabulary.", SanText),
+    Entry(
+        "santext-plus",
+        "SanText for listed words; others are mostly kept.",
+        SanTextPlus,
+        (
+            Option("sensitive", listed_words, None, "A public file of the sensitive words, one a line. Never made from the private text."),
+            Option("p", float, 0.2, "How often other words are replaced."),
+        ),
+    ),
+    Entry(
+        "custext",
+        "A draw inside a public cell of near words; the cell is exposed.",
+        CusText,
+        (Option("k", int, 20, "The words of a cell."),),
+    ),
+    Entry("randomized-response", "The word itself or any other: knows nothing of meaning.", RandomizedResponse),
+)
+
+CATALOGUE: Mapping[str, Entry] = {entry.name: entry for entry in _ENTRIES}
+"""Every mechanism by the name that the command line knows."""
+
+
+def make_mechanism(name: str, embedding: Embedding, *, epsilon: float, options: Mapping[str, object] | None = None) -> Mechanism:
+    """Return the mechanism of that name over an embedding; options are values, or texts as typed on a command line.
+
+    :raises InvalidParameter: if there is no such mechanism or option, an option is missing, or a value is not allowed.
+    """
+    entry = entry_of(name)
+    return entry.make(embedding, epsilon=epsilon, **checked_options(entry, options or {}))
+
+
+def entry_of(name: str) -> Entry:
+    """Return the entry of that name.
+
+    :raises InvalidParameter: if there is none.
+    """
+    if name not in CATALOGUE:
+        raise InvalidParameter("mechanism", name, f"must be one of: {', '.join(CATALOGUE)}")
+    return CATALOGUE[name]
+
+
+def checked_options(entry: Entry, options: Mapping[str, object]) -> dict[str, Any]:
+    """Return the options as values, checked for names that do not exist and for missing ones.
+
+    :raises InvalidParameter: if a name is unknown or missing, or a text is no such value.
+    """
+    known = {option.name: option for option in entry.options}
+    for name, given in options.items():
+        if name not in known:
+            there_are = f"it has {', '.join(known)}" if known else "it has none"
+            raise InvalidParameter(name, given, f"is no option of the mechanism {entry.name}: {there_are}")
+    for option in entry.options:
+        if option.default is None and option.name not in options:
+            raise InvalidParameter(option.name, None, f"must be given for {entry.name}: {option.help}")
+    return {name: known[name].value(given) for name, given in options.items()}

@@ -1,0 +1,130 @@
+"""No mechanism is refuted in the metric that its guarantee names; broken ones, most of them from other programs, are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import definitions as direct
+import mutants
+import numpy as np
+import pytest
+from every import NAMES, every
+from mutants import drawn
+from refutation import refuted_either_way
+
+from deniable import Embedding, Mechanism
+from deniable.mechanisms import TEM, CusText, Gaussian, Mahalanobis, Multivariate, RandomizedResponse, RankSmoothing, SanText, SanTextPlus
+from deniable.mechanisms import Vickrey as VickreyMechanism
+
+DRAWS = 40_000
+
+
+def row_of_words() -> Embedding:
+    """Return words along one axis, with a little spread across: 0 and 1 are close, the others catch the tails."""
+    along = [0.0, 0.5, 1.5, -1.5, 3.0, -3.0, 6.0, -6.0]
+    return Embedding([f"w{i}" for i in range(len(along))], [[x, 0.02 * i, 0.03 * (i % 3)] for i, x in enumerate(along)])
+
+
+E = row_of_words()
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("pair", [(0, 1), (0, 2), (1, 8)])
+def test_a_mechanism_is_not_refuted(name: str, pair: tuple[int, int]) -> None:
+    mechanism = every(E, 1.0)[name]
+    bound = mechanism.log_bound(*pair)
+    assert bound == mechanism.log_bound(*reversed(pair))
+    assert math.isinf(bound) or not refuted_either_way(drawn(mechanism), *pair, bound, draws=DRAWS)
+
+
+def test_there_is_a_bound_where_one_is_promised() -> None:
+    infinite = {name for name, mechanism in every(E, 1.0).items() if math.isinf(mechanism.log_bound(0, 1))}
+    assert infinite <= {"Gaussian", "CusText"}
+    plus = every(E, 1.0)["SanTextPlus"]
+    assert math.isinf(plus.log_bound(0, 2))
+    assert math.isfinite(plus.log_bound(1, E.unknown_id))
+
+
+def test_words_of_one_cell_keep_the_bound_and_words_of_two_have_none() -> None:
+    mechanism = CusText(E, epsilon=1.0, k=4)
+    (a, b, *_), (other, *_) = mechanism.cells.members
+    assert mechanism.log_bound(int(a), int(b)) == 1.0
+    assert not refuted_either_way(drawn(mechanism), int(a), int(b), 1.0, draws=DRAWS)
+    assert refuted_either_way(drawn(mechanism), int(a), int(b), 0.5, draws=DRAWS)  # the test is sharp
+    assert math.isinf(mechanism.log_bound(int(a), int(other)))
+
+
+Broken = Callable[[], tuple[Mechanism, float]]
+"""A wrong mechanism, and the bound that the right one has for the words 0 and 2."""
+
+BROKEN: dict[str, Broken] = {
+    "Mahalanobis noise brought back to length 1": lambda: (
+        mutants.RenormalisedMahalanobis(E, epsilon=1.0, lam=0.9),
+        Mahalanobis(E, epsilon=1.0, lam=0.9).log_bound(0, 2),
+    ),
+    "Mahalanobis noise judged by the Euclidean distance": lambda: (
+        Mahalanobis(_flat(), epsilon=1.0, lam=0.99),
+        Multivariate(_flat(), epsilon=1.0).log_bound(0, 2),
+    ),
+    "Vickrey that skips the input word": lambda: (
+        mutants.VickreySkippingTheInput(E, epsilon=1.0),
+        VickreyMechanism(E, epsilon=1.0).log_bound(0, 2),
+    ),
+    "ranks of the input word": lambda: (
+        mutants.RanksOfTheInput(Multivariate(E, epsilon=1.0), c=2.0),
+        RankSmoothing(Multivariate(E, epsilon=1.0)).log_bound(0, 2),
+    ),
+    "SanText with exp(-ε·d)": lambda: (mutants.WholeEpsilon(E, epsilon=2.0), SanText(E, epsilon=2.0).log_bound(0, 2)),
+    "SanText+ that keeps unknown words": lambda: (
+        mutants.KeepsUnlistedUnknown(E, epsilon=1.0, sensitive=["w2"]),
+        SanTextPlus(E, epsilon=1.0, sensitive=["w2"]).log_bound(E.unknown_id, 2),
+    ),
+    "TEM without its cut": lambda: (mutants.UntruncatedTEM(E, epsilon=5.0), TEM(E, epsilon=5.0, beta=0.5).log_bound(0, 6)),
+    "CusText with lists": lambda: (mutants.NearestLists(E, epsilon=1.0, k=4), 1.0),
+    "randomised response among two": lambda: (
+        mutants.ResponseAmongFew(E, epsilon=1.0),
+        RandomizedResponse(E, epsilon=1.0).log_bound(0, 2),
+    ),
+}
+PAIRS = {"TEM without its cut": (0, 6), "SanText+ that keeps unknown words": (E.unknown_id, 2), "CusText with lists": (0, 4)}
+
+
+def _flat() -> Embedding:
+    """Return words that spread along one axis, while 0 and 2 differ across it."""
+    points = [[0.0, 0.0], [9.0, 0.0], [0.0, 0.6], [-9.0, 0.0], [0.0, -0.6], [0.0, 1.2], [0.0, -1.2]]
+    return Embedding([f"w{i}" for i in range(len(points))], points)
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_mechanism_is_refuted(name: str) -> None:
+    mechanism, bound = BROKEN[name]()
+    assert refuted_either_way(drawn(mechanism), *PAIRS.get(name, (0, 2)), bound, draws=DRAWS)
+
+
+def _excess(first: np.ndarray, second: np.ndarray, epsilon: float) -> float:
+    return float(np.maximum(first - math.exp(epsilon) * second, 0.0).sum())
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0, 2.0])
+def test_gaussian_noise_keeps_its_delta_and_half_of_it_does_not(epsilon: float) -> None:
+    embedding = direct.few_words()
+    mechanism = Gaussian(embedding, epsilon=1.3)
+    shares = {
+        scale: [direct.nearest_word(embedding, direct.points_around(embedding, word, direct.chi_lengths(1.3 * scale))) for word in (1, 2)]
+        for scale in (1, 2)
+    }
+    delta = mechanism.delta(1, 2, epsilon)
+    assert 0.0 < delta < 1.0
+    assert _excess(*shares[1], epsilon) <= delta + 1e-3
+    assert _excess(*shares[2], epsilon) > delta + 1e-3
+
+
+def test_delta_is_that_of_balle_and_wang() -> None:
+    # At ε' = 0 it is the total variation distance of two normal distributions: 2Φ(μ/2) - 1.
+    from scipy.stats import norm
+
+    mechanism = Gaussian(E, epsilon=1.0)
+    assert mechanism.delta(0, 2, 0.0) == pytest.approx(2 * norm.cdf(mechanism.mu(0, 2) / 2) - 1)
+    assert mechanism.delta(0, 0, 0.5) == 0.0
+    assert mechanism.delta(0, 6, 1e3) == 0.0

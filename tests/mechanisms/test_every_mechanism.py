@@ -1,0 +1,203 @@
+"""What holds for all mechanisms: limits, ⊥, words that share a vector, protection, and noise that belongs to its token."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from every import NAMES, every
+
+from deniable import Embedding, InsecureSeededRandomness, InvalidParameter, Mechanism, Multivariate, Privatizer, SecureRandomness
+from deniable.interfaces import Floats, Ids
+from deniable.mechanisms import TEM, CusText, Gaussian, Mahalanobis, RankSmoothing, SanText, SanTextPlus, Vickrey
+from deniable.mechanisms.probabilities import output_distribution
+from strategies import random_embedding
+
+E = random_embedding(60, 6)
+TWINS = Embedding(["a", "b", "twin of a", "c", "d", "e"], [[0, 0], [1, 0], [0, 0], [3, 1], [0, 2], [2, 2]])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_is_a_mechanism_and_says_what_it_promises(name: str) -> None:
+    mechanism = every(E, 3.0)[name]
+    assert isinstance(mechanism, Mechanism)
+    guarantee = mechanism.guarantee
+    assert guarantee.epsilon == mechanism.epsilon == 3.0
+    assert all([guarantee.notion, guarantee.metric, guarantee.statement, guarantee.exposed, guarantee.caveat])
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("epsilon", [1e-200, 1e-6, 1.0, 1e6, 1e300])
+def test_any_epsilon_releases_words(name: str, epsilon: float) -> None:
+    released = every(E, epsilon)[name].perturb(np.arange(61), SecureRandomness())
+    assert ((released >= 0) & (released < 60)).all()
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "CusText"])
+def test_a_huge_epsilon_keeps_every_word(name: str) -> None:
+    ids = np.arange(60)
+    assert np.array_equal(every(E, 1e6)[name].perturb(ids, SecureRandomness()), ids)
+
+
+def test_a_huge_epsilon_keeps_every_word_in_a_cell() -> None:
+    assert np.array_equal(CusText(E, epsilon=1e6).perturb(np.arange(60), SecureRandomness()), np.arange(60))
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "SanTextPlus"])
+def test_a_tiny_epsilon_forgets_the_word(name: str) -> None:
+    from scipy.stats import chi2_contingency
+
+    mechanism = every(E, 1e-6)[name]
+    first, second = 0, 1
+    if isinstance(mechanism, CusText):  # forgets it inside the cell
+        first, second = mechanism.cells.members[0][:2].tolist()
+    counts = [np.bincount(mechanism.perturb(np.full(10_000, word), SecureRandomness()), minlength=60) for word in (first, second)]
+    seen = np.sum(counts, axis=0) > 0
+    assert chi2_contingency(np.stack(counts)[:, seen]).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_word_that_shares_its_vector_is_never_released(name: str) -> None:
+    mechanism = every(TWINS, 0.5)[name]
+    assert 2 not in mechanism.perturb(np.tile(np.arange(7), 800), SecureRandomness())
+    assert mechanism.log_bound(0, 2) == 0.0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_unknown_word_goes_in_and_never_comes_out(name: str) -> None:
+    released = every(E, 0.5)[name].perturb(np.full(2_000, E.unknown_id), SecureRandomness())
+    assert released.max() < E.unknown_id
+    assert len(np.unique(released)) > 2
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_protected_word_goes_in_as_the_one_that_stands_in_for_it(name: str) -> None:
+    protected = random_embedding(60, 6)
+    protected.protection = np.where(np.arange(61) == 9, 17, np.arange(61))
+    mechanism = every(protected, 1e6)[name]
+    if name == "CusText":
+        mechanism = CusText(protected, epsilon=1e6)
+    assert (mechanism.perturb(np.full(50, 9), SecureRandomness()) == 17).all()
+    assert mechanism.log_bound(9, 17) == 0.0
+    assert mechanism.log_bound(9, 3) == mechanism.log_bound(17, 3)
+    assert output_distribution(mechanism, 9, draws=20).words[0] == 17
+
+
+class ByToken:
+    """A source whose noise depends on the token alone, as a keyed one: any other use of it fails."""
+
+    def __init__(self, keys: Ids, *, of_part: bool = False) -> None:
+        self.keys, self.of_part, self.calls = keys, of_part, 0
+
+    def for_tokens(self, part: slice) -> ByToken:
+        assert not self.of_part, "the source of a part was asked for another one, whose noise would repeat the first"
+        return ByToken(self.keys[part], of_part=True)
+
+    def _rows(self, tokens: int, draw: Callable[[np.random.Generator], Any]) -> Floats:
+        assert self.of_part, "noise was drawn for the whole batch"
+        assert tokens == len(self.keys)
+        self.calls += 1
+        return np.array([draw(np.random.default_rng([int(key), self.calls])) for key in self.keys])
+
+    def normals(self, tokens: int, dimension: int) -> Floats:
+        return self._rows(tokens, lambda rng: rng.standard_normal(dimension))
+
+    def gammas(self, tokens: int, shape: float) -> Floats:
+        return self._rows(tokens, lambda rng: rng.standard_gamma(shape))
+
+    def uniforms(self, tokens: int, count: int) -> Floats:
+        return self._rows(tokens, lambda rng: rng.random(count))
+
+    def describe(self) -> dict[str, Any]:
+        return {"source": "by token"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_token_gets_the_same_word_in_any_batch(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanism, fresh = every(E, 1.5)[name], every(E, 1.5)[name]
+    random = np.random.default_rng(5)
+    ids, keys, epsilon = random.integers(0, 61, 150), random.integers(0, 2**40, 150), random.choice([0.5, 1.5, 4.0], 150)
+    whole = mechanism.perturb(ids, ByToken(keys), epsilon=epsilon)
+    order = random.permutation(150)
+    assert np.array_equal(fresh.perturb(ids[order], ByToken(keys[order]), epsilon=epsilon[order]), whole[order])
+    single = [fresh.perturb(ids[[i]], ByToken(keys[[i]]), epsilon=epsilon[[i]])[0] for i in range(20)]
+    assert single == whole[:20].tolist()
+    monkeypatch.setattr("deniable.mechanisms.parts._NUMBERS_AT_ONCE", 6 * 40)  # parts of 40 tokens
+    assert np.array_equal(mechanism.perturb(ids, ByToken(keys), epsilon=epsilon), whole)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_in_nothing_out(name: str) -> None:
+    assert len(every(E, 1.0)[name].perturb(np.array([], dtype=np.int64), SecureRandomness())) == 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_ids_that_are_none_are_refused(name: str) -> None:
+    mechanism = every(E, 1.0)[name]
+    for bad in (-1, 61):
+        with pytest.raises(IndexError):
+            mechanism.perturb(np.array([bad]), SecureRandomness())
+    with pytest.raises(InvalidParameter, match="ids"):
+        mechanism.perturb(np.array([0.5]), SecureRandomness())  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameter, match="epsilon"):
+        mechanism.perturb(np.array([0]), SecureRandomness(), epsilon=np.array([-1.0]))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_word_is_a_vocabulary_too(name: str) -> None:
+    alone = Embedding(["only", "its twin"], [[1.0, 2.0], [1.0, 2.0]])
+    assert (every(alone, 1.0)[name].perturb(np.array([0, 1, 2]), SecureRandomness()) == 0).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_budget_per_record_and_the_receipt_work_with_it(name: str) -> None:
+    private = Privatizer(every(E, 2.0)[name], record_epsilon=8.0)
+    assert len(private.many(["w1 w2 w3", "w4 unheardof"])) == 2
+    receipt = private.receipt()
+    assert receipt.mechanism == name
+    assert receipt.to_dict()["guarantee"]["exposed"]
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: SanText(E, epsilon=0), "epsilon"),
+        (lambda: SanText(E, epsilon=float("nan")), "epsilon"),
+        (lambda: Mahalanobis(E, epsilon=1, lam=1.0), "lam"),
+        (lambda: Mahalanobis(E, epsilon=1, lam=-0.1), "lam"),
+        (lambda: Vickrey(E, epsilon=1, t=1.5), "t = 1.5"),
+        (lambda: Vickrey(E, epsilon=1, t=True), "t = True"),
+        (lambda: Vickrey(E, epsilon=1, noise="gaussian"), "noise"),  # type: ignore[arg-type]
+        (lambda: Vickrey(E, epsilon=1, lam=0.2), "lam"),
+        (lambda: RankSmoothing(SanText(E, epsilon=1)), "mechanism"),  # type: ignore[arg-type]
+        (lambda: RankSmoothing(Multivariate(E, epsilon=1), c=0), "c = 0"),
+        (lambda: TEM(E, epsilon=1, beta=0), "beta"),
+        (lambda: TEM(E, epsilon=1, beta=0.999), "beta"),
+        (lambda: SanTextPlus(E, epsilon=1, sensitive=[]), "sensitive"),
+        (lambda: SanTextPlus(E, epsilon=1, sensitive="w1"), "sensitive"),
+        (lambda: SanTextPlus(E, epsilon=1, sensitive=["w1"], p=2), "p = 2"),
+        (lambda: CusText(E, epsilon=1, k=1), "k = 1"),
+        (lambda: Gaussian(E, epsilon=-1), "epsilon"),
+    ],
+)
+def test_bad_parameters_are_refused_by_name(make: Callable[[], Mechanism], says: str) -> None:
+    with pytest.raises(InvalidParameter, match=says):
+        make()
+
+
+def test_vickrey_without_weight_for_the_second_word_is_the_plain_mechanism() -> None:
+    plain = Multivariate(E, epsilon=2.0).perturb(np.arange(60), InsecureSeededRandomness(insecure_seed=1))
+    assert np.array_equal(Vickrey(E, epsilon=2.0, t=0.0).perturb(np.arange(60), InsecureSeededRandomness(insecure_seed=1)), plain)
+
+
+def test_rank_smoothing_with_a_steep_decay_is_the_plain_mechanism() -> None:
+    plain = Multivariate(E, epsilon=2.0).perturb(np.arange(60), InsecureSeededRandomness(insecure_seed=1))
+    smoothed = RankSmoothing(Multivariate(E, epsilon=2.0), c=1e3)
+    assert np.array_equal(smoothed.perturb(np.arange(60), InsecureSeededRandomness(insecure_seed=1)), plain)
+
+
+def test_mahalanobis_without_shape_is_the_paper_s_mechanism() -> None:
+    plain = Multivariate(E, epsilon=2.0).perturb(np.arange(60), InsecureSeededRandomness(insecure_seed=1))
+    assert np.array_equal(Mahalanobis(E, epsilon=2.0, lam=0.0).perturb(np.arange(60), InsecureSeededRandomness(insecure_seed=1)), plain)
