@@ -131,3 +131,10 @@ def audit_authorship(split: Split, releases: dict[float, Release], plain: Releas
 def _right(classifier: AuthorClassifier, texts: Sequence[str], authors: Sequence[str]) -> dict[str, float]:
     hits = sum(named == author for named, author in zip(classifier.named(texts), authors, strict=True))
     return Share(hits=hits, tries=len(authors)).to_dict()
+
+
+def largest_acceptable(result: dict[str, Any], acceptable: float) -> float | None:
+    """Return the largest ε at which neither classifier names the author more often than ``acceptable``; None if there is none."""
+    names = ("learnt_from_original", "learnt_from_released")
+    fine = [row["epsilon"] for row in result["released"] if max(row[name]["value"] for name in names) <= acceptable]
+    return max(fine, default=None)

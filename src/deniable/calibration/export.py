@@ -8,10 +8,14 @@ from typing import Any
 import numpy as np
 
 from deniable.calibration.measure import Calibration
+from deniable.records.publish import beside, publish
 
 
 def write_words(calibration: Calibration, epsilons: list[float], *, csv: Path | None = None, parquet: Path | None = None) -> None:
-    """Write one row per word and ε: N_w with its error and, where walks were made, distinct words, S_w and entropies."""
+    """Write one row per word and ε: N_w with its error and, where walks were made, distinct words, S_w and entropies.
+
+    Each file appears whole or not at all.
+    """
     import pyarrow
     import pyarrow.csv
     import pyarrow.parquet
@@ -27,7 +31,13 @@ def write_words(calibration: Calibration, epsilons: list[float], *, csv: Path | 
             columns |= {name: calibration.entropies[:, at[0], i] for i, name in enumerate(("H0", "H1", "H2", "Hinf"))}
         tables.append(pyarrow.table(columns))
     table = pyarrow.concat_tables(tables)
-    if csv is not None:
-        pyarrow.csv.write_csv(table, csv)
-    if parquet is not None:
-        pyarrow.parquet.write_table(table, parquet)
+    for path, write in ((csv, pyarrow.csv.write_csv), (parquet, pyarrow.parquet.write_table)):
+        if path is not None:
+            target = path.resolve()
+            waiting = beside(target, ".partial")
+            try:
+                write(table, waiting)
+                publish(waiting, target)
+            except OSError:
+                waiting.unlink(missing_ok=True)
+                raise

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from deniable.embeddings.embedding import Embedding
     from deniable.interfaces import Ids
 
+WALKED_WORDS = 1000
+"""S_w costs a walk along every ray; where nobody asks for it of every word, so many are walked."""
+
+GRID_VALUES = 12
+
 
 def calibrate(
     embedding: Annotated[str, typer.Option(help="The name of an installed embedding.")] = "default",
@@ -28,20 +33,28 @@ def calibrate(
     save_as: Annotated[str | None, typer.Option("--as", help="The name to install the protected embedding under.")] = None,
     csv: Annotated[Path | None, typer.Option(help="Where to write every word's values as CSV.")] = None,
     parquet: Annotated[Path | None, typer.Option(help="Where to write every word's values as Parquet.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    report: Annotated[Path | None, typer.Option(help="Where to write the page; without targets EMBEDDING-calibration.html, here.")] = None,
+    figures: Annotated[Path | None, typer.Option(help="A folder for the single figures, as PNG and SVG.")] = None,
+    word: Annotated[list[str] | None, typer.Option(help="A word whose outputs the page shows. May be repeated.")] = None,
+    example: Annotated[list[str] | None, typer.Option(help="A public sentence to show on the page. May be repeated.")] = None,
+    all_walks: Annotated[bool, typer.Option("--all-walks", help="S_w of every word, not of 1,000: slow with many words.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines; a page is written with --report only.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
-    """Find the largest ε that meets targets for every word, and name the words that hardly change.
+    """Find the largest ε that meets targets for every word, name the words that hardly change, and write a page about it.
 
-    An interrupted run is continued by the same command. With --protect and one --epsilon, the words that miss the targets
-    at that ε are exposed and go in as others.
+    Without targets the page covers a range of ε that is found, from all words changed to none. An interrupted run is
+    continued by the same command. With --protect and one --epsilon, the words that miss the targets at that ε are exposed and
+    go in as others.
     """
     import numpy as np
 
     from deniable.calibration.choice import Targets, choose
     from deniable.calibration.choice import evaluate as evaluated
+    from deniable.cli.calibration_report import check_known, write_report
     from deniable.embeddings.embedding import Embedding
     from deniable.parameters import validated_epsilon
+    from deniable.report.place import check_place
 
     targets = Targets(max_unchanged=max_unchanged, min_distinct=min_distinct, quantile=quantile)
     epsilons = [validated_epsilon(e) for e in epsilon or ()]
@@ -52,9 +65,20 @@ def calibrate(
         from deniable.embeddings.store import free_place
 
         free_place(save_as)
+    for path in (report, csv, parquet):
+        if path is not None:
+            check_place(path)
+    if figures is not None:
+        figures.mkdir(parents=True, exist_ok=True)
     opened = Embedding.open(embedding)
+    for public in word or ():
+        check_known(opened, public)
+    if report is None and not aimed and not as_json:
+        report = Path(f"{Path(opened.name).name}-calibration.html")
+        check_place(report)
     ids = _chosen(opened, words, sample)
-    walks = min_distinct is not None or not aimed
+    few = not aimed and (len(opened) if ids is None else len(ids)) <= WALKED_WORDS
+    walks = min_distinct is not None or all_walks or few
     grid = np.array(epsilons) if epsilons else None
     calibration = _run(opened, ids, rays, grid, walks=walks, quiet=quiet)
     choice: Choice | None = None
@@ -62,16 +86,24 @@ def calibrate(
         choice = evaluated(calibration, epsilons[0], targets)
     elif aimed:
         choice = choose(calibration, targets)
-    shown = epsilons or ([choice.epsilon] if choice and not walks else calibration.epsilons.tolist())
-    answer = _answer(calibration, choice, shown)
+    drawn = report is not None or figures is not None
+    walked = calibration
+    if not walks and (drawn or not aimed):
+        walked = _walked(calibration, choice, epsilons, quiet=quiet)
+    shown = epsilons or ([choice.epsilon] if choice and not walks else walked.epsilons.tolist())
+    answer = _answer(calibration, choice, shown, walked)
     if protect is not None and choice is not None and save_as is not None:
         answer["protected"] = _protect(opened, calibration, choice, protect, save_as, rays, walks=walks, quiet=quiet)
     if ids is None:
-        _note(calibration)
+        _note(calibration, walked)
     if csv is not None or parquet is not None:
         from deniable.calibration.export import write_words
 
         write_words(calibration, shown, csv=csv, parquet=parquet)
+    if drawn:
+        answer |= write_report(
+            calibration, walked, choice, epsilons, report=report, folder=figures, words=word or [], sentences=example or [], quiet=quiet
+        )
     if as_json:
         print(json.dumps(answer, indent=2, ensure_ascii=False))
     else:
@@ -107,7 +139,19 @@ def _run(embedding: Embedding, ids: Ids | None, rays: int, grid: Any, *, walks: 
         return measured(embedding, rays=rays, ids=ids, epsilons=grid, walks=walks, report=progress.report)
 
 
-def _answer(calibration: Calibration, choice: Choice | None, epsilons: list[float]) -> dict[str, Any]:
+def _walked(calibration: Calibration, choice: Choice | None, epsilons: list[float], *, quiet: bool) -> Calibration:
+    """Return S_w of a sample of the words, at the values of ε asked for or at ones that cover the calibration."""
+    import numpy as np
+
+    from deniable.calibration.report.span import epsilon_span
+
+    count = min(WALKED_WORDS, len(calibration.ids))
+    ids = np.random.Generator(np.random.PCG64(4)).choice(np.sort(calibration.ids), count, replace=False)
+    grid = epsilons or sorted({*epsilon_span(calibration, values=GRID_VALUES), *([choice.epsilon] if choice is not None else [])})
+    return _run(calibration.embedding, np.sort(ids), calibration.rays, np.array(grid), walks=True, quiet=quiet)
+
+
+def _answer(calibration: Calibration, choice: Choice | None, epsilons: list[float], walked: Calibration) -> dict[str, Any]:
     from deniable.calibration.choice import allowed_to_fail
     from deniable.calibration.summary import described, table, worst_words
 
@@ -118,6 +162,10 @@ def _answer(calibration: Calibration, choice: Choice | None, epsilons: list[floa
         "rays": calibration.rays,
         "table": table(calibration, epsilons),
     }
+    if walked is not calibration:
+        answer["words_walked"] = len(walked.ids)
+        for row, counted in zip(answer["table"], table(walked, epsilons), strict=True):
+            row |= {key: counted[key] for key in ("distinct", "support", "mean_entropies_bits") if key in counted}
     if choice is not None:
         answer["epsilon"] = choice.epsilon
         answer["targets"] = {
@@ -133,7 +181,7 @@ def _answer(calibration: Calibration, choice: Choice | None, epsilons: list[floa
     return answer
 
 
-def _note(calibration: Calibration) -> None:
+def _note(calibration: Calibration, walked: Calibration) -> None:
     """Leave the numbers that receipts and ``privatize --max-unchanged`` read beside a stored embedding."""
     from contextlib import suppress
 
@@ -145,9 +193,9 @@ def _note(calibration: Calibration) -> None:
     folder = calibration.embedding.folder
     if folder is None:
         return  # the default's numbers come with the package
-    epsilons = calibration.epsilons.tolist() if calibration.distinct is not None else epsilons_of(calibration).tolist()
+    epsilons = walked.epsilons.tolist() if walked.distinct is not None else epsilons_of(calibration).tolist()
     with suppress(PermissionError):  # an embedding that many people share may be read-only
-        write_whole(folder / FILE_NAME, json.dumps(quote(calibration, sorted(epsilons), calibration), indent=1) + "\n")
+        write_whole(folder / FILE_NAME, json.dumps(quote(calibration, sorted(epsilons), walked), indent=1) + "\n")
 
 
 def _protect(
@@ -165,7 +213,7 @@ def _protect(
     store.save(safe, name, source=f"{embedding.name}, protected at ε = {choice.epsilon:g}")
     opened = Embedding.open(name)
     calibrated = _run(opened, None, rays, np.array([choice.epsilon]), walks=walks, quiet=quiet)
-    _note(calibrated)
+    _note(calibrated, calibrated)
     again = evaluate(calibrated, choice.epsilon, choice.targets)
     itself = stays_itself(opened, exposed, choice.epsilon, rays=rays) if len(exposed) else np.zeros(1)
     return {

@@ -32,6 +32,12 @@ def show(answer: dict[str, Any]) -> None:
             f"\n{made['name']}: {made['words_mapped']:,} words go in as others ({made['by']}); {made['exposed_words_left']:,} words "
             f"miss the targets now, the worst N_w is {made['largest_unchanged']:.3f}"
         )
+    if "words_walked" in answer:
+        console.print(f"\ndistinct words and H₁: {answer['words_walked']:,} words drawn at random")
+    if "figures" in answer:
+        console.print(f"\nfigures: {answer['figures']}")
+    if "report" in answer:
+        console.print(f"\nreport: {answer['report']}")
 
 
 def _table(rows: list[dict[str, Any]]) -> Any:

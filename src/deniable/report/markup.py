@@ -29,3 +29,8 @@ def code(text: str) -> Markup:
 def word(text: str) -> Markup:
     """Return a word of a vocabulary, in any script and direction."""
     return Markup('<bdi class="word">{}</bdi>').format(visible(text))
+
+
+def stayed(text: str) -> Markup:
+    """Return a word of a released text that is the original one."""
+    return Markup('<u class="stayed">{}</u>').format(visible(text))

@@ -16,7 +16,7 @@ OCHRE = "#96701c"
 SERIES = (BLUE, RUST, GREEN, VIOLET, OCHRE)
 """Colours of lines that are compared. They differ in lightness too, so that they can be told apart without colour."""
 
-SHADES = ("#9cc3de", "#5b9bc6", "#2a6592", "#173f61", "#b8512f")
+SHADES = ("#7fb2d6", "#5b9bc6", "#2a6592", "#173f61", "#b8512f")
 """From light to dark, for percentiles of one thing; the last one stands for the worst."""
 
 VARIABLES = {

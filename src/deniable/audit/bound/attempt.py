@@ -72,8 +72,7 @@ def audit_bound(
     """
     epsilon, seed = validated_epsilon(epsilon), validated_count(seed, "seed", at_least=0)
     draws, own_draws = validated_count(draws, "draws"), validated_count(own_draws, "own_draws")
-    spaces = [space for n in DIMENSIONS for space in (spread(n, epsilon), stretched(n, epsilon), projected(embedding, n, epsilon, seed=seed))]
-    usable = [space for space in spaces if space is not None]
+    usable = list(_spaces(embedding, epsilon, seed))
     each = level / (2 * len(usable) + 1)
     for place, space in enumerate(usable):
         mechanism = make(space, epsilon)
@@ -82,6 +81,20 @@ def audit_bound(
         yield _by_text(mechanism, seed=seed + 2 * place + 1, draws=draws // 4, level=each)
     own = make(embedding, epsilon)
     yield _by_ids(own, _own_words(embedding, seed), seed=seed + 2 * len(usable), draws=own_draws, level=each)
+
+
+def places(embedding: Embedding) -> int:
+    """Return in how many places the audit tries."""
+    return 2 * len(list(_spaces(embedding, 1.0, 0))) + 1
+
+
+def _spaces(embedding: Embedding, epsilon: float, seed: int) -> Iterator[Embedding]:
+    for n in DIMENSIONS:
+        yield spread(n, epsilon)
+        yield stretched(n, epsilon)
+        own = projected(embedding, n, epsilon, seed=seed)
+        if own is not None:
+            yield own
 
 
 def _by_ids(mechanism: Mechanism, inputs: list[int], *, seed: int, draws: int, level: float) -> Place:

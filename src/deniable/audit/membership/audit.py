@@ -65,3 +65,17 @@ def audit_membership(
         "facts": facts,
         "protocol": audited(plan, list(conditions), counts),
     }
+
+
+def largest_acceptable(result: dict[str, Any], acceptable: float) -> float | None:
+    """Return the largest ε at which no adversary's AUC, the sign turned if it helps, exceeds ``acceptable``; None if there is none."""
+    fine = []
+    for name, facts in result["facts"].items():
+        found = [
+            adversary["mean"]["auc_either_way"]
+            for question in ("original text", "released text")
+            for adversary in result["protocol"][name][question].values()
+        ]
+        if max(found) <= acceptable:
+            fine.append(facts["epsilon"])
+    return max(fine, default=None)

@@ -1,0 +1,131 @@
+"""The figures of a calibration, as the paper has them and in our style."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter, PercentFormatter
+
+from deniable.calibration.geometry import PERCENTILES, Geometry
+from deniable.calibration.report.findings import Findings
+from deniable.interfaces import Floats
+from deniable.report.figure import WIDTH, drawable, new_figure, styled
+from deniable.report.palette import BLUE, INK, MUTED, RUST, SERIES, SHADES
+
+LABELS = ("average word", "median word", "95 % of words", "99 % of words", "worst word")
+_HISTOGRAM_BINS = 25
+
+
+@styled
+def unchanged_curves(found: Findings) -> Figure:
+    """How often words stay unchanged, against ε: the average, the median, 95 %, 99 % and the worst word."""
+    figure, axes = new_figure(height=3.6)
+    epsilons = [curve.epsilon for curve in found.curves]
+    lines = [[curve.average for curve in found.curves], *zip(*(curve.quantiles for curve in found.curves), strict=True)]
+    styles: list[dict[str, Any]] = [
+        {"color": INK, "linewidth": 2.4},
+        {"color": SHADES[0]},
+        {"color": SHADES[1]},
+        {"color": SHADES[2]},
+        {"color": RUST, "linestyle": (0, (4, 1.5))},
+    ]
+    for label, values, style in zip(LABELS, lines, styles, strict=True):
+        axes.plot(epsilons, values, label=label, **style)
+    for curve in found.shown:
+        axes.axvline(curve.epsilon, color=MUTED, linewidth=0.8, linestyle=(0, (1, 2)), zorder=0)
+        axes.annotate(
+            f"ε = {curve.epsilon:g}", (curve.epsilon, 1.0), xytext=(0, 4), textcoords="offset points", ha="center", fontsize=8, color=MUTED
+        )
+    epsilon_axis(axes, epsilons)
+    axes.set_ylabel("released unchanged (N_w)")
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    axes.set_ylim(-0.01, 1.01)
+    axes.legend(loc="center right" if found.shown[-1].average < 0.5 else "upper left")
+    return figure
+
+
+@styled
+def support_curves(found: Findings) -> Figure:
+    """How many words a word may become, against ε: S_w and the distinct words among one draw per ray."""
+    figure, axes = new_figure(height=3.8)
+    epsilons = [epsilon for epsilon, _ in found.support("support")]
+    for values, colour, label in (("distinct", BLUE, "distinct words in all draws"), ("support", SERIES[2], "S_w: words that hold 95 %")):
+        rows = [np.quantile(each, (0.5, 0.05, 0.0)) for _, each in found.support(values)]
+        middle, low, least = zip(*rows, strict=True)
+        axes.plot(epsilons, middle, color=colour, label=f"{label}; median word")
+        axes.plot(epsilons, low, color=colour, linestyle=(0, (4, 1.5)), linewidth=1.2, label="95 % of words have more")
+        axes.plot(epsilons, least, color=colour, linestyle=(0, (1, 1.5)), linewidth=1.2, label="worst word")
+    epsilon_axis(axes, epsilons)
+    axes.set_ylabel("words")
+    axes.set_ylim(bottom=0)
+    figure.legend(loc="outside lower center", ncols=2, fontsize=7.5)
+    return figure
+
+
+def histograms(found: Findings) -> list[tuple[float, tuple[Floats, Floats], tuple[Floats, Floats]]]:
+    """Return for up to four ε the histograms of N_w and of distinct words: share of the words and edges of the bins."""
+    known = found.support("distinct")
+    picked = [known[i] for i in sorted({round(i) for i in np.linspace(1, len(known) - 2, 4)})] if len(known) > 4 else known
+    made = []
+    for epsilon, distinct in picked:
+        means, _ = found.calibration.unchanged(epsilon)
+        bins = np.linspace(0.0, float(found.walked.rays), _HISTOGRAM_BINS + 1)
+        made.append((epsilon, _shares(means, np.linspace(0.0, 1.0, _HISTOGRAM_BINS + 1)), _shares(distinct, bins)))
+    return made
+
+
+@styled
+def histogram_figure(found: Findings) -> Figure:
+    """Histograms over the words, a row per ε: N_w on the left, distinct words on the right."""
+    rows = histograms(found)
+    figure, axes = new_figure(len(rows), 2, height=0.6 + 1.15 * len(rows), squeeze=False, sharex="col")
+    for (epsilon, left, right), (first, second) in zip(rows, axes, strict=True):
+        for each, (shares, edges), colour in ((first, left, BLUE), (second, right, SERIES[2])):
+            each.stairs(shares, edges, fill=True, color=colour)
+            each.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+            each.set_ylim(bottom=0)
+            each.locator_params(axis="y", nbins=3)
+        first.set_title(f"ε = {epsilon:g}")
+    axes[-1][0].set_xlabel("N_w: released unchanged")
+    axes[-1][0].xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    axes[-1][1].set_xlabel(f"distinct words in {found.walked.rays:,} draws")
+    figure.supylabel("share of the words", fontsize=9, color=INK)
+    return figure
+
+
+@styled
+def geometry_figure(*found: Geometry) -> Figure:
+    """How far the k-th neighbour of a word is, in percentiles over the words: one panel per embedding, one scale."""
+    figure, axes = new_figure(1, len(found), width=WIDTH if len(found) == 1 else 1.35 * WIDTH, squeeze=False, sharey=True)
+    for each, panel in zip(found, axes[0], strict=True):
+        places = np.arange(len(each.neighbours))
+        for p, percentile in reversed(list(enumerate(PERCENTILES))):
+            panel.plot(places, each.percentiles[:, p], "o-", markersize=3.5, color=(*SHADES[:4], INK)[p], label=f"{percentile} % of words")
+        panel.set_xticks(places, [f"{k:,}" for k in each.neighbours], rotation=45)
+        panel.set_title(f"{drawable(each.embedding, longest=28)}, {each.words:,} words")
+        panel.set_xlabel("k")
+        panel.set_ylim(bottom=0)
+    axes[0][0].set_ylabel("distance to the k-th neighbour")
+    axes[0][0].legend(fontsize=7.5)
+    return figure
+
+
+def epsilon_axis(axes: Any, epsilons: list[float]) -> None:
+    """Let the horizontal axis show ε by powers, with plain numbers."""
+    axes.set_xscale("log")
+    axes.set_xlim(min(epsilons), max(epsilons))
+    ticks = [
+        m * 10.0**e for e in range(-6, 7) for m in (1, 1.5, 2, 3, 4, 5, 7) if min(epsilons) * 0.999 <= m * 10.0**e <= max(epsilons) * 1.001
+    ]
+    axes.set_xticks(ticks)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.tick_params(axis="x", which="minor", length=0)
+    axes.set_xlabel("ε  (small: much noise, more privacy)")
+
+
+def _shares(values: Floats, edges: Floats) -> tuple[Floats, Floats]:
+    counts, _ = np.histogram(np.clip(values, edges[0], edges[-1]), bins=edges)
+    return counts / max(len(values), 1), edges

@@ -1,0 +1,121 @@
+"""Everything the page and the figures show, computed once: numbers first, sentences and curves later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from deniable.calibration.choice import Choice, Targets, evaluate
+from deniable.calibration.geometry import Geometry, geometry
+from deniable.calibration.measure import Calibration
+from deniable.calibration.report.outputs import Outputs, sample_outputs
+from deniable.calibration.report.releases import Release, example_releases
+from deniable.calibration.report.span import epsilon_reaching, epsilon_span
+from deniable.calibration.statistics import average_unchanged
+from deniable.calibration.summary import worst_words
+from deniable.interfaces import Floats
+
+SHOWN_AVERAGES = (0.05, 0.2, 0.5)
+"""Without targets, sample texts are shown where the average word stays this often."""
+
+EXPOSED = 0.5
+"""Without targets, a word that stays itself more often than this counts as exposed."""
+
+QUANTILES = (0.5, 0.95, 0.99, 1.0)
+_GEOMETRY_WORDS = 1000
+
+Report = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """N_w over the words at one ε: the average with its standard error, quantiles, and how many words stay in over half."""
+
+    epsilon: float
+    average: float
+    error: float
+    quantiles: tuple[float, ...]
+    above_half: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Findings:
+    """What is known of an embedding.
+
+    ``calibration`` has N_w of all words looked at, ``walked`` S_w and distinct words, of them or of a sample. ``choice`` is
+    the ε that is spoken of; ``aimed`` says that targets chose it or were held against it. ``shown`` are the three values of
+    ε that texts are shown at.
+    """
+
+    calibration: Calibration
+    walked: Calibration
+    choice: Choice
+    aimed: bool
+    curves: list[Curve]
+    shown: tuple[Curve, ...]
+    worst: list[dict[str, object]]
+    geometry: Geometry
+    releases: list[Release]
+    outputs: Outputs
+
+    def support(self, values: str) -> list[tuple[float, Floats]]:
+        """Return the walked words' values (``distinct`` or ``support``) at each ε they are known at, by rising ε."""
+        found = self.walked.distinct if values == "distinct" else self.walked.support
+        assert found is not None  # noqa: S101 - said by whoever made the findings
+        return [(float(self.walked.epsilons[e]), found[:, e].astype(np.float64)) for e in np.argsort(self.walked.epsilons)]
+
+
+def findings(
+    calibration: Calibration,
+    walked: Calibration,
+    *,
+    choice: Choice | None = None,
+    epsilons: list[float] | None = None,
+    words: tuple[str, ...] = (),
+    sentences: tuple[str, ...] = (),
+    report: Report | None = None,
+) -> Findings:
+    """Return what the page shows. ``words`` and ``sentences`` are public examples; without them there are our own."""
+    shown = _shown(calibration, choice, epsilons)
+    wanted = sorted({*epsilon_span(calibration), *shown, *([choice.epsilon] if choice is not None else [])})
+    curves = {}
+    for done, epsilon in enumerate(wanted, 1):
+        curves[epsilon] = _curve(calibration, epsilon)
+        if report is not None:
+            report(done, len(wanted))
+    spoken_of = choice if choice is not None else evaluate(calibration, shown[len(shown) // 2], Targets(max_unchanged=EXPOSED))
+    return Findings(
+        calibration=calibration,
+        walked=walked,
+        choice=spoken_of,
+        aimed=choice is not None,
+        curves=list(curves.values()),
+        shown=tuple(curves[epsilon] for epsilon in shown),
+        worst=worst_words(calibration, spoken_of, 15),
+        geometry=geometry(calibration.embedding, sample=min(_GEOMETRY_WORDS, len(calibration.embedding))),
+        releases=example_releases(calibration.embedding, shown, sentences),
+        outputs=sample_outputs(calibration, words),
+    )
+
+
+def _shown(calibration: Calibration, choice: Choice | None, epsilons: list[float] | None) -> list[float]:
+    if choice is not None:
+        return [float(f"{choice.epsilon / 1.5:.3g}"), choice.epsilon, float(f"{choice.epsilon * 1.5:.3g}")]
+    if epsilons:
+        ordered = sorted(set(epsilons))
+        return sorted({ordered[0], ordered[len(ordered) // 2], ordered[-1]})
+    return sorted({epsilon_reaching(calibration, share) for share in SHOWN_AVERAGES})
+
+
+def _curve(calibration: Calibration, epsilon: float) -> Curve:
+    means, _ = calibration.unchanged(epsilon)
+    average, error = average_unchanged(calibration.radii, epsilon, calibration.gamma)
+    return Curve(
+        epsilon=epsilon,
+        average=average,
+        error=error,
+        quantiles=tuple(float(q) for q in np.quantile(means, QUANTILES)),
+        above_half=int((means > EXPOSED).sum()),
+    )

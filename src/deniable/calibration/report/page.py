@@ -1,0 +1,313 @@
+"""The page of a calibration. Written for a privacy officer who never saw ε: the answer first, then the words, then the method."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from deniable.calibration.choice import allowed_to_fail
+from deniable.calibration.report import figures
+from deniable.calibration.report.findings import EXPOSED, Curve, Findings
+from deniable.calibration.report.outputs import AVERAGES
+from deniable.calibration.report.wording import of_a_hundred, percent, percent_up, words
+from deniable.calibration.report.releases import example_words
+from deniable.calibration.statistics import ETA
+from deniable.report.markup import code, phrase, stayed, strong, word
+from deniable.report.page import Page
+
+
+def calibration_page(found: Findings) -> Page:
+    """Return the page."""
+    embedding = found.calibration.embedding
+    page = Page(
+        f"How private is text released with “{embedding.name}”?",
+        lead=_aimed_lead(found) if found.aimed else _open_lead(found),
+        kicker=f"Calibration of {words(len(embedding))} in {embedding.dimension} dimensions",
+    )
+    page.add_facts(_facts(found))
+    _texts(page, found)
+    _meaning(page, found)
+    _exposed(page, found)
+    _support(page, found)
+    _outputs(page, found)
+    _geometry(page, found)
+    _limits(page)
+    _method(page, found)
+    return page
+
+
+def _open_lead(found: Findings) -> str:
+    *first, last = [f"{of_a_hundred(curve.average)} at ε\u00a0=\u00a0{curve.epsilon:g}" for curve in found.shown]
+    counts = f"{', '.join(first)} and {last}" if first else last
+    return (
+        "Every word is replaced by one drawn around it; ε says how far the draw reaches. Of a hundred words of the vocabulary, on average "
+        f"these come out unchanged: {counts}."
+    )
+
+
+def _aimed_lead(found: Findings) -> str:
+    choice, targets = found.choice, found.choice.targets
+    share = "every word" if targets.quantile == 1.0 else f"{percent(targets.quantile)} of the words"
+    asked = []
+    if targets.max_unchanged is not None:
+        asked.append(f"comes out unchanged in at most {percent(targets.max_unchanged)} of its releases")
+    if targets.min_distinct is not None:
+        asked.append(f"becomes at least {targets.min_distinct:,} distinct words in {found.calibration.rays:,} draws")
+    wish = f"{share} {' and '.join(asked)}"
+    met = len(choice.failing) <= allowed_to_fail(len(choice.unchanged), targets.quantile)
+    if not met:
+        return f"At ε = {choice.epsilon:g} the target is missed. Asked for: {wish}. {words(len(choice.failing))} do not."
+    exceptions = "" if not len(choice.failing) else f" The exceptions, {words(len(choice.failing))}, are named below."
+    return f"At ε = {choice.epsilon:g} the target is met: {wish}.{exceptions}"
+
+
+def _facts(found: Findings) -> list[tuple[str, str]]:
+    if not found.aimed:
+        return [(f"ε = {curve.epsilon:g}", f"{_stays(curve)}; {words(curve.above_half)} stay in over half") for curve in found.shown]
+    spoken_of = next(curve for curve in found.curves if curve.epsilon == found.choice.epsilon)
+    return [
+        (f"ε = {spoken_of.epsilon:g}", "the value to release with"),
+        (percent(spoken_of.average), "of its releases leave the average word unchanged"),
+        (words(len(found.choice.failing)), f"of {len(found.calibration.ids):,} miss the target"),
+    ]
+
+
+def _stays(curve: Curve) -> str:
+    return f"the average word comes out unchanged in {percent(curve.average)} of its releases"
+
+
+def _texts(page: Page, found: Findings) -> None:
+    page.add_section("What happens to a text")
+    if not found.releases:
+        page.add_text("No example is shown: the vocabulary holds too few of the words of our sentences. Give your own with --example.")
+        return
+    original, *drawn = found.releases
+    words_in = [example_words(found.calibration.embedding, text) for text in original.texts]
+    samples: list[tuple[str, str, Sequence[str]]] = [("Before", "examples that are public; nobody’s private text", original.texts)]
+    samples += [(f"ε = {release.epsilon:g}", f"{_stays(curve)}", release.texts) for release, curve in zip(drawn, found.shown, strict=True)]
+    page.add_samples(samples)
+    page.add_text(
+        "Each text is one draw by the mechanism that releases private text, with its secure noise. The next draw gives other words. Words "
+        "that stayed as they were are underlined. A smaller ε means more noise: more privacy, less meaning."
+    )
+
+
+def _marked(released: str, before: list[str]) -> Markup:
+    """Return a released text with the words that stayed in their place marked."""
+    after = released.split(" ")
+    if len(after) != len(before):
+        return phrase(released)
+    parts = [stayed(now) if now == then else now for now, then in zip(after, before, strict=True)]
+    return phrase(*[part for both in zip(parts, [" "] * len(parts), strict=True) for part in both][:-1])
+
+
+def _meaning(page: Page, found: Findings) -> None:
+    page.add_section(
+        "How often a word stays as it is",
+        phrase(
+            "The first thing to ask of a setting is how often a word is released unchanged. We call that ",
+            strong("N_w"),
+            ". It differs from word to word: a word with many near neighbours is easily replaced, a lonely one hardly ever. So an average "
+            "says little about the word you worry about. The dark curve is the average, the dashed one the worst word.",
+        ),
+    )
+    middle = found.shown[len(found.shown) // 2]
+    page.add_figure(
+        figures.unchanged_curves(found),
+        caption=f"N_w against ε over {words(len(found.calibration.ids))}. Dotted lines mark the values of ε that texts are shown at above.",
+        alt=(
+            f"Curves that rise with ε. At ε = {middle.epsilon:g} the average word stays in {percent(middle.average)} of its releases, the "
+            f"median word in {percent(middle.quantiles[0])}, and the worst word in {percent(middle.quantiles[-1])}."
+        ),
+    )
+    page.add_table(
+        ["ε", "average", "± error", "median", "95 %", "99 %", "worst", "stay in over half"],
+        [
+            [f"{c.epsilon:g}", percent(c.average), percent(c.error), *(percent(q) for q in c.quantiles), f"{c.above_half:,}"]
+            for c in found.curves
+        ],
+        folded="The same as a table",
+        text_columns=0,
+    )
+
+
+def _exposed(page: Page, found: Findings) -> None:
+    choice, typical = found.choice, found.geometry
+    page.add_section("The words that are least protected")
+    limit = choice.targets.max_unchanged if choice.targets.max_unchanged is not None else EXPOSED
+    count = len(choice.failing)
+    missed = "miss the target" if found.aimed else "come out unchanged in over half of their releases"
+    page.add_note(
+        phrase(
+            strong(f"At ε = {choice.epsilon:g}, {count:,} of {words(len(found.calibration.ids))} {missed}."),
+            " Whoever sees one of these words in a released text may take it for the original. "
+            if count
+            else " The words below come closest to staying themselves.",
+        ),
+        kind="warning" if count else "note",
+    )
+    near = float(typical.percentiles[0, 2]) if len(typical.neighbours) else None
+    why = "They lie alone: noise that carries another word across to its neighbours does not reach theirs."
+    if near is not None:
+        why += f" Half of all words have their nearest neighbour within {near:.2f}."
+    page.add_text(why)
+    page.add_table(
+        ["word", "N_w", "± error", "at most", "nearest neighbour at", "length of its vector"],
+        [
+            [
+                word(str(row["word"])),
+                percent(_number(row["unchanged"])),
+                percent(_number(row["standard_error"])),
+                percent_up(_number(row["at_most"])),
+                "none" if row["nearest_neighbour_at"] is None else f"{_number(row['nearest_neighbour_at']):.2f}",
+                f"{_number(row['norm']):.2f}",
+            ]
+            for row in found.worst
+        ],
+        caption=(
+            f"The {len(found.worst)} words that change least at ε = {choice.epsilon:g}. “At most” holds for all words together with 95 % "
+            "confidence."
+        ),
+    )
+    if count:
+        page.add_text(
+            phrase(
+                "They can be protected. ",
+                code(
+                    f"deniable calibrate --embedding {found.calibration.embedding.name} --max-unchanged {limit:g} "
+                    f"--epsilon {choice.epsilon:g} --protect nearest --as NAME"
+                ),
+                " makes an embedding in which each goes in as its nearest word that meets the target, by a public map, and measures again.",
+            )
+        )
+
+
+def _support(page: Page, found: Findings) -> None:
+    whose = (
+        f"all {words(len(found.walked.ids))}"
+        if len(found.walked.ids) == len(found.calibration.ids)
+        else f"{words(len(found.walked.ids))} drawn at random"
+    )
+    page.add_section(
+        "How many words it could have become",
+        phrase(
+            "A word that changes is only hidden if it can become many others. ",
+            strong("S_w"),
+            f" is the number of words that hold {percent(1.0 - ETA)} of what a word becomes; the other curve counts the distinct words in "
+            f"{found.walked.rays:,} draws. Both were measured on {whose}. At very small ε both fall again: with enormous noise every word "
+            "becomes one of the few that lie on the rim of the vocabulary.",
+        ),
+    )
+    first = found.support("distinct")[0]
+    last = found.support("distinct")[-1]
+    page.add_figure(
+        figures.support_curves(found),
+        caption=f"How many words a word may become, against ε ({whose}, {found.walked.rays:,} draws each).",
+        alt=(
+            f"The average number of distinct words is {first[1].mean():.0f} at ε = {first[0]:g} and {last[1].mean():.0f} at "
+            f"ε = {last[0]:g}; it falls where ε is large."
+        ),
+    )
+    page.add_figure(
+        figures.histogram_figure(found),
+        caption="How N_w (left) and the number of distinct words (right) spread over the words, for several ε.",
+        alt="Histograms. With rising ε, N_w moves from near 0 towards 100 %, and the number of distinct words towards 1.",
+    )
+
+
+def _outputs(page: Page, found: Findings) -> None:
+    outputs = found.outputs
+    page.add_section(
+        "What single words become",
+        "The likeliest words that come out in place of a few examples, at four values of ε, with how often the word itself comes out (N_w) "
+        f"and how many words hold {percent(1.0 - ETA)} of what it becomes (S_w).",
+    )
+    for place, name in enumerate(outputs.words):
+        rows = []
+        for average, row in zip(AVERAGES, outputs.rows, strict=True):
+            output = row[place]
+            others = phrase(*[part for other, _ in output.others for part in (", ", word(other))][1:])
+            rows.append([percent(average), others, f"{output.epsilon:g}", percent(output.unchanged), f"{output.support:,}"])
+        page.add_table(
+            ["average word stays", "likeliest other words", "ε", "N_w", "S_w"],
+            rows,
+            caption=phrase("In place of ", word(name)),
+            text_columns=2,
+        )
+
+
+def _geometry(page: Page, found: Findings) -> None:
+    if not found.geometry.neighbours:
+        return
+    page.add_section(
+        "How far words lie apart",
+        "ε counts per unit of distance, so what it means depends on how far words lie apart in this vocabulary. That is why a value of ε "
+        "must never be carried over from another one.",
+    )
+    near = found.geometry.percentiles[0]
+    page.add_figure(
+        figures.geometry_figure(found.geometry),
+        caption=f"Distance to the k-th nearest word: percentiles over {words(found.geometry.words)}.",
+        alt=f"Distances grow with k. The nearest word is {near[2]:.2f} away for the median word, and {near[-1]:.2f} for one in twenty.",
+    )
+
+
+def _limits(page: Page) -> None:
+    page.add_section("What this page does not say")
+    page.add_list(
+        [
+            phrase(
+                strong("It is not the guarantee. "),
+                "That is a theorem and holds at every ε: for any two words at distance d, no output is more than exp(ε·d) times as likely "
+                "from one as from the other. This page shows what it amounts to for each word.",
+            ),
+            phrase(
+                strong("It is not the ε of local differential privacy, "),
+                "which compares any two inputs alike, and it compares with no other vocabulary.",
+            ),
+            phrase(
+                strong("It speaks of one word, released once. "),
+                "A text of many words spends ε for each of them, and releasing it twice spends twice. The words around it may give a word "
+                "away.",
+            ),
+            phrase(
+                strong("It does not say what an attacker can guess. "),
+                "N_w and S_w describe what comes out. Somebody who knows how people write can do better than they suggest.",
+            ),
+            phrase(strong("Words that are not in the vocabulary"), " go in as one symbol for all of them, and never come out."),
+        ]
+    )
+
+
+def _method(page: Page, found: Findings) -> None:
+    calibration = found.calibration
+    looked_at = "every word" if len(calibration.ids) == len(calibration.embedding) else f"{words(len(calibration.ids))} of the vocabulary"
+    page.add_section(
+        "How it was measured",
+        f"For {looked_at}, {calibration.rays:,} random directions were followed from the word outwards, through every length of noise, to "
+        "the words whose cells they cross. That gives what the word becomes at every ε at once, each draw exactly as the search would "
+        "decide it. The directions come from a public seed and are shared by all words, so anybody gets the same numbers. Releases never "
+        "share directions.",
+        f"The estimates are unbiased; “± error” is one standard error (the largest of any word at ε = {found.choice.epsilon:g} is "
+        f"{percent(float(found.choice.errors.max()))}). Words that no direction met are missing from S_w, so it is estimated from below. "
+        "“At most” is a bound by Hoeffding and by Maurer and Pontil, whichever is smaller, with a union bound over all words; it holds for "
+        "an ε fixed beforehand." + (" This ε was found on the same directions." if found.aimed else ""),
+    )
+    page.add_table(
+        ["what", "value"],
+        [
+            ["embedding", calibration.embedding.name],
+            ["fingerprint", code(calibration.embedding.fingerprint)],
+            ["words measured, N_w", f"{len(calibration.ids):,}"],
+            ["words measured, S_w", f"{len(found.walked.ids):,}"],
+            ["directions per word", f"{calibration.rays:,}"],
+            ["95 % bound on the worst N_w", f"{percent_up(float(found.choice.upper.max()))} at ε = {found.choice.epsilon:g}"],
+        ],
+        text_columns=2,
+    )
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else math.nan

@@ -1,0 +1,31 @@
+"""Numbers as people say them."""
+
+from __future__ import annotations
+
+import math
+
+
+def percent(share: float) -> str:
+    """Return a share in per cent, with as many digits as say something, and never 0 % or 100 % for what is neither."""
+    if 0.0 < share < 0.0001:
+        return "under 0.01 %"
+    if 0.9999 < share < 1.0:
+        return "over 99.99 %"
+    value = 100.0 * share
+    digits = 0 if value in (0.0, 100.0) or 10.0 <= value <= 90.0 else 1 if 1.0 <= value <= 99.0 else 2
+    return f"{round(value, digits):g} %"
+
+
+def percent_up(share: float) -> str:
+    """Return a bound in per cent, rounded up."""
+    return f"{min(math.ceil(1000.0 * share - 1e-9) / 10.0, 100.0):g} %"
+
+
+def of_a_hundred(share: float) -> str:
+    """Return how many of a hundred words."""
+    return f"{100.0 * share:.0f}" if share >= 0.005 else "fewer than one"
+
+
+def words(count: int) -> str:
+    """Return a number of words."""
+    return "1 word" if count == 1 else f"{count:,} words"
