@@ -54,7 +54,8 @@ def main() -> None:
     for condition, questions in answer["protocol"].items():
         for question, adversaries in questions.items():
             for adversary, found in adversaries.items():
-                print(f"{condition:32} {question:16} {adversary:9} AUC {found['mean']['auc']:.3f} (fine {answer['finer_ranks'][condition][question][adversary]['mean']['auc']:.3f})")
+                finer = answer["finer_ranks"][condition][question][adversary]["mean"]["auc"]
+                print(f"{condition:32} {question:16} {adversary:9} AUC {found['mean']['auc']:.3f} (finer ranks {finer:.3f})")
 
 
 if __name__ == "__main__":

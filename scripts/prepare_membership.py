@@ -22,14 +22,16 @@ from deniable.audit.baselines.incognito_like import IncognitoLike
 from deniable.audit.baselines.versatile_semantic import VersatileSemantic
 from deniable.audit.baselines.versatile_statistical import VersatileStatistical
 from deniable.audit.baselines.wordnet import WordNet
-from deniable.audit.labelled import read_labelled
+from deniable.audit.labelled import LabelledTexts, read_labelled
 from deniable.audit.membership.plan import ORIGINAL
-from deniable.audit.membership.users import Users, chosen_users, usual_lengths
 from deniable.audit.membership.streams import Coder, pack
+from deniable.audit.membership.users import Users, chosen_users, usual_lengths
 from deniable.progress import Progress
 from deniable.text.tokens import words_of
 
 SEED = 20200203
+COLLECTION = 40_000
+"""Texts of other people that the baselines search and count in."""
 
 
 def main() -> None:
@@ -55,7 +57,7 @@ def main() -> None:
     coder.codes = {word: i + 1 for i, word in enumerate(embedding.words)}  # so that a code is an id plus one
     made: dict[str, Users] = {ORIGINAL: users}
     if not options.no_baselines:
-        made |= _baselines(users, {person: texts for person, texts in data.by_person().items() if person not in chosen}, options.wordnet)
+        made |= _baselines(users, _others(data, set(chosen)), options.wordnet)
     np.save(options.output / "vectors.npy", embedding.vectors)
     np.save(options.output / "unknown.npy", embedding.unknown)
     np.savez_compressed(options.output / "texts.npz", **pack({name: coder.streams(texts) for name, texts in made.items()}))
@@ -63,17 +65,28 @@ def main() -> None:
     (options.output / "about.json").write_text(json.dumps({"data": usual_lengths(users), "embedding": details, "seed": SEED}, indent=1))
 
 
+def _others(data: LabelledTexts, chosen: set[str]) -> dict[str, list[str]]:
+    """Return the texts of other people, drawn until there are enough for a local collection."""
+    by_person = data.by_person()
+    names = sorted(set(by_person) - chosen)
+    others: dict[str, list[str]] = {}
+    for place in np.random.default_rng(SEED).permutation(len(names)):
+        if sum(map(len, others.values())) >= COLLECTION:
+            break
+        others[names[place]] = by_person[names[place]]
+    return others
+
+
 def _baselines(users: Users, others: dict[str, list[str]], wordnet: Path | None) -> dict[str, Users]:
-    """Return what the baselines make of the texts; they search and count in the texts of all other people."""
+    """Return what the baselines make of the texts; they search and count in the texts of other people."""
     collection = Collection({person: [words_of(text) for text in texts] for person, texts in others.items()})
     net = None if wordnet is None else WordNet(wordnet)
     scramblers: list[Baseline] = [
         IncognitoLike(collection, wordnet=net, seed=SEED),
         IncognitoLike(collection, noise=0.3, wordnet=net, seed=SEED),
+        *([] if net is None else [VersatileSemantic(net)]),
         VersatileStatistical(collection, wordnet=net),
     ]
-    if net is not None:
-        scramblers.append(VersatileSemantic(net))
     made = {}
     for scrambler in scramblers:
         with Progress(scrambler.name, total=len(users), unit="users") as progress:

@@ -39,7 +39,9 @@ class Split:
         return sum(author == most for author in self.judged_authors) / len(self.judged_authors)
 
 
-def split_by_author(data: LabelledTexts, *, authors: int | None = None, fewest: int = FEWEST_TEXTS, seed: int = 0, share: float = 0.25) -> Split:
+def split_by_author(
+    data: LabelledTexts, *, authors: int | None = None, fewest: int = FEWEST_TEXTS, seed: int = 0, share: float = 0.25
+) -> Split:
     """Return the texts of the authors with most texts, a share of each author's held back to judge by.
 
     :raises InvalidParameter: if a number is not allowed.

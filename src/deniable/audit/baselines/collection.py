@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from deniable.errors import MissingExtra
@@ -56,6 +56,7 @@ def bm25() -> Any:
     return bm25s
 
 
+@cache
 def stop_words() -> frozenset[str]:
     """Return English words that mean little on their own."""
     bm25()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from deniable.audit.baselines.collection import stop_words
 from deniable.audit.baselines.wordnet import WordNet
 from deniable.parameters import validated_count
 
 
 class VersatileSemantic:
-    """Replaces each word by its hypernym ``depth`` steps up; words that WordNet does not know, or has nothing above, stay."""
+    """Replaces each word by its hypernym ``depth`` steps up; stop words and words with nothing above them in WordNet stay."""
 
     def __init__(self, wordnet: WordNet, *, depth: int = 2) -> None:
         """Prepare it.
@@ -21,4 +22,8 @@ class VersatileSemantic:
 
     def scramble(self, texts: Sequence[Sequence[str]]) -> list[list[str]]:
         """Return the texts in general terms."""
-        return [[general for word in text for general in self._wordnet.hypernym(word, self._depth) or [word]] for text in texts]
+        return [[general for word in text for general in self._general(word)] for text in texts]
+
+    def _general(self, word: str) -> list[str]:
+        found = None if word in stop_words() else self._wordnet.hypernym(word, self._depth)
+        return [word] if found is None else found

@@ -55,7 +55,9 @@ class VersatileStatistical:
         windows = [window for hit in hits for window in _windows(self._usable(hit, ruled_out))]
         singles = self._ranked(windows, 1, None)[:_MOST_SINGLE_WORDS]
         allowed = {word for query in singles for word in query}
-        ranked = [(self._score(query, count, len(windows)), query) for size in (1, 2, 3) for query, count in self._counted(windows, size, allowed)]
+        ranked = [
+            (self._score(query, count, len(windows)), query) for size in (1, 2, 3) for query, count in self._counted(windows, size, allowed)
+        ]
         ranked.sort(key=lambda found: (-found[0], found[1]))
         return [query for _, query in ranked[:KEPT]]
 
@@ -101,4 +103,4 @@ def stemmer() -> Any:
 
 
 def _windows(words: list[str]) -> list[list[str]]:
-    return [words[start : start + WINDOW] for start in range(0, max(1, len(words) - WINDOW + 1))] if words else []
+    return [words[start : start + WINDOW] for start in range(max(1, len(words) - WINDOW + 1))] if words else []

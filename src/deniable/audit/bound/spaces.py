@@ -29,9 +29,10 @@ def stretched(dimension: int, epsilon: float) -> Embedding:
     steps = np.arange(-2, 3) * 0.2 if dimension < 3 else np.arange(-1, 2) * 0.3
     grid = np.stack(np.meshgrid(*[steps] * dimension, indexing="ij"), axis=-1).reshape(-1, dimension)
     far = np.zeros((8, dimension))
-    far[:, 0] = [-12.0, -9.0, -6.0, -3.0, 3.0, 6.0, 9.0, 12.0]
-    order = np.argsort(np.linalg.norm(grid, axis=1), kind="stable")
-    return _scaled(np.concatenate([grid[order], far]), epsilon, f"stretched, {dimension}d")
+    far[:, 0] = [3.0, -3.0, 6.0, -6.0, 9.0, -9.0, 12.0, -12.0]
+    grid = grid[np.argsort(np.linalg.norm(grid, axis=1), kind="stable")]
+    # The first words are the ones that are attacked: the middle, some along the long axis, some close together.
+    return _scaled(np.concatenate([grid[:1], far[:3], grid[1:], far[3:]]), epsilon, f"stretched, {dimension}d")
 
 
 def projected(embedding: Embedding, dimension: int, epsilon: float, *, seed: int) -> Embedding | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -27,7 +28,7 @@ def frequency_bands(prior: Floats) -> list[Band]:
     order = order[prior[order] > 0.0]
     edges = [0, *(edge for edge in _EDGES if edge < len(order)), len(order)]
     bands = []
-    for start, end in zip(edges[:-1], edges[1:], strict=True):
+    for start, end in pairwise(edges):
         ids = order[start:end]
         mass = float(prior[ids].sum())
         bands.append(Band(name=f"{start + 1:,} to {end:,}", ids=ids, mass=mass, weights=prior[ids] / mass))

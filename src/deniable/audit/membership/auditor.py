@@ -55,8 +55,9 @@ def audited(
 ) -> dict[str, Any]:
     """Return what the auditor learns in each condition, by question and adversary, over all target models.
 
-    ``asked_of_original`` are the conditions that the model trained on original text was asked for, if not the same. The plain adversary's shadows are trained on original text; the adaptive one trains them on text released in the same
-    way, and asks them the same question.
+    ``asked_of_original`` are the conditions that the model trained on original text was asked for, if not the same. The plain
+    adversary's shadows are trained on original text; the adaptive one trains them on text released in the same way, and asks
+    them the same question.
     """
     plain = _learnt(plan, counts, ORIGINAL, 0, fine)
     answer: dict[str, Any] = {ORIGINAL: {"original text": {"plain": _judged(plan, counts, plain, ORIGINAL, 0, fine)}}}

@@ -68,7 +68,7 @@ def finish(answer: dict[str, Any], *, save: Path | None, page: Path | None, as_j
     if save is not None:
         write_whole(save, json.dumps(answer, indent=1, ensure_ascii=False) + "\n")
     if page is not None:
-        from deniable.audit.report import audit_page
+        from deniable.audit.report.page import audit_page
 
         audit_page([answer]).write(page)
     if as_json:

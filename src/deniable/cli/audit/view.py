@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from deniable.audit.report import said_first, tables
+from deniable.audit.report.words import said_first, tables
 
 
 def show(answer: dict[str, Any]) -> None:
