@@ -42,6 +42,7 @@ def main() -> None:
     parser.add_argument("--embedding", default="glove-840b")
     parser.add_argument("--wordnet", type=Path, help="the dict folder of WordNet, for the semantic baseline")
     parser.add_argument("--no-baselines", action="store_true")
+    parser.add_argument("--no-embedding", action="store_true", help="leave out what releases need: for a run of the baselines alone")
     parser.add_argument("--users", type=int, default=400)
     parser.add_argument("--min-texts", type=int, default=65)
     parser.add_argument("--max-texts", type=int, default=150)
@@ -58,8 +59,9 @@ def main() -> None:
     made: dict[str, Users] = {ORIGINAL: users}
     if not options.no_baselines:
         made |= _baselines(users, _others(data, set(chosen)), options.wordnet)
-    np.save(options.output / "vectors.npy", embedding.vectors)
-    np.save(options.output / "unknown.npy", embedding.unknown)
+    if not options.no_embedding:
+        np.save(options.output / "vectors.npy", embedding.vectors)
+        np.save(options.output / "unknown.npy", embedding.unknown)
     np.savez_compressed(options.output / "texts.npz", **pack({name: coder.streams(texts) for name, texts in made.items()}))
     details = {"name": embedding.name, "fingerprint": embedding.fingerprint, "words": len(embedding), "dimension": embedding.dimension}
     (options.output / "about.json").write_text(json.dumps({"data": usual_lengths(users), "embedding": details, "seed": SEED}, indent=1))

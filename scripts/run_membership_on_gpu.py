@@ -44,6 +44,7 @@ def main() -> int:
     parser.add_argument("--only", help="run only jobs of conditions that contain this")
     parser.add_argument("--targets", type=int, default=5)
     parser.add_argument("--shadows", type=int, default=10)
+    parser.add_argument("--no-releases", action="store_true", help="only the texts that were prepared: original and baselines")
     parser.add_argument("--small", action="store_true", help="two values of ε: a rehearsal")
     options = parser.parse_args()
     _only_the_folder()
@@ -63,7 +64,7 @@ def main() -> int:
         conditions = unpack(arrays)
     original = conditions[ORIGINAL]
     grid = PAPER_GRID[:2] if options.small else BELOW_THE_GRID + PAPER_GRID
-    drawn = releases(load(options.prepared), original, device, grid)
+    drawn = {} if options.no_releases else releases(load(options.prepared), original, device, grid)
     conditions |= {name: streams for name, (streams, _) in drawn.items()}
     print(f"{len(drawn)} releases drawn after {time.monotonic() - started:.0f} s", flush=True)
     plan = make_plan(len(original.offsets) - 1, targets=options.targets, shadows=options.shadows, seed=SEED)

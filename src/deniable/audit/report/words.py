@@ -8,6 +8,8 @@ from typing import Any
 Table = tuple[str, list[str], list[list[str]]]
 Answer = dict[str, Any]
 
+_AT_RISK = 6
+
 
 def said_first(answer: Answer) -> str:
     """Return the finding in a sentence or two."""
@@ -72,11 +74,11 @@ def _inversion_tables(answer: Answer) -> list[Table]:
         for r in rows
         for m in r["repeats"]
     ]
-    risk = [[f"{r['epsilon']:g}", ", ".join(f"{w['word']} {percent(w['bayes']['value'])}" for w in r["at_risk"][:8])] for r in rows]
+    risk = [[f"{r['epsilon']:g}", w["word"], percent(w["bayes"]["value"]), percent(w["bayes"]["low"])] for r in rows for w in r["at_risk"][:_AT_RISK]]
     return [
         ("How often the word is named, over all text and by frequency", ["ε", "Bayes", "nearest word", *names], overall),
         ("The same word released again and again with fresh noise", ["ε", "releases", "majority vote", "Bayes"], repeats),
-        ("Words most at risk, and how often they are named", ["ε", "words"], risk),
+        ("Words most at risk, and how often they are named", ["ε", "word", "named", "at least (95 %)"], risk),
     ]
 
 
