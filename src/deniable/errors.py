@@ -9,6 +9,7 @@
     │   └── MalformedEmbedding  the file or the stored copy is not a usable embedding
     ├── DamagedCalibration      a stored calibration cannot be trusted
     ├── TargetsNotMet           no ε meets the targets of a calibration
+    ├── UnusableAuditData       the data given to an audit cannot answer its question
     ├── RandomnessError         no secure noise can be had: nothing is released
     ├── UnknownWord             a word is unknown and the policy says to stop
     └── RecordError             a file of records cannot be read or written
@@ -109,6 +110,15 @@ class DamagedCalibration(DeniableError):
 
 class TargetsNotMet(DeniableError):
     """No ε meets the targets of a calibration; the message says why."""
+
+
+class UnusableAuditData(DeniableError, ValueError):
+    """The data given to an audit cannot answer its question: too few people, too few texts, nothing to tell apart."""
+
+    def __init__(self, source: str | Path, problem: str) -> None:
+        super().__init__(f"{source}: {problem}")
+        self.source = str(source)
+        self.problem = problem
 
 
 class RandomnessError(DeniableError):

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli import calibrate, doctor, embeddings, explain, geometry, mechanism, privatize, train
+from deniable.cli import audit, calibrate, doctor, embeddings, explain, geometry, mechanism, privatize, train
 from deniable.version import __version__
 
 app = typer.Typer(
@@ -41,3 +41,4 @@ embeddings.app.command("train")(train.train)
 embeddings.app.command("geometry")(geometry.geometry)
 embeddings.app.command("compare")(geometry.compare)
 app.add_typer(embeddings.app, name="embeddings")
+app.add_typer(audit.app, name="audit")

@@ -1,0 +1,1 @@
+"""Tries to refute the bound that a mechanism promises, as a black box."""

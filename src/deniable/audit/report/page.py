@@ -1,0 +1,117 @@
+"""One page for all audits of a release."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from deniable.audit.report.words import said_first, tables
+from deniable.report.page import Page
+
+_HEADINGS = {
+    "bound": "Does the mechanism keep its promise?",
+    "inversion": "Can the words be guessed?",
+    "membership": "Can one tell whose text a model was trained on?",
+    "authorship": "Can the author be recognised?",
+}
+_TRIED = {
+    "bound": (
+        "The promise bounds how much likelier any output may be for one word than for another. Words and events were chosen on one half "
+        "of many draws and judged on the other half with exact confidence intervals, in small spaces, where a wrong mechanism shows, "
+        "through the whole path of a text, and on the embedding itself."
+    ),
+    "inversion": (
+        "An adversary who knows the mechanism, ε, the embedding and how frequent words are guesses the word behind every released word: "
+        "the one with the largest probability. Were the probabilities known exactly, nobody who knows no more could do better; here they are "
+        "computed or estimated. The guesses were judged on draws that the adversary had not seen."
+    ),
+    "membership": (
+        "A language model is trained on the text of some users. An auditor, who trained models of its own on other users, looks at how "
+        "highly the model ranks the words of a user, and says whether that user's text was used. The plain auditor knows original text "
+        "only; the adaptive one releases its own text in the same way first."
+    ),
+    "authorship": (
+        "A classifier of words and spelling learns from texts with known authors, original or released, and names the author of "
+        "released texts that it has not seen."
+    ),
+}
+
+
+def audit_page(answers: Sequence[dict[str, Any]]) -> Page:
+    """Return the page: what was tried, what was learned, and which ε would be acceptable."""
+    page = Page("What an attacker still learns", kicker="deniable audit", lead=_lead(answers))
+    page.add_facts(_facts(answers))
+    for answer in answers:
+        page.add_section(_HEADINGS[answer["audit"]], said_first(answer))
+        page.add_text("What was tried. " + _TRIED[answer["audit"]])
+        _add_figures(page, answer)
+        for caption, columns, rows in tables(answer):
+            page.add_table(columns, rows, caption=caption, folded=caption if len(rows) > 12 else "")
+        if "not_proven" in answer:
+            page.add_note(answer["not_proven"])
+        page.add_text(_made_from(answer))
+    page.add_section(
+        "What this page does not say",
+        "An attack that fails proves nothing about other attacks. What holds against every attack is the bound that is proven for the "
+        "mechanism, and it is per word: a long text spends it once for every word. The adversaries here know the public parts (mechanism, "
+        "ε, embedding, frequencies), but nothing else about the person.",
+    )
+    return page
+
+
+def _lead(answers: Sequence[dict[str, Any]]) -> str:
+    broken = [answer for answer in answers if answer["audit"] == "bound" and answer["refuted"]]
+    if broken:
+        return "The mechanism does not keep its promise. Do not release anything with it."
+    advised = {answer["audit"]: answer["largest_acceptable_epsilon"] for answer in answers if "acceptable" in answer}
+    if not advised:
+        return "The attempt to refute the promise found nothing."
+    if None in advised.values():
+        failing = ", ".join(name for name, value in advised.items() if value is None)
+        return f"At none of the values of ε that were tried are all attacks acceptable: {failing} succeeds more often than allowed."
+    smallest = min(advised.values())
+    return f"Of the values of ε that were tried, {smallest:g} is the largest at which every attack stays within what was called acceptable."
+
+
+def _facts(answers: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
+    facts = []
+    for answer in answers:
+        if "acceptable" in answer:
+            largest = answer["largest_acceptable_epsilon"]
+            facts.append(
+                ("none" if largest is None else f"ε = {largest:g}", f"acceptable for {answer['audit']} (at most {answer['acceptable']:g})")
+            )
+        elif answer["audit"] == "bound":
+            facts.append(("refuted" if answer["refuted"] else "holds", f"the bound at ε = {answer['epsilon']:g}"))
+    return facts
+
+
+def _add_figures(page: Page, answer: dict[str, Any]) -> None:
+    from deniable.audit.report import figures
+
+    if answer["audit"] == "inversion":
+        caption = "How often the word is named, over all text. Bars are two standard errors."
+        page.add_figure(
+            figures.inversion_figure(answer), caption=caption, alt="Success of the adversaries against ε; the tables hold the values."
+        )
+        caption = "Without keyed releases: the same word released again and again, and the most frequent output taken."
+        page.add_figure(figures.repeats_figure(answer), caption=caption, alt="Success of majority votes against the number of releases.")
+    elif answer["audit"] == "membership" and answer["facts"]:
+        caption = (
+            "The auditor's AUC; 0.5 is chance. An AUC below 0.5 is as good as one above it to an adversary who turns the answer around."
+        )
+        page.add_figure(figures.membership_figure(answer), caption=caption, alt="AUC of the auditor against ε; the table holds the values.")
+    elif answer["audit"] == "authorship" and answer["released"]:
+        caption = "How often the author of a released text is named."
+        page.add_figure(
+            figures.authorship_figure(answer), caption=caption, alt="Share of authors named against ε; the table holds the values."
+        )
+
+
+def _made_from(answer: dict[str, Any]) -> str:
+    embedding = answer["embedding"]
+    protected = f", {embedding['protected']:,} words protected" if embedding["protected"] else ""
+    return (
+        f"Audited: {answer['mechanism']} on {embedding['name']} ({embedding['fingerprint'][:12]}{protected}); "
+        f"draws from the seed {answer['seed']}, deniable {answer['version']}."
+    )

@@ -1,0 +1,20 @@
+"""``deniable audit``: attack your own release before somebody else does."""
+
+from __future__ import annotations
+
+import typer
+
+from deniable.cli.audit import authorship, bound, inversion, membership, report
+
+app = typer.Typer(
+    name="audit",
+    help="Attack your own release: what can an adversary still learn?",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("bound")(bound.bound)
+app.command("inversion")(inversion.inversion)
+app.command("membership")(membership.membership)
+app.command("authorship")(authorship.authorship)
+app.command("report")(report.report)

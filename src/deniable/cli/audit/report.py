@@ -1,0 +1,22 @@
+"""``deniable audit report``: all audits of a release on one page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def report(
+    results: Annotated[list[Path], typer.Argument(help="Results that audits wrote with --save.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the page (HTML).")],
+) -> None:
+    """Put the results of audits on one page for people: what was tried, what was learned, which ε would be acceptable."""
+    from deniable.audit.report.page import audit_page
+    from deniable.audit.report.results import read_result
+    from deniable.report.place import check_place
+
+    check_place(output)
+    audit_page([read_result(path) for path in results]).write(output)
+    typer.echo(str(output))

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from deniable.cli.app import app
+from deniable.embeddings import store
+from deniable.errors import DeniableError, InvalidParameter, MissingExtra, RecordError, UnusableAuditData
+from strategies import random_embedding
+
+run = CliRunner()
+
+
+@pytest.fixture
+def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small embedding under the name tiny, and an empty folder."""
+    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path / "home"))
+    store.save(random_embedding(60, 3), "tiny", source="a test")
+    folder = tmp_path / "work"
+    folder.mkdir()
+    return folder
+
+
+def texts_file(folder: Path, *, users: int = 8, each: int = 5, column: str = "user") -> Path:
+    rng = np.random.default_rng(0)
+    rows = [
+        f"u{user}," + " ".join(f"w{word}" for word in rng.integers(7 * user, 7 * user + 5, 6)) for user in range(users) for _ in range(each)
+    ]
+    file = folder / "texts.csv"
+    file.write_text(f"{column},text\n" + "\n".join(rows) + "\n")
+    return file
+
+
+def failure(*arguments: str) -> BaseException:
+    result = run.invoke(app, ["audit", *arguments])
+    assert result.exit_code != 0
+    assert result.exception is not None
+    return result.exception
+
+
+def test_bound_prints_and_saves_what_it_found(tiny: Path) -> None:
+    saved = tiny / "bound.json"
+    result = run.invoke(
+        app, ["audit", "bound", "-e", "2", "--embedding", "tiny", "--draws", "400", "--own-draws", "100", "--save", str(saved)]
+    )
+    assert result.exit_code == 0, result.output
+    assert "Not refuted" in result.output
+    assert "A pass is not a proof" in result.output
+    assert json.loads(saved.read_text())["refuted"] is False
+
+
+def test_inversion_gives_json_and_a_report_of_several_results(tiny: Path) -> None:
+    pytest.importorskip("jinja2")
+    saved, page = tiny / "inversion.json", tiny / "page.html"
+    arguments = [
+        "inversion",
+        "-e",
+        "0.5",
+        "-e",
+        "1e6",
+        "--embedding",
+        "tiny",
+        "--words",
+        "20",
+        "--rays",
+        "16",
+        "--save",
+        str(saved),
+        "--json",
+        "-q",
+    ]
+    result = run.invoke(app, ["audit", *arguments])
+    assert result.exit_code == 0, result.output
+    answer = json.loads(result.stdout)
+    assert answer["results"][1]["bayes"]["value"] == 1.0
+    assert answer["largest_acceptable_epsilon"] in (0.5, None)
+    assert run.invoke(app, ["audit", "report", str(saved), "-o", str(page)]).exit_code == 0
+    assert "Can the words be guessed?" in page.read_text(encoding="utf-8")
+
+
+def test_authorship_reads_a_file_of_the_user(tiny: Path) -> None:
+    pytest.importorskip("sklearn")
+    file = texts_file(tiny, column="author")
+    result = run.invoke(app, ["audit", "authorship", str(file), "-e", "1e6", "--embedding", "tiny", "--json", "-q"])
+    assert result.exit_code == 0, result.output
+    answer = json.loads(result.stdout)
+    assert answer["original"]["value"] == answer["released"][0]["learnt_from_original"]["value"] == 1.0
+
+
+def test_membership_reads_a_file_of_the_user(tiny: Path) -> None:
+    pytest.importorskip("sklearn")
+    torch = pytest.importorskip("torch")
+    torch.set_num_threads(1)
+    file = texts_file(tiny, each=3)
+    arguments = [
+        "membership",
+        str(file),
+        "-e",
+        "1",
+        "--embedding",
+        "tiny",
+        "--min-texts",
+        "2",
+        "--shadows",
+        "1",
+        "--epochs",
+        "1",
+        "--json",
+        "-q",
+    ]
+    result = run.invoke(app, ["audit", *arguments])
+    assert result.exit_code == 0, result.output
+    answer = json.loads(result.stdout)
+    assert answer["plan"] == {"in_each": 2, "targets": 1, "shadows": 1}
+    assert set(answer["protocol"]["ε = 1"]) == {"original text", "released text", "as in the paper"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "says"),
+    [
+        (["membership", "FILE", "-e", "1", "--user-column", "nobody"], InvalidParameter, "nobody"),
+        (["membership", "FILE", "-e", "1", "--min-texts", "50"], UnusableAuditData, "0 users"),
+        (["membership", "FILE", "-e", "0"], InvalidParameter, "epsilon"),
+        (["authorship", "FILE", "-e", "1", "--author-column", "user", "--min-texts", "50"], UnusableAuditData, "0 authors"),
+        (["authorship", "FILE", "-e", "1"], InvalidParameter, "author"),
+        (["inversion", "-e", "1", "--mechanism", "magic"], InvalidParameter, "magic"),
+        (["inversion", "-e", "1", "--acceptable", "7"], InvalidParameter, "acceptable"),
+        (["bound", "-e", "1", "--save", "/nowhere/at/all.json"], RecordError, "not there"),
+        (["report", "FILE", "-o", "OUT"], RecordError, "not the result of an audit"),
+    ],
+)
+def test_bad_data_and_bad_options_get_one_clear_message(arguments: list[str], error: type[DeniableError], says: str, tiny: Path) -> None:
+    pytest.importorskip("sklearn")
+    file = texts_file(tiny)
+    given = [str(file) if part == "FILE" else str(tiny / "out.html") if part == "OUT" else part for part in arguments]
+    named = [] if arguments[0] == "report" else ["--embedding", "tiny"]
+    caught = failure(*given, *named)
+    assert isinstance(caught, error), caught
+    assert says in str(caught)
+    assert "\n" not in str(caught)
+
+
+def test_a_missing_library_is_named(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "sklearn.svm", None)
+    caught = failure("authorship", str(texts_file(tiny, column="author")), "-e", "1", "--embedding", "tiny")
+    assert isinstance(caught, MissingExtra)
+    assert "deniable[experiments]" in str(caught)

@@ -1,0 +1,77 @@
+"""Every wrong mechanism is refuted, and no true one."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import pytest
+from wrong import WRONG, HalfTheNoise, RenormalisedMahalanobis
+
+from deniable import Embedding, Multivariate
+from deniable.audit.bound.attempt import audit_bound, places
+from deniable.interfaces import Mechanism
+from deniable.mechanisms import TEM, Gaussian, Mahalanobis, RandomizedResponse, SanText, Vickrey
+from strategies import random_embedding
+
+OWN = random_embedding(60, 5)
+
+
+def make(kind: type[Multivariate], embedding: Embedding, epsilon: float) -> Mechanism:
+    # The default shape of the Mahalanobis noise differs too little from round noise for a test of seconds.
+    return kind(embedding, epsilon=epsilon, lam=0.9) if issubclass(kind, Mahalanobis) else kind(embedding, epsilon=epsilon)
+
+
+def refuted(kind: type[Multivariate], *, seed: int = 1, draws: int = 40_000, epsilon: float = 3.0) -> bool:
+    return any(place.refuted for place in audit_bound(partial(make, kind), OWN, epsilon, seed=seed, draws=draws, own_draws=500))
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_a_wrong_mechanism_is_refuted(kind: type[Multivariate]) -> None:
+    assert refuted(kind)
+
+
+def test_half_the_noise_is_found_in_every_dimension_and_through_the_text() -> None:
+    found = [
+        place.space for place in audit_bound(partial(make, HalfTheNoise), OWN, 0.7, seed=0, draws=20_000, own_draws=500) if place.refuted
+    ]
+    assert {"1d", "2d", "3d"} <= {name.rpartition(", ")[2] for name in found}
+    assert any(name.endswith("as text") for name in found)
+
+
+@pytest.mark.parametrize("kind", [Multivariate, Mahalanobis, Vickrey, TEM, SanText, RandomizedResponse])
+def test_a_true_mechanism_is_not_refuted(kind: type[Multivariate]) -> None:
+    assert not refuted(kind, draws=3_000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("kind", [Multivariate, Mahalanobis, Vickrey, TEM, SanText, RandomizedResponse])
+def test_a_true_mechanism_is_not_refuted_in_twenty_runs(kind: type[Multivariate], seed: int) -> None:
+    assert not refuted(kind, seed=seed, draws=40_000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("kind", WRONG)
+def test_a_wrong_mechanism_is_refuted_whatever_the_seed(kind: type[Multivariate], seed: int) -> None:
+    assert refuted(kind, seed=seed, draws=100_000)
+
+
+def test_a_mechanism_that_promises_no_ratio_has_nothing_to_refute() -> None:
+    found = list(audit_bound(lambda embedding, epsilon: Gaussian(embedding, epsilon=epsilon), OWN, 3.0, seed=0, draws=200, own_draws=100))
+    assert all(finding.promised < math.inf for place in found for finding in place.findings)
+    assert not any(place.refuted for place in found)
+
+
+def test_every_place_is_counted() -> None:
+    found = list(audit_bound(partial(make, Multivariate), OWN, 1.0, seed=0, draws=50, own_draws=50))
+    assert len(found) == places(OWN)
+
+
+def test_the_same_seed_finds_the_same() -> None:
+    once, again = (
+        [place.to_dict() for place in audit_bound(partial(make, RenormalisedMahalanobis), OWN, 2.0, seed=7, draws=400, own_draws=100)]
+        for _ in range(2)
+    )
+    assert once == again

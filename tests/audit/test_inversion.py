@@ -1,0 +1,170 @@
+"""Attacks with known answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import laplace
+from wrong import never_changes
+
+from deniable import Multivariate
+from deniable.audit.inversion.adversary import BayesAdversary, Share, majority
+from deniable.audit.inversion.attack import Effort, audit_inversion
+from deniable.audit.inversion.bands import frequency_bands
+from deniable.audit.inversion.by_draws import DrawnChannel
+from deniable.audit.inversion.by_rays import RayChannel
+from deniable.audit.inversion.channel import channel_of
+from deniable.audit.inversion.exactly import ExactChannel
+from deniable.audit.inversion.frequencies import by_rank, from_corpus, from_table
+from deniable.calibration.protection import protect
+from deniable.errors import InvalidParameter, RecordError, UnusableAuditData
+from deniable.mechanisms import RandomizedResponse, Vickrey
+from strategies import line_embedding, random_embedding
+
+SMALL = Effort(words_per_band=120, repeated_words=20, rays=64, draws_per_word=20, at_risk=5)
+
+
+def test_a_mechanism_that_never_changes_a_word_is_inverted_always() -> None:
+    embedding = random_embedding(80, 4)
+    found = audit_inversion(never_changes(embedding), by_rank(embedding), seed=0, effort=SMALL)
+    assert found["bayes"]["value"] == found["nearest_word"]["value"] == 1.0
+    assert all(word["bayes"]["value"] == 1.0 for word in found["at_risk"])
+
+
+def test_a_mechanism_that_draws_uniformly_is_inverted_at_the_rate_of_the_prior() -> None:
+    embedding = random_embedding(80, 4)
+    prior = by_rank(embedding)
+    uniform = RandomizedResponse(embedding, epsilon=1e-9)
+    found = audit_inversion(uniform, prior, seed=0, effort=Effort(words_per_band=3_000, repeated_words=200, at_risk=2))
+    assert found["channel"] == "exact probabilities"
+    assert found["prior_guess"] == prior.max()
+    # The guess is always the most frequent word, however often the same word is released.
+    assert found["bayes"]["value"] == pytest.approx(prior.max(), abs=5 * np.sqrt(prior.max() / 3_000))
+    assert found["repeats"][2]["bayes"]["value"] == pytest.approx(prior.max(), abs=5 * np.sqrt(prior.max() / 200))
+
+
+def test_tiny_and_huge_epsilons_give_the_two_ends_for_the_mechanism_of_the_paper() -> None:
+    embedding = random_embedding(80, 4)
+    prior = by_rank(embedding)
+    blind = audit_inversion(Multivariate(embedding, epsilon=1e-6), prior, seed=0, effort=SMALL)
+    assert blind["bayes"]["value"] == pytest.approx(prior.max(), abs=5 * np.sqrt(prior.max() / 120))
+
+
+def test_the_channel_on_a_line_is_that_of_laplace_noise() -> None:
+    epsilon = 0.8
+    channel = RayChannel(Multivariate(line_embedding(-1.0, 0.0, 2.0), epsilon=epsilon), rays=4_000, seed=0)
+    found = np.exp(np.stack(list(channel.log_likelihoods(np.arange(3)))))
+    for word, place in enumerate((-1.0, 0.0, 2.0)):
+        below = laplace(loc=place, scale=1 / epsilon).cdf(np.array([-0.5, 1.0]))
+        assert found[:, word] == pytest.approx([below[0], below[1] - below[0], 1 - below[1]], abs=0.02)
+
+
+@pytest.mark.parametrize("epsilon", [1e-3, 1.0, 4.0])
+def test_the_probabilities_of_the_channel_sum_to_one_for_every_input(epsilon: float) -> None:
+    embedding = random_embedding(40, 6)
+    channel = RayChannel(Multivariate(embedding, epsilon=epsilon), rays=2_000, seed=0)
+    sums = np.exp(np.stack(list(channel.log_likelihoods(np.arange(40))))).sum(axis=0)
+    assert sums == pytest.approx(np.ones(40), abs=0.2)
+    assert sums.mean() == pytest.approx(1.0, abs=0.05)
+
+
+def test_rays_and_draws_tell_the_same_story() -> None:
+    mechanism = Multivariate(random_embedding(30, 5), epsilon=3.0)
+    rays = np.exp(np.stack(list(RayChannel(mechanism, rays=1_000, seed=0).log_likelihoods(np.arange(30)))))
+    drawn = np.exp(np.stack(list(DrawnChannel(mechanism, draws_per_word=2_000, seed=1).log_likelihoods(np.arange(30)))))
+    assert np.abs(rays - drawn).max() < 0.06
+
+
+def test_the_exact_channel_is_what_the_mechanism_says() -> None:
+    mechanism = RandomizedResponse(random_embedding(20, 3), epsilon=2.0)
+    found = np.exp(np.stack(list(ExactChannel(mechanism).log_likelihoods(np.arange(20)))))
+    kept = np.exp(2.0) / (np.exp(2.0) + 19)
+    assert np.diag(found) == pytest.approx(np.full(20, kept))
+    assert found.sum(axis=0) == pytest.approx(np.ones(20))
+
+
+def test_mechanisms_without_rays_or_sums_are_simulated() -> None:
+    channel = channel_of(Vickrey(random_embedding(20, 3), epsilon=2.0), seed=0, draws_per_word=5)
+    assert isinstance(channel, DrawnChannel)
+
+
+def test_a_protected_word_looks_like_the_word_that_stands_in_for_it() -> None:
+    embedding = random_embedding(30, 3)
+    safe = protect(embedding, np.array([4]), by="nearest")
+    stand_in = int(safe.stands_in(np.array([4]))[0])
+    found = np.stack(list(RayChannel(Multivariate(safe, epsilon=5.0), rays=50, seed=0).log_likelihoods(np.arange(30))))
+    assert np.array_equal(found[:, 4], found[:, stand_in])
+    assert found[4].max() == pytest.approx(found[4, 4]) or found[4].argmax() != 4
+
+
+def test_the_adversary_weighs_likelihood_by_frequency() -> None:
+    class Fixed:
+        how = "fixed"
+
+        def log_likelihoods(self, outputs: np.ndarray) -> list[np.ndarray]:  # type: ignore[type-arg]
+            return [np.log([0.3, 0.7]) for _ in outputs]
+
+    outputs = np.array([0, 0])
+    assert BayesAdversary(Fixed(), np.array([0.5, 0.5])).guesses(outputs).tolist() == [1, 1]  # type: ignore[arg-type]
+    assert BayesAdversary(Fixed(), np.array([0.9, 0.1])).guesses(outputs).tolist() == [0, 0]  # type: ignore[arg-type]
+    repeated = BayesAdversary(Fixed(), np.array([0.8, 0.2])).guesses_from_repeats(np.zeros((1, 9), dtype=np.int64), (1, 9))  # type: ignore[arg-type]
+    assert (repeated[1].tolist(), repeated[9].tolist()) == ([0], [1])
+
+
+def test_majority_takes_the_most_frequent_word_and_the_first_on_a_tie() -> None:
+    assert majority(np.array([[3, 5, 5], [9, 2, 7]])).tolist() == [5, 9]
+
+
+def test_repeated_releases_help_the_adversary() -> None:
+    embedding = random_embedding(60, 4)
+    found = audit_inversion(
+        Multivariate(embedding, epsilon=2.5), by_rank(embedding), seed=1, effort=Effort(repeated_words=60, rays=64, at_risk=2)
+    )
+    votes = [row["majority"]["value"] for row in found["repeats"]]
+    assert votes[-1] > votes[0] + 0.1
+
+
+def test_bands_cover_all_text_once() -> None:
+    prior = by_rank(random_embedding(2_000, 2))
+    bands = frequency_bands(prior)
+    assert [len(band.ids) for band in bands] == [100, 900, 1_000]
+    assert sum(band.mass for band in bands) == pytest.approx(1.0)
+    assert len(np.unique(np.concatenate([band.ids for band in bands]))) == 2_000
+
+
+def test_shares_have_exact_intervals() -> None:
+    low, high = Share(hits=0, tries=10).interval()
+    assert low == 0.0
+    assert high == pytest.approx(0.3085, abs=1e-4)
+
+
+def test_frequencies_come_from_a_table_or_a_corpus(tmp_path: Path) -> None:
+    embedding = line_embedding(0.0, 1.0, 2.0)
+    table = tmp_path / "counts.tsv"
+    table.write_text("a\t3\nc 1\nnot-there 50\n")
+    assert from_table(embedding, table).tolist() == [0.75, 0.0, 0.25]
+    corpus = tmp_path / "text.txt"
+    corpus.write_text("A a zzz\nb a\n")
+    assert from_corpus(embedding, corpus).tolist() == [0.75, 0.25, 0.0]
+
+
+@pytest.mark.parametrize("line", ["word", "word -1", "word many", "\t3", "word inf"])
+def test_a_line_that_is_no_frequency_is_named(line: str, tmp_path: Path) -> None:
+    table = tmp_path / "counts.tsv"
+    table.write_text(f"a 1\n{line}\n")
+    with pytest.raises(RecordError, match="line 2"):
+        from_table(line_embedding(0.0, 1.0), table)
+
+
+def test_frequencies_of_other_words_are_refused(tmp_path: Path) -> None:
+    table = tmp_path / "counts.tsv"
+    table.write_text("zzz 3\n")
+    with pytest.raises(UnusableAuditData, match="none of its words"):
+        from_table(line_embedding(0.0, 1.0), table)
+
+
+def test_effort_must_be_whole_numbers() -> None:
+    with pytest.raises(InvalidParameter, match="rays"):
+        Effort(rays=0)
