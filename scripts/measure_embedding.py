@@ -1,0 +1,93 @@
+"""Look at every word of a large embedding once and keep what the documentation says of it.
+
+    python scripts/measure_embedding.py glove-6b-50d --epsilon 3 --epsilon 5 --rays 1000 --sample 20000 -o found.npz
+
+N_w of all words at every ε comes from the first breakpoints, S_w and the distinct words of a random sample from whole walks. The
+.npz holds the values, the .json beside it the summary, the time and the memory. An interrupted run goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from deniable import Embedding
+from deniable.calibration.measure import calibrate
+from deniable.calibration.statistics import unchanged
+from deniable.interfaces import Floats
+from deniable.neighbours.threads import threads
+from deniable.progress import Progress
+
+_WORDS_AT_ONCE = 4096
+_NAMED = 200
+
+
+def main() -> None:
+    """Measure, and write both files."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("embedding", help="the name of an installed embedding")
+    parser.add_argument("--epsilon", type=float, action="append", required=True)
+    parser.add_argument("--rays", type=int, default=1000)
+    parser.add_argument("--sample", type=int, default=20_000, help="so many random words are walked for S_w")
+    parser.add_argument("--output", "-o", type=Path, required=True)
+    options = parser.parse_args()
+    embedding = Embedding.open(options.embedding)
+    epsilons = np.array(sorted(options.epsilon))
+    summary: dict[str, Any] = {"embedding": options.embedding, "words": len(embedding), "dimension": embedding.dimension}
+    summary |= {"rays": options.rays, "threads": threads(), "epsilons": epsilons.tolist()}
+
+    started = time.monotonic()
+    with Progress(f"N_w of {embedding.name}", unit="words") as progress:
+        found = calibrate(embedding, rays=options.rays, report=progress.report)
+    summary["seconds_for_n_w"] = round(time.monotonic() - started, 1)
+    shares = np.empty((len(embedding), len(epsilons)))
+    for start in range(0, len(found.ids), _WORDS_AT_ONCE):
+        part = slice(start, start + _WORDS_AT_ONCE)
+        shares[found.ids[part]] = unchanged(np.asarray(found.radii[part]), epsilons, found.gamma)[0]
+    summary["n_w"] = [_of_shares(embedding, column) | {"epsilon": float(e)} for e, column in zip(epsilons, shares.T, strict=True)]
+
+    started = time.monotonic()
+    sample = np.sort(np.random.Generator(np.random.PCG64(4)).choice(len(embedding), min(options.sample, len(embedding)), replace=False))
+    with Progress(f"S_w of {embedding.name}", unit="words") as progress:
+        walked = calibrate(embedding, rays=options.rays, ids=sample, epsilons=epsilons, walks=True, report=progress.report)
+    summary["seconds_for_s_w_of_the_sample"] = round(time.monotonic() - started, 1)
+    assert walked.distinct is not None and walked.support is not None  # noqa: PT018 - walks were asked for
+    summary["sampled_words"] = len(walked.ids)
+    summary["s_w"] = [
+        {
+            "epsilon": float(e),
+            "average_distinct": float(walked.distinct[:, i].mean()),
+            "fewest_distinct": int(walked.distinct[:, i].min()),
+            "words_below_300_distinct": int((walked.distinct[:, i] < 300).sum()),
+            "average_support": float(walked.support[:, i].mean()),
+        }
+        for i, e in enumerate(epsilons)
+    ]
+    summary["largest_memory_bytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    np.savez_compressed(
+        options.output, epsilons=epsilons, n_w=shares.astype(np.float16), ids=walked.ids, distinct=walked.distinct, support=walked.support
+    )
+    options.output.with_suffix(".json").write_text(json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
+
+
+def _of_shares(embedding: Embedding, shares: Floats) -> dict[str, Any]:
+    exposed = np.flatnonzero(shares > 0.5)
+    return {
+        "average": float(shares.mean()),
+        "median": float(np.median(shares)),
+        "p95": float(np.quantile(shares, 0.95)),
+        "p99": float(np.quantile(shares, 0.99)),
+        "worst": float(shares.max()),
+        "words_above_half": len(exposed),
+        "most_frequent_above_half": [embedding.words[i] for i in exposed[:_NAMED]],
+    }
+
+
+if __name__ == "__main__":
+    main()
