@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli import calibrate, doctor, embeddings, explain, privatize, train
+from deniable.cli import calibrate, doctor, embeddings, explain, privatize, reproduce, train
 from deniable.version import __version__
 
 app = typer.Typer(
@@ -35,6 +35,7 @@ def options(
 app.command("privatize")(privatize.privatize)
 app.command("explain")(explain.explain)
 app.command("calibrate")(calibrate.calibrate)
+app.command("reproduce")(reproduce.reproduce)
 app.command("doctor")(doctor.doctor)
 embeddings.app.command("train")(train.train)
 app.add_typer(embeddings.app, name="embeddings")
