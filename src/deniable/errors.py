@@ -11,6 +11,7 @@
     ├── TargetsNotMet           no ε meets the targets of a calibration
     ├── UnusableAuditData       the data given to an audit cannot answer its question
     ├── RandomnessError         no secure noise can be had: nothing is released
+    ├── TaskDataError           a data set of an experiment is missing, cut off or not what it should be
     ├── UnknownWord             a word is unknown and the policy says to stop
     └── RecordError             a file of records cannot be read or written
         └── ResumeError         a partial output does not belong to this job      exit code 2
@@ -123,6 +124,19 @@ class UnusableAuditData(DeniableError, ValueError):
 
 class RandomnessError(DeniableError):
     """Secure random numbers are not available, so nothing was released."""
+
+
+class TaskDataError(DeniableError):
+    """A file of an experiment (a data set, a result, a cached perturbation) is missing, cut off or not what it should be.
+
+    Attributes: ``source``, ``line`` (1-based, if lines make sense there) and ``problem``.
+    """
+
+    def __init__(self, source: str | Path, problem: str, *, line: int | None = None) -> None:
+        super().__init__(f"{source}, line {line:,}: {problem}" if line is not None else f"{source}: {problem}")
+        self.source = str(source)
+        self.line = line
+        self.problem = problem
 
 
 class UnknownWord(DeniableError, ValueError):

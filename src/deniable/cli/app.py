@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli import audit, calibrate, doctor, embeddings, explain, geometry, mechanism, privatize, train
+from deniable.cli import audit, calibrate, doctor, embeddings, explain, geometry, mechanism, privatize, reproduce, train
 from deniable.version import __version__
 
 app = typer.Typer(
@@ -36,6 +36,7 @@ app.command("privatize")(privatize.privatize)
 app.command("explain")(explain.explain)
 app.command("calibrate")(calibrate.calibrate)
 app.command("mechanisms")(mechanism.mechanisms)
+app.command("reproduce")(reproduce.reproduce)
 app.command("doctor")(doctor.doctor)
 embeddings.app.command("train")(train.train)
 embeddings.app.command("geometry")(geometry.geometry)

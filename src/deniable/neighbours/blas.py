@@ -42,7 +42,7 @@ class BlasNeighbours:
     def __init__(self, embedding: Embedding) -> None:
         self._vectors = embedding.vectors
         self._words, self._dimension = embedding.vectors.shape
-        norms = _row_norms(self._vectors)
+        norms = row_norms(self._vectors)
         self._half_squares: Vectors = (0.5 * norms * norms).astype(np.float32)
         # A word that shares its vector with an earlier word loses every tie: it is taken out of the race for good.
         self._winnable_half_squares: Vectors = self._half_squares.copy()
@@ -80,7 +80,7 @@ class BlasNeighbours:
             batch = queries[start : start + at_once]
             scores = batch @ self._vectors.T
             scores -= self._half_squares
-            norms = _row_norms(batch).astype(np.float32)
+            norms = row_norms(batch).astype(np.float32)
             for i, query in enumerate(batch):
                 error = self._float32_error(norms[i], self._norms)
                 lower = scores[i] - error
@@ -90,13 +90,12 @@ class BlasNeighbours:
         return ids, distances
 
     def _float32_error(self, query_norm: np.float32 | Vectors, word_norms: Vectors) -> Vectors:
-        growth = (self._dimension + 16) * _UNIT_ROUNDOFF_32
-        relative = np.float32(growth / (1.0 - growth))
+        relative = np.float32(float32_growth(self._dimension))
         bound: Vectors = relative * word_norms * (query_norm + np.float32(0.5) * word_norms) + np.float32(_SMALLEST_ERROR)
         return bound
 
     def _nearest_of_batch(self, queries: Vectors) -> Ids:
-        norms = _row_norms(queries)
+        norms = row_norms(queries)
         upper, best_lower = self._tile_bounds(queries, norms.astype(np.float32))
         owners, tiles = np.nonzero((upper >= best_lower).T)
         return self._rescore(queries, norms, owners, tiles)
@@ -153,7 +152,14 @@ class BlasNeighbours:
         return nearest
 
 
-def _row_norms(vectors: Vectors) -> Floats:
+def float32_growth(dimension: int) -> float:
+    """Return γ_{n+16} of the bound: what the float32 arithmetic of a score is off by, relative to its norms."""
+    growth = (dimension + 16) * _UNIT_ROUNDOFF_32
+    return growth / (1.0 - growth)
+
+
+def row_norms(vectors: Vectors) -> Floats:
+    """Return the lengths of the rows, computed in float64."""
     norms = np.empty(len(vectors))
     for start in range(0, len(vectors), 16_384):
         block = vectors[start : start + 16_384].astype(np.float64)

@@ -22,6 +22,18 @@ class _Shared:
 
 _shared: WeakKeyDictionary[Embedding, _Shared] = WeakKeyDictionary()
 _lock = threading.Lock()
+_device: str | None = None
+
+
+def set_device(device: str | None) -> None:
+    """Let new searches of this process run on a PyTorch device such as "cuda"; None goes back to the processor.
+
+    Mechanisms that have searched before keep the search they have.
+    """
+    global _device
+    with _lock:
+        _device = device
+        _shared.clear()
 
 
 def _renew_locks() -> None:
@@ -58,6 +70,10 @@ def why_not_native() -> str:
 
 
 def _new_search(embedding: Embedding) -> Neighbours:
+    if _device is not None:
+        from deniable.neighbours.gpu import GpuNeighbours
+
+        return GpuNeighbours(embedding, device=_device)
     if not why_not_native() and embedding.dimension <= MOST_DIMENSIONS:
         from deniable.neighbours.scan import ScanNeighbours
 

@@ -1,0 +1,89 @@
+"""``deniable reproduce``: the paper's three downstream tasks, perturbed at training time and at test time."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+class Name(StrEnum):
+    """The tasks."""
+
+    imdb = "imdb"
+    enron = "enron"
+    insuranceqa = "insuranceqa"
+
+
+class At(StrEnum):
+    """Where text is perturbed."""
+
+    train = "train"
+    test = "test"
+    both = "both"
+
+
+def reproduce(
+    task: Annotated[Name, typer.Argument(help="The task: imdb, enron or insuranceqa.")],
+    data: Annotated[Path, typer.Option(help="The data set as it was downloaded: a folder or a file.")],
+    embedding: Annotated[str, typer.Option(help="The name of an installed embedding.")] = "default",
+    epsilon: Annotated[list[float] | None, typer.Option("--epsilon", "-e", help="A value of ε. May be repeated.")] = None,
+    at: Annotated[At, typer.Option(help="Perturb at training time, at test time, or both, one after the other.")] = At.both,
+    runs: Annotated[int, typer.Option(help="How often everything is repeated, with fresh noise and another model seed.")] = 3,
+    work: Annotated[Path, typer.Option(help="Where results, perturbed text and models are kept.")] = Path("reproduced"),
+    device: Annotated[str, typer.Option(help="Where to search and train: cpu, or cuda for a GPU.")] = "cpu",
+    jobs: Annotated[int, typer.Option(help="How many models are trained at once.")] = 1,
+    texts: Annotated[int | None, typer.Option(help="Take only so many texts of each part: a quick look.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Train for so many epochs at most.")] = None,
+    results_only: Annotated[bool, typer.Option("--results-only", help="No figure and no table: a later call makes them.")] = False,
+) -> None:
+    """Measure what ε costs on one of the paper's tasks: perturb, train, evaluate, draw the curve.
+
+    What is finished is kept, and the same command goes on where it was interrupted. Without --epsilon, the values are
+    those at which an average word stays itself in 5, 25, 50, 75, 95 and 99 % of the draws.
+    """
+    from deniable.errors import MissingExtra
+    from deniable.neighbours import set_device
+    from deniable.neighbours.threads import threads
+    from deniable.parameters import validated_count, validated_epsilon
+    from deniable.tasks.setting import Setting, settings_of
+
+    try:
+        from deniable.tasks.experiment import run_settings
+        from deniable.tasks.reproduction import prepare
+    except ImportError as error:
+        raise MissingExtra("training models", "experiments") from error
+
+    runs, jobs = validated_count(runs, "runs"), validated_count(jobs, "jobs")
+    epsilons = [validated_epsilon(e) for e in epsilon or ()]
+    if not data.exists():
+        raise typer.BadParameter(f"there is no {data}", param_hint="--data")
+    if device != "cpu":
+        set_device(device)
+    on_processor = device == "cpu"
+    bench, loaded = prepare(
+        task, data, embedding, work, device=device, jobs=jobs, threads=1 if on_processor else threads(), texts=texts, epochs=epochs
+    )
+    if not epsilons:
+        from deniable.tasks.matching import epsilons_where_words_stay
+
+        epsilons = epsilons_where_words_stay(bench.embedding)
+    settings = settings_of(epsilons, ["train", "test"] if at is At.both else [at.value], runs)
+    counted = [0]
+
+    def tell(setting: Setting, outcome: dict[str, Any]) -> None:
+        counted[0] += 1
+        shown = ", ".join(f"{name} {value:.4f}" for name, value in outcome["scores"].items())
+        seconds = sum(outcome["seconds"].values())
+        typer.echo(f"{task.value}: {setting.name}: {shown} ({seconds:.0f} s; {counted[0]} new results)", err=True)
+
+    outcomes = run_settings(bench, settings, jobs=jobs, tell=tell)
+    if results_only:
+        typer.echo(f"{len(outcomes)} results in {bench.folder / 'results'}")
+        return
+    from deniable.tasks.account import write_account
+
+    for path in write_account(task, loaded, outcomes, bench.folder, embedding=bench.embedding):
+        typer.echo(str(path))

@@ -1,0 +1,55 @@
+"""Prepares one of the paper's tasks: reads the data, turns it into ids once, and sets up the bench to run it on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import MissingExtra
+from deniable.parameters import validated_count
+from deniable.tasks.examples import Task, fingerprint, smaller
+from deniable.tasks.material import material_of, save_material
+from deniable.tasks.registry import TASKS, recipe_of
+from deniable.text.policies import TextPolicy
+
+try:
+    from deniable.tasks.laboratory import Bench
+except ImportError as error:
+    raise MissingExtra("training models", "experiments") from error
+
+
+def prepare(
+    name: str,
+    data: Path,
+    embedding: str | Path,
+    workplace: Path,
+    *,
+    device: str = "cpu",
+    jobs: int = 1,
+    threads: int = 1,
+    texts: int | None = None,
+    epochs: int | None = None,
+) -> tuple[Bench, Task]:
+    """Return the bench of a task and the task; the ids are computed on the first call and kept in ``workplace``.
+
+    ``texts`` takes so many texts of each part only, ``epochs`` trains for so many at most.
+
+    :raises TaskDataError: if the data set is missing, cut off or not what it should be.
+    """
+    task = TASKS[name].load(data) if texts is None else smaller(TASKS[name].load(data), validated_count(texts, "texts"))
+    opened = Embedding.open(embedding)
+    recipe = recipe_of(name) if epochs is None else replace(recipe_of(name), epochs=validated_count(epochs, "epochs"))
+    digest = fingerprint(task)
+    bench = Bench(
+        task=name,
+        data=digest,
+        embedding=opened.folder or embedding,
+        folder=workplace / name / f"{opened.name}-{opened.fingerprint[:8]}-{digest[:8]}",
+        recipe=recipe,
+        device=device,
+        threads=threads,
+    )
+    if not bench.material.exists():
+        save_material(material_of(task, opened, TextPolicy(), jobs=jobs), bench.material)
+    return bench, task

@@ -1,0 +1,88 @@
+"""The search for GPUs, run on CPU tensors, returns the oracle's word for every query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import torch
+
+from deniable import Embedding, InvalidParameter, Multivariate, SecureRandomness
+from deniable.neighbours import set_device
+from deniable.neighbours.gpu import TILE, GpuNeighbours
+from deniable.neighbours.oracle import OracleNeighbours
+from hostile import HOSTILE, equal_vectors, hostile_queries, near_ties, noisy_queries
+from strategies import random_embedding
+
+
+@pytest.mark.parametrize("epsilon", [0.001, 1.0, 50.0])
+@pytest.mark.parametrize(("words", "dimension"), [(1, 3), (2, 1), (TILE - 1, 2), (TILE + 1, 50), (1000, 301)])
+def test_equal_to_the_oracle_at_every_size_and_noise_level(words: int, dimension: int, epsilon: float) -> None:
+    embedding = random_embedding(words, dimension)
+    queries = noisy_queries(embedding, epsilon, 300)
+    assert np.array_equal(GpuNeighbours(embedding, device="cpu").nearest(queries), OracleNeighbours(embedding).nearest(queries))
+
+
+@pytest.mark.parametrize("data", HOSTILE)
+def test_equal_to_the_oracle_on_hostile_data(data: str) -> None:
+    embedding = HOSTILE[data]()
+    queries = hostile_queries(embedding)
+    assert np.array_equal(GpuNeighbours(embedding, device="cpu").nearest(queries), OracleNeighbours(embedding).nearest(queries))
+
+
+def test_a_search_without_its_error_bound_is_told_from_the_oracle(monkeypatch: pytest.MonkeyPatch) -> None:
+    embedding = near_ties()
+    queries = noisy_queries(embedding, 1.0, 500)
+    careless = GpuNeighbours(embedding, device="cpu")
+    monkeypatch.setattr(careless, "_error", lambda *norms: 0.0 * norms[0])
+    assert not np.array_equal(careless.nearest(queries), OracleNeighbours(embedding).nearest(queries))
+
+
+def test_words_that_share_an_earlier_vector_never_win() -> None:
+    embedding = equal_vectors()
+    assert not np.isin(GpuNeighbours(embedding, device="cpu").nearest(embedding.vectors), embedding.shadowed).any()
+
+
+def test_the_k_nearest_equal_the_oracle() -> None:
+    embedding = random_embedding(200, 12)
+    queries = noisy_queries(embedding, 3.0, 20)
+    assert np.array_equal(GpuNeighbours(embedding, device="cpu").nearest_k(queries, 5)[0], OracleNeighbours(embedding).nearest_k(queries, 5)[0])
+
+
+def test_no_queries_give_no_words() -> None:
+    assert len(GpuNeighbours(random_embedding(3, 2), device="cpu").nearest(np.zeros((0, 2), dtype=np.float32))) == 0
+
+
+def test_it_refuses_to_run_where_products_may_be_rounded_to_tf32() -> None:
+    search = GpuNeighbours(random_embedding(3, 2), device="cpu")
+    torch.set_float32_matmul_precision("high")
+    try:
+        with pytest.raises(InvalidParameter, match="highest"):
+            search.nearest(np.zeros((1, 2), dtype=np.float32))
+    finally:
+        torch.set_float32_matmul_precision("highest")
+
+
+def test_a_device_that_is_not_there_is_refused() -> None:
+    with pytest.raises(InvalidParameter, match="device"):
+        GpuNeighbours(random_embedding(3, 2), device="meteorite")
+
+
+@pytest.fixture
+def on_cpu_tensors() -> Iterator[None]:
+    set_device("cpu")
+    yield
+    set_device(None)
+
+
+@pytest.mark.usefixtures("on_cpu_tensors")
+def test_a_mechanism_uses_the_device_that_was_asked_for() -> None:
+    mechanism = Multivariate(random_embedding(50, 4), epsilon=1e6)
+    assert isinstance(mechanism.neighbours, GpuNeighbours)
+    assert mechanism.perturb(np.arange(50), SecureRandomness()).tolist() == list(range(50))
+
+
+def test_otherwise_no_mechanism_does() -> None:
+    embedding: Embedding = random_embedding(5, 4)
+    assert not isinstance(Multivariate(embedding, epsilon=1.0).neighbours, GpuNeighbours)
