@@ -31,7 +31,7 @@ from deniable.parameters import validated_count
 SEED = 1
 """Every calibration uses the same public directions, so results can be compared and cached."""
 
-_PRODUCTS_AT_ONCE = 1 << 25
+_PRODUCTS_AT_ONCE = 1 << 26
 _MOST_ORIGINS = 256
 
 
@@ -71,7 +71,7 @@ class Rays:
         directions: Floats | None = None,
         words: WordTables | None = None,
     ) -> None:
-        """Compute the projections of all words on the directions: 4 bytes for each word and ray.
+        """Compute the projections of all words on the directions: 2 bytes for each word and ray.
 
         ``directions`` are used in place of those of the seed, and ``words`` if their tables are there already.
 
