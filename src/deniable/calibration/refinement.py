@@ -55,6 +55,7 @@ def _at_stake(calibration: Calibration, targets: Targets, epsilon: float) -> Ids
 
 def _failing(engine: Rays, calibration: Calibration, targets: Targets, rows: Ids, epsilons: Floats) -> Ids:
     """Return how many words miss the targets at each ε, as far as the words at stake can tell."""
+    assert targets.min_distinct is not None  # noqa: S101 - said by the caller
     gamma, draws = GammaFunction(calibration.embedding.dimension), gamma_draws(calibration.rays, calibration.embedding.dimension)
     fails = np.zeros((len(calibration.ids), len(epsilons)), dtype=bool)
     reach = furthest_radius(float(epsilons.min()), gamma, draws)

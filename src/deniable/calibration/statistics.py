@@ -125,11 +125,12 @@ def jackknife(envelope: Envelope, epsilon: float, gamma: GammaFunction, eta: flo
     only_here = (np.count_nonzero(sums, axis=1) == 1)[:, None] & (sums > 0.0)
     left[only_here] = 0.0  # what is left of such words is rounding
     left /= rays - np.bincount(membership, minlength=groups)
-    values = np.empty((groups, 5))
-    for group in range(groups):
-        p = np.sort(left[:, group])[::-1]
-        without = Distribution(words=met, probabilities=p, standard_errors=p)
-        values[group] = without.support(eta), *without.entropies()
+    falling = -np.sort(-left, axis=0)
+    reached = np.cumsum(falling, axis=0) >= (1.0 - eta) * (1.0 - 1e-12)
+    support = np.where(reached.any(axis=0), reached.argmax(axis=0) + 1, len(met))
+    shannon = -(falling * np.log2(np.where(falling > 0.0, falling, 1.0))).sum(axis=0)
+    collision, top = -np.log2(np.square(falling).sum(axis=0)), -np.log2(falling[0])
+    values = np.column_stack([support, np.log2(np.count_nonzero(falling, axis=0)), shannon, collision, top])
     errors: Floats = np.sqrt((groups - 1) / groups * np.square(values - values.mean(axis=0)).sum(axis=0))
     return float(errors[0]), errors[1:]
 
