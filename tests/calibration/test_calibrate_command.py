@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import json
+import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -136,3 +139,28 @@ def test_a_damaged_cache_is_one_clear_message(tmp_path: Path) -> None:
     assert failed.returncode == 1
     assert "the stored calibration is damaged: remove its folder and calibrate again" in failed.stderr
     assert failed.stderr.count("\n") == 1
+
+
+def test_a_run_stopped_by_the_keyboard_is_continued_and_gives_the_same(home: Path) -> None:
+    vectors = np.random.default_rng(1).standard_normal((2000, 8))
+    store.save(Embedding([f"w{i}" for i in range(2000)], vectors), "larger")
+    command = [sys.executable, "-m", "deniable", "calibrate", "--embedding", "larger", "--rays", "1000", "--json", "--quiet"]
+    command += ["--max-unchanged", "0.9", "--quantile", "0.5"]
+    folder = home / "embeddings" / "larger" / "calibrations"
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until = time.monotonic() + 120
+    while not any(journal.stat().st_size for journal in folder.glob("*/journal.txt")) and time.monotonic() < until:
+        time.sleep(0.005)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=120)
+    assert running.returncode not in (0, None)
+    assert not out
+    assert "Traceback" not in err
+    (journal,) = folder.glob("*/journal.txt")
+    lines = journal.read_text().splitlines()
+    assert 0 < len(lines) < 8
+    continued = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert journal.read_text().splitlines()[: len(lines)] == lines
+    shutil.rmtree(folder)
+    anew = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert json.loads(continued.stdout) == json.loads(anew.stdout)

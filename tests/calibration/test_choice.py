@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from deniable import Embedding, InvalidParameter
-from deniable.calibration.choice import Targets, choose, evaluate
+from deniable.calibration import refinement
+from deniable.calibration.choice import Targets, choose, choose_for_protection, evaluate
 from deniable.calibration.measure import calibrate, epsilon_range
 from deniable.calibration.rays import Rays
 from deniable.errors import DamagedCalibration, TargetsNotMet
@@ -36,16 +37,58 @@ def test_the_chosen_epsilon_meets_the_target_and_a_little_more_does_not(most: fl
     assert (choice.upper >= choice.unchanged).all()
 
 
-def test_distinct_words_are_met_on_the_grid() -> None:
+@pytest.mark.parametrize("quantile", [1.0, 0.5])
+def test_distinct_words_are_met_by_the_chosen_epsilon_and_missed_a_little_above(quantile: float) -> None:
     calibration = calibrate(random_embedding(300, 6), rays=200, walks=True)
     assert calibration.distinct is not None
-    wanted = int(np.median(calibration.distinct[:, 5]))
-    targets = Targets(min_distinct=wanted, max_unchanged=0.9, quantile=0.5)
+    wanted = int(np.quantile(calibration.distinct[:, 5], 1.0 - quantile))
+    targets = Targets(min_distinct=wanted, max_unchanged=0.9, quantile=quantile)
     choice = choose(calibration, targets)
-    assert choice.distinct is not None
-    assert ((choice.distinct >= wanted) & (choice.unchanged <= 0.9)).sum() >= 150
-    for epsilon in calibration.epsilons[calibration.epsilons > choice.epsilon]:
-        assert len(evaluate(calibration, float(epsilon), targets).failing) > 150
+    assert choice.epsilon >= calibration.epsilons[5]
+    for epsilon, enough in ((choice.epsilon, True), (choice.epsilon * 1.01, False)):
+        again = calibrate(calibration.embedding, rays=200, epsilons=np.array([epsilon]), walks=True, keep=False)
+        found = evaluate(again, epsilon, targets)
+        assert bool(len(found.failing) <= 300 - np.ceil(quantile * 300)) is enough
+        if enough:
+            assert choice.distinct is not None
+            assert found.distinct is not None
+            assert np.array_equal(choice.distinct[np.argsort(calibration.ids)], found.distinct[np.argsort(again.ids)])
+            assert set(calibration.ids[choice.failing]) == set(again.ids[found.failing])
+
+
+def test_an_epsilon_that_misses_the_target_on_all_words_is_not_returned(monkeypatch: pytest.MonkeyPatch) -> None:
+    calibration = calibrate(random_embedding(300, 6), rays=200, walks=True)
+    assert calibration.distinct is not None
+    targets = Targets(min_distinct=int(calibration.distinct[:, 5].min()))
+    monkeypatch.setattr(refinement, "_failing", lambda *_: np.zeros(refinement._STEPS, dtype=np.int64))
+    choice = choose(calibration, targets)
+    again = calibrate(calibration.embedding, rays=200, epsilons=np.array([choice.epsilon]), walks=True, keep=False)
+    assert not len(evaluate(again, choice.epsilon, targets).failing)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.1])
+def test_protecting_a_share_of_the_words_gives_a_larger_epsilon_and_names_them(share: float) -> None:
+    calibration = calibrate(random_embedding(200, 6), rays=100)
+    targets = Targets(max_unchanged=0.5)
+    choice = choose_for_protection(calibration, targets, most_protected=share)
+    assert len(choice.failing) <= share * 200
+    assert (np.delete(choice.unchanged, choice.failing) <= 0.5).all()
+    assert choice.epsilon >= choose(calibration, targets).epsilon
+    above, _ = calibration.unchanged(choice.epsilon * 1.002)
+    assert (above > 0.5).sum() > share * 200
+
+
+def test_a_share_of_protected_words_that_makes_no_sense_is_refused() -> None:
+    with pytest.raises(InvalidParameter, match="most_protected"):
+        choose_for_protection(calibrate(line_embedding(0.0, 1.0), rays=10), Targets(max_unchanged=0.5), most_protected=1.0)
+
+
+def test_rays_in_parts_give_the_same_calibration() -> None:
+    embedding = random_embedding(150, 5)
+    whole = calibrate(embedding, rays=70, walks=True, keep=False)
+    parts = calibrate(embedding, rays=70, walks=True, keep=False, table_bytes=20 * 2 * 160)
+    for name in ("ids", "radii", "distinct", "support", "entropies", "support_errors", "entropy_errors"):
+        assert np.array_equal(getattr(whole, name), getattr(parts, name))
 
 
 def test_targets_that_no_epsilon_meets_are_refused_with_the_words_in_the_way() -> None:

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from deniable import Embedding, InvalidParameter
 from deniable.calibration.rays import Rays, ray_paths
-from deniable.calibration.tiles import tiled_order
+from deniable.calibration.tables import TILES_AT_ONCE, UNIT
+from deniable.calibration.tiles import TILE, tiled_order
 from direct import Direct, assert_same_words
 from strategies import line_embedding, random_embedding
 
@@ -98,6 +99,22 @@ def test_a_walk_begins_with_the_first_breakpoint_and_ends_where_it_is_told() -> 
         assert np.array_equal(envelope.radii[begins[some]], first[word][some])
         assert np.array_equal(envelope.winners[begins[some]], behind[word][some])
         assert (envelope.radii < 2.0).all()
+
+
+@pytest.mark.parametrize("path", ray_paths())
+def test_little_memory_gives_the_same_numbers(path: str) -> None:
+    embedding, ids = random_embedding(150, 5), np.arange(0, 150, 11)
+    whole, parts = (Rays(embedding, rays=30, path=path, table_bytes=size) for size in (1 << 20, 7 * 2 * 160))
+    assert (whole.in_parts, parts.in_parts) == (False, True)
+    assert all(np.array_equal(a, b) for a, b in zip(whole.first_breakpoints(ids), parts.first_breakpoints(ids), strict=True))
+    for a, b in zip(whole.envelopes(ids, furthest=4.0), parts.envelopes(ids, furthest=4.0), strict=True):
+        assert a.start == b.start
+        assert all(np.array_equal(getattr(a, name), getattr(b, name)) for name in ("counts", "winners", "radii"))
+
+
+def test_native_code_and_numpy_share_their_units() -> None:
+    native = pytest.importorskip("deniable.neighbours._native")
+    assert (native.RAY_TILE, native.RAY_TILES_AT_ONCE, native.RAY_UNIT) == (TILE, TILES_AT_ONCE, UNIT)
 
 
 def test_words_that_share_a_vector_have_the_cell_of_the_first() -> None:

@@ -16,6 +16,7 @@ from deniable.calibration.statistics import (
     average_unchanged,
     distinct_words,
     furthest_radius,
+    jackknife,
     output_distribution,
     unchanged,
     unchanged_counts,
@@ -82,6 +83,32 @@ def test_the_average_over_words_has_the_error_of_its_rays() -> None:
         averages.append(average_unchanged(radii, 3.0, gamma))
     spread = np.std([a for a, _ in averages], ddof=1)
     assert 0.6 < np.mean([e for _, e in averages]) / spread < 1.6
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 4.0])
+def test_errors_of_support_and_entropies_are_the_spread_over_sets_of_rays(epsilon: float) -> None:
+    embedding, gamma, sets, word = random_embedding(400, 3), GammaFunction(3), 150, np.array([17])
+    reach = furthest_radius(epsilon, gamma)
+    found, errors = np.empty((sets, 5)), np.empty((sets, 5))
+    for seed in range(sets):
+        envelope = next(Rays(embedding, rays=200, seed=seed).envelopes(word, furthest=reach))
+        distribution = output_distribution(envelope, epsilon, gamma)
+        found[seed] = distribution.support(), *distribution.entropies()
+        support, entropies = jackknife(envelope, epsilon, gamma)
+        errors[seed] = support, *entropies
+    ratio = errors.mean(axis=0) / found.std(axis=0, ddof=1)
+    # H₀ counts words that hardly any ray meets: its spread is overstated, which errs on the side of caution.
+    assert (ratio > 0.75).all()
+    assert (ratio[[0, 2, 3, 4]] < 1.35).all()
+    covered = (np.abs(found - found.mean(axis=0)) < 2.0 * errors).mean(axis=0)
+    assert (covered > 0.88).all()
+
+
+def test_one_ray_has_no_error() -> None:
+    envelope = next(Rays(random_embedding(50, 3), rays=1).envelopes(np.array([0])))
+    support, entropies = jackknife(envelope, 1.0, GammaFunction(3))
+    assert math.isnan(support)
+    assert np.isnan(entropies).all()
 
 
 def test_support_and_entropies_of_a_known_distribution() -> None:

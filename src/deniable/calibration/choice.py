@@ -2,14 +2,14 @@
 
 Targets: N_w at most ``max_unchanged``, and at least ``min_distinct`` distinct words among one draw a ray, for a share
 ``quantile`` of the words (1 = all). N_w grows with ε, so the largest ε is found by halving. Distinct words are known at the
-calibration's values of ε only, so then the answer is one of these. Whatever is found is evaluated once more on all words
-before it is returned.
+calibration's values of ε only: the largest of these that meets the targets is a first answer, and ``refinement`` looks
+between it and the next. Whatever is found is evaluated once more on all words before it is returned.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -63,6 +63,8 @@ class Choice:
 def choose(calibration: Calibration, targets: Targets) -> Choice:
     """Return the largest ε that meets the targets.
 
+    For distinct words the walks between two values of the calibration are made anew, which takes a while for many words.
+
     :raises TargetsNotMet: if there is none.
     :raises InvalidParameter: if no target is given, or distinct words are asked for and were not counted.
     """
@@ -73,14 +75,30 @@ def choose(calibration: Calibration, targets: Targets) -> Choice:
     else:
         if calibration.distinct is None:
             raise InvalidParameter("min_distinct", targets.min_distinct, "needs a calibration with walks")
-        met = [e for e in sorted(calibration.epsilons.tolist(), reverse=True) if _meets(evaluate(calibration, e, targets))]
+        met = [e for e in sorted(calibration.epsilons.tolist(), reverse=True) if meets(evaluate(calibration, e, targets))]
         if not met:
             raise TargetsNotMet(_why_not(calibration, targets))
-        epsilon = met[0]
+        from deniable.calibration.refinement import refined
+
+        return refined(calibration, targets, met[0])
     choice = evaluate(calibration, epsilon, targets)
-    while not _meets(choice):  # rounding may have left the value a hair too large
+    while not meets(choice):  # rounding may have left the value a hair too large
         choice = evaluate(calibration, choice.epsilon * (1.0 - _SMALLEST_STEP), targets)
     return choice
+
+
+def choose_for_protection(calibration: Calibration, targets: Targets, *, most_protected: float = 0.01) -> Choice:
+    """Return the largest ε at which at most a share ``most_protected`` of the words misses the targets.
+
+    ``failing`` of the answer are these words: with them protected (``protection.protect``) the others, and so all that go
+    in, meet the targets at this ε. The quantile of the targets is not used: after protection all words count.
+
+    :raises InvalidParameter: if the share is not between 0 and 1, or as ``choose`` does.
+    :raises TargetsNotMet: if more words miss the targets at every ε.
+    """
+    if not 0.0 <= most_protected < 1.0:
+        raise InvalidParameter("most_protected", most_protected, "must be a share of the words from 0 to below 1, such as 0.01")
+    return choose(calibration, replace(targets, quantile=1.0 - most_protected))
 
 
 def evaluate(calibration: Calibration, epsilon: float, targets: Targets) -> Choice:
@@ -114,7 +132,8 @@ def allowed_to_fail(words: int, quantile: float) -> int:
     return words - math.ceil(quantile * words * (1.0 - 1e-12))
 
 
-def _meets(choice: Choice) -> bool:
+def meets(choice: Choice) -> bool:
+    """Return whether enough words meet the targets."""
     return len(choice.failing) <= allowed_to_fail(len(choice.unchanged), choice.targets.quantile)
 
 

@@ -29,6 +29,9 @@ def write_words(calibration: Calibration, epsilons: list[float], *, csv: Path | 
         if calibration.distinct is not None and calibration.support is not None and calibration.entropies is not None and len(at):
             columns |= {"distinct": calibration.distinct[:, at[0]], "support": calibration.support[:, at[0]]}
             columns |= {name: calibration.entropies[:, at[0], i] for i, name in enumerate(("H0", "H1", "H2", "Hinf"))}
+        if calibration.support_errors is not None and calibration.entropy_errors is not None and len(at):
+            columns |= {"support_error": calibration.support_errors[:, at[0]]}
+            columns |= {f"{name}_error": calibration.entropy_errors[:, at[0], i] for i, name in enumerate(("H0", "H1", "H2", "Hinf"))}
         tables.append(pyarrow.table(columns))
     table = pyarrow.concat_tables(tables)
     for path, write in ((csv, pyarrow.csv.write_csv), (parquet, pyarrow.parquet.write_table)):

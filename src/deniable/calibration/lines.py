@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.calibration.tables import RayTables, WordTables
+from deniable.calibration.tables import UNIT, RayTables, WordTables
 from deniable.calibration.tiles import TILE
 from deniable.interfaces import Floats, Ids, Vectors
 
@@ -15,6 +15,7 @@ _LARGEST_INVERSE = np.float32(1e30)
 _RELATIVE = 1e-6
 _TESTS_AT_ONCE = 1 << 22
 _NEAR_TILES = 12
+_UNIT = np.float32(UNIT)
 
 Pieces = tuple[NDArray[np.uint32], NDArray[np.uint32], Floats]
 
@@ -94,9 +95,9 @@ class _Walk:
         return radii, winners
 
     def _search(self, rays: Ids) -> tuple[Floats, Ids]:
-        words, projections = self._t._words, self._t._rays.projections
+        words, tables = self._t._words, self._t._rays
         current = self._winners[rays]
-        own = projections[rays, current // TILE, current % TILE]
+        own = (self._t._flat[current] * tables.directions[rays]).sum(axis=1).astype(np.float32)
         margin = words.slack[current // TILE] + self._slack
         low, high = own - margin, own + margin
         inverse = np.full(len(rays), self._cap, dtype=np.float32)
@@ -104,19 +105,21 @@ class _Walk:
         self._tighten(inverse, np.repeat(np.arange(len(rays)), len(near)), np.tile(near, len(rays)), rays, high, current)
         threshold = self._threshold(low, inverse, rays)
         with np.errstate(invalid="ignore"):  # infinity times zero: a tile in which no word can win
-            bound = self._t._rays.highest[rays, : words.tiles] - self._least * inverse[:, None]
+            bound = tables.highest[rays, : words.tiles] * _UNIT - self._least * inverse[:, None]
         owners, tiles = np.nonzero(bound > threshold[:, None])
         self._tighten(inverse, owners, tiles, rays, high, current)
         threshold = self._threshold(low, inverse, rays)
         with np.errstate(invalid="ignore"):
-            value = projections[rays[owners], tiles] - self._cost_low[tiles] * inverse[owners][:, None]
+            value = tables.projections[rays[owners], tiles] * _UNIT - self._cost_low[tiles] * inverse[owners][:, None]
         pairs, slots = np.nonzero(value > (threshold[owners] - words.slack[tiles])[:, None])
         return self._decide(rays, owners[pairs], tiles[pairs] * TILE + slots, current)
 
     def _tighten(self, inverse: Vectors, owners: Ids, tiles: Ids, rays: Ids, high: Vectors, current: Ids) -> None:
         """Raise the bounds by what words of these (ray, tile) pairs surely reach."""
         words = self._t._words
-        rise = self._t._rays.projections[rays[owners], tiles] - (high[owners] + words.slack[tiles])[:, None]
+        # A projection may be one unit and twice the slack below its number of units; two units leave room for rounding.
+        least = (self._t._rays.projections[rays[owners], tiles] - np.float32(2.0)) * _UNIT
+        rise = least - (high[owners] + words.slack[tiles] * np.float32(2.0))[:, None]
         cost = self._cost_high[tiles] - (self._costs[rays[owners]].astype(np.float32) * _DOWN)[:, None]
         useful = (rise > 0) & (cost > np.float32(1e-30)) & (cost < np.float32(1e30))
         useful &= tiles[:, None] * TILE + np.arange(TILE) != current[owners][:, None]

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from deniable.calibration.gamma import GammaFunction, gamma_draws
-from deniable.calibration.rays import SEED, Envelope, Rays
+from deniable.calibration.rays import SEED, TABLE_BYTES, Envelope, Rays
 from deniable.calibration.results import Store, calibration_folder, words_digest
-from deniable.calibration.statistics import ETA, distinct_words, furthest_radius, output_distribution, unchanged
+from deniable.calibration.statistics import ETA, GROUPS, distinct_words, furthest_radius, jackknife, output_distribution, unchanged
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Floats, Ids
@@ -20,6 +20,7 @@ from deniable.parameters import validated_count, validated_epsilon
 
 GRID_VALUES = 12
 _PAIRS_AT_ONCE = 256_000
+_PAIRS_AT_ONCE_IN_PARTS, _WALKS_AT_ONCE_IN_PARTS = 16_384_000, 1_024_000  # many, so that the parts' tables are seldom made again
 _WORDS_TO_FIND_THE_RANGE = 256
 
 Report = Callable[[int, int], None]
@@ -30,7 +31,8 @@ class Calibration:
     """What was found for the words ``ids`` (row i of every array is word ``ids[i]``).
 
     ``radii`` are the first breakpoints, so N_w is known at every ε. The statistics of the walks are there at ``epsilons``
-    only, and None if no walks were asked for: ``distinct`` words among one draw a ray, the ``support`` S_w, ``entropies``.
+    only, and None if no walks were asked for: ``distinct`` words among one draw a ray, the ``support`` S_w, ``entropies``
+    (H₀, H₁, H₂, H_∞ in bits), and the standard errors of the last two.
     """
 
     embedding: Embedding
@@ -42,6 +44,8 @@ class Calibration:
     support: Ids | None
     entropies: Floats | None
     folder: Path | None
+    support_errors: Floats | None = None
+    entropy_errors: Floats | None = None
     _seen: dict[float, tuple[Floats, Floats]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -68,12 +72,14 @@ def calibrate(
     eta: float = ETA,
     keep: bool = True,
     report: Report | None = None,
+    table_bytes: int = TABLE_BYTES,
 ) -> Calibration:
     """Return the calibration of all words, or of ``ids``: from the disk as far as it was computed before.
 
     With ``walks`` the statistics S_w, distinct words and entropies are computed at ``epsilons``, or at twelve values from
     where hardly a word stays to where most do. ``report`` is told how many words are done, of how many. What is done
-    stays on the disk (unless ``keep`` is false), so an interrupted run is continued by the next.
+    stays on the disk (unless ``keep`` is false), so an interrupted run is continued by the next. Projections take at most
+    ``table_bytes`` of memory; the numbers do not depend on it.
 
     :raises InvalidParameter: if there is no word to look at, or a number is not allowed.
     :raises DamagedCalibration: if what is on the disk cannot be trusted.
@@ -83,7 +89,6 @@ def calibrate(
         raise InvalidParameter("words", "none", "there is no word to calibrate: none of them is in the embedding")
     if epsilons is not None and not len(epsilons):
         epsilons = None
-    engine: Rays | None = None
     settings: dict[str, Any] = {
         "fingerprint": embedding.fingerprint,
         "rays": rays,
@@ -93,6 +98,8 @@ def calibrate(
         "eta": eta if walks else None,
         "epsilons": None if not walks else "auto" if epsilons is None else [validated_epsilon(float(e)) for e in epsilons],
     }
+    if walks:
+        settings["groups"] = GROUPS
     columns: dict[str, tuple[str, tuple[int, ...]]] = {"ids": ("<i8", ()), "radii": ("<f4", (rays,))}
     values = GRID_VALUES if epsilons is None else len(epsilons)
     if walks:
@@ -100,17 +107,20 @@ def calibrate(
             "distinct": ("<u4", (values,)),
             "support": ("<u4", (values,)),
             "entropies": ("<f4", (values, 4)),
+            "support_errors": ("<f4", (values,)),
+            "entropy_errors": ("<f4", (values, 4)),
             "grid": ("<f8", (values,)),
         }
     words = len(embedding) if ids is None else len(ids)
     folder = calibration_folder(embedding, settings)
     store: Store | _Memory = Store(folder, settings, columns, words) if keep else _Memory(columns, words)
     if not store.complete:
-        engine = Rays(embedding, rays=rays)
+        engine = Rays(embedding, rays=rays, table_bytes=table_bytes)
         order = engine.order if ids is None else ids[np.argsort(engine.place(ids), kind="stable")]
         found = np.asarray(store.arrays["grid"][0]) if walks and store.done else epsilons
         grid = epsilon_range(engine) if walks and found is None else found
-        at_once = max(1, _PAIRS_AT_ONCE // rays)
+        pairs = _PAIRS_AT_ONCE if not engine.in_parts else _WALKS_AT_ONCE_IN_PARTS if walks else _PAIRS_AT_ONCE_IN_PARTS
+        at_once = max(1, pairs // rays)
         for start in range(store.done, words, at_once):
             part = order[start : start + at_once]
             store.append(ids=part, **_rows(engine, part, None if not walks else grid, eta))
@@ -127,6 +137,8 @@ def calibrate(
         support=np.asarray(arrays["support"]) if walks else None,
         entropies=np.asarray(arrays["entropies"]) if walks else None,
         folder=folder if keep else None,
+        support_errors=np.asarray(arrays["support_errors"]) if walks else None,
+        entropy_errors=np.asarray(arrays["entropy_errors"]) if walks else None,
     )
 
 
@@ -168,6 +180,7 @@ def _rows(engine: Rays, ids: Ids, grid: Floats | None, eta: float) -> dict[str, 
     gamma, draws = GammaFunction(engine.embedding.dimension), gamma_draws(engine.rays, engine.embedding.dimension)
     radii, shape = np.full((len(ids), engine.rays), np.inf), (len(ids), len(grid))
     distinct, support, entropies = np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64), np.empty((*shape, 4))
+    support_errors, entropy_errors = np.empty(shape), np.empty((*shape, 4))
     for i, envelope in enumerate(engine.envelopes(ids, furthest=furthest_radius(float(grid.min()), gamma, draws))):
         radii[i] = _first(envelope)
         for e, epsilon in enumerate(grid.tolist()):
@@ -175,11 +188,14 @@ def _rows(engine: Rays, ids: Ids, grid: Floats | None, eta: float) -> dict[str, 
             distinct[i, e] = distinct_words(envelope, epsilon, draws)
             support[i, e] = found.support(eta)
             entropies[i, e] = found.entropies()
+            support_errors[i, e], entropy_errors[i, e] = jackknife(envelope, epsilon, gamma, eta)
     return {
         "radii": rounded_up(radii),
         "distinct": distinct,
         "support": support,
         "entropies": entropies,
+        "support_errors": support_errors,
+        "entropy_errors": entropy_errors,
         "grid": np.tile(grid, (len(ids), 1)),
     }
 

@@ -32,8 +32,12 @@ from deniable.parameters import validated_count
 SEED = 1
 """Every calibration uses the same public directions, so results can be compared and cached."""
 
-_PRODUCTS_AT_ONCE = 1 << 25
+TABLE_BYTES = 2 << 30
+"""Projections take at most so much memory, unless told otherwise: more rays are taken through the words in several parts."""
+
+_PRODUCTS_AT_ONCE = 1 << 26
 _MOST_ORIGINS = 256
+_BYTES_PER_PROJECTION = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,8 +75,12 @@ class Rays:
         path: str | None = None,
         directions: Floats | None = None,
         words: WordTables | None = None,
+        table_bytes: int = TABLE_BYTES,
     ) -> None:
-        """Compute the projections of all words on the directions: 4 bytes for each word and ray.
+        """Put the words in tiles and, if they fit in ``table_bytes``, compute their projections: 2 bytes for each word and ray.
+
+        If they do not fit, every question goes through the rays in parts, and each part's projections are computed again:
+        the answers are the same, and few questions about many words are much faster than many about few.
 
         ``directions`` are used in place of those of the seed, and ``words`` if their tables are there already.
 
@@ -82,23 +90,20 @@ class Rays:
         self.rays = validated_count(rays if directions is None else len(directions), "rays")
         self.path = _chosen(path)
         self._words = word_tables(embedding) if words is None else words
-        along = unit_directions(self.rays, embedding.dimension, seed=seed) if directions is None else np.ascontiguousarray(directions)
-        self._tables = ray_tables(self._words, along)
+        self.directions: Floats = (
+            unit_directions(self.rays, embedding.dimension, seed=seed) if directions is None else np.ascontiguousarray(directions)
+        )
         self._flat = self._words.vectors.reshape(-1, embedding.dimension)
         self._ids = self._words.ids.reshape(-1)
-        self._native: Any = None
-        if self.path != "numpy":
-            from deniable.neighbours import _native
-
-            w, t = self._words, self._tables
-            self._native = _native.Rays(w.vectors, w.ids, w.half, w.gaps, w.slack, t.projections, t.highest, t.directions)
-        self._numpy = NumpyRays(self._words, self._tables)
         self._first = first_of_each(embedding)
+        at_once = max(1, validated_count(table_bytes, "table_bytes") // (_BYTES_PER_PROJECTION * len(self._flat)))
+        self._slices = [slice(start, min(start + at_once, self.rays)) for start in range(0, self.rays, at_once)]
+        self._whole = None if self.in_parts else _Part(self._words, self.directions, self.path)
 
     @property
-    def directions(self) -> Floats:
-        """The unit vectors along which the rays go, one a row."""
-        return self._tables.directions
+    def in_parts(self) -> bool:
+        """Whether the projections of all rays are too large to be kept."""
+        return len(self._slices) > 1
 
     @property
     def order(self) -> Ids:
@@ -112,11 +117,9 @@ class Rays:
     def first_breakpoints(self, ids: Ids) -> tuple[Floats, Ids]:
         """Return for each word and ray the radius at which its cell ends, and the word behind; infinity and -1 for no end."""
         radii, winners = np.empty((len(ids), self.rays)), np.empty((len(ids), self.rays), dtype=np.int64)
-        for part, origins in self._origins(ids):
-            if self._native is None:
-                radii[part], winners[part] = self._numpy.first(*origins)
-            else:
-                self._native.first(*origins, radii[part], winners[part], self.path, threads())
+        for rays, part in self._parts():
+            for rows, origins in self._origins(ids):
+                radii[rows, rays], winners[rows, rays] = part.first(*origins)
         outside = winners < 0
         winners = self._ids[winners]
         winners[outside] = -1
@@ -124,16 +127,25 @@ class Rays:
 
     def envelopes(self, ids: Ids, *, furthest: float = np.inf) -> Iterator[Envelope]:
         """Yield each word's walks up to the radius ``furthest``; an id of ⊥ starts in the cell of the word nearest to it."""
-        reach = furthest * self._words.factor
+        if not self.in_parts:
+            for _, part in self._parts():
+                yield from self._walked(part, ids, furthest)
+            return
+        yield from map(_joined, zip(*(list(self._walked(part, ids, furthest)) for _, part in self._parts()), strict=True))
+
+    def _walked(self, part: _Part, ids: Ids, furthest: float) -> Iterator[Envelope]:
         for _, origins in self._origins(ids):
-            met = self._numpy.walk(*origins, reach) if self._native is None else self._native.walk(*origins, reach, self.path, threads())
-            for start, (counts, winners, radii) in zip(origins[4], met, strict=True):
+            for start, (counts, winners, radii) in zip(origins[4], part.walk(*origins, furthest * self._words.factor), strict=True):
                 yield Envelope(
                     start=int(self._ids[start]),
                     counts=counts.astype(np.int64),
                     winners=self._ids[winners],
                     radii=radii / self._words.factor,
                 )
+
+    def _parts(self) -> Iterator[tuple[slice, _Part]]:
+        for rays in self._slices:
+            yield rays, self._whole or _Part(self._words, self.directions[rays], self.path)
 
     def _origins(self, ids: Ids) -> Iterator[tuple[slice, tuple[Vectors, Vectors, Vectors, Vectors, Ids, Vectors]]]:
         ids = self.embedding.stands_in(np.asarray(ids, dtype=np.int64))
@@ -151,6 +163,43 @@ class Rays:
         if unknown.any():
             starts[unknown] = best_neighbours(self.embedding).nearest(self.embedding.unknown[None, :])[0]
         return starts
+
+
+class _Part:
+    """The projections on some of the directions, and what walks on them."""
+
+    def __init__(self, words: WordTables, directions: Floats, path: str) -> None:
+        tables = ray_tables(words, directions)
+        self._path, self._rays = path, len(directions)
+        self._native: Any = None
+        if path == "numpy":
+            self._numpy = NumpyRays(words, tables)
+        else:
+            from deniable.neighbours import _native
+
+            w, t = words, tables
+            self._native = _native.Rays(w.vectors, w.ids, w.half, w.gaps, w.slack, t.projections, t.highest, t.directions)
+
+    def first(self, *origins: Any) -> tuple[Floats, Ids]:
+        if self._native is None:
+            return self._numpy.first(*origins)
+        radii, winners = np.empty((len(origins[0]), self._rays)), np.empty((len(origins[0]), self._rays), dtype=np.int64)
+        self._native.first(*origins, radii, winners, self._path, threads())
+        return radii, winners
+
+    def walk(self, *origins_and_reach: Any) -> Any:
+        if self._native is None:
+            return self._numpy.walk(*origins_and_reach)
+        return self._native.walk(*origins_and_reach, self._path, threads())
+
+
+def _joined(parts: tuple[Envelope, ...]) -> Envelope:
+    return Envelope(
+        start=parts[0].start,
+        counts=np.concatenate([part.counts for part in parts]),
+        winners=np.concatenate([part.winners for part in parts]),
+        radii=np.concatenate([part.radii for part in parts]),
+    )
 
 
 def ray_paths() -> list[str]:

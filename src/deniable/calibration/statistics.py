@@ -5,7 +5,8 @@ With J independent rays, N_w(ε) is estimated by the mean of F_n(ε·R₁) over 
 ray and counts; it has the same expectation and more variance. Different words share the rays: errors of different words
 are correlated, and the error of an average over words is taken over the rays (``average_unchanged``), which are independent.
 
-S_w and H₀ count words that were met. Words that no ray meets are missing, so both are estimates from below. The paper swaps
+S_w and H₀ count words that were met. Words that no ray meets are missing, so both are estimates from below; their standard
+errors (``jackknife``) say how much another set of as many rays would give, and nothing about what all rays miss. The paper swaps
 two names: H₀ is the Hartley or max-entropy, H_∞ the min-entropy.
 """
 
@@ -22,6 +23,9 @@ from deniable.interfaces import Floats, Ids
 
 ETA = 0.05
 """S_w leaves out at most this much probability, unless told otherwise."""
+
+GROUPS = 20
+"""The errors of S_w and of the entropies come from leaving out one of so many groups of rays at a time."""
 
 _VALUES_AT_ONCE = 1 << 22
 
@@ -91,6 +95,49 @@ def furthest_radius(epsilon: float, gamma: GammaFunction | ChiFunction, draws: F
 def output_distribution(envelope: Envelope, epsilon: float, gamma: GammaFunction | ChiFunction) -> Distribution:
     """Return what the word becomes at this ε, from walks that went far enough (``furthest_radius``)."""
     rays = len(envelope.counts)
+    words, masses, _ = _pieces(envelope, epsilon, gamma)
+    met, places = np.unique(words, return_inverse=True)
+    sums = np.bincount(places, weights=masses, minlength=len(met))
+    # A ray meets a word at most once, so the squares of its pieces add up to the second moment.
+    squares = np.bincount(places, weights=masses * masses, minlength=len(met))
+    means = sums / rays
+    errors = np.sqrt(np.maximum(squares / rays - means * means, 0.0) / max(rays - 1, 1))
+    order = np.lexsort((met, -means))
+    order = order[means[order] > 0.0]
+    return Distribution(words=met[order], probabilities=means[order], standard_errors=errors[order])
+
+
+def jackknife(envelope: Envelope, epsilon: float, gamma: GammaFunction, eta: float = ETA) -> tuple[float, Floats]:
+    """Return the standard errors of S_w and of the four entropies at this ε.
+
+    Each is computed again without one group of rays after the other. The spread of these values is that of the estimate,
+    made smaller by a known factor (Shao and Tu, The Jackknife and Bootstrap, 1995, section 2.3).
+    """
+    rays = len(envelope.counts)
+    groups = min(GROUPS, rays)
+    if groups < 2:
+        return math.nan, np.full(4, math.nan)
+    words, masses, owners = _pieces(envelope, epsilon, gamma)
+    met, places = np.unique(words, return_inverse=True)
+    membership = np.arange(rays) * groups // rays
+    sums = np.bincount(places * groups + membership[owners], weights=masses, minlength=len(met) * groups).reshape(len(met), groups)
+    left = np.maximum(sums.sum(axis=1, keepdims=True) - sums, 0.0)
+    only_here = (np.count_nonzero(sums, axis=1) == 1)[:, None] & (sums > 0.0)
+    left[only_here] = 0.0  # what is left of such words is rounding
+    left /= rays - np.bincount(membership, minlength=groups)
+    falling = -np.sort(-left, axis=0)
+    reached = np.cumsum(falling, axis=0) >= (1.0 - eta) * (1.0 - 1e-12)
+    support = np.where(reached.any(axis=0), reached.argmax(axis=0) + 1, len(met))
+    shannon = -(falling * np.log2(np.where(falling > 0.0, falling, 1.0))).sum(axis=0)
+    collision, top = -np.log2(np.square(falling).sum(axis=0)), -np.log2(falling[0])
+    values = np.column_stack([support, np.log2(np.count_nonzero(falling, axis=0)), shannon, collision, top])
+    errors: Floats = np.sqrt((groups - 1) / groups * np.square(values - values.mean(axis=0)).sum(axis=0))
+    return float(errors[0]), errors[1:]
+
+
+def _pieces(envelope: Envelope, epsilon: float, gamma: GammaFunction) -> tuple[Ids, Floats, Ids]:
+    """Return the words of all pieces of all rays, how likely a ray's length ends in them, and the rays they belong to."""
+    rays = len(envelope.counts)
     owners = np.repeat(np.arange(rays), envelope.counts)
     reached = gamma(epsilon * envelope.radii)
     last = np.ones(len(owners), dtype=bool)
@@ -102,13 +149,4 @@ def output_distribution(envelope: Envelope, epsilon: float, gamma: GammaFunction
     some = envelope.counts > 0
     first[some] = reached[starts[some]]
     words = np.concatenate([np.full(rays, envelope.start, dtype=np.int64), envelope.winners])
-    masses = np.concatenate([first, until - reached])
-    met, places = np.unique(words, return_inverse=True)
-    sums = np.bincount(places, weights=masses, minlength=len(met))
-    # A ray meets a word at most once, so the squares of its pieces add up to the second moment.
-    squares = np.bincount(places, weights=masses * masses, minlength=len(met))
-    means = sums / rays
-    errors = np.sqrt(np.maximum(squares / rays - means * means, 0.0) / max(rays - 1, 1))
-    order = np.lexsort((met, -means))
-    order = order[means[order] > 0.0]
-    return Distribution(words=met[order], probabilities=means[order], standard_errors=errors[order])
+    return words, np.concatenate([first, until - reached]), np.concatenate([np.arange(rays), owners])

@@ -1,12 +1,13 @@
 """The tables that the rays are walked on: words in tiles, their projections, and bounds rounded outward.
 
 Everything is scaled by a power of two so that the longest vector is at most 1 long; radii are scaled back at the end.
-The float32 tables only rule words out. What is left is computed in float64 (``lines.py`` and ``native/rays.cpp``).
+The tables only rule words out. What is left is computed in float64 (``lines.py`` and ``native/rays.cpp``).
 
 The bounds, with u = 2⁻²⁴. A_u = ‖u - x‖²/2 is taken as (h_u + h_x) - p with p = ⟨u, x⟩ from a float32 matrix product:
 p is off by at most γ_n·‖u‖‖x‖ ≤ γ_n·(h_u + h_x), the sums by a few u·(h_u + h_x), so h is lowered by (n + 16)·u of
-itself. A projection is a float64 product rounded once, off by u·‖u‖; sums and products of projections that are as large
-as a word that can win has them (see ``native/rays.cpp``) add a few u·‖u‖ more: the slack of 2⁻²⁰·‖u‖ covers them.
+itself. A projection is a float32 product too, of a direction rounded to float32: off by less than (n + 16)·u·‖u‖, which
+is the slack. It is kept as a whole number of units of 1/32,500: what the projection and the slack come to, rounded up.
+So a projection is at most its number of units, and at least one unit and twice the slack less.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Floats, Ids, Vectors
 
 TILES_AT_ONCE = 64
-SLACK = 2.0**-20
+UNIT = 1.0 / 32_500
+NEVER = -32_768
+"""The projection of what cannot win: no word's is as low."""
+
 _LEAST = 1e-36
 _UNIT_ROUNDOFF = 2.0**-24
 _TILES_PROJECTED_AT_ONCE = 256
@@ -56,8 +60,8 @@ class RayTables:
     """Directions and the words' projections on them."""
 
     directions: Floats  # (rays, dimension)
-    projections: Vectors  # (rays, tiles, 32)
-    highest: Vectors  # (rays, tiles padded)
+    projections: NDArray[np.int16]  # (rays, tiles padded, 32), in units
+    highest: NDArray[np.int16]  # (rays, tiles padded), in units
 
 
 def word_tables(embedding: Embedding, *, clustered: bool = True) -> WordTables:
@@ -98,21 +102,28 @@ def bounds(vectors: Vectors) -> tuple[Vectors, Vectors, Vectors]:
     relative = (vectors.shape[1] + 16) * _UNIT_ROUNDOFF * 1.1
     half = (0.5 * squares * (1.0 - relative) - _LEAST).astype(np.float32)
     gaps = (0.5 * squares * 3.0 * relative + 4.0 * _LEAST).astype(np.float32)
-    slack = (np.sqrt(squares) * SLACK + _LEAST).astype(np.float32)
+    slack = (np.sqrt(squares) * relative + _LEAST).astype(np.float32)
     return half, gaps, slack
 
 
 def ray_tables(words: WordTables, directions: Floats) -> RayTables:
     """Return the projections of all words on the directions."""
     tiles, rays = words.tiles, len(directions)
-    projections = np.empty((rays, tiles, TILE), dtype=np.float32)
-    highest = np.full((rays, -(-tiles // TILES_AT_ONCE) * TILES_AT_ONCE), -np.inf, dtype=np.float32)
+    padded = -(-tiles // TILES_AT_ONCE) * TILES_AT_ONCE
+    projections = np.full((rays, padded, TILE), NEVER, dtype=np.int16)
+    highest = np.full((rays, padded), NEVER, dtype=np.int16)
+    along = directions.astype(np.float32)
     at_once = max(1, _TILES_PROJECTED_AT_ONCE * 1000 // max(rays, 1000))
     for start in range(0, tiles, at_once):
-        part = words.vectors[start : start + at_once].astype(np.float64)
-        projected = (directions @ part.reshape(-1, words.dimension).T).astype(np.float32).reshape(rays, len(part), TILE)
-        projections[:, start : start + len(part)] = projected
-        highest[:, start : start + len(part)] = projected.max(axis=2) + words.slack[start : start + len(part)]
+        part = slice(start, min(start + at_once, tiles))
+        projected = along @ words.vectors[part].reshape(-1, words.dimension).T
+        projected += np.repeat(words.slack[part], TILE)
+        projected *= np.float32(1.0 / UNIT)
+        np.floor(projected, out=projected)
+        projected += np.float32(1.0)
+        projected[:, np.isinf(words.half[part].reshape(-1))] = NEVER
+        projections[:, part] = projected.reshape(rays, -1, TILE)
+        highest[:, part] = projections[:, part].max(axis=2)
     return RayTables(directions=directions, projections=projections, highest=highest)
 
 

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 LAYOUT_VERSION: int
 RAY_TILE: int
 RAY_TILES_AT_ONCE: int
+RAY_UNIT: float
 
 def index_bytes(words: int, dimension: int) -> int: ...
 def build(vectors: NDArray[np.float32], shadowed: NDArray[np.uint8], data: NDArray[np.uint8], threads: int) -> None: ...
@@ -30,8 +31,8 @@ class Rays:
         half: NDArray[np.float32],
         gaps: NDArray[np.float32],
         slack: NDArray[np.float32],
-        projections: NDArray[np.float32],
-        highest: NDArray[np.float32],
+        projections: NDArray[np.int16],
+        highest: NDArray[np.int16],
         directions: NDArray[np.float64],
     ) -> None: ...
     def first(

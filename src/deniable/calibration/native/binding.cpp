@@ -56,19 +56,19 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> given(const std::vector<T>& values) {
 class Rays {
   public:
     Rays(Array<const float, 3> vectors, Array<const std::int64_t, 2> ids, Array<const float, 2> half, Array<const float, 2> gaps,
-         Array<const float, 1> slack, Array<const float, 3> projections, Array<const float, 2> highest, Array<const double, 2> directions)
+         Array<const float, 1> slack, Array<const std::int16_t, 3> projections, Array<const std::int16_t, 2> highest,
+         Array<const double, 2> directions)
         : vectors_(vectors), ids_(ids), half_(half), gaps_(gaps), slack_(slack), projections_(projections), highest_(highest), directions_(directions) {
         const std::size_t tiles = vectors.shape(0), rays = directions.shape(0), dimension = vectors.shape(2), padded = highest.shape(1);
         const auto is_table = [&](const auto& array) { return array.shape(0) == tiles && array.shape(1) == kRayTile; };
         demand(tiles > 0 && rays > 0 && tiles < (std::size_t(1) << 26), "the rays take 1 to 2^31 words");
         demand(vectors.shape(1) == kRayTile && is_table(ids) && is_table(half) && is_table(gaps) && slack.shape(0) == tiles, "tiles differ");
-        demand(projections.shape(0) == rays && projections.shape(1) == tiles && projections.shape(2) == kRayTile, "projections have another shape");
+        demand(projections.shape(0) == rays && projections.shape(1) == padded && projections.shape(2) == kRayTile, "projections have another shape");
         demand(highest.shape(0) == rays && padded >= tiles && padded % kRayTilesAtOnce == 0, "highest has another shape");
         demand(directions.shape(1) == dimension && dimension > 0, "directions have another dimension");
         tables_ = {dimension, tiles, padded, rays, vectors.data(), ids.data(), half.data(), gaps.data(), slack.data(), projections.data(),
                    highest.data(), directions.data()};
     }
-
 
     RayOrigins checked(const Array<const float, 2>& vectors, const Array<const float, 1>& half, const Array<const float, 1>& gaps,
                        const Array<const float, 1>& slack, const Array<const std::int64_t, 1>& starts, const Array<const float, 2>& products) const {
@@ -118,8 +118,8 @@ class Rays {
     Array<const std::int64_t, 2> ids_;
     Array<const float, 2> half_, gaps_;
     Array<const float, 1> slack_;
-    Array<const float, 3> projections_;
-    Array<const float, 2> highest_;
+    Array<const std::int16_t, 3> projections_;
+    Array<const std::int16_t, 2> highest_;
     Array<const double, 2> directions_;
     RayTables tables_{};
 };
@@ -129,6 +129,7 @@ class Rays {
 void bind_rays(nb::module_& m) {
     m.attr("RAY_TILE") = kRayTile;
     m.attr("RAY_TILES_AT_ONCE") = kRayTilesAtOnce;
+    m.attr("RAY_UNIT") = kRayUnit;
     m.def("ray_paths", [] {
         std::vector<std::string> names;
         for (const RayKernel* kernel : ray_kernels()) names.emplace_back(kernel->name);
@@ -136,7 +137,7 @@ void bind_rays(nb::module_& m) {
     });
     nb::class_<Rays>(m, "Rays")
         .def(nb::init<Array<const float, 3>, Array<const std::int64_t, 2>, Array<const float, 2>, Array<const float, 2>, Array<const float, 1>,
-                      Array<const float, 3>, Array<const float, 2>, Array<const double, 2>>())
+                      Array<const std::int16_t, 3>, Array<const std::int16_t, 2>, Array<const double, 2>>())
         .def("first", &Rays::first)
         .def("walk", &Rays::walk);
 }

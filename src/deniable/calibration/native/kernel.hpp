@@ -1,5 +1,8 @@
 // What one instruction set offers to the rays. Each rays_*.cpp fills one RayKernel, and like the kernels of the scan they
 // include nothing but this header, intrinsics and C headers.
+//
+// Projections and costs are whole numbers of kRayUnit: projections rounded up, costs rounded down. So the tests below let
+// every word through that can win, and a few that cannot.
 #pragma once
 
 #include <cstddef>
@@ -9,17 +12,30 @@ namespace deniable {
 
 constexpr std::size_t kRayTile = 32;         // words that are pruned together
 constexpr std::size_t kRayTilesAtOnce = 64;  // tiles are tested in groups of this many; tables are padded to it
+constexpr double kRayUnit = 1.0 / 32500.0;   // vectors are at most 1 long: projections fit 16 bits, and costs up to 2 without a sign
+constexpr float kRayUnitsDown = 32500.0f * (1.0f - 1e-6f);  // makes a float32 product no larger than the real one
+
+// The test of one ray of one origin: projection - ((min(cost, cap) << shift) * multiplier >> 16) >= threshold, saturating.
+struct RayTest {
+    std::int16_t threshold;
+    std::uint16_t multiplier, cap, shift;
+};
+
+// The words of one tile that passed the test of one origin, as bits.
+struct RayHit {
+    std::uint32_t origin, tile, words;
+};
 
 struct RayKernel {
     const char* name;
-    // Writes the numbers i < count of the tiles with highest[i] - least[i] * inverse > threshold; returns how many.
-    std::size_t (*tiles)(const float* highest, const float* least, std::size_t count, float inverse, float threshold, std::uint32_t* found);
-    // The words of one tile, as bits, with projection - ((half + origin_half) - product) * inverse > threshold.
-    std::uint32_t (*words)(const float* projection, const float* half, const float* product, float origin_half, float inverse, float threshold);
-    // The least (half + origin_half) - product of each tile.
-    void (*least)(const float* half, const float* product, float origin_half, std::size_t tiles, float* least);
+    // One ray of several origins through `tiles` tiles (a multiple of kRayTilesAtOnce). `highest` and `projections` are the
+    // ray's, `least` and `costs` the first origin's; the next origin's lie `stride` tiles further. Returns how many hits.
+    std::size_t (*scan)(const std::int16_t* highest, const std::int16_t* projections, const std::uint16_t* least, const std::uint16_t* costs,
+                        std::size_t stride, std::size_t tiles, const RayTest* tests, std::size_t origins, RayHit* hits);
+    // The (half + origin_half) - product of all words in units, rounded down, and the least of each tile.
+    void (*costs)(const float* half, const float* product, float origin_half, std::size_t tiles, std::uint16_t* costs, std::uint16_t* least);
     // The largest (projection - shift) * reciprocal of one tile, or `so_far` if that is larger.
-    float (*steepest)(const float* projection, const float* reciprocal, float shift, float so_far);
+    float (*steepest)(const std::int16_t* projection, const float* reciprocal, float shift, float so_far);
 };
 
 const RayKernel* ray_kernel_avx512();  // null where the file was compiled for another architecture

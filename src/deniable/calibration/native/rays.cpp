@@ -12,13 +12,13 @@ namespace {
 
 // So many origins and rays are taken together through a chunk of tiles: its projections and products stay in the
 // second-level cache meanwhile.
-constexpr std::size_t kOriginsAtOnce = 48, kRaysAtOnce = 48;
+constexpr std::size_t kOriginsAtOnce = 96, kRaysAtOnce = 48;
 constexpr std::size_t kChunkTiles = 64;      // a multiple of kRayTilesAtOnce
 constexpr std::size_t kNearTiles = 32;       // give the first bound on a breakpoint
 constexpr std::size_t kLanes = 8;
 constexpr float kDown = 1.0f - 1e-6f;        // makes a float32 product no larger than the real one
 constexpr float kLargestInverse = 1e30f;
-constexpr float kRelative = 1e-6f;           // covers the float32 arithmetic on A / R
+constexpr double kRelative = 1e-6;           // covers what rounding does to the threshold
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Sums in float64 in a fixed order, so that the numpy form (calibration/lines.py) gets the same bits.
@@ -48,26 +48,44 @@ struct Ray {
     double reached;        // where the present piece begins
     double radius, rise;   // the best candidate so far: where it takes over, and s_u - s_c
     std::int64_t candidate;
+    double base;           // not more than <g, c>
     float inverse;         // not more than 1 / (the next breakpoint)
-    float base;            // not more than <g, c>
-    float threshold;
     bool active;
 };
+
+// A test that lets every u through with <g, u> - A_u * inverse >= threshold. A product of A is rounded down, so never too much is taken.
+RayTest test_of(double threshold, float inverse) {
+    constexpr double most = 32767.0;
+    RayTest test{std::int16_t(std::floor(std::min(std::max(threshold / kRayUnit, -32768.0), most))), 0, 65535, 0};
+    int shift = 0;
+    const double mantissa = std::frexp(double(inverse), &shift);
+    if (shift > 15) {
+        test.cap = 0;  // all that matters lies within one unit
+    } else if (shift > 0) {
+        test.shift = std::uint16_t(shift);
+        test.multiplier = std::uint16_t(mantissa * 65536.0);
+    } else {
+        test.multiplier = std::uint16_t(double(inverse) * 65536.0);
+    }
+    if (inverse > 0.5f) test.cap = std::uint16_t(most / double(inverse));
+    return test;
+}
+
+constexpr RayTest kClosed = {32767, 0, 0, 0};  // no projection is as large
 
 class Block {
   public:
     Block(const RayTables& tables, const RayOrigins& origins, const RayKernel& kernel, std::size_t first, std::size_t count, double furthest)
-        : t_(tables), o_(origins), kernel_(kernel), first_(first), count_(count), furthest_(furthest), rays_(count * tables.rays),
-          least_(count * tables.padded_tiles, std::numeric_limits<float>::infinity()), near_(count * kNearTiles), costs_(count),
-          reciprocals_(count * kNearTiles * kRayTile), found_(std::min(kChunkTiles, tables.padded_tiles)) {
-        nears_ = std::min(kNearTiles, t_.tiles);
+        : t_(tables), o_(origins), kernel_(kernel), first_(first), count_(count), nears_(std::min(kNearTiles, tables.tiles)), furthest_(furthest),
+          rays_(count * tables.rays), tests_(count * tables.rays), hits_(count * kChunkTiles), tile_costs_(count * tables.padded_tiles * kRayTile, 65535),
+          least_(count * tables.padded_tiles, 65535), near_(count * kNearTiles), start_costs_(count), reciprocals_(count * kNearTiles * kRayTile) {
         std::vector<std::uint32_t> order(t_.tiles);
         for (std::size_t o = 0; o < count_; ++o) {
-            float* least = &least_[o * t_.padded_tiles];
-            kernel_.least(t_.half, product(o, 0), o_.half[first_ + o], t_.tiles, least);
+            std::uint16_t* least = &least_[o * t_.padded_tiles];
+            kernel_.costs(t_.half, product(o, 0), o_.half[first_ + o], t_.tiles, &tile_costs_[o * t_.padded_tiles * kRayTile], least);
             std::iota(order.begin(), order.end(), 0u);
-            std::partial_sort(order.begin(), order.begin() + std::ptrdiff_t(nears_), order.end(),
-                              [&](std::uint32_t a, std::uint32_t b) { return least[a] < least[b]; });
+            std::nth_element(order.begin(), order.begin() + std::ptrdiff_t(nears_ - 1), order.end(),
+                             [&](std::uint32_t a, std::uint32_t b) { return least[a] < least[b]; });
             std::copy_n(order.begin(), nears_, &near_[o * kNearTiles]);
             weigh_near(o);
         }
@@ -78,78 +96,80 @@ class Block {
 
     // Finds the next breakpoint of every active ray.
     void advance() {
-        for (std::size_t block = 0; block < t_.rays; block += kRaysAtOnce)
-            for (std::size_t begin = 0; begin < t_.padded_tiles; begin += kChunkTiles)
-                advance(block, std::min(block + kRaysAtOnce, t_.rays), begin, std::min(kChunkTiles, t_.padded_tiles - begin));
-    }
-
-    void advance(std::size_t first_ray, std::size_t last_ray, std::size_t begin, std::size_t tiles) {
-            for (std::size_t j = first_ray; j < last_ray; ++j)
-                for (std::size_t o = 0; o < count_; ++o) {
-                    Ray& ray = at(o, j);
-                    if (!ray.active) continue;
-                    const std::size_t survivors = kernel_.tiles(t_.highest + j * t_.padded_tiles + begin, &least_[o * t_.padded_tiles + begin],
-                                                                tiles, ray.inverse, ray.threshold, found_.data());
-                    for (std::size_t s = 0; s < survivors; ++s) fetch(o, j, begin + found_[s]);
-                    for (std::size_t s = 0; s < survivors; ++s) look(ray, o, j, begin + found_[s]);
-                }
+        for (std::size_t first = 0; first < t_.rays; first += kRaysAtOnce)
+            for (std::size_t tile = 0; tile < t_.padded_tiles; tile += kChunkTiles)
+                for (std::size_t j = first; j < std::min(first + kRaysAtOnce, t_.rays); ++j)
+                    advance(j, tile, std::min(kChunkTiles, t_.padded_tiles - tile));
     }
 
     // Moves every ray that found a breakpoint on to its next piece, and ends the others. Returns whether any is left.
     bool step() {
         bool any = false;
-        for (std::size_t o = 0; o < count_; ++o)
-            for (std::size_t j = 0; j < t_.rays; ++j) {
+        for (std::size_t j = 0; j < t_.rays; ++j)
+            for (std::size_t o = 0; o < count_; ++o) {
                 Ray& ray = at(o, j);
                 if (!ray.active) continue;
                 ray.active = ray.candidate >= 0 && ray.radius < furthest_;
-                if (!ray.active) continue;
+                if (!ray.active) {
+                    tests_[j * count_ + o] = kClosed;
+                    continue;
+                }
                 any = true;
                 ray.winner = ray.candidate;
                 ray.reached = ray.radius;
                 ray.cost = cost_of(o, ray.winner);
-                aim(ray, o, j, cap());
+                aim(o, j, projection_of(ray.winner, j), cap());
             }
         return any;
     }
 
-    const Ray& ray(std::size_t o, std::size_t j) const { return rays_[o * t_.rays + j]; }
+    const Ray& ray(std::size_t o, std::size_t j) const { return rays_[j * count_ + o]; }
 
   private:
-    Ray& at(std::size_t o, std::size_t j) { return rays_[o * t_.rays + j]; }
+    Ray& at(std::size_t o, std::size_t j) { return rays_[j * count_ + o]; }
     const float* product(std::size_t o, std::size_t tile) const { return o_.products + ((first_ + o) * t_.tiles + tile) * kRayTile; }
-    const float* projection(std::size_t tile, std::size_t j) const { return t_.projections + (j * t_.tiles + tile) * kRayTile; }
+    const std::int16_t* projections(std::size_t tile, std::size_t j) const { return t_.projections + (j * t_.padded_tiles + tile) * kRayTile; }
     const float* origin(std::size_t o) const { return o_.vectors + (first_ + o) * t_.dimension; }
+    const float* vector(std::int64_t position) const { return t_.vectors + std::size_t(position) * t_.dimension; }
     float cap() const { return furthest_ < kInfinity ? std::min(kLargestInverse, float(1.0 / furthest_) * kDown) : 0.0f; }
+    float slack_of(std::size_t o, std::int64_t position) const { return t_.slack[std::size_t(position) / kRayTile] + o_.slack[first_ + o]; }
+
+    void advance(std::size_t j, std::size_t tile, std::size_t tiles) {
+        const std::size_t hits = kernel_.scan(t_.highest + j * t_.padded_tiles + tile, projections(tile, j), &least_[tile],
+                                              &tile_costs_[tile * kRayTile], t_.padded_tiles, tiles, &tests_[j * count_], count_, hits_.data());
+        for (std::size_t h = 0; h < hits; ++h)
+            for (std::uint32_t words = hits_[h].words; words; words &= words - 1)
+                consider(hits_[h].origin, j, std::int64_t((tile + hits_[h].tile) * kRayTile + std::size_t(__builtin_ctz(words))));
+    }
 
     double cost_of(std::size_t o, std::int64_t position) const {
-        const float *u = t_.vectors + std::size_t(position) * t_.dimension, *x = origin(o);
+        const float *u = vector(position), *x = origin(o);
         double sum = 0.0;
         for (std::size_t i = 0; i < t_.dimension; ++i) sum += (double(u[i]) - x[i]) * (double(u[i]) - x[i]);
         return 0.5 * sum;
     }
 
-    // Nobody knows beforehand which tiles survive, so their lines are asked for all at once.
-    void fetch(std::size_t o, std::size_t j, std::size_t tile) const {
-        for (const float* line : {projection(tile, j), product(o, tile)}) {
-            __builtin_prefetch(line);
-            __builtin_prefetch(line + 16);
-        }
+    double projection_of(std::int64_t position, std::size_t j) const {
+        const float* u = vector(position);
+        const double* g = t_.directions + j * t_.dimension;
+        double sum = 0.0;
+        for (std::size_t i = 0; i < t_.dimension; ++i) sum += g[i] * double(u[i]);
+        return sum;
     }
 
     // The words of the nearest tiles bound the first breakpoint: one of them takes over there or before.
     void weigh_near(std::size_t o) {
         const std::int64_t winner = o_.starts[first_ + o];
-        costs_[o] = cost_of(o, winner);
+        start_costs_[o] = cost_of(o, winner);
         const float origin_half = o_.half[first_ + o], origin_gap = o_.gaps[first_ + o];
         for (std::size_t k = 0; k < nears_; ++k) {
             const std::size_t tile = near_[o * kNearTiles + k];
             for (std::size_t i = 0; i < kRayTile; ++i) {
                 const std::size_t word = tile * kRayTile + i;
-                const float most = ((t_.half[word] + origin_half) - product(o, tile)[i]) + t_.gaps[word] + origin_gap - float(costs_[o]) * kDown;
+                const float most = ((t_.half[word] + origin_half) - product(o, tile)[i]) + t_.gaps[word] + origin_gap - float(start_costs_[o]) * kDown;
                 // No bound comes from the winner itself, nor from words as near as rounding.
                 const bool useful = std::int64_t(word) != winner && most > 1e-30f && most < 1e30f;
-                reciprocals_[(o * kNearTiles + k) * kRayTile + i] = useful ? kDown / most : 0.0f;
+                reciprocals_[(o * kNearTiles + k) * kRayTile + i] = useful ? kDown * float(kRayUnit) / most : 0.0f;
             }
         }
     }
@@ -157,46 +177,41 @@ class Block {
     void start(std::size_t o, std::size_t j) {
         Ray& ray = at(o, j);
         ray.winner = o_.starts[first_ + o];
-        ray.cost = costs_[o];
+        ray.cost = start_costs_[o];
         ray.reached = 0.0;
         ray.active = true;
         float inverse = cap();
-        const std::size_t tile = std::size_t(ray.winner) / kRayTile;
-        const float base = projection(tile, j)[std::size_t(ray.winner) % kRayTile] + t_.slack[tile] + o_.slack[first_ + o];
+        const double base = projection_of(ray.winner, j);
         for (std::size_t k = 0; k < nears_; ++k) {
             const std::size_t near = near_[o * kNearTiles + k];
-            inverse = kernel_.steepest(projection(near, j), &reciprocals_[(o * kNearTiles + k) * kRayTile], base + t_.slack[near], inverse);
+            // A projection is at most one unit and twice the slack under its number of units; the rest covers float32 arithmetic.
+            const double shift = (base + double(slack_of(o, ray.winner)) + 2.0 * double(t_.slack[near])) / kRayUnit + 1.02;
+            inverse = kernel_.steepest(projections(near, j), &reciprocals_[(o * kNearTiles + k) * kRayTile], float(shift), inverse);
         }
-        aim(ray, o, j, std::min(inverse, kLargestInverse));
+        aim(o, j, base, std::min(inverse, kLargestInverse));
     }
 
-    void aim(Ray& ray, std::size_t o, std::size_t j, float inverse) {
-        const std::size_t tile = std::size_t(ray.winner) / kRayTile;
-        ray.base = projection(tile, j)[std::size_t(ray.winner) % kRayTile] - t_.slack[tile] - o_.slack[first_ + o];
+    void aim(std::size_t o, std::size_t j, double projection, float inverse) {
+        Ray& ray = at(o, j);
+        ray.base = projection - double(slack_of(o, ray.winner));
         ray.candidate = -1;
         ray.radius = kInfinity;
         ray.rise = 0.0;
         ray.inverse = inverse * kDown;
-        set_threshold(ray);
+        set_test(o, j);
     }
 
-    static void set_threshold(Ray& ray) {
+    void set_test(std::size_t o, std::size_t j) {
+        const Ray& ray = at(o, j);
         const double rest = ray.cost * double(ray.inverse);
-        const double threshold = double(ray.base) - rest - double(kRelative) * (rest + std::fabs(double(ray.base)));
-        ray.threshold = float(threshold) - 1e-37f;
+        tests_[j * count_ + o] = test_of(ray.base - rest - kRelative * (rest + std::fabs(ray.base)), ray.inverse);
     }
 
-    void look(Ray& ray, std::size_t o, std::size_t j, std::size_t tile) {
-        std::uint32_t words = kernel_.words(projection(tile, j), t_.half + tile * kRayTile, product(o, tile), o_.half[first_ + o], ray.inverse,
-                                            ray.threshold - t_.slack[tile]);
-        for (; words; words &= words - 1) consider(ray, o, j, std::int64_t(tile * kRayTile + std::size_t(__builtin_ctz(words))));
-    }
-
-    void consider(Ray& ray, std::size_t o, std::size_t j, std::int64_t position) {
-        if (position == ray.winner) return;
+    void consider(std::size_t o, std::size_t j, std::int64_t position) {
+        Ray& ray = at(o, j);
+        if (position == ray.winner || !std::isfinite(t_.half[position])) return;
         double rise, cost;
-        line_difference(t_.vectors + std::size_t(position) * t_.dimension, t_.vectors + std::size_t(ray.winner) * t_.dimension, origin(o),
-                        t_.directions + j * t_.dimension, t_.dimension, rise, cost);
+        line_difference(vector(position), vector(ray.winner), origin(o), t_.directions + j * t_.dimension, t_.dimension, rise, cost);
         if (!(rise > 0.0)) return;
         // What rounding puts before the present piece takes over right at its beginning.
         const double radius = std::max(cost / rise, ray.reached);
@@ -211,21 +226,23 @@ class Block {
         const float inverse = radius > 1e-30 ? std::min(float(1.0 / radius) * kDown, kLargestInverse) : kLargestInverse;
         if (inverse > ray.inverse) {
             ray.inverse = inverse;
-            set_threshold(ray);
+            set_test(o, j);
         }
     }
 
     const RayTables& t_;
     const RayOrigins& o_;
     const RayKernel& kernel_;
-    std::size_t first_, count_, nears_ = 0;
+    std::size_t first_, count_, nears_;
     double furthest_;
-    std::vector<Ray> rays_;
-    std::vector<float> least_;
+    std::vector<Ray> rays_;       // [ray][origin]
+    std::vector<RayTest> tests_;  // [ray][origin]
+    std::vector<RayHit> hits_;
+    std::vector<std::uint16_t> tile_costs_;  // [origin][padded tile][32]: the costs A in units
+    std::vector<std::uint16_t> least_;       // [origin][padded tile]
     std::vector<std::uint32_t> near_;
-    std::vector<double> costs_;
+    std::vector<double> start_costs_;        // [origin]: A of the word each starts in
     std::vector<float> reciprocals_;
-    std::vector<std::uint32_t> found_;
 };
 
 template <class Task>

@@ -3,7 +3,7 @@
 // From the origin x along a direction g, the nearest word at radius r is argmax_u r * s_u - A_u with s_u = <g, u> and
 // A_u = |u - x|^2 / 2: the upper envelope of lines. From the winner c the next one is the u with s_u > s_c and the least
 //     R_u = (A_u - A_c) / (s_u - s_c).
-// Tables in float32 with outward rounded bounds rule out nearly all words; what is left is computed in float64.
+// Tables in 16 bits, rounded outward, rule out nearly all words; what is left is computed in float64.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ struct RayTables {
     const float* half;          // [tile][32], not more than |u|^2 / 2; infinite for a word that cannot win
     const float* gaps;          // [tile][32], what an A taken from `half` may lack
     const float* slack;         // [tile], what a projection in the tile may be off by
-    const float* projections;   // [ray][tile][32], <g, u> in float32
-    const float* highest;       // [ray][padded tile], not less than any projection of the tile
+    const std::int16_t* projections;  // [ray][padded tile][32], <g, u> plus the slack in units of kRayUnit, rounded up
+    const std::int16_t* highest;      // [ray][padded tile], the largest projection of the tile
     const double* directions;   // [ray][dimension]
 };
 

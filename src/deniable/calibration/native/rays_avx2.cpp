@@ -6,53 +6,65 @@
 namespace deniable {
 namespace {
 
-std::size_t tiles(const float* highest, const float* least, std::size_t count, float inverse, float threshold, std::uint32_t* found) {
-    const __m256 inverses = _mm256_set1_ps(inverse), thresholds = _mm256_set1_ps(threshold);
-    std::size_t survivors = 0;
-    const auto test = [&](std::size_t i) {
-        const __m256 value = _mm256_fnmadd_ps(_mm256_loadu_ps(least + i), inverses, _mm256_loadu_ps(highest + i));
-        return std::uint32_t(_mm256_movemask_ps(_mm256_cmp_ps(value, thresholds, _CMP_GT_OQ)));
-    };
-    for (std::size_t i = 0; i < count; i += 32) {
-        std::uint32_t mask = test(i) | test(i + 8) << 8 | test(i + 16) << 16 | test(i + 24) << 24;
-        while (mask) {
-            found[survivors++] = std::uint32_t(i + std::size_t(__builtin_ctz(mask)));
-            mask &= mask - 1;
-        }
-    }
-    return survivors;
-}
+__m256i load(const void* from) { return _mm256_loadu_si256(static_cast<const __m256i*>(from)); }
 
-std::uint32_t words(const float* projection, const float* half, const float* product, float origin_half, float inverse, float threshold) {
-    const __m256 inverses = _mm256_set1_ps(inverse), thresholds = _mm256_set1_ps(threshold), origin = _mm256_set1_ps(origin_half);
-    std::uint32_t found = 0;
-    for (std::size_t i = 0; i < kRayTile; i += 8) {
-        const __m256 rise = _mm256_sub_ps(_mm256_add_ps(_mm256_loadu_ps(half + i), origin), _mm256_loadu_ps(product + i));
-        const __m256 value = _mm256_fnmadd_ps(rise, inverses, _mm256_loadu_ps(projection + i));
-        found |= std::uint32_t(_mm256_movemask_ps(_mm256_cmp_ps(value, thresholds, _CMP_GT_OQ))) << i;
+struct Test {
+    __m256i threshold, multiplier, cap;
+    __m128i shift;
+
+    explicit Test(const RayTest& test)
+        : threshold(_mm256_set1_epi16(test.threshold)), multiplier(_mm256_set1_epi16(std::int16_t(test.multiplier))),
+          cap(_mm256_set1_epi16(std::int16_t(test.cap))), shift(_mm_cvtsi32_si128(test.shift)) {}
+
+    __m256i failing(const std::int16_t* projection, const std::uint16_t* cost) const {
+        const __m256i taken = _mm256_mulhi_epu16(_mm256_sll_epi16(_mm256_min_epu16(load(cost), cap), shift), multiplier);
+        return _mm256_cmpgt_epi16(threshold, _mm256_subs_epi16(load(projection), taken));
+    }
+
+    std::uint32_t passing(const std::int16_t* projection, const std::uint16_t* cost) const {
+        // Packing goes by halves of the registers; the permutation puts the words back in their order.
+        const __m256i packed = _mm256_packs_epi16(failing(projection, cost), failing(projection + 16, cost + 16));
+        return ~std::uint32_t(_mm256_movemask_epi8(_mm256_permute4x64_epi64(packed, 0xd8)));
+    }
+};
+
+std::size_t scan(const std::int16_t* highest, const std::int16_t* projections, const std::uint16_t* least, const std::uint16_t* costs,
+                 std::size_t stride, std::size_t tiles, const RayTest* tests, std::size_t origins, RayHit* hits) {
+    std::size_t found = 0;
+    for (std::size_t o = 0; o < origins; ++o, least += stride, costs += stride * kRayTile) {
+        const Test test(tests[o]);
+        for (std::size_t group = 0; group < tiles; group += kRayTile)
+            for (std::uint32_t mask = test.passing(highest + group, least + group); mask; mask &= mask - 1) {
+                const std::size_t tile = group + std::size_t(__builtin_ctz(mask));
+                const std::uint32_t words = test.passing(projections + tile * kRayTile, costs + tile * kRayTile);
+                if (words) hits[found++] = {std::uint32_t(o), std::uint32_t(tile), words};
+            }
     }
     return found;
 }
 
-void least(const float* half, const float* product, float origin_half, std::size_t tiles, float* least) {
-    const __m256 origin = _mm256_set1_ps(origin_half);
-    alignas(32) float lanes[8];
+void costs(const float* half, const float* product, float origin_half, std::size_t tiles, std::uint16_t* costs, std::uint16_t* least) {
+    const __m256 origin = _mm256_set1_ps(origin_half), units = _mm256_set1_ps(kRayUnitsDown), most = _mm256_set1_ps(65535.0f);
     for (std::size_t tile = 0; tile < tiles; ++tile) {
-        const auto rise = [&](std::size_t i) {
-            const std::size_t at = tile * kRayTile + i;
-            return _mm256_sub_ps(_mm256_add_ps(_mm256_loadu_ps(half + at), origin), _mm256_loadu_ps(product + at));
+        const auto whole = [&](std::size_t i) {
+            const __m256 cost = _mm256_sub_ps(_mm256_add_ps(_mm256_loadu_ps(half + i), origin), _mm256_loadu_ps(product + i));
+            return _mm256_cvttps_epi32(_mm256_max_ps(_mm256_min_ps(_mm256_mul_ps(cost, units), most), _mm256_setzero_ps()));
         };
-        _mm256_store_ps(lanes, _mm256_min_ps(_mm256_min_ps(rise(0), rise(8)), _mm256_min_ps(rise(16), rise(24))));
-        float smallest = lanes[0];
-        for (int i = 1; i < 8; ++i) smallest = lanes[i] < smallest ? lanes[i] : smallest;
-        least[tile] = smallest;
+        __m128i smallest = _mm_set1_epi16(-1);
+        for (std::size_t i = tile * kRayTile; i < (tile + 1) * kRayTile; i += 16) {
+            const __m256i packed = _mm256_permute4x64_epi64(_mm256_packus_epi32(whole(i), whole(i + 8)), 0xd8);
+            _mm256_storeu_si256(reinterpret_cast<__m256i*>(costs + i), packed);
+            smallest = _mm_min_epu16(smallest, _mm_min_epu16(_mm256_castsi256_si128(packed), _mm256_extracti128_si256(packed, 1)));
+        }
+        least[tile] = std::uint16_t(_mm_extract_epi16(_mm_minpos_epu16(smallest), 0));
     }
 }
 
-float steepest(const float* projection, const float* reciprocal, float shift, float so_far) {
+float steepest(const std::int16_t* projection, const float* reciprocal, float shift, float so_far) {
     const __m256 shifts = _mm256_set1_ps(shift);
     const auto value = [&](std::size_t i) {
-        return _mm256_mul_ps(_mm256_sub_ps(_mm256_loadu_ps(projection + i), shifts), _mm256_loadu_ps(reciprocal + i));
+        const __m256i whole = _mm256_cvtepi16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(projection + i)));
+        return _mm256_mul_ps(_mm256_sub_ps(_mm256_cvtepi32_ps(whole), shifts), _mm256_loadu_ps(reciprocal + i));
     };
     alignas(32) float lanes[8];
     _mm256_store_ps(lanes, _mm256_max_ps(_mm256_max_ps(value(0), value(8)), _mm256_max_ps(value(16), value(24))));
@@ -60,7 +72,7 @@ float steepest(const float* projection, const float* reciprocal, float shift, fl
     return so_far;
 }
 
-const RayKernel kernel = {"avx2", tiles, words, least, steepest};
+const RayKernel kernel = {"avx2", scan, costs, steepest};
 
 }  // namespace
 

@@ -6,53 +6,64 @@
 namespace deniable {
 namespace {
 
-std::size_t tiles(const float* highest, const float* least, std::size_t count, float inverse, float threshold, std::uint32_t* found) {
-    const __m512 inverses = _mm512_set1_ps(inverse), thresholds = _mm512_set1_ps(threshold);
-    std::size_t survivors = 0;
-    const auto test = [&](std::size_t i) {
-        const __m512 value = _mm512_fnmadd_ps(_mm512_loadu_ps(least + i), inverses, _mm512_loadu_ps(highest + i));
-        return std::uint64_t(_mm512_cmp_ps_mask(value, thresholds, _CMP_GT_OQ));
-    };
-    for (std::size_t i = 0; i < count; i += kRayTilesAtOnce) {
-        std::uint64_t mask = test(i) | test(i + 16) << 16 | test(i + 32) << 32 | test(i + 48) << 48;
-        while (mask) {
-            found[survivors++] = std::uint32_t(i + std::size_t(__builtin_ctzll(mask)));
-            mask &= mask - 1;
+struct Test {
+    __m512i threshold, multiplier, cap, shift;
+
+    explicit Test(const RayTest& test)
+        : threshold(_mm512_set1_epi16(test.threshold)), multiplier(_mm512_set1_epi16(std::int16_t(test.multiplier))),
+          cap(_mm512_set1_epi16(std::int16_t(test.cap))), shift(_mm512_set1_epi16(std::int16_t(test.shift))) {}
+
+    std::uint32_t passing(const std::int16_t* projection, const std::uint16_t* cost) const {
+        const __m512i capped = _mm512_min_epu16(_mm512_loadu_si512(cost), cap);
+        const __m512i taken = _mm512_mulhi_epu16(_mm512_sllv_epi16(capped, shift), multiplier);
+        const __m512i value = _mm512_subs_epi16(_mm512_loadu_si512(projection), taken);
+        return std::uint32_t(_mm512_cmp_epi16_mask(value, threshold, _MM_CMPINT_NLT));
+    }
+};
+
+std::size_t scan(const std::int16_t* highest, const std::int16_t* projections, const std::uint16_t* least, const std::uint16_t* costs,
+                 std::size_t stride, std::size_t tiles, const RayTest* tests, std::size_t origins, RayHit* hits) {
+    std::size_t found = 0;
+    for (std::size_t o = 0; o < origins; ++o, least += stride, costs += stride * kRayTile) {
+        const Test test(tests[o]);
+        for (std::size_t group = 0; group < tiles; group += kRayTilesAtOnce) {
+            std::uint64_t mask = test.passing(highest + group, least + group);
+            mask |= std::uint64_t(test.passing(highest + group + kRayTile, least + group + kRayTile)) << kRayTile;
+            for (; mask; mask &= mask - 1) {
+                const std::size_t tile = group + std::size_t(__builtin_ctzll(mask));
+                const std::uint32_t words = test.passing(projections + tile * kRayTile, costs + tile * kRayTile);
+                if (words) hits[found++] = {std::uint32_t(o), std::uint32_t(tile), words};
+            }
         }
     }
-    return survivors;
+    return found;
 }
 
-std::uint32_t words(const float* projection, const float* half, const float* product, float origin_half, float inverse, float threshold) {
-    const __m512 inverses = _mm512_set1_ps(inverse), thresholds = _mm512_set1_ps(threshold), origin = _mm512_set1_ps(origin_half);
-    const auto test = [&](std::size_t i) {
-        const __m512 rise = _mm512_sub_ps(_mm512_add_ps(_mm512_loadu_ps(half + i), origin), _mm512_loadu_ps(product + i));
-        const __m512 value = _mm512_fnmadd_ps(rise, inverses, _mm512_loadu_ps(projection + i));
-        return std::uint32_t(_mm512_cmp_ps_mask(value, thresholds, _CMP_GT_OQ));
-    };
-    return test(0) | test(16) << 16;
-}
-
-void least(const float* half, const float* product, float origin_half, std::size_t tiles, float* least) {
-    const __m512 origin = _mm512_set1_ps(origin_half);
+void costs(const float* half, const float* product, float origin_half, std::size_t tiles, std::uint16_t* costs, std::uint16_t* least) {
+    const __m512 origin = _mm512_set1_ps(origin_half), units = _mm512_set1_ps(kRayUnitsDown), most = _mm512_set1_ps(65535.0f);
     for (std::size_t tile = 0; tile < tiles; ++tile) {
-        const auto rise = [&](std::size_t i) {
-            return _mm512_sub_ps(_mm512_add_ps(_mm512_loadu_ps(half + i), origin), _mm512_loadu_ps(product + i));
+        const auto whole = [&](std::size_t i) {
+            const __m512 cost = _mm512_sub_ps(_mm512_add_ps(_mm512_loadu_ps(half + i), origin), _mm512_loadu_ps(product + i));
+            const __m512 within = _mm512_max_ps(_mm512_min_ps(_mm512_mul_ps(cost, units), most), _mm512_setzero_ps());
+            const __m512i rounded = _mm512_cvttps_epi32(within);
+            _mm256_storeu_si256(reinterpret_cast<__m256i*>(costs + i), _mm512_cvtepi32_epi16(rounded));
+            return rounded;
         };
-        least[tile] = _mm512_reduce_min_ps(_mm512_min_ps(rise(tile * kRayTile), rise(tile * kRayTile + 16)));
+        least[tile] = std::uint16_t(_mm512_reduce_min_epi32(_mm512_min_epi32(whole(tile * kRayTile), whole(tile * kRayTile + 16))));
     }
 }
 
-float steepest(const float* projection, const float* reciprocal, float shift, float so_far) {
+float steepest(const std::int16_t* projection, const float* reciprocal, float shift, float so_far) {
     const __m512 shifts = _mm512_set1_ps(shift);
     const auto value = [&](std::size_t i) {
-        return _mm512_mul_ps(_mm512_sub_ps(_mm512_loadu_ps(projection + i), shifts), _mm512_loadu_ps(reciprocal + i));
+        const __m512i whole = _mm512_cvtepi16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(projection + i)));
+        return _mm512_mul_ps(_mm512_sub_ps(_mm512_cvtepi32_ps(whole), shifts), _mm512_loadu_ps(reciprocal + i));
     };
     const float top = _mm512_reduce_max_ps(_mm512_max_ps(value(0), value(16)));
     return top > so_far ? top : so_far;
 }
 
-const RayKernel kernel = {"avx512", tiles, words, least, steepest};
+const RayKernel kernel = {"avx512", scan, costs, steepest};
 
 }  // namespace
 

@@ -3,40 +3,54 @@
 namespace deniable {
 namespace {
 
-std::size_t tiles(const float* highest, const float* least, std::size_t count, float inverse, float threshold, std::uint32_t* found) {
-    std::size_t survivors = 0;
-    for (std::size_t i = 0; i < count; ++i)
-        if (highest[i] - least[i] * inverse > threshold) found[survivors++] = std::uint32_t(i);
-    return survivors;
-}
-
-std::uint32_t words(const float* projection, const float* half, const float* product, float origin_half, float inverse, float threshold) {
+// Kept free of branches, so that compilers use whatever vectors the machine has.
+std::uint32_t passing(const std::int16_t* projection, const std::uint16_t* cost, const RayTest& test) {
+    std::uint8_t passes[kRayTile];
+    for (std::size_t i = 0; i < kRayTile; ++i) {
+        const std::uint32_t capped = cost[i] < test.cap ? cost[i] : test.cap;
+        const std::int32_t taken = std::int32_t(((capped << test.shift) * std::uint32_t(test.multiplier)) >> 16);
+        const std::int32_t value = std::int32_t(projection[i]) - taken;
+        passes[i] = (value < -32768 ? -32768 : value) >= test.threshold;
+    }
     std::uint32_t found = 0;
-    for (std::size_t i = 0; i < kRayTile; ++i)
-        if (projection[i] - ((half[i] + origin_half) - product[i]) * inverse > threshold) found |= std::uint32_t(1) << i;
+    for (std::size_t i = 0; i < kRayTile; ++i) found |= std::uint32_t(passes[i]) << i;
     return found;
 }
 
-void least(const float* half, const float* product, float origin_half, std::size_t tiles, float* least) {
+std::size_t scan(const std::int16_t* highest, const std::int16_t* projections, const std::uint16_t* least, const std::uint16_t* costs,
+                 std::size_t stride, std::size_t tiles, const RayTest* tests, std::size_t origins, RayHit* hits) {
+    std::size_t found = 0;
+    for (std::size_t o = 0; o < origins; ++o, least += stride, costs += stride * kRayTile)
+        for (std::size_t group = 0; group < tiles; group += kRayTile)
+            for (std::uint32_t mask = passing(highest + group, least + group, tests[o]); mask; mask &= mask - 1) {
+                const std::size_t tile = group + std::size_t(__builtin_ctz(mask));
+                const std::uint32_t words = passing(projections + tile * kRayTile, costs + tile * kRayTile, tests[o]);
+                if (words) hits[found++] = {std::uint32_t(o), std::uint32_t(tile), words};
+            }
+    return found;
+}
+
+void costs(const float* half, const float* product, float origin_half, std::size_t tiles, std::uint16_t* costs, std::uint16_t* least) {
     for (std::size_t tile = 0; tile < tiles; ++tile) {
-        float smallest = (half[tile * kRayTile] + origin_half) - product[tile * kRayTile];
-        for (std::size_t i = 1; i < kRayTile; ++i) {
-            const float value = (half[tile * kRayTile + i] + origin_half) - product[tile * kRayTile + i];
-            smallest = value < smallest ? value : smallest;
+        std::uint16_t smallest = 65535;
+        for (std::size_t i = tile * kRayTile; i < (tile + 1) * kRayTile; ++i) {
+            const float units = ((half[i] + origin_half) - product[i]) * kRayUnitsDown;
+            costs[i] = units > 65535.0f ? 65535 : units > 0.0f ? std::uint16_t(units) : 0;
+            smallest = costs[i] < smallest ? costs[i] : smallest;
         }
         least[tile] = smallest;
     }
 }
 
-float steepest(const float* projection, const float* reciprocal, float shift, float so_far) {
+float steepest(const std::int16_t* projection, const float* reciprocal, float shift, float so_far) {
     for (std::size_t i = 0; i < kRayTile; ++i) {
-        const float value = (projection[i] - shift) * reciprocal[i];
+        const float value = (float(projection[i]) - shift) * reciprocal[i];
         so_far = value > so_far ? value : so_far;
     }
     return so_far;
 }
 
-const RayKernel kernel = {"portable", tiles, words, least, steepest};
+const RayKernel kernel = {"portable", scan, costs, steepest};
 
 }  // namespace
 
