@@ -124,4 +124,5 @@ class NearestLists(NearestWord):
         least, most = distances[:, :1], distances[:, -1:]
         weights = np.exp(-epsilon[:, None] / 2 * (distances - least) / (most - least)).cumsum(axis=1)
         places = (weights <= source.uniforms(len(ids), 1) * weights[:, -1:]).sum(axis=1)
-        return near[np.arange(len(ids)), places]
+        drawn: Ids = near[np.arange(len(ids)), places]
+        return drawn
