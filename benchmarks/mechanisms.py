@@ -16,11 +16,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from deniable.interfaces import Ids
 from peers.child import peak_memory_mb
 from peers.material import GLOVE, REVIEWS, enlarge, read_glove, review_texts
 
@@ -37,17 +39,16 @@ def prepare(data: Path, folder: Path, size: int, tokens: int) -> None:
     np.save(folder / "vectors.npy", enlarge(words, vectors, size)[1])
 
 
-def _seconds(work: Callable[[], object]) -> tuple[float, float]:
-    """Return the seconds that passed and those that the processors worked for this process."""
+def _timed(work: Callable[[], Ids]) -> tuple[Ids, float, float]:
+    """Return what came out, the seconds that passed and those that the processors worked for this process."""
     wall, processor = time.perf_counter(), time.process_time()
-    work()
-    return time.perf_counter() - wall, time.process_time() - processor
+    released = work()
+    return released, time.perf_counter() - wall, time.process_time() - processor
 
 
 def measure(name: str, folder: Path) -> dict[str, Any]:
     """Release the words by one mechanism, in two halves."""
     from deniable import Embedding, SecureRandomness
-    from deniable.interfaces import Ids
     from deniable.mechanisms.catalogue import make_mechanism
 
     vectors = np.load(folder / "vectors.npy")
@@ -58,9 +59,8 @@ def measure(name: str, folder: Path) -> dict[str, Any]:
     )
     loaded = peak_memory_mb()
     mechanism, source = make_mechanism(name, embedding, epsilon=EPSILON), SecureRandomness()
-    ready = _seconds(lambda: mechanism.perturb(np.array([len(embedding)]), source))
-    released: list[Ids] = []
-    seconds = [_seconds(lambda half=half: released.append(mechanism.perturb(half, source))) for half in np.split(ids, 2)]
+    _, *ready = _timed(partial(mechanism.perturb, np.array([len(embedding)]), source))
+    halves = [_timed(partial(mechanism.perturb, half, source)) for half in np.split(ids, 2)]
     return {
         "name": name,
         "words": len(vectors),
@@ -69,9 +69,9 @@ def measure(name: str, folder: Path) -> dict[str, Any]:
         "distinct": len(np.unique(ids)),
         "ready_seconds": ready[0],
         "ready_processor_seconds": ready[1],
-        "words_per_second": [len(ids) / 2 / wall for wall, _ in seconds],
-        "words_per_processor_second": [len(ids) / 2 / processor for _, processor in seconds],
-        "unchanged": float((np.concatenate(released) == ids).mean()),
+        "words_per_second": [len(ids) / 2 / wall for _, wall, _ in halves],
+        "words_per_processor_second": [len(ids) / 2 / processor for _, _, processor in halves],
+        "unchanged": float((np.concatenate([released for released, _, _ in halves]) == ids).mean()),
         "loaded_mb": loaded,
         "peak_mb": peak_memory_mb(),
     }
