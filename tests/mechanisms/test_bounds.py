@@ -82,6 +82,10 @@ BROKEN: dict[str, Broken] = {
         SanTextPlus(E, epsilon=1.0, sensitive=["w2"]).log_bound(E.unknown_id, 2),
     ),
     "TEM without its cut": lambda: (mutants.UntruncatedTEM(E, epsilon=5.0), TEM(E, epsilon=5.0, beta=0.5).log_bound(0, 6)),
+    "TEM that returns the input word": lambda: (
+        mutants.TEMReturningTheInput(E, epsilon=5.0, beta=0.5),
+        TEM(E, epsilon=5.0, beta=0.5).log_bound(0, 6),
+    ),
     "CusText with lists": lambda: (mutants.NearestLists(E, epsilon=1.0, k=4), 1.0),
     "randomised response among two": lambda: (
         mutants.ResponseAmongFew(E, epsilon=1.0),
@@ -92,6 +96,7 @@ PAIRS = {
     "Mahalanobis noise brought back to length 1": (4, 5),
     "Vickrey that skips the input word": (0, 1),
     "TEM without its cut": (0, 6),
+    "TEM that returns the input word": (0, 6),
     "SanText+ that keeps unknown words": (E.unknown_id, 2),
     "CusText with lists": (0, 4),
 }
