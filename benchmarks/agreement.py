@@ -22,6 +22,7 @@ from scipy.stats import chi2_contingency
 
 from deniable import Embedding, SecureRandomness
 from deniable.mechanisms.catalogue import make_mechanism
+from peers.distributions import LAM, TEM_EPSILON
 from peers.material import save_embedding
 
 WORDS, DIMENSION, EPSILON = 200, 4, 4.0
@@ -59,7 +60,9 @@ def main() -> None:
         )
     print("| peer and mechanism | smallest p-value of three words | unchanged, theirs | unchanged, ours |\n|---|---|---|---|")
     for name, counted in json.loads(done.stdout).items():
-        mechanism = make_mechanism(name.split(" ")[1], embedding, epsilon=EPSILON)
+        kind = name.split(" ")[1]
+        epsilon = TEM_EPSILON if kind == "tem" else EPSILON
+        mechanism = make_mechanism(kind, embedding, epsilon=epsilon, options={"lam": LAM} if kind == "mahalanobis" else {})
         smallest, stays = 1.0, [0.0, 0.0]
         for word, counts in counted.items():
             word_id = embedding.index[word]

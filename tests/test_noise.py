@@ -13,7 +13,7 @@ from scipy import stats
 
 from deniable import InsecureSeededRandomness, SecureRandomness
 from deniable.interfaces import Floats
-from deniable.noise import multivariate_noise
+from deniable.noise import multivariate_noise, shaped_noise
 
 DRAWS = 20_000
 ALPHA = 1e-6
@@ -135,3 +135,11 @@ def test_a_wrong_direction_is_rejected(wrong: str, dimension: int) -> None:
 def test_a_cube_direction_is_rejected_where_it_differs() -> None:
     # In high dimension a normalised cube is close to a sphere in every projection; three dimensions show it.
     assert direction_p_value(WRONG_DIRECTION["from a cube"](np.random.default_rng(1), 3)) < ALPHA
+
+
+def test_shaped_noise_is_round_noise_times_the_shape() -> None:
+    shape = np.array([[2.0, 0.5], [0.5, 1.0]])
+    shaped = shaped_noise(InsecureSeededRandomness(insecure_seed=1), 2.0, 20_000, shape)
+    length = np.linalg.norm(shaped @ np.linalg.inv(shape), axis=1)
+    assert stats.kstest(2.0 * length, stats.gamma(2).cdf).pvalue > ALPHA
+    assert stats.kstest(2.0 * np.linalg.norm(shaped, axis=1), stats.gamma(2).cdf).pvalue < ALPHA

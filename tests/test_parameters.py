@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from deniable import InvalidParameter, Multivariate, SecureRandomness
-from deniable.parameters import validated_count, validated_epsilon
+from deniable.parameters import validated_count, validated_epsilon, validated_share
 from strategies import random_embedding
 
 
@@ -42,3 +42,12 @@ def test_ids_are_whole_numbers(ids: Any) -> None:
 def test_counts_are_whole_numbers(value: Any) -> None:
     with pytest.raises(InvalidParameter):
         validated_count(value, "draws")
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.1, float("nan"), "half", True, None])
+def test_a_share_is_a_number_from_0_to_1(value: object) -> None:
+    with pytest.raises(InvalidParameter, match="p = "):
+        validated_share(value, "p")
+    assert [validated_share(share, "p") for share in (0, 0.5, 1)] == [0.0, 0.5, 1.0]
+    with pytest.raises(InvalidParameter, match="less than 1"):
+        validated_share(1.0, "p", below_one=True)

@@ -17,6 +17,12 @@ from typing import Any
 
 from peers.material import load_embedding
 
+LAM = 0.8
+"""A strong shape, so that noise of another shape shows."""
+
+TEM_EPSILON = 10.0
+"""So large that some words lie beyond γ, where TEM treats all words alike."""
+
 Release = Callable[[str, int], list[str]]
 """Given a word and a number of draws, return the words released."""
 
@@ -30,9 +36,9 @@ def of_mldp_text(folder: Path, epsilon: float) -> dict[str, Release]:
     common: dict[str, Any] = {"embedding_matrix": embedding, "dim": vectors.shape[1], "use_faiss": False}
     made = {
         "multivariate": package.MultivariateCalibrated(epsilon, **common),
-        "mahalanobis": package.Mahalanobis(epsilon, **common),
+        "mahalanobis": package.Mahalanobis(epsilon, lambd=LAM, **common),
         "vickrey": package.VickreyMechanism(epsilon, **common),
-        "tem": package.TEM(epsilon, **common),
+        "tem": package.TEM(TEM_EPSILON, **common),
     }
     return {name: _one_by_one(mechanism.replace_word) for name, mechanism in made.items()}
 
@@ -48,10 +54,10 @@ def of_pypantera(folder: Path, epsilon: float) -> dict[str, Release]:
         by_noise, by_sampling = "src.EmbeddingPerturbationMechanism", "src.SamplingPerturbationMechanism"
         made = {
             "multivariate": importlib.import_module(f"{by_noise}.cmp").CMP(base),
-            "mahalanobis": importlib.import_module(f"{by_noise}.mahalanobis").Mahalanobis({**base, "lam": 0.2}),
+            "mahalanobis": importlib.import_module(f"{by_noise}.mahalanobis").Mahalanobis({**base, "lam": LAM}),
             "vickrey": importlib.import_module(f"{by_noise}.vickrey").VickreyCMP({**base, "t": 0.75}),
             "santext": importlib.import_module(f"{by_sampling}.santext").SanText(base),
-            "tem": importlib.import_module(f"{by_sampling}.tem").TEM({**base, "beta": 0.001}),
+            "tem": importlib.import_module(f"{by_sampling}.tem").TEM({**base, "epsilon": TEM_EPSILON, "beta": 0.001}),
             "custext": importlib.import_module(f"{by_sampling}.custext").CusText({**base, "k": 20, "distance": "euclidean"}),
         }
     if any(len(mechanism.vocab.embeddings) != len(words) for mechanism in made.values()):

@@ -27,7 +27,8 @@ def points_around(embedding: Embedding, word: int, lengths: Floats, shape: Float
     """Return the points A·(length, angle) around a word, each as likely as any other."""
     angles = (np.arange(ANGLES) + 0.5) * 2 * math.pi / ANGLES
     directions = np.stack([np.cos(angles), np.sin(angles)], axis=1) @ (np.eye(2) if shape is None else shape)
-    return (embedding.rows(np.array([word]))[0] + lengths[:, None, None] * directions[None]).reshape(-1, 2)
+    points: Floats = embedding.rows(np.array([word]))[0] + lengths[:, None, None] * directions[None]
+    return points.reshape(-1, 2)
 
 
 def gamma_lengths(epsilon: float) -> Floats:
@@ -92,9 +93,10 @@ def softmax(embedding: Embedding, word: int, epsilon: float, *, cap: float = mat
 def custext(embedding: Embedding, word: int, epsilon: float, members: Ids) -> Floats:
     distances = distances_to_words(embedding, embedding.rows(np.array([word])).astype(np.float64))[0][members]
     scores = -(distances - distances.min()) / (distances.max() - distances.min())
-    shares = np.zeros(len(embedding))
+    shares: Floats = np.zeros(len(embedding))
     shares[members] = np.exp(epsilon * scores / 2)
-    return shares / shares.sum()
+    shares /= shares.sum()
+    return shares
 
 
 def randomized_response(embedding: Embedding, word: int, epsilon: float) -> Floats:

@@ -15,6 +15,7 @@ from deniable.mechanisms.randomized_response import RandomizedResponse
 from deniable.mechanisms.rank_smoothing import RankSmoothing
 from deniable.mechanisms.santext import SanText
 from deniable.mechanisms.santext_plus import SanTextPlus
+from deniable.mechanisms.tem import TEM
 from deniable.mechanisms.vickrey import Vickrey
 from deniable.neighbours.released import nearest_released
 
@@ -85,6 +86,14 @@ class UntruncatedTEM(SanText):
     """TEM without its cut at γ: not ε·γ for words further apart than γ."""
 
 
+class TEMReturningTheInput(TEM):
+    """Releases the input word where a word from beyond γ was to be drawn (pyPANTERA 1.0.2)."""
+
+    def draw(self, ids: Ids, source: Randomness, epsilon: Floats) -> Ids:
+        released = super().draw(ids, source, epsilon)
+        return np.where(self.grid.to_some(ids, released[:, None])[:, 0] > self.gamma, ids, released)
+
+
 class KeepsUnlistedUnknown(SanTextPlus):
     """Treats ⊥ as any word outside the list: the word nearest to it is mostly released."""
 
@@ -124,4 +133,5 @@ class NearestLists(NearestWord):
         least, most = distances[:, :1], distances[:, -1:]
         weights = np.exp(-epsilon[:, None] / 2 * (distances - least) / (most - least)).cumsum(axis=1)
         places = (weights <= source.uniforms(len(ids), 1) * weights[:, -1:]).sum(axis=1)
-        return near[np.arange(len(ids)), places]
+        drawn: Ids = near[np.arange(len(ids)), places]
+        return drawn

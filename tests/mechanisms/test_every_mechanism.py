@@ -140,7 +140,7 @@ def test_ids_that_are_none_are_refused(name: str) -> None:
         with pytest.raises(IndexError):
             mechanism.perturb(np.array([bad]), SecureRandomness())
     with pytest.raises(InvalidParameter, match="ids"):
-        mechanism.perturb(np.array([0.5]), SecureRandomness())  # type: ignore[arg-type]
+        mechanism.perturb(np.array([0.5]), SecureRandomness())
     with pytest.raises(InvalidParameter, match="epsilon"):
         mechanism.perturb(np.array([0]), SecureRandomness(), epsilon=np.array([-1.0]))
 

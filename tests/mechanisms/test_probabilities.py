@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import definitions as direct
 import numpy as np
 import pytest
 from every import NAMES, every
 
 from deniable import Embedding, InsecureSeededRandomness, Mechanism
+from deniable.interfaces import Floats
 from deniable.mechanisms import Gaussian, Mahalanobis, Multivariate, RandomizedResponse
 from deniable.mechanisms.probabilities import output_distribution, output_distributions
 from strategies import random_embedding
@@ -23,7 +26,7 @@ def test_every_mechanism_answers_and_says_how(name: str) -> None:
     assert 1 <= found.distinct <= 200
 
 
-RAYS = {
+RAYS: dict[str, tuple[Callable[[Embedding], Mechanism], Callable[[Embedding, int], Floats]]] = {
     "multivariate": (lambda e: Multivariate(e, epsilon=1.3), lambda e, w: direct.points_around(e, w, direct.gamma_lengths(1.3))),
     "mahalanobis": (
         lambda e: Mahalanobis(e, epsilon=1.3, lam=0.9),
@@ -33,7 +36,7 @@ RAYS = {
 }
 
 
-def off_by_errors(mechanism: Mechanism, embedding: Embedding, word: int, expected: np.ndarray) -> float:
+def off_by_errors(mechanism: Mechanism, embedding: Embedding, word: int, expected: Floats) -> float:
     found = output_distribution(mechanism, word, draws=4_000)
     return float((np.abs(found.probabilities - expected[found.words]) / (found.standard_errors + 1e-4)).max())
 

@@ -60,7 +60,7 @@ def _cells_until_half_is_gone(embedding: Embedding, words: Ids, size: int) -> tu
     groups: list[Ids] = []
     while (rest := int(free.sum())) >= max(len(words) // 2, 2 * size):
         seeds = np.flatnonzero(free)[: min(_SEEDS_AT_ONCE, rest // size - 1)]
-        near, _ = search.nearest_k(part.vectors[seeds], min(4 * size, len(words)))
+        near, _ = search.nearest_k(part.vectors[seeds], min(8 * size, len(words)))
         for seed, neighbours in zip(seeds.tolist(), near, strict=True):
             if free[seed]:
                 group = _nearest_free(search, part, seed, neighbours, free, size)

@@ -48,7 +48,7 @@ class Softmax(DrawsByParts):
         entering = self._entering(ids)
         outputs = np.delete(np.arange(len(self._embedding)), self._embedding.shadowed)
         for start in range(0, len(ids), self._words_at_once):
-            for distances in self._to_all(entering[start : start + self._words_at_once]):
+            for distances in self.grid.to_all(entering[start : start + self._words_at_once]):
                 costs = self.cost(distances[outputs], self._epsilon)
                 weights = weigh(costs, self._epsilon / 2, float(costs.min()))
                 yield outputs, weights / weights.sum()
@@ -85,9 +85,6 @@ class Softmax(DrawsByParts):
     def _words_at_once(self) -> int:
         return max(1, _DISTANCES_AT_ONCE // len(self._embedding))
 
-    def _to_all(self, words: Ids) -> Floats:
-        return self.grid.to_all(words)
-
     def _sums_of_each(self, ids: Ids, epsilon: Floats) -> Iterator[tuple[Ids, RunningSums]]:
         """Yield for each pair of input word and ε the tokens that have it, and its running sums."""
         order = np.lexsort((epsilon, ids))
@@ -102,7 +99,7 @@ class Softmax(DrawsByParts):
         words = np.array(list(missing), dtype=np.int64)
         for start in range(0, len(words), self._words_at_once):
             some = words[start : start + self._words_at_once]
-            distances = self._to_all(some)
+            distances = self.grid.to_all(some)
             for word, row in zip(some.tolist(), distances, strict=True):
                 for tokens in missing[word]:
                     spent = float(epsilon[tokens[0]])
