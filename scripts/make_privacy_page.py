@@ -122,7 +122,10 @@ def _curve(data: dict[str, Any]) -> str:
         cells = [
             _auc(found[question][who])
             for question, who in (
-                ("original text", "plain"), ("original text", "adaptive"), ("released text", "plain"), ("released text", "adaptive"),
+                ("original text", "plain"),
+                ("original text", "adaptive"),
+                ("released text", "plain"),
+                ("released text", "adaptive"),
             )  # fmt: skip
         ]
         lines.append(f"| {name} | {percent(facts['changed'])} | {' | '.join(cells)} |")
@@ -139,7 +142,7 @@ def _as_in_the_paper(data: dict[str, Any]) -> str:
         "## The paper's own numbers",
         "",
         "The paper's AUC begins at 0.06, far below chance, and ends at 0.99. Members and others treated alike, an AUC that far below one half "
-        "does not come out. It does in one setting that fits the paper's words (\"created a new user and injected the scrambled queries\"): the "
+        'does not come out. It does in one setting that fits the paper\'s words ("created a new user and injected the scrambled queries"): the '
         "model is trained on **original** text, members are asked by their **released** text and others by their original text. At small ε "
         "members then look less like the training text than anybody else, and an adversary who turns the answer around is nearly always "
         "right: such a number is no sign of privacy.",
@@ -153,7 +156,9 @@ def _as_in_the_paper(data: dict[str, Any]) -> str:
         found = data["protocol"][name]["as in the paper"]["plain"]
         paper = next((row for epsilon, row in PAPER_ROWS.items() if abs(epsilon - facts["epsilon"]) < 0.02), None)
         cells = [f"{found['mean'][key]:.2f}" for key in ("precision", "recall", "accuracy")] + [_auc(found)]
-        lines.append(f"| {facts['epsilon']:.2f} | {percent(facts['changed'])} | {' | '.join(cells)} | {'–' if paper is None else f'{paper[3]:.2f}'} |")
+        lines.append(
+            f"| {facts['epsilon']:.2f} | {percent(facts['changed'])} | {' | '.join(cells)} | {'–' if paper is None else f'{paper[3]:.2f}'} |"
+        )
     return "\n".join(lines) + "\n"
 
 
