@@ -19,12 +19,19 @@ from deniable.report.figure import new_figure, png, styled
 from deniable.report.palette import MUTED
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "experiments"
-PAPER_ROWS = {
-    5.82: (0.00, 0.00, 0.50, 0.0638), 11.65: (0.00, 0.00, 0.50, 0.0441), 17.47: (0.00, 0.00, 0.50, 0.1075),
-    23.30: (0.00, 0.00, 0.50, 0.3615), 29.12: (0.67, 0.02, 0.505, 0.6128), 34.95: (1.00, 0.09, 0.545, 0.8515),
-    40.77: (0.93, 0.14, 0.565, 0.8756), 46.60: (1.00, 0.30, 0.65, 0.9307), 52.42: (1.00, 0.50, 0.75, 0.9822), 58.25: (1.00, 0.62, 0.81, 0.9897),
-}  # fmt: skip
-"""The paper's Table 4, from the raw log in its source: precision, recall, accuracy, AUC."""
+PAPER_AUC = {
+    5.82: 0.0638,
+    11.65: 0.0441,
+    17.47: 0.1075,
+    23.30: 0.3615,
+    29.12: 0.6128,
+    34.95: 0.8515,
+    40.77: 0.8756,
+    46.60: 0.9307,
+    52.42: 0.9822,
+    58.25: 0.9897,
+}
+"""The AUC of the paper's table 4, from the raw log in its source."""
 SCORES = ("precision", "recall", "accuracy", "auc", "auc_either_way")
 
 
@@ -45,30 +52,43 @@ def _read(name: str) -> dict[str, Any] | None:
     return found
 
 
-def _head(data: dict[str, Any]) -> str:
-    about, plan, settings = data["data"], data["plan"], data["settings"]
-    return f"""# Privacy experiments
+HEAD = """# Privacy experiments
 
-This page is written by `python scripts/make_privacy_page.py` from the results beside it. It repeats section 6 of the paper: tables 3
-and 4, the auditor of Song and Shmatikov (2019).
+This page is written by `python scripts/make_privacy_page.py` from the results beside it. It repeats section 6 of the paper: tables
+3 and 4, the auditor of Song and Shmatikov (2019).
 
-**Data.** The paper used the AOL search log, which is itself a breach of privacy and is not used here. In its place: messages from Ubuntu's
-help channels by user (Kummerfeld et al. 2019, CC BY 4.0). {about["users"]:.0f} users with at least 65 messages, at most 150 of each, half of the
-users with {about["median_texts"]:.0f} messages and {about["median_words"]:.0f} words or more.
+**Data.** The paper used the AOL search log, which is itself a breach of privacy and is not used here. In its place: messages from
+Ubuntu's help channels by user (Kummerfeld et al. 2019, CC BY 4.0): {users:.0f} users with at least 65 messages, at most 150 of each;
+half of the users have {texts:.0f} messages and {words:.0f} words or more.
 
-**Models.** {plan["in_each"]} users in, {plan["in_each"]} out, and a pool of {2 * plan["in_each"]} for {plan["shadows"]} shadow models; {plan["targets"]} target models, each with another half of
-their pool, where the paper has one: numbers are means over them, ± their standard deviation. Language model: embedding
-{settings["embedding"]}, LSTM {settings["hidden"]}, dropout {settings["dropout"]}, vocabulary {settings["vocabulary"]:,}, sequences of {settings["sequence"]}, batch {settings["batch"]}, Adam {settings["rate"]:g}, gradients cut at
-{settings["clip"]:g}, {settings["epochs"]} epochs. Each model's vocabulary is that of its own training text; a word it does not know has the highest rank.
-Trained on: {data["device"]}.
+**Models.** {n} users in, {n} out, and a pool of {pool} for {shadows} shadow models; {targets} target models, each with another half of
+their pool, where the paper has one: numbers are means over them, ± their standard deviation. Language model: embedding {embedding},
+LSTM {hidden}, dropout {dropout}, vocabulary {vocabulary:,}, sequences of {sequence}, batch {batch}, Adam {rate:g}, gradients cut at
+{clip:g}, {epochs} epochs. Each model's vocabulary is that of its own training text; a word it does not know has the highest rank.
 
-**Embedding.** GloVe 840B 300d ({data["embedding"]["words"]:,} words, fingerprint `{data["embedding"]["fingerprint"][:12]}`). The ε are the paper's, unrounded, and three
-below them: this vocabulary is smaller than the paper's, so that words lie further apart and stay themselves at smaller ε. The share of
-words that changed is shown beside every row. "Protected": words that would stay themselves more often than
-half of the time at that ε go in as their nearest word that does not; where that is more than 95 % of all words it was left out.
+**Embedding.** GloVe 840B 300d ({known:,} words, fingerprint `{fingerprint}`). The ε are the paper's, unrounded, and three below
+them: this vocabulary is smaller than the paper's, so that words lie further apart and stay themselves at smaller ε. The share of
+words that changed stands beside every row. "Protected": words that would stay themselves more often than half of the time at that
+ε go in as their nearest word that does not; where that is more than 95 % of all words it was left out.
 
-The noise of this experiment comes from explicit seeds, so that it can be repeated; no release of anybody's private text is involved.
+The noise of this experiment comes from explicit seeds, so that it can be repeated; nobody's private text is released by it.
 """
+
+
+def _head(data: dict[str, Any]) -> str:
+    about, plan = data["data"], data["plan"]
+    return HEAD.format(
+        users=about["users"],
+        texts=about["median_texts"],
+        words=about["median_words"],
+        n=plan["in_each"],
+        pool=2 * plan["in_each"],
+        shadows=plan["shadows"],
+        targets=plan["targets"],
+        known=data["embedding"]["words"],
+        fingerprint=data["embedding"]["fingerprint"][:12],
+        **data["settings"],
+    )
 
 
 def _row(name: str, found: dict[str, Any], extra: str = "") -> str:
@@ -90,8 +110,8 @@ def _baselines(data: dict[str, Any], baselines: dict[str, Any] | None) -> str:
     ]
     if baselines is not None:
         lines += [_row(name, found["released text"]["plain"]) for name, found in baselines["protocol"].items() if name != "original"]
-    near = min((facts["epsilon"] for facts in data["facts"].values()), key=lambda e: abs(e - 23.3))
-    name = next(name for name, facts in data["facts"].items() if facts["epsilon"] == near and facts["kind"] == "d_χ")
+    plain = {name: facts["epsilon"] for name, facts in data["facts"].items() if facts["kind"] == "d_χ" and name in data["protocol"]}
+    name = min(plain, key=lambda name: abs(plain[name] - 23.3))
     lines.append(_row(name, data["protocol"][name]["released text"]["plain"]))
     if baselines is not None:
         lines += ["", "The same, where the auditor asks about the users' **original** text:", ""]
@@ -109,8 +129,8 @@ def _curve(data: dict[str, Any]) -> str:
         "",
         "![AUC of the auditor against ε](membership.png)",
         "",
-        "AUC of the auditor, models trained on released text. The question is about the users' original text or about the released text itself; "
-        "the adaptive adversary's shadows are trained on text released in the same way.",
+        "AUC of the auditor, models trained on released text. The question is about the users' original text or about the released "
+        "text itself; the adaptive adversary's shadows are trained on text released in the same way.",
         "",
         head,
         "|---|---|---|---|---|---|",
@@ -119,15 +139,7 @@ def _curve(data: dict[str, Any]) -> str:
         found = data["protocol"].get(name)
         if found is None:
             continue
-        cells = [
-            _auc(found[question][who])
-            for question, who in (
-                ("original text", "plain"),
-                ("original text", "adaptive"),
-                ("released text", "plain"),
-                ("released text", "adaptive"),
-            )  # fmt: skip
-        ]
+        cells = [_auc(found[question][who]) for question in ("original text", "released text") for who in ("plain", "adaptive")]
         lines.append(f"| {name} | {percent(facts['changed'])} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
@@ -137,29 +149,29 @@ def _auc(found: dict[str, Any]) -> str:
     return f"{found['mean']['auc']:.2f}" + ("" if spread is None else f" ± {spread:.2f}")
 
 
+SETTING = """## The setting that the paper's numbers fit
+
+The paper's AUC begins at 0.06, far below chance, and ends at 0.99. One setting fits both its words ("created a new user and
+injected the scrambled queries") and such numbers: the model is trained on **original** text, members are asked by their
+**released** text and others by their original text. Where much was changed, members look less like the training text than
+anybody else: an adversary who turns the answer around is right, so that a small AUC is no sign of privacy. The same auditor in that
+setting:
+
+| ε | words changed | precision | recall | accuracy | AUC, this setting | AUC in the paper |
+|---|---|---|---|---|---|---|
+"""
+
+
 def _as_in_the_paper(data: dict[str, Any]) -> str:
-    lines = [
-        "## The paper's own numbers",
-        "",
-        "The paper's AUC begins at 0.06, far below chance, and ends at 0.99. Members and others treated alike, an AUC that far below one half "
-        'does not come out. It does in one setting that fits the paper\'s words ("created a new user and injected the scrambled queries"): the '
-        "model is trained on **original** text, members are asked by their **released** text and others by their original text. At small ε "
-        "members then look less like the training text than anybody else, and an adversary who turns the answer around is nearly always "
-        "right: such a number is no sign of privacy.",
-        "",
-        "| ε | words changed | precision | recall | accuracy | AUC, this setting | AUC in the paper |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    lines = []
     for name, facts in data["facts"].items():
         if facts["kind"] != "d_χ" or name not in data["protocol"]:
             continue
         found = data["protocol"][name]["as in the paper"]["plain"]
-        paper = next((row for epsilon, row in PAPER_ROWS.items() if abs(epsilon - facts["epsilon"]) < 0.02), None)
+        paper = next((f"{auc:.2f}" for epsilon, auc in PAPER_AUC.items() if abs(epsilon - facts["epsilon"]) < 0.02), "–")
         cells = [f"{found['mean'][key]:.2f}" for key in ("precision", "recall", "accuracy")] + [_auc(found)]
-        lines.append(
-            f"| {facts['epsilon']:.2f} | {percent(facts['changed'])} | {' | '.join(cells)} | {'–' if paper is None else f'{paper[3]:.2f}'} |"
-        )
-    return "\n".join(lines) + "\n"
+        lines.append(f"| {facts['epsilon']:.2f} | {percent(facts['changed'])} | {' | '.join(cells)} | {paper} |")
+    return SETTING + "\n".join(lines) + "\n"
 
 
 def _others() -> str:
@@ -188,7 +200,7 @@ def auc_figure(data: dict[str, Any]) -> Figure:
             values = [data["protocol"][name][question]["adaptive"]["mean"]["auc"] for name in names]
             label = f"{question}{', protected' if kind != 'd_χ' else ''}"
             axes.plot(epsilons, values, line, marker=mark, markersize=3.5, label=label)
-    axes.plot(list(PAPER_ROWS), [row[3] for row in PAPER_ROWS.values()], ":", color=MUTED, marker=".", label="printed in the paper")
+    axes.plot(list(PAPER_AUC), list(PAPER_AUC.values()), ":", color=MUTED, marker=".", label="printed in the paper")
     axes.axhline(0.5, color=MUTED, linewidth=0.8)
     axes.set_xlabel("ε")
     axes.set_ylabel("AUC of the adaptive auditor")
