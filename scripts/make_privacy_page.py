@@ -102,7 +102,7 @@ def _baselines(data: dict[str, Any], baselines: dict[str, Any] | None) -> str:
         "## Original text and the baselines (the paper's table 3)",
         "",
         "Original text: the auditor asks a model trained on original text. Baselines and d_χ: it asks a model trained on released text "
-        "about that released text, with shadows trained on original text, as the paper does.",
+        "about that released text, with shadows trained on original text.",
         "",
         "| condition | precision | recall | accuracy | AUC | max(AUC, 1 − AUC) |",
         "|---|---|---|---|---|---|",

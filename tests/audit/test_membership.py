@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from deniable.audit.labelled import LabelledTexts, read_labelled
+from deniable.audit.membership.histograms import BINS, protocol_histogram
 from deniable.audit.membership.plan import ORIGINAL, make_plan
 from deniable.audit.membership.settings import LanguageModelSettings
 from deniable.audit.membership.streams import END, pack, unpack
@@ -102,7 +103,7 @@ def test_the_lstm_is_that_of_pytorch() -> None:
 def test_ranks_of_words_are_counted_per_user() -> None:
     torch = pytest.importorskip("torch")
     from deniable.audit.membership.language_models import LanguageModels
-    from deniable.audit.membership.ranks import BINS, protocol_histogram, rank_counts
+    from deniable.audit.membership.ranks import rank_counts
 
     models = LanguageModels(1, TINY, seed=0, device=torch.device("cpu"))
     with torch.no_grad():
@@ -183,3 +184,16 @@ def test_files_without_usable_records_are_refused(content: str, error: type[Exce
     file.write_text(content)
     with pytest.raises(error, match=says):
         read_labelled(file, person_column="user", text_column="text")
+
+
+def test_the_command_says_which_library_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    from deniable.audit.membership.audit import audit_membership
+    from deniable.errors import MissingExtra
+
+    for name in [name for name in sys.modules if name.startswith("deniable.audit.membership.jobs")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingExtra, match="experiments"):
+        audit_membership(made_users(4), {}, make_plan(4, shadows=1), seed=0)

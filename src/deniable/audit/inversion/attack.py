@@ -10,7 +10,7 @@ import numpy as np
 from deniable.audit.draws import Draws
 from deniable.audit.inversion.adversary import BayesAdversary, Share, majority
 from deniable.audit.inversion.bands import Band, frequency_bands
-from deniable.audit.inversion.channel import Channel, channel_of
+from deniable.audit.inversion.channel import channel_of
 from deniable.interfaces import Floats, Ids, Mechanism
 from deniable.parameters import validated_count
 
@@ -113,6 +113,3 @@ def _most_at_risk(mechanism: Mechanism, adversary: BayesAdversary, draws: Draws,
 
 def _share(hits: np.ndarray[Any, np.dtype[np.bool_]]) -> dict[str, float]:
     return Share(hits=int(hits.sum()), tries=len(hits)).to_dict()
-
-
-__all__ = ["REPEATS", "Channel", "Effort", "audit_inversion"]

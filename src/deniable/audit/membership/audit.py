@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deniable.audit.draws import audited_users
 from deniable.audit.membership.auditor import QUESTIONS, audited
+from deniable.audit.membership.job import Job
 from deniable.audit.membership.plan import ORIGINAL, Plan
 from deniable.audit.membership.settings import LanguageModelSettings
 from deniable.audit.membership.users import Users, coded, usual_lengths
 from deniable.errors import MissingExtra
 from deniable.interfaces import Mechanism
-
-if TYPE_CHECKING:
-    from deniable.audit.membership.jobs import Job
 
 MODELS_AT_ONCE = 12
 
