@@ -17,8 +17,7 @@ from deniable.parameters import validated_count
 REPEATS = (1, 3, 10, 30)
 _BAYES_REPEATS = (1, 3, 10)
 _SHORTLIST_DRAWS = 4
-_AT_RISK = 40
-_DRAWS_AT_RISK = 40
+_DRAWS_AT_RISK = 25
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +28,7 @@ class Effort:
     repeated_words: int = 40
     rays: int = 128
     draws_per_word: int = 100
-    at_risk: int = _AT_RISK
+    at_risk: int = 20
 
     def __post_init__(self) -> None:
         for name in ("words_per_band", "repeated_words", "rays", "draws_per_word", "at_risk"):
