@@ -62,7 +62,7 @@ def main() -> None:
     if not options.no_embedding:
         np.save(options.output / "vectors.npy", embedding.vectors)
         np.save(options.output / "unknown.npy", embedding.unknown)
-    np.savez_compressed(options.output / "texts.npz", **pack({name: coder.streams(texts) for name, texts in made.items()}))
+    np.savez_compressed(options.output / "texts.npz", **pack({name: coder.streams(texts) for name, texts in made.items()}))  # type: ignore[arg-type]
     details = {"name": embedding.name, "fingerprint": embedding.fingerprint, "words": len(embedding), "dimension": embedding.dimension}
     (options.output / "about.json").write_text(json.dumps({"data": usual_lengths(users), "embedding": details, "seed": SEED}, indent=1))
 
