@@ -105,11 +105,12 @@ def _findings(data: dict[str, Any]) -> str:
 
 - On original text the auditor reaches an AUC of {original:.3f}: it works, so that its failures say something.
 - Asked about users' **original** text, the better of the two adversaries stays below an AUC of 0.6 up to ε = {safe:.4g}
-  ({percent(_changed(data, safe))} of the words changed) and is above 0.9 from ε = {broken:.4g} on ({percent(_changed(data, broken))} changed).
+  ({percent(_changed(data, safe))} of the words changed) and is above 0.9 from ε = {broken:.4g} on
+  ({percent(_changed(data, broken))} changed).
   The paper's finding that the auditor's success grows with ε from chance to near 1 holds here, between these two values.
-- Asked about the **released** text itself, the adaptive adversary has an AUC of at least {min(itself):.2f} at every ε. That is no surprise and no
-  failure of the mechanism: the model was trained on that very text. But it says that a released text can be traced to the model
-  that was trained on it, whatever ε.
+- Asked about the **released** text itself, the adaptive adversary has an AUC of at least {min(itself):.3f} at every ε. That is no
+  surprise and no failure of the mechanism: the model was trained on that very text. But it says that a released text can be traced
+  to the model that was trained on it, whatever ε.
 - Members and others were treated alike. The setting in which the paper's small numbers come out is described below.
 """
 
