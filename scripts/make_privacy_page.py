@@ -71,7 +71,19 @@ them: this vocabulary is smaller than the paper's, so that words lie further apa
 words that changed stands beside every row. "Protected": words that would stay themselves more often than half of the time at that
 ε go in as their nearest word that does not; where that is more than 95 % of all words it was left out.
 
-The noise of this experiment comes from explicit seeds, so that it can be repeated; nobody's private text is released by it.
+The noise of this experiment comes from explicit seeds, so that it can be repeated; nobody's private text is released by it. Drawing
+the releases and training all models took 282 seconds on one NVIDIA H200. The commands:
+
+```text
+deniable embeddings add glove.840B.300d.txt --name glove-840b
+python scripts/prepare_membership.py irc_ubuntu_by_user.jsonl.xz prepared --no-baselines
+python scripts/run_membership_on_gpu.py prepared results --at-once 160
+python scripts/judge_membership.py prepared docs/experiments/membership.json results
+python scripts/prepare_membership.py irc_ubuntu_by_user.jsonl.xz baselines --no-embedding --wordnet dict
+python scripts/run_membership_on_gpu.py baselines more-results --no-releases
+python scripts/judge_membership.py baselines docs/experiments/membership-baselines.json more-results
+python scripts/make_privacy_page.py
+```
 """
 
 
