@@ -98,12 +98,17 @@ def _repeats(adversary: BayesAdversary, draws: Draws, rng: np.random.Generator, 
 
 
 def _most_at_risk(mechanism: Mechanism, adversary: BayesAdversary, draws: Draws, prior: Floats, count: int) -> list[dict[str, Any]]:
-    """Look for words that hardly change, among all words, and judge the worst of them on fresh draws."""
+    """Look for words that hardly change, among all words, and judge them and the most frequent words on fresh draws.
+
+    At large ε lonely words are named most often; at small ε, where little is learnt from an output, frequent ones are.
+    """
     words = len(mechanism.embedding)
     stays = np.zeros(words)
     for _ in range(_SHORTLIST_DRAWS):
         stays += draws.of_each(np.arange(words, dtype=np.int64)) == np.arange(words)
-    some = np.lexsort((-prior, -stays))[:count]
+    by_chance = np.random.default_rng(words).random(words)  # among words that stayed equally often
+    frequent, lonely = np.argsort(-prior, kind="stable")[: count // 2], np.lexsort((by_chance, -stays))[: count - count // 2]
+    some = np.union1d(frequent, lonely)
     truth = np.repeat(some, _DRAWS_AT_RISK)
     named = (adversary.guesses(draws.of_each(truth)) == truth).reshape(len(some), -1)
     order = np.lexsort((some, -named.sum(axis=1)))
