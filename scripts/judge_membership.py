@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable.audit.membership.auditor import audited
 from deniable.audit.membership.plan import Plan
@@ -25,7 +26,7 @@ def main() -> None:
     options = parser.parse_args()
     about: dict[str, Any] = json.loads((options.prepared / "about.json").read_text())
     plan_file = json.loads((options.results[-1] / "plan.json").read_text())
-    counts = {}
+    counts: dict[str, NDArray[np.int32]] = {}
     for folder in options.results:
         for path in sorted(folder.glob("ranks-*.npz")):
             with np.load(path) as arrays:

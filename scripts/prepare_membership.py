@@ -58,11 +58,11 @@ def main() -> None:
     coder.codes = {word: i + 1 for i, word in enumerate(embedding.words)}  # so that a code is an id plus one
     made: dict[str, Users] = {ORIGINAL: users}
     if not options.no_baselines:
-        made |= _baselines(users, _others(data, set(chosen)), options.wordnet)
+        made |= _baselines(users, _others(data, set(chosen)), options.wordnet, options.output)
     if not options.no_embedding:
         np.save(options.output / "vectors.npy", embedding.vectors)
         np.save(options.output / "unknown.npy", embedding.unknown)
-    np.savez_compressed(options.output / "texts.npz", **pack({name: coder.streams(texts) for name, texts in made.items()}))
+    np.savez_compressed(options.output / "texts.npz", **pack({name: coder.streams(texts) for name, texts in made.items()}))  # type: ignore[arg-type]
     details = {"name": embedding.name, "fingerprint": embedding.fingerprint, "words": len(embedding), "dimension": embedding.dimension}
     (options.output / "about.json").write_text(json.dumps({"data": usual_lengths(users), "embedding": details, "seed": SEED}, indent=1))
 
@@ -79,8 +79,11 @@ def _others(data: LabelledTexts, chosen: set[str]) -> dict[str, list[str]]:
     return others
 
 
-def _baselines(users: Users, others: dict[str, list[str]], wordnet: Path | None) -> dict[str, Users]:
-    """Return what the baselines make of the texts; they search and count in the texts of other people."""
+def _baselines(users: Users, others: dict[str, list[str]], wordnet: Path | None, folder: Path) -> dict[str, Users]:
+    """Return what the baselines make of the texts; they search and count in the texts of other people.
+
+    What is finished is kept in the folder, so that an interrupted run is continued by the same command.
+    """
     collection = Collection({person: [words_of(text) for text in texts] for person, texts in others.items()})
     net = None if wordnet is None else WordNet(wordnet)
     scramblers: list[Baseline] = [
@@ -89,13 +92,17 @@ def _baselines(users: Users, others: dict[str, list[str]], wordnet: Path | None)
         *([] if net is None else [VersatileSemantic(net)]),
         VersatileStatistical(collection, wordnet=net),
     ]
-    made = {}
+    made: dict[str, Users] = {}
     for scrambler in scramblers:
-        with Progress(scrambler.name, total=len(users), unit="users") as progress:
-            made[scrambler.name] = []
-            for texts in users:
-                made[scrambler.name].append([text for text in scrambler.scramble(texts) if text])
-                progress.advance(1)
+        kept = folder / f"{scrambler.name}.json"
+        if not kept.exists():
+            released: Users = []
+            with Progress(scrambler.name, total=len(users), unit="users") as progress:
+                for texts in users:
+                    released.append([text for text in scrambler.scramble(texts) if text])
+                    progress.advance(1)
+            kept.write_text(json.dumps(released))
+        made[scrambler.name] = json.loads(kept.read_text())
         print(scrambler.name, made[scrambler.name][0][:3], flush=True)
     return made
 

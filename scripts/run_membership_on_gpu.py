@@ -96,7 +96,8 @@ def main() -> int:
         counts = run_jobs(group, conditions, settings, seed=number, device=device, report=report)
         name = options.results / f"ranks-{len(list(options.results.glob('ranks-*.npz'))) + len(finished):05d}.npz"
         names = np.array(list(counts))
-        np.savez_compressed(name.with_suffix(".part.npz"), names=names, **{f"counts{i}": c for i, c in enumerate(counts.values())})
+        written = {"names": names, **{f"counts{i}": found for i, found in enumerate(counts.values())}}
+        np.savez_compressed(name.with_suffix(".part.npz"), **written)  # type: ignore[arg-type, unused-ignore]
         name.with_suffix(".part.npz").replace(name)
         longest = max(longest, time.monotonic() - begun)
         print(f"group {number + 1}/{groups}: {len(group)} models in {time.monotonic() - begun:.0f} s -> {name}", flush=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from typing import Any
 
 import pytest
 from wrong import WRONG, HalfTheNoise, RenormalisedMahalanobis
@@ -17,17 +18,19 @@ from strategies import random_embedding
 OWN = random_embedding(60, 5)
 
 
-def make(kind: type[Multivariate], embedding: Embedding, epsilon: float) -> Mechanism:
+def make(kind: Any, embedding: Embedding, epsilon: float) -> Mechanism:
     # The default shape of the Mahalanobis noise differs too little from round noise for a test of seconds.
-    return kind(embedding, epsilon=epsilon, lam=0.9) if issubclass(kind, Mahalanobis) else kind(embedding, epsilon=epsilon)
+    shape = {"lam": 0.9} if issubclass(kind, Mahalanobis) else {}
+    mechanism: Mechanism = kind(embedding, epsilon=epsilon, **shape)
+    return mechanism
 
 
-def refuted(kind: type[Multivariate], *, seed: int = 1, draws: int = 40_000, epsilon: float = 3.0) -> bool:
+def refuted(kind: Any, *, seed: int = 1, draws: int = 40_000, epsilon: float = 3.0) -> bool:
     return any(place.refuted for place in audit_bound(partial(make, kind), OWN, epsilon, seed=seed, draws=draws, own_draws=500))
 
 
 @pytest.mark.parametrize("kind", WRONG)
-def test_a_wrong_mechanism_is_refuted(kind: type[Multivariate]) -> None:
+def test_a_wrong_mechanism_is_refuted(kind: Any) -> None:
     assert refuted(kind)
 
 
@@ -40,21 +43,21 @@ def test_half_the_noise_is_found_in_every_dimension_and_through_the_text() -> No
 
 
 @pytest.mark.parametrize("kind", [Multivariate, Mahalanobis, Vickrey, TEM, SanText, RandomizedResponse])
-def test_a_true_mechanism_is_not_refuted(kind: type[Multivariate]) -> None:
+def test_a_true_mechanism_is_not_refuted(kind: Any) -> None:
     assert not refuted(kind, draws=3_000)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("kind", [Multivariate, Mahalanobis, Vickrey, TEM, SanText, RandomizedResponse])
-def test_a_true_mechanism_is_not_refuted_in_twenty_runs(kind: type[Multivariate], seed: int) -> None:
-    assert not refuted(kind, seed=seed, draws=40_000)
+def test_a_true_mechanism_is_not_refuted_in_twenty_runs(kind: Any, seed: int) -> None:
+    assert not refuted(kind, seed=seed, draws=10_000)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("kind", WRONG)
-def test_a_wrong_mechanism_is_refuted_whatever_the_seed(kind: type[Multivariate], seed: int) -> None:
+def test_a_wrong_mechanism_is_refuted_whatever_the_seed(kind: Any, seed: int) -> None:
     assert refuted(kind, seed=seed, draws=100_000)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from deniable.audit.inversion.exactly import ExactChannel
 from deniable.audit.inversion.frequencies import by_rank, from_corpus, from_table
 from deniable.calibration.protection import protect
 from deniable.errors import InvalidParameter, RecordError, UnusableAuditData
+from deniable.interfaces import Floats, Ids
 from deniable.mechanisms import RandomizedResponse, Vickrey
 from strategies import line_embedding, random_embedding
 
@@ -96,20 +98,19 @@ def test_a_protected_word_looks_like_the_word_that_stands_in_for_it() -> None:
     stand_in = int(safe.stands_in(np.array([4]))[0])
     found = np.stack(list(RayChannel(Multivariate(safe, epsilon=5.0), rays=50, seed=0).log_likelihoods(np.arange(30))))
     assert np.array_equal(found[:, 4], found[:, stand_in])
-    assert found[4].max() == pytest.approx(found[4, 4]) or found[4].argmax() != 4
 
 
 def test_the_adversary_weighs_likelihood_by_frequency() -> None:
     class Fixed:
         how = "fixed"
 
-        def log_likelihoods(self, outputs: np.ndarray) -> list[np.ndarray]:  # type: ignore[type-arg]
-            return [np.log([0.3, 0.7]) for _ in outputs]
+        def log_likelihoods(self, outputs: Ids) -> Iterator[Floats]:
+            return iter([np.log(np.array([0.3, 0.7])) for _ in outputs])
 
     outputs = np.array([0, 0])
-    assert BayesAdversary(Fixed(), np.array([0.5, 0.5])).guesses(outputs).tolist() == [1, 1]  # type: ignore[arg-type]
-    assert BayesAdversary(Fixed(), np.array([0.9, 0.1])).guesses(outputs).tolist() == [0, 0]  # type: ignore[arg-type]
-    repeated = BayesAdversary(Fixed(), np.array([0.8, 0.2])).guesses_from_repeats(np.zeros((1, 9), dtype=np.int64), (1, 9))  # type: ignore[arg-type]
+    assert BayesAdversary(Fixed(), np.array([0.5, 0.5])).guesses(outputs).tolist() == [1, 1]
+    assert BayesAdversary(Fixed(), np.array([0.9, 0.1])).guesses(outputs).tolist() == [0, 0]
+    repeated = BayesAdversary(Fixed(), np.array([0.8, 0.2])).guesses_from_repeats(np.zeros((1, 9), dtype=np.int64), (1, 9))
     assert (repeated[1].tolist(), repeated[9].tolist()) == ([0], [1])
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from deniable.audit.labelled import LabelledTexts, read_labelled
+from deniable.audit.membership.histograms import BINS, protocol_histogram
 from deniable.audit.membership.plan import ORIGINAL, make_plan
 from deniable.audit.membership.settings import LanguageModelSettings
 from deniable.audit.membership.streams import END, pack, unpack
@@ -65,8 +66,9 @@ def test_models_side_by_side_do_not_touch_each_other() -> None:
 
     models = LanguageModels(3, TINY, seed=0, device=torch.device("cpu"))
     rows = torch.randint(3, 160, (3, 4, 9))
-    models.losses(rows)[1].backward()
+    models.losses(rows)[1].backward()  # type: ignore[no-untyped-call, unused-ignore]
     for weight in models.weights:
+        assert weight.grad is not None
         touched = weight.grad.flatten(1).abs().sum(1) > 0
         assert touched.tolist() == [False, True, False]
 
@@ -102,7 +104,7 @@ def test_the_lstm_is_that_of_pytorch() -> None:
 def test_ranks_of_words_are_counted_per_user() -> None:
     torch = pytest.importorskip("torch")
     from deniable.audit.membership.language_models import LanguageModels
-    from deniable.audit.membership.ranks import BINS, protocol_histogram, rank_counts
+    from deniable.audit.membership.ranks import rank_counts
 
     models = LanguageModels(1, TINY, seed=0, device=torch.device("cpu"))
     with torch.no_grad():
@@ -183,3 +185,16 @@ def test_files_without_usable_records_are_refused(content: str, error: type[Exce
     file.write_text(content)
     with pytest.raises(error, match=says):
         read_labelled(file, person_column="user", text_column="text")
+
+
+def test_the_command_says_which_library_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    from deniable.audit.membership.audit import audit_membership
+    from deniable.errors import MissingExtra
+
+    for name in [name for name in sys.modules if name.startswith("deniable.audit.membership.jobs")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingExtra, match="experiments"):
+        audit_membership(made_users(4), {}, make_plan(4, shadows=1), seed=0)

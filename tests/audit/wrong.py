@@ -84,7 +84,8 @@ class SkipsTheInput(_SeesTheInput):
         distances = self.distances(points)
         known = ids < len(self.embedding)
         distances[np.flatnonzero(known), ids[known]] = np.inf
-        return distances.argmin(axis=1)
+        nearest: Ids = distances.argmin(axis=1)
+        return nearest
 
 
 class StartsAtTheInput(_SeesTheInput):

@@ -10,15 +10,14 @@ import numpy as np
 from deniable.audit.draws import Draws
 from deniable.audit.inversion.adversary import BayesAdversary, Share, majority
 from deniable.audit.inversion.bands import Band, frequency_bands
-from deniable.audit.inversion.channel import Channel, channel_of
+from deniable.audit.inversion.channel import channel_of
 from deniable.interfaces import Floats, Ids, Mechanism
 from deniable.parameters import validated_count
 
 REPEATS = (1, 3, 10, 30)
 _BAYES_REPEATS = (1, 3, 10)
 _SHORTLIST_DRAWS = 4
-_AT_RISK = 40
-_DRAWS_AT_RISK = 40
+_DRAWS_AT_RISK = 25
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +28,7 @@ class Effort:
     repeated_words: int = 40
     rays: int = 128
     draws_per_word: int = 100
-    at_risk: int = _AT_RISK
+    at_risk: int = 20
 
     def __post_init__(self) -> None:
         for name in ("words_per_band", "repeated_words", "rays", "draws_per_word", "at_risk"):
@@ -99,12 +98,17 @@ def _repeats(adversary: BayesAdversary, draws: Draws, rng: np.random.Generator, 
 
 
 def _most_at_risk(mechanism: Mechanism, adversary: BayesAdversary, draws: Draws, prior: Floats, count: int) -> list[dict[str, Any]]:
-    """Look for words that hardly change, among all words, and judge the worst of them on fresh draws."""
+    """Look for words that hardly change, among all words, and judge them and the most frequent words on fresh draws.
+
+    At large ε lonely words are named most often; at small ε, where little is learnt from an output, frequent ones are.
+    """
     words = len(mechanism.embedding)
     stays = np.zeros(words)
     for _ in range(_SHORTLIST_DRAWS):
         stays += draws.of_each(np.arange(words, dtype=np.int64)) == np.arange(words)
-    some = np.lexsort((-prior, -stays))[:count]
+    by_chance = np.random.default_rng(words).random(words)  # among words that stayed equally often
+    frequent, lonely = np.argsort(-prior, kind="stable")[: count // 2], np.lexsort((by_chance, -stays))[: count - count // 2]
+    some = np.union1d(frequent, lonely)
     truth = np.repeat(some, _DRAWS_AT_RISK)
     named = (adversary.guesses(draws.of_each(truth)) == truth).reshape(len(some), -1)
     order = np.lexsort((some, -named.sum(axis=1)))
@@ -113,6 +117,3 @@ def _most_at_risk(mechanism: Mechanism, adversary: BayesAdversary, draws: Draws,
 
 def _share(hits: np.ndarray[Any, np.dtype[np.bool_]]) -> dict[str, float]:
     return Share(hits=int(hits.sum()), tries=len(hits)).to_dict()
-
-
-__all__ = ["REPEATS", "Channel", "Effort", "audit_inversion"]

@@ -17,7 +17,7 @@ _MANDELBROT = 2.7
 
 def by_rank(embedding: Embedding) -> Floats:
     """Return 1/(rank + 2.7), scaled to sum 1 (Zipf's law as Mandelbrot wrote it); public embeddings list frequent words first."""
-    return _scaled(1.0 / (np.arange(1, len(embedding) + 1) + _MANDELBROT))
+    return _scaled(1.0 / (np.arange(1, len(embedding) + 1, dtype=np.float64) + _MANDELBROT))
 
 
 def from_corpus(embedding: Embedding, path: Path) -> Floats:
@@ -60,4 +60,5 @@ def _known(embedding: Embedding, counts: Counter[str], path: Path) -> Floats:
 
 
 def _scaled(values: Floats) -> Floats:
-    return values / values.sum()
+    shares: Floats = values / values.sum()
+    return shares

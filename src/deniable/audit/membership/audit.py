@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from deniable.audit.draws import audited_users
 from deniable.audit.membership.auditor import QUESTIONS, audited
+from deniable.audit.membership.job import Job
 from deniable.audit.membership.plan import ORIGINAL, Plan
 from deniable.audit.membership.settings import LanguageModelSettings
 from deniable.audit.membership.users import Users, coded, usual_lengths
 from deniable.errors import MissingExtra
 from deniable.interfaces import Mechanism
-
-if TYPE_CHECKING:
-    from deniable.audit.membership.jobs import Job
 
 MODELS_AT_ONCE = 12
 
@@ -49,7 +50,7 @@ def audit_membership(
     jobs = plan.jobs(list(conditions))
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     groups: list[list[Job]] = [jobs[start : start + MODELS_AT_ONCE] for start in range(0, len(jobs), MODELS_AT_ONCE)]
-    counts = {}
+    counts: dict[str, NDArray[np.int32]] = {}
     for number, group in enumerate(groups):
 
         def tell(done: int, total: int, number: int = number) -> None:

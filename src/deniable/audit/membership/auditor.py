@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.audit.membership.histograms import histograms
 from deniable.audit.membership.plan import ORIGINAL, Plan
-from deniable.audit.membership.ranks import protocol_histogram
 from deniable.audit.scores import Scores, scores_of, sklearn, summary
 
 Counts = Mapping[str, NDArray[np.int32]]
@@ -22,10 +22,7 @@ QUESTIONS = {
 
 
 class Auditor:
-    """Linear SVM on rank histograms, scaled to length 1 each and standardised on the shadows (Song and Shmatikov 2019).
-
-    ``fine`` looks at the ranks 0 to 49 one by one on a logarithmic scale in place of the protocol's 100 equal bins.
-    """
+    """Linear SVM on rank histograms, scaled to length 1 each and standardised on the shadows (Song and Shmatikov 2019)."""
 
     def __init__(self, features: NDArray[np.float64], members: NDArray[np.bool_], *, seed: int = 0) -> None:
         """Learn from the shadows.
@@ -41,13 +38,6 @@ class Auditor:
     def judge(self, features: NDArray[np.float64], members: NDArray[np.bool_]) -> Scores:
         """Return how well the members among some users are told from the others."""
         return scores_of(members, self._model.decision_function(features))
-
-
-def histograms(counts: NDArray[np.int32], *, fine: bool = False) -> NDArray[np.float64]:
-    """Return (users, bins) histograms of length 1; a user without a counted word has zeros."""
-    values = np.log1p(counts.astype(np.float64)) if fine else protocol_histogram(counts).astype(np.float64)
-    lengths = np.linalg.norm(values, axis=-1, keepdims=True)
-    return values / np.where(lengths > 0.0, lengths, 1.0)
 
 
 def audited(

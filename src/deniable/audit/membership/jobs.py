@@ -1,15 +1,14 @@
-"""The work of a membership audit: one job is one language model to train, and the users it is then asked about."""
+"""Trains the language models of jobs and asks them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from deniable.audit.membership.job import Job
 from deniable.audit.membership.ranks import rank_counts
 from deniable.audit.membership.settings import LanguageModelSettings
 from deniable.audit.membership.streams import Streams
@@ -17,27 +16,6 @@ from deniable.audit.membership.training import train
 from deniable.audit.membership.vocabulary import Vocabulary, sequences
 
 Report = Callable[[int, int], None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Job:
-    """A model trained on the text of ``members`` in one condition, asked for the text of ``users`` in some conditions."""
-
-    name: str
-    trained_on: str
-    members: tuple[int, ...]
-    asked: tuple[str, ...]
-    users: tuple[int, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the job as JSON-ready data."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Job:
-        """Return the job that ``to_dict`` described."""
-        fields = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
-        return cls(**fields)
 
 
 def run_jobs(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.audit.membership.jobs import Job
+from deniable.audit.membership.job import Job
 from deniable.errors import UnusableAuditData
 from deniable.parameters import validated_count
 

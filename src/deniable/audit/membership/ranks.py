@@ -1,8 +1,4 @@
-"""How high a model ranks the words that a user really wrote: counts of ranks, per user.
-
-The protocol's feature is a histogram of 100 equal bins over the ranks 0 (the model's first guess) to 5,000. Most ranks are
-small, so counts are kept finer than that: the first of those bins rank by rank. ``protocol_histogram`` adds them up again.
-"""
+"""How high a model ranks the words that a user really wrote: counts of ranks, per user."""
 
 from __future__ import annotations
 
@@ -12,14 +8,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from deniable.audit.membership.histograms import BINS, PROTOCOL_BINS, WIDTH
 from deniable.audit.membership.language_models import LanguageModels
 from deniable.audit.membership.vocabulary import PADDING, TEXT_END, UNKNOWN
-
-PROTOCOL_BINS = 100
-HIGHEST_RANK = 5_000
-_WIDTH = HIGHEST_RANK // PROTOCOL_BINS
-BINS = _WIDTH + PROTOCOL_BINS
-"""Ranks 0 to 49 one by one, 99 bins of 50 ranks, and a last bin for words the model has never heard."""
 
 _ROWS_AT_ONCE = {"cpu": 64, "cuda": 1024}
 
@@ -47,13 +38,6 @@ def rank_counts(model: LanguageModels, users: Sequence[NDArray[np.int32]]) -> ND
     return counts.reshape(len(users), BINS).cpu().numpy()
 
 
-def protocol_histogram(counts: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return the counts in the protocol's 100 equal bins; words the model does not know fall in the last one."""
-    first = counts[..., :_WIDTH].sum(axis=-1, keepdims=True)
-    last = counts[..., BINS - 2 :].sum(axis=-1, keepdims=True)
-    return np.concatenate([first, counts[..., _WIDTH : BINS - 2], last], axis=-1).astype(np.int64)
-
-
 def _bin(ranks: torch.Tensor) -> torch.Tensor:
-    coarse = _WIDTH - 1 + torch.div(ranks, _WIDTH, rounding_mode="floor").clamp(max=PROTOCOL_BINS - 1)
-    return torch.where(ranks < _WIDTH, ranks, coarse)
+    coarse = WIDTH - 1 + torch.div(ranks, WIDTH, rounding_mode="floor").clamp(max=PROTOCOL_BINS - 1)
+    return torch.where(ranks < WIDTH, ranks, coarse)

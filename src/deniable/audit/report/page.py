@@ -22,8 +22,8 @@ _TRIED = {
     ),
     "inversion": (
         "An adversary who knows the mechanism, ε, the embedding and how frequent words are guesses the word behind every released word: "
-        "the one with the largest probability. Were the probabilities known exactly, nobody who knows no more could do better; here they are "
-        "computed or estimated. The guesses were judged on draws that the adversary had not seen."
+        "the one with the largest probability. Were the probabilities known exactly, nobody who knows no more could do better; here they "
+        "are computed or estimated. The guesses were judged on draws that the adversary had not seen."
     ),
     "membership": (
         "A language model is trained on the text of some users. An auditor, who trained models of its own on other users, looks at how "

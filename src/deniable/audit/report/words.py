@@ -74,7 +74,11 @@ def _inversion_tables(answer: Answer) -> list[Table]:
         for r in rows
         for m in r["repeats"]
     ]
-    risk = [[f"{r['epsilon']:g}", w["word"], percent(w["bayes"]["value"]), percent(w["bayes"]["low"])] for r in rows for w in r["at_risk"][:_AT_RISK]]
+    risk = [
+        [f"{r['epsilon']:g}", w["word"], percent(w["bayes"]["value"]), percent(w["bayes"]["low"])]
+        for r in rows
+        for w in r["at_risk"][:_AT_RISK]
+    ]
     return [
         ("How often the word is named, over all text and by frequency", ["ε", "Bayes", "nearest word", *names], overall),
         ("The same word released again and again with fresh noise", ["ε", "releases", "majority vote", "Bayes"], repeats),

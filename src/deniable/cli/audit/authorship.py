@@ -29,6 +29,8 @@ def authorship(
     quiet: Quiet = False,
 ) -> None:
     """Train a classifier of style on original and on released text, and let it name the author of released text."""
+    from functools import partial
+
     from deniable.audit.authorship import audit_authorship, largest_acceptable, split_by_author
     from deniable.audit.draws import audited_texts
     from deniable.audit.labelled import read_labelled
@@ -61,7 +63,7 @@ def authorship(
                 progress.advance(1)
             return made
 
-        result = audit_authorship(split, {value: lambda texts, value=value: released(value, texts) for value in values}, plain)
+        result = audit_authorship(split, {value: partial(released, value) for value in values}, plain)
     answer = {
         **settings("authorship", opened, mechanism, seed),
         "acceptable": acceptable,

@@ -20,7 +20,7 @@ def inversion(
     frequencies: Annotated[Path | None, typer.Option(help="A file with a word and its count on each line.")] = None,
     corpus: Annotated[Path | None, typer.Option(help="A text to count the words in, one document a line.")] = None,
     acceptable: Annotated[float, typer.Option(help="How often the adversary may be right, for the advice in the result.")] = 0.2,
-    words: Annotated[int, typer.Option(help="Words to attack in each frequency band.")] = 150,
+    words: Annotated[int, typer.Option(help="Words to attack in each frequency band; the rest of the work goes with it.")] = 150,
     rays: Annotated[int, typer.Option(help="Directions per released word.")] = 128,
     draws: Annotated[int, typer.Option(help="Simulated draws of every word, for mechanisms without rays or exact values.")] = 100,
     seed: Seed = 0,
@@ -51,7 +51,7 @@ def inversion(
         prior = known.from_table(opened, frequencies)
     elif corpus is not None:
         prior = known.from_corpus(opened, corpus)
-    effort = Effort(words_per_band=words, rays=rays, draws_per_word=draws)
+    effort = Effort(words_per_band=words, repeated_words=max(1, words // 4), at_risk=max(1, words // 8), rays=rays, draws_per_word=draws)
     rows = []
     with Progress("guessing", total=len(epsilon), unit="values of ε") as progress:
         for value in sorted(validated_epsilon(e) for e in epsilon):
