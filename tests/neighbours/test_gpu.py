@@ -47,7 +47,9 @@ def test_words_that_share_an_earlier_vector_never_win() -> None:
 def test_the_k_nearest_equal_the_oracle() -> None:
     embedding = random_embedding(200, 12)
     queries = noisy_queries(embedding, 3.0, 20)
-    assert np.array_equal(GpuNeighbours(embedding, device="cpu").nearest_k(queries, 5)[0], OracleNeighbours(embedding).nearest_k(queries, 5)[0])
+    assert np.array_equal(
+        GpuNeighbours(embedding, device="cpu").nearest_k(queries, 5)[0], OracleNeighbours(embedding).nearest_k(queries, 5)[0]
+    )
 
 
 def test_no_queries_give_no_words() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +10,7 @@ from torch import Tensor, nn
 
 from deniable.interfaces import Ids
 from deniable.tasks.batches import DeviceTexts, shuffled_batches, sorted_batches
+from deniable.tasks.early_stopping import BestSoFar
 from deniable.tasks.encoder import BiLstmEncoder
 from deniable.tasks.metrics import accuracy
 
@@ -36,9 +36,7 @@ class Classifier(nn.Module):
 
     def __init__(self, vectors: Tensor, classes: int, recipe: ClassifierRecipe) -> None:
         super().__init__()
-        self.encoder = BiLstmEncoder(
-            vectors, units=recipe.units, dropout=recipe.dropout, tune_vectors=recipe.tune_vectors, with_mean=True
-        )
+        self.encoder = BiLstmEncoder(vectors, units=recipe.units, dropout=recipe.dropout, tune_vectors=recipe.tune_vectors, with_mean=True)
         self.dropout = nn.Dropout(recipe.dropout)
         self.output = nn.Linear(self.encoder.size, classes)
 
@@ -56,8 +54,8 @@ def train_classifier(
     rng = np.random.Generator(np.random.PCG64(seed))
     optimiser = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=recipe.learning_rate)
     targets = torch.from_numpy(labels).to(device)
-    best, best_state, waited = -1.0, copy.deepcopy(model.state_dict()), 0
-    for epoch in range(1, recipe.epochs + 1):
+    best = BestSoFar(model, patience=recipe.patience)
+    for _ in range(recipe.epochs):
         model.train()
         for chosen in shuffled_batches(train.lengths, recipe.batch, rng):
             loss = nn.functional.cross_entropy(model(*train.batch(chosen)), targets[torch.from_numpy(chosen).to(device)])
@@ -65,14 +63,10 @@ def train_classifier(
             loss.backward()  # type: ignore[no-untyped-call]
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimiser.step()
-        reached = accuracy(predicted(model, validation), validation_labels)
-        waited = 0 if reached > best else waited + 1
-        if reached > best:
-            best, best_state = reached, copy.deepcopy(model.state_dict())
-        if waited >= recipe.patience:
+        if best.enough(accuracy(predicted(model, validation), validation_labels)):
             break
-    model.load_state_dict(best_state)
-    return epoch
+    best.restore()
+    return best.epochs
 
 
 def predicted(model: Classifier, texts: DeviceTexts) -> Ids:

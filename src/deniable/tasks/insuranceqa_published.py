@@ -30,7 +30,10 @@ def read_v1(folder: Path) -> AnswerSelection:
         train.texts.append(spell(words, file, number))
         train.answers.append(_labels(right, places, file, number))
     parts = {}
-    for name, files in {"validation": ["question.dev.label.token_idx.pool"], "test": ["question.test1.label.token_idx.pool", "question.test2.label.token_idx.pool"]}.items():
+    for name, files in {
+        "validation": ["question.dev.label.token_idx.pool"],
+        "test": ["question.test1.label.token_idx.pool", "question.test2.label.token_idx.pool"],
+    }.items():
         part = Questions(texts=[], answers=[], pools={500: []})
         for file in (_needed(folder, published) for published in files):
             for number, (right, words, pool) in _rows(file, 3):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,11 @@ class Material:
 
     def pools(self, split: str) -> dict[int, NDArray[np.int64]]:
         """Return the pools of a split by their size, smallest first."""
-        sizes = sorted(int(name.removeprefix("pool").partition("/")[0]) for name in self.arrays if name.startswith("pool") and name.endswith(f"/{split}"))
+        sizes = sorted(
+            int(name.removeprefix("pool").partition("/")[0])
+            for name in self.arrays
+            if name.startswith("pool") and name.endswith(f"/{split}")
+        )
         return {size: self.arrays[f"pool{size}/{split}"] for size in sizes}
 
 
@@ -74,11 +79,11 @@ def load_material(path: Path) -> Material:
     :raises TaskDataError: if the file is damaged.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             names = [name.removeprefix("ids:") for name in file.files if name.startswith("ids:")]
             return Material(
                 passages={n: Passages(ids=file[f"ids:{n}"], offsets=file[f"offsets:{n}"], drawn=file[f"drawn:{n}"]) for n in names},
                 arrays={name.removeprefix("array:"): file[name] for name in file.files if name.startswith("array:")},
             )
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise TaskDataError(path, f"it cannot be read ({error}); remove it and run the command again") from error

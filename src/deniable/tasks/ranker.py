@@ -7,7 +7,6 @@ encodings that the answers had at the start of the epoch, so that 50 of them cos
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +15,7 @@ from torch import Tensor, nn
 
 from deniable.interfaces import Ids
 from deniable.tasks.batches import DeviceTexts, shuffled_batches, sorted_batches
+from deniable.tasks.early_stopping import BestSoFar
 from deniable.tasks.encoder import BiLstmEncoder
 from deniable.tasks.material import Material
 from deniable.tasks.metrics import ranking_scores
@@ -45,9 +45,7 @@ class Ranker(nn.Module):
 
     def __init__(self, vectors: Tensor, recipe: RankerRecipe) -> None:
         super().__init__()
-        self.encoder = BiLstmEncoder(
-            vectors, units=recipe.units, dropout=recipe.dropout, tune_vectors=recipe.tune_vectors, with_mean=False
-        )
+        self.encoder = BiLstmEncoder(vectors, units=recipe.units, dropout=recipe.dropout, tune_vectors=recipe.tune_vectors, with_mean=False)
 
     def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
         """Return one vector per text."""
@@ -61,7 +59,13 @@ def gesd(first: Tensor, second: Tensor) -> Tensor:
 
 
 def train_ranker(
-    model: Ranker, questions: DeviceTexts, validation: DeviceTexts, answers: DeviceTexts, material: Material, recipe: RankerRecipe, seed: int
+    model: Ranker,
+    questions: DeviceTexts,
+    validation: DeviceTexts,
+    answers: DeviceTexts,
+    material: Material,
+    recipe: RankerRecipe,
+    seed: int,
 ) -> int:
     """Train the model in place and return the number of epochs; it ends as it was when validation (MRR) was best."""
     device = next(model.parameters()).device
@@ -70,14 +74,16 @@ def train_ranker(
     counts = np.diff(material.arrays["right_offsets/train"])
     pair_questions, pair_answers = np.repeat(np.arange(len(counts)), counts), material.arrays["right/train"]
     right_pairs = pair_questions * len(answers) + pair_answers
-    best, best_state, waited = -1.0, copy.deepcopy(model.state_dict()), 0
-    for epoch in range(1, recipe.epochs + 1):
+    best = BestSoFar(model, patience=recipe.patience)
+    for _ in range(recipe.epochs):
         known_answers, known_questions = encoded(model, answers), encoded(model, questions)
         model.train()
         for pairs in shuffled_batches(answers.lengths[pair_answers], recipe.batch, rng):
             asked, right = pair_questions[pairs], pair_answers[pairs]
             wrong = _hardest(known_questions[_there(asked, device)], known_answers, asked, right_pairs, recipe.negatives, rng)
-            question, good, bad = (_encode(model, texts, chosen) for texts, chosen in ((questions, asked), (answers, right), (answers, wrong)))
+            question, good, bad = (
+                _encode(model, texts, chosen) for texts, chosen in ((questions, asked), (answers, right), (answers, wrong))
+            )
             loss = torch.relu(recipe.margin - gesd(question, good) + gesd(question, bad)).mean()
             optimiser.zero_grad(set_to_none=True)
             loss.backward()  # type: ignore[no-untyped-call]
@@ -85,13 +91,10 @@ def train_ranker(
             optimiser.step()
         reached = evaluate_ranker(model, validation, answers, material, "validation", smallest_only=True)
         mrr = next(value for name, value in reached.items() if name.startswith("MRR"))
-        waited = 0 if mrr > best else waited + 1
-        if mrr > best:
-            best, best_state = mrr, copy.deepcopy(model.state_dict())
-        if waited >= recipe.patience:
+        if best.enough(mrr):
             break
-    model.load_state_dict(best_state)
-    return epoch
+    best.restore()
+    return best.epochs
 
 
 def evaluate_ranker(

@@ -29,7 +29,9 @@ class Entry:
 TASKS = {
     "imdb": Entry(load=load_imdb, score="accuracy", score_in_words="accuracy", title="IMDb: is a review positive?"),
     "enron": Entry(load=load_enron, score="accuracy", score_in_words="accuracy", title="Enron: which of ten authors wrote it?"),
-    "insuranceqa": Entry(load=load_insuranceqa, score="MRR@100", score_in_words="mean reciprocal rank", title="InsuranceQA: which answer fits?"),
+    "insuranceqa": Entry(
+        load=load_insuranceqa, score="MRR@100", score_in_words="mean reciprocal rank", title="InsuranceQA: which answer fits?"
+    ),
 }
 
 
