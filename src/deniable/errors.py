@@ -11,6 +11,7 @@
     ├── TargetsNotMet           no ε meets the targets of a calibration
     ├── RandomnessError         no secure noise can be had: nothing is released
     ├── KeyFileError            a key file cannot be used                         exit code 2
+    ├── WorkerLost              a worker process died or stopped
     ├── UnknownWord             a word is unknown and the policy says to stop
     └── RecordError             a file of records cannot be read or written
         └── ResumeError         a partial output does not belong to this job      exit code 2
@@ -125,6 +126,10 @@ class KeyFileError(DeniableError):
         super().__init__(f"key file {path}: {problem}")
         self.path = str(path)
         self.problem = problem
+
+
+class WorkerLost(DeniableError):
+    """A worker process died or stopped; nothing that it had not finished was released."""
 
 
 class UnknownWord(DeniableError, ValueError):
