@@ -22,6 +22,8 @@ KEY = bytes(range(32))
 TEXTS = [f"word{i % 200} the quick nobody" for i in range(700)]
 Make = Callable[..., Privatizer]
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")
+
 
 @pytest.fixture
 def keyed(embedding: Embedding) -> Make:
