@@ -20,6 +20,9 @@ independent fresh noise without the key. The theorem in ``mechanisms`` holds as 
 AES-256 or BLAKE2b and does not hold the key. Record ids must therefore be unique: of two records under one id, equal words at
 the same place get equal noise, which shows that they are equal.
 
+For the same reason ids must be given by the data holder: whoever can have a text of their own released under the id of
+somebody else's record, with the same key, can try out guesses and sees which are right.
+
 *The same record again.* Every token has the same input to F, so it has the same output: nothing is learnt, nothing spent.
 
 *An edited record.* A word that changed has another word id, so its noise is new and independent of the old. Were the word
