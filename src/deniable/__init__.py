@@ -14,14 +14,17 @@ from deniable.errors import (
     EmbeddingExists,
     EmbeddingNotFound,
     InvalidParameter,
+    KeyFileError,
     MalformedEmbedding,
     MissingExtra,
     RandomnessError,
     RecordError,
     ResumeError,
     UnknownWord,
+    WorkerLost,
 )
 from deniable.interfaces import Guarantee, Mechanism, Neighbours, Randomness
+from deniable.keyed import Keyed
 from deniable.mechanisms import (
     TEM,
     CusText,
@@ -51,6 +54,8 @@ __all__ = [  # noqa: RUF022 - sorted as sorted() does, which a test compares
     "Guarantee",
     "InsecureSeededRandomness",
     "InvalidParameter",
+    "KeyFileError",
+    "Keyed",
     "Mahalanobis",
     "MalformedEmbedding",
     "Mechanism",
@@ -72,5 +77,6 @@ __all__ = [  # noqa: RUF022 - sorted as sorted() does, which a test compares
     "TextPolicy",
     "UnknownWord",
     "Vickrey",
+    "WorkerLost",
     "__version__",
 ]

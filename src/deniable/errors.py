@@ -11,6 +11,8 @@
     ├── TargetsNotMet           no ε meets the targets of a calibration
     ├── UnusableAuditData       the data given to an audit cannot answer its question
     ├── RandomnessError         no secure noise can be had: nothing is released
+    ├── KeyFileError            a key file cannot be used                         exit code 2
+    ├── WorkerLost              a worker process died or stopped
     ├── TaskDataError           a data set of an experiment is missing, cut off or not what it should be
     ├── UnknownWord             a word is unknown and the policy says to stop
     └── RecordError             a file of records cannot be read or written
@@ -137,6 +139,21 @@ class TaskDataError(DeniableError):
         self.source = str(source)
         self.line = line
         self.problem = problem
+
+
+class KeyFileError(DeniableError):
+    """A key file is missing, unsafe or damaged; the message never shows what is in it."""
+
+    exit_code = 2
+
+    def __init__(self, path: str | Path, problem: str) -> None:
+        super().__init__(f"key file {path}: {problem}")
+        self.path = str(path)
+        self.problem = problem
+
+
+class WorkerLost(DeniableError):
+    """A worker process died or stopped; nothing that it had not finished was released."""
 
 
 class UnknownWord(DeniableError, ValueError):

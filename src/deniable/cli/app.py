@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli import audit, calibrate, doctor, embeddings, explain, geometry, mechanism, privatize, reproduce, train
+from deniable.cli import audit, calibrate, doctor, embeddings, explain, geometry, key, mechanism, privatize, reproduce, train, watch
 from deniable.version import __version__
 
 app = typer.Typer(
@@ -33,6 +33,7 @@ def options(
 
 
 app.command("privatize")(privatize.privatize)
+app.command("watch")(watch.watch)
 app.command("explain")(explain.explain)
 app.command("calibrate")(calibrate.calibrate)
 app.command("mechanisms")(mechanism.mechanisms)
@@ -43,3 +44,4 @@ embeddings.app.command("geometry")(geometry.geometry)
 embeddings.app.command("compare")(geometry.compare)
 app.add_typer(embeddings.app, name="embeddings")
 app.add_typer(audit.app, name="audit")
+app.add_typer(key.app, name="key")

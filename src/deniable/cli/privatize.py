@@ -7,13 +7,16 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
-from deniable.cli.mechanism import Name, Options, opened, parsed
+from deniable.cli.building import check_keyed, privatizer_for, words_in
+from deniable.cli.mechanism import Name, Options, parsed
 
 if TYPE_CHECKING:
+    from deniable.interfaces import Randomness
+    from deniable.keyed import Keyed
     from deniable.records.layout import Layout
     from deniable.text.privatizer import Privatizer
     from deniable.text.receipt import Receipt
@@ -42,8 +45,20 @@ def privatize(
     punctuation: Annotated[str, typer.Option(metavar="drop|keep", help="Whether to release punctuation marks.")] = "drop",
     case: Annotated[str, typer.Option(metavar="drop|keep", help="Whether to release which words were capitalised.")] = "drop",
     keep_words: Annotated[Path | None, typer.Option(help="A file of words, one a line, to release as they are.")] = None,
+    key_file: Annotated[
+        Path | None, typer.Option(help="Draw by the secret key in this file: releasing the same records again spends nothing more.")
+    ] = None,
+    record_id: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="With --key-file: the column that names each record; without it, its number."),
+    ] = None,
+    consistent_by: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="With --key-file: a word of the user that this column names always becomes the same word."),
+    ] = None,
     receipt: Annotated[Path | None, typer.Option(help="Where to write the receipt; OUTPUT.receipt.json without it.")] = None,
     threads: Annotated[int | None, typer.Option(help="Threads for the search; all processors this process may use without it.")] = None,
+    workers: Annotated[int, typer.Option(help="Processes that share the work, with one thread each unless --threads says more.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print the receipt as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an output that exists, and drop a partial one.")] = False,
@@ -57,28 +72,34 @@ def privatize(
     output = None if output is None or str(output) == "-" else output
     if resume and (output is None or source is None or insecure_seed is not None):
         raise typer.BadParameter("--resume needs a FILE and an --output, and excludes --insecure-seed")
+    check_keyed(key_file, record_id, consistent_by, insecure_seed)
+    if workers != 1 and output is None:
+        raise typer.BadParameter("--workers needs an --output")
     with _quiet_ends():
         from deniable.neighbours.threads import set_threads
         from deniable.records.layout import make_layout
 
         set_threads(threads)
         columns = tuple(column or ())
-        layout = make_layout(source, format=format_, columns=columns, delimiter=delimiter, header=header, encoding=encoding)
+        named_by = consistent_by if record_id is None else record_id
+        layout = make_layout(
+            source, format=format_, columns=columns, delimiter=delimiter, header=header, encoding=encoding, record_id=named_by
+        )
         drawing = (mechanism, parsed(mechanism, mechanism_option))
         if max_unchanged is not None:
             if mechanism != "multivariate":
                 raise typer.BadParameter("--max-unchanged is for the multivariate mechanism: the calibration speaks of that one alone")
             epsilon = _calibrated(embedding, max_unchanged, quantile, quiet=quiet)
-        private = _privatizer(
+        private = privatizer_for(
             embedding,
             drawing,
             epsilon=epsilon,
             record_epsilon=record_epsilon,
-            insecure_seed=insecure_seed,
+            randomness=_randomness(insecure_seed, key_file, consistent=consistent_by is not None),
             unknown=unknown,
             punctuation=punctuation,
             case=case,
-            keep_words=_words(keep_words),
+            keep_words=words_in(keep_words),
         )
         if not (quiet or as_json):
             _warn_if_hardly_anything_changes(private)
@@ -87,7 +108,7 @@ def privatize(
         if output is None:
             _to_standard_output(private, source, layout, receipt, as_json=as_json, force=force)
         else:
-            _to_file(private, source, layout, output, receipt, as_json=as_json, quiet=quiet, force=force, resume=resume)
+            _to_file(private, source, layout, output, receipt, workers=workers, as_json=as_json, quiet=quiet, force=force, resume=resume)
 
 
 def _to_file(
@@ -97,6 +118,7 @@ def _to_file(
     output: Path,
     receipt: Path | None,
     *,
+    workers: int,
     as_json: bool,
     quiet: bool,
     force: bool,
@@ -105,8 +127,9 @@ def _to_file(
     from deniable.progress import Progress
     from deniable.records.files import open_source, run_job
 
+    shown = None if quiet else Progress
     with open_source(source) as records:
-        made = run_job(private, records, layout, output, receipt=receipt, resume=resume, force=force, progress=None if quiet else Progress)
+        made = run_job(private, records, layout, output, workers=workers, receipt=receipt, resume=resume, force=force, progress=shown)
     if made is None:
         _say(f"{output} is finished already; nothing was drawn", quiet=quiet)
     elif as_json:
@@ -136,32 +159,18 @@ def _to_standard_output(
         print(made.to_json(), end="", file=sys.stderr)
 
 
-def _privatizer(
-    embedding: str,
-    drawing: tuple[str, dict[str, Any]],
-    *,
-    epsilon: float | None,
-    record_epsilon: float | None,
-    insecure_seed: int | None,
-    **policies: Any,
-) -> Privatizer:
-    from deniable.embeddings.embedding import Embedding
-    from deniable.interfaces import Randomness
-    from deniable.parameters import validated_epsilon
-    from deniable.text.policies import TextPolicy
-    from deniable.text.privatizer import Privatizer
+def _randomness(insecure_seed: int | None, key_file: Path | None, *, consistent: bool) -> Randomness | Keyed | None:
+    if key_file is not None:
+        from deniable.keyed import Keyed
 
-    name = "epsilon" if record_epsilon is None else "record_epsilon"
-    spent = validated_epsilon(epsilon if record_epsilon is None else record_epsilon, name)
-    TextPolicy(**policies)  # refuses a wrong policy before the embedding is loaded
-    randomness: Randomness | None = None
-    if insecure_seed is not None:
-        from deniable.randomness import InsecureSeededRandomness
+        return Keyed.from_file(key_file, consistent=consistent)
+    if insecure_seed is None:
+        return None
+    from deniable.randomness import InsecureSeededRandomness
 
-        randomness = InsecureSeededRandomness(insecure_seed=insecure_seed)
-        print("deniable: INSECURE: the noise comes from a seed; whoever knows it can undo the noise", file=sys.stderr)
-    mechanism = opened(*drawing, Embedding.open(embedding), spent)
-    return Privatizer(mechanism, record_epsilon=record_epsilon, randomness=randomness, **policies)
+    randomness = InsecureSeededRandomness(insecure_seed=insecure_seed)
+    print("deniable: INSECURE: the noise comes from a seed; whoever knows it can undo the noise", file=sys.stderr)
+    return randomness
 
 
 def _calibrated(embedding: str, max_unchanged: float, quantile: float, *, quiet: bool) -> float:
@@ -191,17 +200,6 @@ def _say_what_is_relaxed(private: Privatizer, layout: Layout) -> None:
     for relaxation in relaxations_of(private, layout):
         if not relaxation.startswith("insecure_seed"):  # said already, louder
             print(f"deniable: relaxed: {relaxation}", file=sys.stderr)
-
-
-def _words(path: Path | None) -> frozenset[str]:
-    if path is None:
-        return frozenset()
-    from deniable.errors import RecordError
-
-    try:
-        return frozenset(word for line in path.read_text("utf-8-sig").split("\n") if (word := line.strip()))
-    except UnicodeDecodeError:
-        raise RecordError(path, "not valid UTF-8") from None
 
 
 def _say(text: str, *, quiet: bool) -> None:

@@ -1,0 +1,56 @@
+"""How much faster several processes release a file than one: ``--workers`` 1, 2, … in turns in one run, one thread each.
+
+python benchmarks/workers.py --workers 1 2 --rounds 3
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+from deniable import Embedding, Multivariate, Privatizer
+from deniable.neighbours.threads import set_threads
+from deniable.records import privatize_file
+
+_WORDS_PER_LINE = 15
+
+
+def main() -> None:
+    """Measure and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--vocabulary", type=int, default=34_000)
+    parser.add_argument("--dimension", type=int, default=300)
+    parser.add_argument("--lines", type=int, default=10_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    rng = np.random.default_rng(0)
+    vectors = rng.standard_normal((options.vocabulary, options.dimension), dtype=np.float32)
+    private = Privatizer(Multivariate(Embedding([f"w{i}" for i in range(options.vocabulary)], vectors), epsilon=20.0))
+    private("w1")
+    set_threads(1)
+    rates: dict[int, list[float]] = {workers: [] for workers in options.workers}
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder, "in.txt"), Path(folder, "out.txt")
+        lines = rng.integers(0, options.vocabulary, (options.lines, _WORDS_PER_LINE)).tolist()
+        source.write_text("".join(" ".join(f"w{i}" for i in line) + "\n" for line in lines))
+        for _ in range(options.rounds):
+            for workers, found in rates.items():
+                started = time.perf_counter()
+                privatize_file(private, source, target, workers=workers, force=True)
+                found.append(options.lines * _WORDS_PER_LINE / (time.perf_counter() - started))
+    first = rates[options.workers[0]]
+    print("| workers | words/s, median [range] | over the first [range] |\n|---|---|---|")
+    for workers, found in rates.items():
+        ratios = [rate / one for rate, one in zip(found, first, strict=True)]
+        spread = f"{min(ratios):.2f}–{max(ratios):.2f}"
+        print(f"| {workers} | {median(found):,.0f} [{min(found):,.0f}–{max(found):,.0f}] | {median(ratios):.2f} [{spread}] |")
+
+
+if __name__ == "__main__":
+    main()
