@@ -14,6 +14,7 @@ from deniable.errors import (
     EmbeddingExists,
     EmbeddingNotFound,
     InvalidParameter,
+    KeyFileError,
     MalformedEmbedding,
     MissingExtra,
     RandomnessError,
@@ -22,6 +23,7 @@ from deniable.errors import (
     UnknownWord,
 )
 from deniable.interfaces import Guarantee, Mechanism, Neighbours, Randomness
+from deniable.keyed import Keyed
 from deniable.mechanisms.multivariate import Multivariate
 from deniable.randomness import InsecureSeededRandomness, SecureRandomness
 from deniable.text.policies import TextPolicy
@@ -38,6 +40,8 @@ __all__ = [
     "Guarantee",
     "InsecureSeededRandomness",
     "InvalidParameter",
+    "KeyFileError",
+    "Keyed",
     "MalformedEmbedding",
     "Mechanism",
     "MissingExtra",

@@ -10,6 +10,7 @@
     ├── DamagedCalibration      a stored calibration cannot be trusted
     ├── TargetsNotMet           no ε meets the targets of a calibration
     ├── RandomnessError         no secure noise can be had: nothing is released
+    ├── KeyFileError            a key file cannot be used                         exit code 2
     ├── UnknownWord             a word is unknown and the policy says to stop
     └── RecordError             a file of records cannot be read or written
         └── ResumeError         a partial output does not belong to this job      exit code 2
@@ -113,6 +114,17 @@ class TargetsNotMet(DeniableError):
 
 class RandomnessError(DeniableError):
     """Secure random numbers are not available, so nothing was released."""
+
+
+class KeyFileError(DeniableError):
+    """A key file is missing, unsafe or damaged; the message never shows what is in it."""
+
+    exit_code = 2
+
+    def __init__(self, path: str | Path, problem: str) -> None:
+        super().__init__(f"key file {path}: {problem}")
+        self.path = str(path)
+        self.problem = problem
 
 
 class UnknownWord(DeniableError, ValueError):

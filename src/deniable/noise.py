@@ -17,7 +17,7 @@ def multivariate_noise(randomness: Randomness, epsilon: float | Floats, tokens: 
     ``epsilon`` is one number for all tokens or one per token; both are taken as validated.
     """
     noise = randomness.normals(tokens, dimension)
-    norms = np.sqrt(np.einsum("ij,ij->i", noise, noise))
+    norms = row_norms(noise)
     radii = randomness.gammas(tokens, dimension)
     # A zero normal vector has probability 0 in theory and 2^-53-ish per coordinate in practice: in one dimension that
     # can happen, and 0/0 would release garbage. Its direction is then the first axis.
@@ -27,3 +27,19 @@ def multivariate_noise(randomness: Randomness, epsilon: float | Floats, tokens: 
         norms[degenerate] = 1.0
     noise *= (radii / norms / epsilon)[:, None]
     return noise
+
+
+def row_norms(vectors: Floats) -> Floats:
+    """Return the length of each row, the same to the last bit on every machine.
+
+    The right half of the squares is added to the left half, element by element, until one column is left. Sums by a library
+    run in an order that depends on the processor, and a keyed release must give the same word everywhere.
+    """
+    squares = vectors * vectors
+    width = squares.shape[1]
+    while width > 1:
+        half = width // 2
+        squares[:, :half] += squares[:, width - half : width]
+        width -= half
+    norms: Floats = np.sqrt(squares[:, 0])
+    return norms

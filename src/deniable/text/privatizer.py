@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from deniable.errors import InvalidParameter
-from deniable.interfaces import Mechanism, Randomness
+from deniable.interfaces import Floats, Ids, Mechanism, Randomness
+from deniable.keyed import Keyed
+from deniable.keyed.encoding import RecordId
 from deniable.parameters import validated_epsilon
 from deniable.randomness import SecureRandomness
 from deniable.text.draft import Draft, Drafter
@@ -33,8 +36,10 @@ class Privatizer:
     >>> texts = private.many(["one text", "another"])  # list -> list, the fast path
     >>> lazily = private.stream(line for line in ["a", "b"])  # any iterable -> iterator
 
-    The noise comes from a cryptographic source unless another one is given. The counts for ``receipt`` add up over
-    all calls. A privatizer may be used from several threads; it cannot be pickled, so make one per process.
+    The noise comes from a cryptographic source unless another one is given. With a ``Keyed`` source every call takes
+    ``record_ids``, one for each text, and gives the same words whenever it is given the same ids and texts. The counts for
+    ``receipt`` add up over all calls. A privatizer may be used from several threads; it cannot be pickled, so make one per
+    process.
     """
 
     def __init__(
@@ -46,7 +51,7 @@ class Privatizer:
         case: CasePolicy = "drop",
         keep_words: Iterable[str] = (),
         record_epsilon: float | None = None,
-        randomness: Randomness | None = None,
+        randomness: Randomness | Keyed | None = None,
     ) -> None:
         """Prepare a privatizer; see ``TextPolicy`` for the policies.
 
@@ -58,54 +63,64 @@ class Privatizer:
         self.mechanism = mechanism
         self.policy = TextPolicy(unknown=unknown, punctuation=punctuation, case=case, keep_words=cast("frozenset[str]", listed))
         self.record_epsilon = None if record_epsilon is None else validated_epsilon(record_epsilon, "record_epsilon")
-        self._randomness: Randomness = SecureRandomness() if randomness is None else randomness
+        self._randomness: Randomness | Keyed = SecureRandomness() if randomness is None else randomness
         self._drafter = Drafter(mechanism.embedding, self.policy)
         self._vocabulary = mechanism.embedding.words
         self._tally = Tally()
         self._lock = threading.Lock()
 
-    def __call__(self, text: str) -> str:
+    @property
+    def keyed(self) -> Keyed | None:
+        """The key of the noise; None if the noise is fresh."""
+        return self._randomness if isinstance(self._randomness, Keyed) else None
+
+    def __call__(self, text: str, *, record_id: RecordId | None = None) -> str:
         """Return one text with every word replaced.
 
-        :raises InvalidParameter: if it is not text.
+        :raises InvalidParameter: if it is not text, or there is a key and no id, or an id and no key.
         """
         if not isinstance(text, str):
             raise InvalidParameter("text", type(text).__name__, "is not text; for lists there is many(), for columns column()")
-        return cast(str, self.many([text])[0])
+        return cast(str, self.many([text], record_ids=None if record_id is None else [record_id])[0])
 
-    def many(self, texts: Sequence[str | None]) -> list[str | None]:
+    def many(self, texts: Sequence[str | None], *, record_ids: Sequence[RecordId] | None = None) -> list[str | None]:
         """Return the texts with every word replaced, in order; None stays None.
 
-        :raises InvalidParameter: if something is neither text nor None; nothing is released then.
+        :raises InvalidParameter: if something is neither text nor None, or there is a key and not one id for each text; nothing is
+            released then.
         :raises UnknownWord: if the policy is to stop at unknown words.
         """
-        if isinstance(texts, str):
-            raise InvalidParameter("texts", "a single str", "call the privatizer itself for one text: private(text)")
         tally = Tally()
-        released = list(self._release(texts, tally))
+        if record_ids is not None and len(record_ids) != len(texts):
+            raise InvalidParameter("record_ids", f"{len(record_ids):,} ids", f"must be one for each of the {len(texts):,} texts")
+        released = [text for batch in self._release(texts, record_ids, tally) for text in batch]
         self._count(tally)
         return released
 
-    def stream(self, texts: Iterable[str | None]) -> Iterator[str | None]:
+    def stream(self, texts: Iterable[str | None], *, record_ids: Iterable[RecordId] | None = None) -> Iterator[str | None]:
         """Yield the texts of any iterable with every word replaced, reading a few thousand words ahead."""
-        if isinstance(texts, str):
-            raise InvalidParameter("texts", "a single str", "call the privatizer itself for one text: private(text)")
-        for batch, start in _batches(texts):
-            tally = Tally()
-            released = self._release_batch(batch, start, tally)
+        tally = Tally()
+        for released in self._release(texts, record_ids, tally):
             self._count(tally)
+            tally.clear()
             yield from released
 
-    def column(self, column: Any) -> pyarrow.ChunkedArray:
+    def column(self, column: Any, *, record_ids: Sequence[RecordId] | None = None) -> pyarrow.ChunkedArray:
         """Return a column of texts with every word replaced, as an Arrow array with the same nulls.
 
         Takes anything that speaks the Arrow interface: a pandas, Polars or DuckDB column or an Arrow array.
 
-        :raises InvalidParameter: if the column does not hold text.
+        :raises InvalidParameter: if the column does not hold text, or there is a key and not one id for each text.
         """
-        from deniable.text.columns import map_column
+        from deniable.text.columns import as_text_column, map_column
 
-        return map_column(column, self.many)
+        texts = as_text_column(column)
+        if record_ids is None:
+            return map_column(texts, self.many)
+        if len(record_ids) != len(texts):
+            raise InvalidParameter("record_ids", f"{len(record_ids):,} ids", f"must be one for each of the {len(texts):,} texts")
+        ids = iter(record_ids)
+        return map_column(texts, lambda part: self.many(part, record_ids=list(islice(ids, len(part)))))
 
     def receipt(self) -> Receipt:
         """Return what was promised and spent so far."""
@@ -128,17 +143,29 @@ class Privatizer:
         with self._lock:
             self._tally.add(tally)
 
-    def _release(self, texts: Iterable[str | None], tally: Tally) -> Iterator[str | None]:
+    def _release(self, texts: Iterable[str | None], record_ids: Iterable[RecordId] | None, tally: Tally) -> Iterator[list[str | None]]:
+        if isinstance(texts, str):
+            raise InvalidParameter("texts", "a single str", "call the privatizer itself for one text: private(text)")
+        if isinstance(record_ids, str):
+            raise InvalidParameter("record_ids", "a single str", "must be one id for each text")
+        if self.keyed is not None and record_ids is None:
+            raise InvalidParameter(
+                "record_ids", None, "a keyed release needs an id for each text that names it and no other: record_ids=[…]"
+            )
+        if self.keyed is None and record_ids is not None:
+            raise InvalidParameter("record_ids", "given", "mean something only with a key: Privatizer(…, randomness=Keyed.from_file(…))")
+        ids = None if record_ids is None else iter(record_ids)
         for batch, start in _batches(texts):
-            yield from self._release_batch(batch, start, tally)
+            names = None if ids is None else list(islice(ids, len(batch)))
+            yield self._release_batch(batch, names, start, tally)
 
-    def _release_batch(self, texts: list[str | None], start: int, tally: Tally) -> list[str | None]:
+    def _release_batch(self, texts: list[str | None], record_ids: list[RecordId] | None, start: int, tally: Tally) -> list[str | None]:
         drafts: list[Draft | None] = []
         for record, text in enumerate(texts, start + 1):
             if text is not None and not isinstance(text, str):
                 raise InvalidParameter("texts", type(text).__name__, f"record {record:,} is not text; give str or None")
             drafts.append(None if text is None else self._drafter.draft(text, record=record))
-        words = self._draw(drafts)
+        words = self._draw(drafts, record_ids, start)
         released: list[str | None] = []
         position = 0
         for draft in drafts:
@@ -152,16 +179,22 @@ class Privatizer:
             tally.count(words=draft.words, unknown=draft.unknown, spent=drawn, protected=draft.protected)
         return released
 
-    def _draw(self, drafts: list[Draft | None]) -> list[str]:
+    def _draw(self, drafts: list[Draft | None], record_ids: list[RecordId] | None, start: int) -> list[str]:
+        lengths = [0 if draft is None else len(draft.drawn) for draft in drafts]
         ids = np.array([word_id for draft in drafts if draft is not None for word_id in draft.drawn], dtype=np.int64)
-        if not len(ids):
-            return []
         epsilon = None
         if self.record_epsilon is not None:
-            lengths = np.array([len(draft.drawn) for draft in drafts if draft is not None])
             epsilon = np.repeat(self.record_epsilon / np.maximum(lengths, 1), lengths)
+        randomness = self._noise_for(ids, record_ids, lengths, epsilon, start)
+        if not len(ids):
+            return []
         vocabulary = self._vocabulary
-        return [vocabulary[word_id] for word_id in self.mechanism.perturb(ids, self._randomness, epsilon=epsilon).tolist()]
+        return [vocabulary[word_id] for word_id in self.mechanism.perturb(ids, randomness, epsilon=epsilon).tolist()]
+
+    def _noise_for(self, ids: Ids, record_ids: list[RecordId] | None, lengths: list[int], epsilon: Floats | None, start: int) -> Randomness:
+        if not isinstance(self._randomness, Keyed):
+            return self._randomness
+        return self._randomness.bind(self.mechanism, ids, record_ids=record_ids or [], lengths=lengths, epsilon=epsilon, first=start + 1)
 
 
 def _batches(texts: Iterable[str | None]) -> Iterator[tuple[list[str | None], int]]:

@@ -104,6 +104,8 @@ class Receipt:
                 f"protected: {protected:,} exposed words of the embedding go in as others ({tally.protected_words:,} in this text)"
             )
         lines += [f"relaxed: {relaxation}" for relaxation in self.relaxations]
+        if self.randomness["source"] == "keyed":
+            lines.append(f"keyed ({self.randomness['key']}): {self.randomness['repeated']}")
         if "insecure_seed" in self.randomness:
             lines.append("INSECURE: the noise came from a seed; whoever knows it can undo the noise")
         return "\n".join(lines)
@@ -117,6 +119,8 @@ def make_receipt(
     relaxations = policy.relaxations
     if "insecure_seed" in randomness:
         relaxations.append("insecure_seed: whoever knows the seed can undo the noise")
+    if randomness.get("consistent"):
+        relaxations.append("consistent: which words of a user are equal is released exactly, and so how often each occurs")
     return Receipt(
         mechanism=type(mechanism).__name__,
         guarantee=_guarantee(

@@ -40,6 +40,11 @@ class Tally:
         self.protected_words += other.protected_words
         self.lengths.update(other.lengths)
 
+    def clear(self) -> None:
+        """Start again from zero."""
+        self.records = self.missing = self.words = self.unknown_words = self.protected_words = 0
+        self.lengths.clear()
+
     @property
     def longest(self) -> int:
         """The most words drawn for one record."""
