@@ -12,6 +12,7 @@ from datasets import Dataset, DatasetDict
 from deniable import Embedding, InvalidParameter
 from deniable.embeddings import store
 from deniable.integrations.datasets import privatize
+from deniable.keyed.key_file import write_new_key
 
 
 @pytest.fixture(autouse=True)
@@ -77,6 +78,18 @@ def test_worker_processes_never_repeat_noise(name: str) -> None:
     privatize(dataset, "text", epsilon=1e-3, embedding=name)  # so that this process has drawn before it is forked
     released = privatize(dataset, "text", epsilon=1e-3, embedding=name, num_proc=4, batch_size=1)
     assert len(set(released["text"])) == 8
+
+
+def test_with_a_key_data_in_memory_is_released_the_same_again(name: str, tmp_path: Path) -> None:
+    write_new_key(tmp_path / "key")
+    dataset = Dataset.from_dict({"id": ["a", "b"], "text": [" ".join(["word1"] * 50)] * 2})
+    settings: dict[str, Any] = {"epsilon": 1e-3, "embedding": name, "key_file": tmp_path / "key", "record_id": "id"}
+    one, two = (privatize(dataset, "text", **settings, batch_size=size) for size in (1, 2))
+    assert one["text"][:] == two["text"][:]
+    assert one["text"][0] != one["text"][1]
+    assert one._fingerprint == two._fingerprint
+    with pytest.raises(InvalidParameter, match="go together"):
+        privatize(dataset, "text", epsilon=6, embedding=name, record_id="id")
 
 
 def test_every_split_of_a_dictionary_is_released(name: str) -> None:

@@ -6,7 +6,7 @@ import pandas
 import pytest
 
 import deniable.integrations.pandas  # noqa: F401 - registers the accessor
-from deniable import InvalidParameter, Privatizer
+from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer
 
 TEXTS = ["The soup was cold!", None, "best bread", ""]
 RELEASED = ["the soup was cold", None, "best bread", ""]
@@ -33,3 +33,14 @@ def test_what_is_not_text_is_refused(private: Privatizer) -> None:
     with pytest.raises(InvalidParameter, match="record 1 is not text"):
         pandas.Series([1, 2]).deniable.privatize(private)
     assert private.receipt().tally.records == 0
+
+
+def test_a_keyed_release_takes_ids_from_another_column_and_can_be_repeated(name: str) -> None:
+    private = Privatizer(Multivariate(Embedding.open(name), epsilon=1e-3), randomness=Keyed.new())
+    series: Any = pandas.Series([" ".join(["word1"] * 50)] * 2)
+    ids = pandas.Series(["a", "b"])
+    released = series.deniable.privatize(private, record_ids=ids)
+    assert list(released) == list(series.deniable.privatize(private, record_ids=ids))
+    assert released[0] != released[1]
+    with pytest.raises(InvalidParameter, match="needs an id"):
+        series.deniable.privatize(private)

@@ -6,7 +6,7 @@ import polars
 import pytest
 
 import deniable.integrations.polars  # noqa: F401 - registers the namespace
-from deniable import InvalidParameter, Privatizer
+from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer
 
 TEXTS = ["The soup was cold!", None, "best bread", ""]
 
@@ -28,3 +28,14 @@ def test_what_is_not_text_is_refused(private: Privatizer) -> None:
 
 def test_a_lazy_column_has_no_such_namespace() -> None:
     assert not hasattr(polars.col("review"), "deniable")
+
+
+def test_a_keyed_release_takes_ids_from_another_column_and_can_be_repeated(name: str) -> None:
+    private = Privatizer(Multivariate(Embedding.open(name), epsilon=1e-3), randomness=Keyed.new())
+    series: Any = polars.Series([" ".join(["word1"] * 50)] * 2)
+    ids = polars.Series(["a", "b"])
+    released = series.deniable.privatize(private, record_ids=ids)
+    assert list(released) == list(series.deniable.privatize(private, record_ids=ids))
+    assert released[0] != released[1]
+    with pytest.raises(InvalidParameter, match="needs an id"):
+        series.deniable.privatize(private)

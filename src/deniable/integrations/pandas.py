@@ -10,7 +10,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from deniable.errors import MissingExtra
+from deniable.keyed.encoding import RecordId
 from deniable.text.privatizer import Privatizer
 
 try:
@@ -26,15 +29,18 @@ class DeniableAccessor:
     def __init__(self, series: pandas.Series) -> None:
         self._series = series
 
-    def privatize(self, private: Privatizer) -> pandas.Series:
+    def privatize(self, private: Privatizer, *, record_ids: Iterable[RecordId] | None = None) -> pandas.Series:
         """Return a new column with every word replaced; index, name and missing values stay, the column itself is not changed.
 
-        :raises InvalidParameter: if a value is neither text nor missing; nothing is released then.
+        A keyed privatizer needs ``record_ids``, one for each text: another column, or the index.
+
+        :raises InvalidParameter: if a value is neither text nor missing, or ids are wanted or not; nothing is released then.
         """
         series = self._series
         texts = series.tolist()
         missing = series.isna().tolist()
-        released = private.many([None if gone else text for text, gone in zip(texts, missing, strict=True)])
+        given = [None if gone else text for text, gone in zip(texts, missing, strict=True)]
+        released = private.many(given, record_ids=None if record_ids is None else list(record_ids))
         kept = [text if gone else new for text, new, gone in zip(texts, released, missing, strict=True)]
         # A categorical column would not admit words that are none of its categories.
         dtype = object if isinstance(series.dtype, pandas.CategoricalDtype) else series.dtype

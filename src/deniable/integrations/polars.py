@@ -12,7 +12,10 @@ There is no form for lazy frames: a lazy query runs again each time it is collec
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from deniable.errors import MissingExtra
+from deniable.keyed.encoding import RecordId
 from deniable.text.privatizer import Privatizer
 
 try:
@@ -28,10 +31,12 @@ class DeniableNamespace:
     def __init__(self, series: polars.Series) -> None:
         self._series = series
 
-    def privatize(self, private: Privatizer) -> polars.Series:
+    def privatize(self, private: Privatizer, *, record_ids: Iterable[RecordId] | None = None) -> polars.Series:
         """Return a new column with every word replaced; name and nulls stay, the column itself is not changed.
 
-        :raises InvalidParameter: if the column does not hold text; nothing is released then.
+        A keyed privatizer needs ``record_ids``, one for each text, such as another column.
+
+        :raises InvalidParameter: if the column does not hold text, or ids are wanted or not; nothing is released then.
         """
-        series = self._series
-        return polars.Series(series.name, private.column(series.to_arrow()), dtype=polars.String)
+        released = private.column(self._series.to_arrow(), record_ids=None if record_ids is None else list(record_ids))
+        return polars.Series(self._series.name, released, dtype=polars.String)

@@ -14,8 +14,9 @@ from typing import Any
 
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.store import DEFAULT
-from deniable.errors import InvalidParameter, MalformedEmbedding
+from deniable.errors import InvalidParameter, KeyFileError, MalformedEmbedding
 from deniable.interfaces import Mechanism
+from deniable.keyed import Keyed
 from deniable.mechanisms.multivariate import Multivariate
 from deniable.parameters import validated_epsilon
 from deniable.text.policies import CasePolicy, PunctuationPolicy, TextPolicy, UnknownPolicy
@@ -27,8 +28,10 @@ class Recipe:
     """The settings of a privatizer, checked when they are put together.
 
     ``embedding`` is a name, or the path of a stored embedding's folder. ``mechanism`` makes the mechanism from an embedding
-    and ``epsilon=``: a class, or a function of a module, so that other processes find it by its name. With a
-    ``fingerprint`` no other embedding than the one that has it is used.
+    and ``epsilon=``: a class, or a function of a module, so that other processes find it by its name. ``key_file`` is a
+    path too: each process opens the file itself, and the key never travels.
+
+    ``fingerprint`` and ``key`` are names of the embedding's content and of the key, for ``pinned``: no others will be used.
     """
 
     epsilon: float | None = None
@@ -40,6 +43,9 @@ class Recipe:
     punctuation: PunctuationPolicy = "drop"
     case: CasePolicy = "drop"
     keep_words: Iterable[str] = frozenset()
+    key_file: str | Path | None = None
+    consistent: bool = False
+    key: str | None = None
 
     def __post_init__(self) -> None:
         """Check the settings.
@@ -52,39 +58,54 @@ class Recipe:
         object.__setattr__(self, name, validated_epsilon(getattr(self, name), name))
         if not isinstance(self.keep_words, str):  # the policy refuses a str
             object.__setattr__(self, "keep_words", frozenset(self.keep_words))
+        if self.consistent and self.key_file is None:
+            raise InvalidParameter("consistent", True, "means something only with a key_file")
         TextPolicy(**self._policies())
 
     def pinned(self) -> Recipe:
-        """Return the recipe with the fingerprint of the embedding that its name stands for here and now.
+        """Return the recipe for the embedding and the key that their names stand for here and now, with paths that are whole.
 
         :raises EmbeddingNotFound: if the embedding is not installed here.
+        :raises KeyFileError: if the key file cannot be read.
         """
-        return replace(self, fingerprint=Embedding.open(self.embedding).fingerprint)
+        embedding, key = Embedding.open(self.embedding), self._keyed()
+        return replace(
+            self,
+            embedding=self.embedding if embedding.folder is None else embedding.folder,
+            fingerprint=embedding.fingerprint,
+            key_file=None if self.key_file is None else Path(self.key_file).absolute(),
+            key=None if key is None else key.fingerprint,
+        )
 
     def make(self) -> Privatizer:
         """Return a new privatizer.
 
         :raises EmbeddingNotFound: if the embedding is not installed here.
         :raises MalformedEmbedding: if it is another one than the fingerprint says.
+        :raises KeyFileError: if the key file cannot be read, or holds another key than the recipe says.
         """
-        embedding = Embedding.open(self.embedding)
+        embedding, key = Embedding.open(self.embedding), self._keyed()
         if self.fingerprint not in (None, embedding.fingerprint):
             problem = (
                 f"is another embedding here (fingerprint {embedding.fingerprint[:12]}) than where the work began ({self.fingerprint[:12]})"
             )
             raise MalformedEmbedding(self.embedding, problem)
-        return Privatizer(
-            self.mechanism(embedding, epsilon=self.epsilon or self.record_epsilon), record_epsilon=self.record_epsilon, **self._policies()
-        )
+        if key is not None and self.key not in (None, key.fingerprint):
+            raise KeyFileError(str(self.key_file), "holds another key here than where the work began")
+        mechanism = self.mechanism(embedding, epsilon=self.epsilon or self.record_epsilon)
+        return Privatizer(mechanism, record_epsilon=self.record_epsilon, randomness=key, **self._policies())
 
     def described(self) -> str:
         """Return all settings as text that is the same in every process."""
         mechanism = f"{self.mechanism.__module__}.{self.mechanism.__qualname__}"
-        return repr({**vars(self), "embedding": str(self.embedding), "mechanism": mechanism, "keep_words": sorted(self.keep_words)})
+        return repr({**vars(self), "mechanism": mechanism, "keep_words": sorted(self.keep_words)})
 
     def shared(self) -> Privatizer:
         """Return this process's privatizer for the recipe, made on first use and kept."""
         return _shared(self)
+
+    def _keyed(self) -> Keyed | None:
+        return None if self.key_file is None else Keyed.from_file(self.key_file, consistent=self.consistent)
 
     def _policies(self) -> dict[str, Any]:
         return {"unknown": self.unknown, "punctuation": self.punctuation, "case": self.case, "keep_words": self.keep_words}
