@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard src/deniable/neighbours/native/* src/deniable/calibration/native/*)
 
-.PHONY: demo test lint types unit docs check-slow asan benchmark clean
+.PHONY: demo test lint types java unit docs check-slow asan benchmark clean
 
 demo: $(VENV)/package            ## set up, then privatise a few sentences with the built-in embedding
 	@$(BIN)/python examples/demo.py
@@ -18,8 +18,14 @@ lint: $(VENV)/dev
 types: $(VENV)/dev
 	$(BIN)/mypy
 
-unit: $(VENV)/dev
-	$(BIN)/pytest -n auto
+java:                            ## what Spark runs on; where it cannot be installed the tests of Spark are skipped, with a word
+	@command -v java >/dev/null || test -n "$$JAVA_HOME" || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
+		apt-get update -qq && { apt-get install -qq -y --no-install-recommends openjdk-17-jre-headless || \
+		apt-get install -qq -y --no-install-recommends openjdk-21-jre-headless; }; } || \
+		echo "No Java, and not root on Debian: the tests of Spark will be skipped."
+
+unit: $(VENV)/dev java
+	$(BIN)/pytest -n auto --dist loadgroup
 
 docs: $(VENV)/dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -11,6 +11,7 @@
     ├── TargetsNotMet           no ε meets the targets of a calibration
     ├── RandomnessError         no secure noise can be had: nothing is released
     ├── KeyFileError            a key file cannot be used                         exit code 2
+    ├── ClusterError            Spark cannot be started, or gave up on the work
     ├── UnknownWord             a word is unknown and the policy says to stop
     └── RecordError             a file of records cannot be read or written
         └── ResumeError         a partial output does not belong to this job      exit code 2
@@ -125,6 +126,10 @@ class KeyFileError(DeniableError):
         super().__init__(f"key file {path}: {problem}")
         self.path = str(path)
         self.problem = problem
+
+
+class ClusterError(DeniableError):
+    """Spark cannot be started here, or gave up on the work; nothing was published."""
 
 
 class UnknownWord(DeniableError, ValueError):
