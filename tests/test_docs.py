@@ -20,10 +20,12 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from spark_cluster import require_java
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if path.is_file()]
 MOST_BLOCKS_NOT_RUN = 5
+SPARK = "docs/integrations/spark.md"
 
 _FENCE = re.compile(r"^(?P<indent> *)```(?P<language>[\w-]*)[^\n]*$")
 _MARK = re.compile(r"^\s*<!--\s*(?P<mark>exact|not run: \S[^>]*?)\s*-->\s*$")
@@ -124,8 +126,16 @@ def run_page(text: str, name: str, folder: Path) -> None:
                     assert made == [line.rstrip() for line in command.shown] or made == [""] == (command.shown or [""])
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def marked(page: Path) -> Any:
+    """Return the page as a parameter; one that starts Spark waits for the other tests that do."""
+    name = page.relative_to(ROOT).as_posix()
+    return pytest.param(page, id=name, marks=[pytest.mark.xdist_group("spark")] if name == SPARK else [])
+
+
+@pytest.mark.parametrize("page", [marked(page) for page in PAGES])
 def test_every_block_of_the_page_runs(page: Path, workplace: Path) -> None:
+    if page == ROOT / SPARK:
+        require_java()
     run_page(page.read_text(encoding="utf-8"), page.relative_to(ROOT).as_posix(), workplace)
 
 
