@@ -20,7 +20,7 @@ from deniable import Embedding, Multivariate, Privatizer
 from deniable.integrations.spark import privatize
 from deniable.neighbours.threads import set_threads
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "integrations"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 WORDS_PER_TEXT = 20
 

@@ -20,6 +20,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+
 from spark_cluster import require_java
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -134,9 +135,14 @@ def marked(page: Path) -> Any:
 
 @pytest.mark.parametrize("page", [marked(page) for page in PAGES])
 def test_every_block_of_the_page_runs(page: Path, workplace: Path) -> None:
-    if page == ROOT / SPARK:
-        require_java()
-    run_page(page.read_text(encoding="utf-8"), page.relative_to(ROOT).as_posix(), workplace)
+    if page != ROOT / SPARK:
+        run_page(page.read_text(encoding="utf-8"), page.relative_to(ROOT).as_posix(), workplace)
+        return
+    require_java()
+    # Spark's Java process stays with the Python process that started it, and in the folder it was started in.
+    code = f"from pathlib import Path; from test_docs import run_page; run_page(Path({str(page)!r}).read_text(), 'spark.md', Path.cwd())"
+    paths = os.pathsep.join(path for path in sys.path if path)
+    subprocess.run([sys.executable, "-c", code], cwd=workplace, env={**os.environ, "PYTHONPATH": paths}, check=True)
 
 
 def fenced(language: str, content: str, mark: str = "") -> str:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +8,8 @@ import pytest
 
 from deniable import Embedding, Multivariate, Privatizer
 from deniable.embeddings import store
+from spark_cluster import cluster, require_java, session
+from spark_place import Place
 
 WORDS = [f"word{i}" for i in range(500)] + ["the", "soup", "was", "cold", "best", "bread", "village"]
 HARDLY_ANY = 1e6
@@ -30,3 +33,19 @@ def name(home: Path) -> str:
 @pytest.fixture
 def private(name: str) -> Privatizer:
     return Privatizer(Multivariate(Embedding.open(name), epsilon=HARDLY_ANY))
+
+
+@pytest.fixture(scope="session")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    require_java()
+    folder = tmp_path_factory.mktemp("spark")
+    with cluster(folder) as address, session(address, folder) as spark:
+        yield Place(spark, folder)
+
+
+@pytest.fixture
+def place(running: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
+    """The cluster, with its store of embeddings as the store of this process."""
+    monkeypatch.setenv("DENIABLE_HOME", str(running.folder / "home"))
+    running.install("tiny")
+    return running

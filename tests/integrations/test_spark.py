@@ -1,4 +1,4 @@
-"""Spark on a real cluster of this machine, started once for all tests of this file."""
+"""Data frames on a real cluster of this machine, started once for all tests."""
 
 from __future__ import annotations
 
@@ -9,61 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from spark_cluster import cluster, require_java, session
 
 from deniable import Embedding, EmbeddingNotFound, InvalidParameter, Keyed, KeyFileError, Multivariate, Privatizer
-from deniable.embeddings import store
 from deniable.integrations.spark import privatize, privatized, receipt, ship_embedding
 from deniable.keyed.key_file import write_new_key
+from spark_place import RECORDS, Place
 
 pytestmark = pytest.mark.xdist_group("spark")
-
-RECORDS = 240
-PARTITIONS = 6
-WORDS = [f"word{i}" for i in range(500)]
-
-
-class Place:
-    """The session, and what is on the disk that its executors see."""
-
-    def __init__(self, spark: Any, folder: Path) -> None:
-        self.spark, self.folder = spark, folder
-        self.key = folder / "release.key"
-        write_new_key(self.key)
-
-    def install(self, name: str) -> Path:
-        """Store an embedding of its own under the name."""
-        seed = sum(name.encode())
-        store.save(Embedding(WORDS, np.random.default_rng(seed).normal(size=(len(WORDS), 6)), name=name), name)
-        return store.store_folder() / name
-
-    @property
-    def texts(self) -> list[str | None]:
-        return [None if i % 17 == 0 else f"Word{i}, unheard-of{i} word{i + 1}!" for i in range(RECORDS)]
-
-    @property
-    def frame(self) -> Any:
-        rows = list(zip(range(RECORDS), self.texts, [f"kept {i}" for i in range(RECORDS)], strict=True))
-        return self.spark.createDataFrame(rows, "id long, text string, note string").repartition(PARTITIONS)
-
-    def one_machine(self, ids: Any = range(RECORDS), texts: Any = None, *, epsilon: float = 1.0) -> dict[int, str | None]:
-        """Return what one process releases under the key."""
-        private = Privatizer(Multivariate(Embedding.open("tiny"), epsilon=epsilon), randomness=Keyed.from_file(self.key))
-        return dict(zip(ids, private.many(self.texts if texts is None else texts, record_ids=[(i, "text") for i in ids]), strict=True))
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    require_java()
-    folder = tmp_path_factory.mktemp("spark")
-    with pytest.MonkeyPatch.context() as patch, cluster(folder) as address:
-        patch.setenv("DENIABLE_HOME", str(folder / "home"))
-        with session(address, folder) as spark:
-            made = Place(spark, folder)
-            made.install("tiny")
-            yield made
 
 
 def kill_the_executor_once(batches: Iterator[Any], mark: Path) -> Iterator[Any]:
@@ -118,7 +71,7 @@ def test_the_expression_releases_as_one_machine_does(place: Place) -> None:
 def test_several_columns_get_noise_of_their_own(place: Place) -> None:
     text = " ".join(["word1"] * 30)
     frame = place.spark.createDataFrame([(1, text, text)], "id long, a string, b string")
-    row = privatize(frame, "a", "b", epsilon=1e-3, embedding="tiny", key_file=place.key, record_id="id").first()
+    row = privatize(frame, "a", "b", epsilon=1e-3, embedding="tiny", key_file=place.key, record_id="id").collect()[0]
     assert row.a != row.b
 
 

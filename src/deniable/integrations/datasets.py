@@ -55,7 +55,7 @@ def privatize(
     splits = dict(dataset) if isinstance(dataset, DatasetDict) else {"": dataset}
     for split in splits.values():
         release.check(split)
-    options = {"num_proc": num_proc, "batch_size": batch_size, "load_from_cache_file": load_from_cache_file}
+    options: dict[str, Any] = {"num_proc": num_proc, "batch_size": batch_size, "load_from_cache_file": load_from_cache_file}
     released = {name: release.of(split, **options) for name, split in splits.items()}
     return DatasetDict(released) if isinstance(dataset, DatasetDict) else released[""]
 

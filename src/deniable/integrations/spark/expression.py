@@ -24,13 +24,15 @@ def privatized(column: str, record_id: str, **settings: Any) -> Column:
     :raises InvalidParameter: if there is no ``key_file``, or a setting is not allowed.
     :raises KeyFileError: if the key file cannot be read.
     """
-    from pyspark.sql.functions import pandas_udf
+    from pyspark.sql.pandas import functions
 
     recipe = Recipe(**settings).pinned()
     if recipe.key_file is None:
         raise InvalidParameter("key_file", None, "an expression may be computed more than once, and each time would be another release")
 
-    @pandas_udf("string")  # type: ignore[call-overload]
+    pandas_udf: Any = functions.pandas_udf  # its overloads know no pandas without stubs
+
+    @pandas_udf("string")  # type: ignore[untyped-decorator]
     def released(texts: pandas.Series, ids: pandas.Series) -> pandas.Series:
         names = names_of(ids.tolist(), column, consistent=recipe.consistent)
         given = texts.astype(object).where(texts.notna(), None).tolist()

@@ -70,7 +70,7 @@ def privatize_files(
         frame = _read(spark, source, kind)
         for name in columns:
             find_named_columns([name], frame.columns, source)
-        if spark.sparkContext.master.partition("[")[0] != "local":
+        if not str(spark.sparkContext.master).startswith("local"):
             ship_embedding(spark, settings.get("embedding", "default"))
         if record_id is not None and not settings.get("consistent"):
             check_unique(frame, record_id)

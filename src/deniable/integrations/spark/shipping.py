@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import shutil
+import tarfile
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,5 +32,8 @@ def ship_embedding(spark: SparkSession, name: str | Path) -> None:
     best_neighbours(embedding)  # writes the index beside the vectors, so that it is sent along and no executor has to build it
     folder = Path(tempfile.mkdtemp(prefix="deniable-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)  # an executor that joins later asks for the file then
-    packed = shutil.make_archive(str(folder / archive_name(embedding.fingerprint)), "tar", str(embedding.folder))
-    spark.sparkContext.addArchive(f"{packed}#{archive_name(embedding.fingerprint)}")
+    name_there = archive_name(embedding.fingerprint)
+    with tarfile.open(folder / f"{name_there}.tar", "w") as archive:
+        for file in sorted(Path(str(embedding.folder)).iterdir()):
+            archive.add(file, arcname=file.name)
+    spark.sparkContext.addArchive(f"{archive.name}#{name_there}")
