@@ -21,6 +21,7 @@ from deniable.errors import (
     RecordError,
     ResumeError,
     UnknownWord,
+    WorkerLost,
 )
 from deniable.interfaces import Guarantee, Mechanism, Neighbours, Randomness
 from deniable.keyed import Keyed
@@ -56,5 +57,6 @@ __all__ = [
     "SecureRandomness",
     "TextPolicy",
     "UnknownWord",
+    "WorkerLost",
     "__version__",
 ]

@@ -12,6 +12,7 @@
     ├── RandomnessError         no secure noise can be had: nothing is released
     ├── KeyFileError            a key file cannot be used                         exit code 2
     ├── ClusterError            Spark cannot be started, or gave up on the work
+    ├── WorkerLost              a worker process died or stopped
     ├── UnknownWord             a word is unknown and the policy says to stop
     └── RecordError             a file of records cannot be read or written
         └── ResumeError         a partial output does not belong to this job      exit code 2
@@ -130,6 +131,10 @@ class KeyFileError(DeniableError):
 
 class ClusterError(DeniableError):
     """Spark cannot be started here, or gave up on the work; nothing was published."""
+
+
+class WorkerLost(DeniableError):
+    """A worker process died or stopped; nothing that it had not finished was released."""
 
 
 class UnknownWord(DeniableError, ValueError):

@@ -241,6 +241,9 @@ class _Bytes:
     def identity(self) -> None:
         return None
 
+    def digest(self) -> str | None:
+        return None
+
     def close(self) -> None:
         pass
 

@@ -19,6 +19,7 @@ import pytest
 
 from deniable import Embedding
 from deniable.embeddings import store
+from deniable.keyed.key_file import write_new_key
 from deniable.records.arrow_partial import _batches
 from deniable.records.journal import Journal
 
@@ -34,11 +35,14 @@ class Zygote:
             [sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
         )
 
-    def run(self, argv: list[str | Path], target: Path, *, after: float | None = None, length: float | None = None) -> dict[str, Any]:
+    def run(
+        self, argv: list[str | Path], target: Path, *, after: float | None = None, length: float | None = None, victim: str = "job"
+    ) -> dict[str, Any]:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         words = [str(word) for word in [*argv, "-o", target]]
-        self.process.stdin.write(json.dumps({"argv": words, "journal": f"{target}.journal", "after": after, "length": length}) + "\n")
+        request = {"argv": words, "journal": f"{target}.journal", "after": after, "length": length, "victim": victim}
+        self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
         answer: dict[str, Any] = json.loads(self.process.stdout.readline())
         return answer
@@ -80,6 +84,35 @@ def released_so_far(target: Path) -> list[Any]:
     if target.suffix == ".csv":
         return [partial.read_bytes()[: journal.length]]
     return [row for batch in _batches(partial, journal.ends) for row in batch.to_pylist()]
+
+
+@pytest.mark.parametrize("victim", ["job", "worker"])
+def test_a_job_with_workers_that_is_killed_resumes_to_the_very_output_of_one_process(zygote: Zygote, tmp_path: Path, victim: str) -> None:
+    source, key = tmp_path / "in.csv", tmp_path / "secret.key"
+    texts = write_source(source)
+    write_new_key(key)
+    command: list[str | Path] = ["privatize", source, "-c", "text", "-e1", "--embedding", "tiny", "--quiet", "--key-file", key]
+    assert zygote.run(command, tmp_path / "whole.csv")["status"] == 0
+    wanted = (tmp_path / "whole.csv").read_bytes()
+    shared = [*command, "--workers", "2"]
+    run = zygote.run(shared, tmp_path / "shared.csv")
+    assert run["status"] == 0
+    assert (tmp_path / "shared.csv").read_bytes() == wanted
+    moments = random.Random(7)
+    interrupted = midway = 0
+    for kill in range(8):
+        target = tmp_path / f"out{kill}.csv"
+        broken = zygote.run(shared, target, length=moments.uniform(0.05, 0.9) * run["length"], victim=victim)
+        assert broken["status"] in (0, -9 if victim == "job" else 1)
+        interrupted += broken["status"] != 0
+        kept = released_so_far(target)
+        midway += bool(kept)
+        again = shared if kill % 2 else command  # what workers began, one process can finish
+        assert zygote.run([*again, "--resume"], target)["status"] == 0
+        assert target.read_bytes() == wanted
+        check_output(target, texts, [kept])
+    assert interrupted >= 4, "the kills came too late to mean anything"
+    assert midway >= 2
 
 
 @pytest.mark.parametrize("format_", ["csv", "parquet"])

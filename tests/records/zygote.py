@@ -1,7 +1,8 @@
 """A process that has everything imported and forks the ``deniable`` command again and again, killing it on request.
 
 Reads requests, one JSON object a line: {"argv": [...], "journal": path, "after": seconds or null, "length": bytes or
-null}. The child is killed after the seconds, or when the journal has that length. Answers each with {"status": exit
+null, "victim": "job" or "worker"}. The child, or one of its worker processes, is killed after the seconds, or when the
+journal has that length. Answers each with {"status": exit
 status or minus the signal, "seconds": run time, "length": the longest the journal was seen to be}.
 
 Checkpoints are made far more often than in real life and releasing is slowed down, so that a short job has many moments at
@@ -24,15 +25,16 @@ import deniable.records.arrow_partial
 import deniable.records.batch
 import deniable.records.checkpoints
 from deniable.cli import main
+from deniable.keyed.encoding import RecordId
 from deniable.text.privatizer import Privatizer
 
 release_many = Privatizer.many
 
 
-def release_slowly(private: Privatizer, texts: Sequence[str | None]) -> list[str | None]:
+def release_slowly(private: Privatizer, texts: Sequence[str | None], *, record_ids: Sequence[RecordId] | None = None) -> list[str | None]:
     """Release a batch after a pause."""
     time.sleep(0.005)
-    return release_many(private, texts)
+    return release_many(private, texts, record_ids=record_ids)
 
 
 Privatizer.many = release_slowly  # type: ignore[method-assign, assignment]
@@ -50,7 +52,13 @@ def warm_up() -> None:
             main()
 
 
-def run(argv: list[str], journal: str, after: float | None, length: int | None) -> dict[str, float]:
+def children_of(process: int) -> list[int]:
+    with contextlib.suppress(OSError):
+        return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+    return []
+
+
+def run(argv: list[str], journal: str, after: float | None, length: int | None, victim: str) -> dict[str, float]:
     longest = 0
     started = time.monotonic()
     child = os.fork()
@@ -69,8 +77,10 @@ def run(argv: list[str], journal: str, after: float | None, length: int | None) 
         with contextlib.suppress(FileNotFoundError):
             longest = max(longest, os.stat(journal).st_size)  # noqa: PTH116
         if (after is not None and time.monotonic() - started >= after) or (length is not None and longest >= length):
-            os.kill(child, signal.SIGKILL)
-            after = length = None
+            victims = [child] if victim == "job" else children_of(child)[:1]
+            for process in victims:
+                os.kill(process, signal.SIGKILL)
+                after = length = None
         time.sleep(0.0005)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli import calibrate, doctor, embeddings, explain, privatize, train
+from deniable.cli import calibrate, doctor, embeddings, explain, key, privatize, train
 from deniable.version import __version__
 
 app = typer.Typer(
@@ -38,3 +38,4 @@ app.command("calibrate")(calibrate.calibrate)
 app.command("doctor")(doctor.doctor)
 embeddings.app.command("train")(train.train)
 app.add_typer(embeddings.app, name="embeddings")
+app.add_typer(key.app, name="key")

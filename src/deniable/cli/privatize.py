@@ -11,21 +11,25 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
+from deniable.cli.spark_engine import check_engine, privatize_with_spark
+
 if TYPE_CHECKING:
+    from deniable.interfaces import Randomness
+    from deniable.keyed import Keyed
     from deniable.records.layout import Layout
     from deniable.text.privatizer import Privatizer
     from deniable.text.receipt import Receipt
 
 
 def privatize(
-    file: Annotated[Path | None, typer.Argument(help="The file to privatize; standard input without it, or with -.")] = None,
+    file: Annotated[str | None, typer.Argument(help="The file to privatize; standard input without it, or with -.")] = None,
     epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="The privacy parameter, per word.")] = None,
     record_epsilon: Annotated[float | None, typer.Option(help="Instead of --epsilon: a budget per record, divided by its words.")] = None,
     max_unchanged: Annotated[
         float | None, typer.Option(help="Instead of --epsilon: the largest ε at which words stay themselves at most so often.")
     ] = None,
     quantile: Annotated[float, typer.Option(help="With --max-unchanged: the share of the words that must.")] = 1.0,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where to write; standard output without it.")] = None,
+    target: Annotated[str | None, typer.Option("--output", "-o", help="Where to write; standard output without it.")] = None,
     column: Annotated[list[str] | None, typer.Option("--column", "-c", help="A column that holds private text. May be repeated.")] = None,
     format_: Annotated[str | None, typer.Option("--format", metavar="text|csv|tsv|jsonl|parquet", help="If not as the name says.")] = None,
     delimiter: Annotated[str | None, typer.Option(help="What separates the cells of CSV, such as ';' or tab.")] = None,
@@ -38,8 +42,22 @@ def privatize(
     punctuation: Annotated[str, typer.Option(metavar="drop|keep", help="Whether to release punctuation marks.")] = "drop",
     case: Annotated[str, typer.Option(metavar="drop|keep", help="Whether to release which words were capitalised.")] = "drop",
     keep_words: Annotated[Path | None, typer.Option(help="A file of words, one a line, to release as they are.")] = None,
+    key_file: Annotated[
+        Path | None, typer.Option(help="Draw by the secret key in this file: releasing the same records again spends nothing more.")
+    ] = None,
+    record_id: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="With --key-file: the column that names each record; without it, its number."),
+    ] = None,
+    consistent_by: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="With --key-file: a word of the user that this column names always becomes the same word."),
+    ] = None,
     receipt: Annotated[Path | None, typer.Option(help="Where to write the receipt; OUTPUT.receipt.json without it.")] = None,
     threads: Annotated[int | None, typer.Option(help="Threads for the search; all processors this process may use without it.")] = None,
+    workers: Annotated[int, typer.Option(help="Processes that share the work, with one thread each unless --threads says more.")] = 1,
+    engine: Annotated[str, typer.Option(metavar="local|spark", help="What does the work; Spark takes folders of files too.")] = "local",
+    master: Annotated[str | None, typer.Option(help="With --engine spark: the master, such as spark://host:7077 or yarn.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the receipt as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an output that exists, and drop a partial one.")] = False,
@@ -49,24 +67,55 @@ def privatize(
     """Replace every word of a text, or of the named columns of a file, by a word drawn around it."""
     if [epsilon, record_epsilon, max_unchanged].count(None) != 2:
         raise typer.BadParameter("give one of --epsilon (per word), --record-epsilon (per record) and --max-unchanged (by calibration)")
-    source = None if file is None or str(file) == "-" else file
-    output = None if output is None or str(output) == "-" else output
+    source, output = _path(file), _path(target)
     if resume and (output is None or source is None or insecure_seed is not None):
         raise typer.BadParameter("--resume needs a FILE and an --output, and excludes --insecure-seed")
+    _check_keyed(key_file, record_id, consistent_by, insecure_seed)
+    if workers != 1 and output is None:
+        raise typer.BadParameter("--workers needs an --output")
+    unfit = {"--resume": resume, "--insecure-seed": insecure_seed is not None, "--threads": threads, "--workers": workers != 1}
+    unfit |= {"--delimiter": delimiter, "--no-header": not header, "--encoding": encoding != "utf-8"}
+    check_engine(engine, master, unfit)
     with _quiet_ends():
+        if engine == "spark":
+            privatize_with_spark(
+                file,
+                target,
+                columns=column or [],
+                format=format_,
+                master=master,
+                record_id=record_id or consistent_by,
+                consistent=consistent_by is not None,
+                key_file=key_file,
+                epsilon=epsilon if max_unchanged is None else _calibrated(embedding, max_unchanged, quantile, quiet=quiet),
+                record_epsilon=record_epsilon,
+                embedding=embedding,
+                unknown=unknown,
+                punctuation=punctuation,
+                case=case,
+                keep_words=_words(keep_words),
+                receipt=receipt,
+                force=force,
+                as_json=as_json,
+                quiet=quiet,
+            )
+            return
         from deniable.neighbours.threads import set_threads
         from deniable.records.layout import make_layout
 
         set_threads(threads)
         columns = tuple(column or ())
-        layout = make_layout(source, format=format_, columns=columns, delimiter=delimiter, header=header, encoding=encoding)
+        named_by = consistent_by if record_id is None else record_id
+        layout = make_layout(
+            source, format=format_, columns=columns, delimiter=delimiter, header=header, encoding=encoding, record_id=named_by
+        )
         if max_unchanged is not None:
             epsilon = _calibrated(embedding, max_unchanged, quantile, quiet=quiet)
         private = _privatizer(
             embedding,
             epsilon=epsilon,
             record_epsilon=record_epsilon,
-            insecure_seed=insecure_seed,
+            randomness=_randomness(insecure_seed, key_file, consistent=consistent_by is not None),
             unknown=unknown,
             punctuation=punctuation,
             case=case,
@@ -79,7 +128,7 @@ def privatize(
         if output is None:
             _to_standard_output(private, source, layout, receipt, as_json=as_json, force=force)
         else:
-            _to_file(private, source, layout, output, receipt, as_json=as_json, quiet=quiet, force=force, resume=resume)
+            _to_file(private, source, layout, output, receipt, workers=workers, as_json=as_json, quiet=quiet, force=force, resume=resume)
 
 
 def _to_file(
@@ -89,6 +138,7 @@ def _to_file(
     output: Path,
     receipt: Path | None,
     *,
+    workers: int,
     as_json: bool,
     quiet: bool,
     force: bool,
@@ -97,8 +147,9 @@ def _to_file(
     from deniable.progress import Progress
     from deniable.records.files import open_source, run_job
 
+    shown = None if quiet else Progress
     with open_source(source) as records:
-        made = run_job(private, records, layout, output, receipt=receipt, resume=resume, force=force, progress=None if quiet else Progress)
+        made = run_job(private, records, layout, output, workers=workers, receipt=receipt, resume=resume, force=force, progress=shown)
     if made is None:
         _say(f"{output} is finished already; nothing was drawn", quiet=quiet)
     elif as_json:
@@ -128,11 +179,33 @@ def _to_standard_output(
         print(made.to_json(), end="", file=sys.stderr)
 
 
+def _check_keyed(key_file: Path | None, record_id: str | None, consistent_by: str | None, insecure_seed: int | None) -> None:
+    if key_file is None and (record_id is not None or consistent_by is not None):
+        raise typer.BadParameter("--record-id and --consistent-by need a --key-file; make one: deniable key new FILE")
+    if record_id is not None and consistent_by is not None:
+        raise typer.BadParameter("give one of --record-id and --consistent-by")
+    if key_file is not None and insecure_seed is not None:
+        raise typer.BadParameter("give one of --key-file and --insecure-seed")
+
+
+def _randomness(insecure_seed: int | None, key_file: Path | None, *, consistent: bool) -> Randomness | Keyed | None:
+    if key_file is not None:
+        from deniable.keyed import Keyed
+
+        return Keyed.from_file(key_file, consistent=consistent)
+    if insecure_seed is None:
+        return None
+    from deniable.randomness import InsecureSeededRandomness
+
+    randomness = InsecureSeededRandomness(insecure_seed=insecure_seed)
+    print("deniable: INSECURE: the noise comes from a seed; whoever knows it can undo the noise", file=sys.stderr)
+    return randomness
+
+
 def _privatizer(
-    embedding: str, *, epsilon: float | None, record_epsilon: float | None, insecure_seed: int | None, **policies: Any
+    embedding: str, *, epsilon: float | None, record_epsilon: float | None, randomness: Randomness | Keyed | None, **policies: Any
 ) -> Privatizer:
     from deniable.embeddings.embedding import Embedding
-    from deniable.interfaces import Randomness
     from deniable.mechanisms.multivariate import Multivariate
     from deniable.parameters import validated_epsilon
     from deniable.text.policies import TextPolicy
@@ -141,12 +214,6 @@ def _privatizer(
     name = "epsilon" if record_epsilon is None else "record_epsilon"
     spent = validated_epsilon(epsilon if record_epsilon is None else record_epsilon, name)
     TextPolicy(**policies)  # refuses a wrong policy before the embedding is loaded
-    randomness: Randomness | None = None
-    if insecure_seed is not None:
-        from deniable.randomness import InsecureSeededRandomness
-
-        randomness = InsecureSeededRandomness(insecure_seed=insecure_seed)
-        print("deniable: INSECURE: the noise comes from a seed; whoever knows it can undo the noise", file=sys.stderr)
     mechanism = Multivariate(Embedding.open(embedding), epsilon=spent)
     return Privatizer(mechanism, record_epsilon=record_epsilon, randomness=randomness, **policies)
 
@@ -178,6 +245,10 @@ def _say_what_is_relaxed(private: Privatizer, layout: Layout) -> None:
     for relaxation in relaxations_of(private, layout):
         if not relaxation.startswith("insecure_seed"):  # said already, louder
             print(f"deniable: relaxed: {relaxation}", file=sys.stderr)
+
+
+def _path(given: str | None) -> Path | None:
+    return None if given is None or given == "-" else Path(given)
 
 
 def _words(path: Path | None) -> frozenset[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from deniable.errors import UnknownWord
+from deniable.keyed.encoding import RecordId
 from deniable.text.privatizer import Privatizer
 
 _RECORDS_AT_ONCE = 4_096
@@ -14,11 +15,14 @@ _WEIGHT_AT_ONCE = 4 << 20
 
 
 class Row(NamedTuple):
-    """One record: what its reader needs to write it again, its private texts, and its length in characters."""
+    """One record: what its reader needs to write it again, its private texts, its length in characters, and in a keyed
+    release the name of each text.
+    """
 
     payload: Any
     texts: tuple[str | None, ...]
     weight: int
+    names: tuple[RecordId, ...] = ()
 
     def __repr__(self) -> str:
         """Return the sizes; never content."""
@@ -33,6 +37,7 @@ class Batch:
     counts: list[int]
     texts: list[str | None] = field(repr=False)  # private: not for logs and tracebacks
     write: Callable[[list[str | None]], Any]
+    names: list[RecordId] | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         """Return the number of records."""
@@ -44,27 +49,41 @@ class Batch:
         :raises UnknownWord: with the number of the record in the file, if the policy is to stop at unknown words.
         """
         try:
-            return self.write(private.many(self.texts))
+            return self.write(release_texts(private, self.texts, self.names))
         except UnknownWord as error:
-            text = 0
-            for record, count in enumerate(self.counts, self.first + 1):
-                text += count
-                if text >= error.record:
-                    raise UnknownWord(record=record, position=error.position) from None
-            raise
+            raise self.in_file(error) from None
+
+    def in_file(self, error: UnknownWord) -> UnknownWord:
+        """Return the error about a text of this batch as one about a record of the file."""
+        text = 0
+        for record, count in enumerate(self.counts, self.first + 1):
+            text += count
+            if text >= error.record:
+                return UnknownWord(record=record, position=error.position)
+        return error
+
+
+def release_texts(private: Privatizer, texts: list[str | None], names: list[RecordId] | None) -> list[str | None]:
+    """Return the texts privatized; names come with a key and only then."""
+    return private.many(texts) if names is None else private.many(texts, record_ids=names)
 
 
 class BatchSize:
     """How many characters of private text make a batch; follows the speed of the mechanism.
 
-    A batch should take well under a second, so that checkpoints are frequent, and hold thousands of words.
+    A batch should take well under a second, so that checkpoints are frequent, and hold thousands of words. A keyed release
+    has batches of one size: what is written depends on where they end (the parts of a compressed file, the row groups
+    of Parquet), and a keyed release gives the same bytes whenever it is run.
     """
 
-    def __init__(self) -> None:
-        self.characters = 20_000
+    def __init__(self, *, fixed: bool = False) -> None:
+        self.characters = 40_000 if fixed else 20_000
+        self._fixed = fixed
 
     def took(self, seconds: float) -> None:
         """Learn how long the last batch took."""
+        if self._fixed:
+            return
         if seconds < 0.3:
             self.characters = min(self.characters * 2, 80_000)
         elif seconds > 1.0:

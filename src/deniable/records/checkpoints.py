@@ -11,7 +11,8 @@ from deniable.records.batch import BatchSize
 from deniable.records.journal import Journal
 from deniable.records.partial import Partial
 from deniable.records.reader import Reader
-from deniable.text.privatizer import Privatizer
+from deniable.records.releasing import Release
+from deniable.text.tally import Tally
 
 SECONDS_BETWEEN_CHECKPOINTS = 1.0
 _BYTES_BETWEEN_CHECKPOINTS = 8 << 20
@@ -26,27 +27,26 @@ class Checkpoints:
     speak of a moment later.
     """
 
-    def __init__(self, private: Privatizer, reader: Reader, journal: Journal, partial: Partial, pack: Pack) -> None:
-        self._private, self._reader, self._journal, self._partial, self._pack = private, reader, journal, partial, pack
+    def __init__(self, reader: Reader, journal: Journal, partial: Partial, pack: Pack) -> None:
+        self._reader, self._journal, self._partial, self._pack = reader, journal, partial, pack
         self._records = journal.records
         self._pieces: list[Any] = [] if journal.ends else reader.head()
         self._bytes = 0
+        self._tally = Tally()
 
-    def run(self, progress: Progress | None) -> None:
+    def run(self, release: Release, size: BatchSize, progress: Progress | None) -> None:
         """Release all that is left, and record that nothing is left.
 
         :raises OSError: if it cannot be written.
         """
-        self._private.take_tally()
-        size = BatchSize()
         saved = time.monotonic()
-        for batch in self._reader.batches(size):
-            started = time.monotonic()
-            piece = batch.release(self._private)
+        for batch, released in release(self._reader.batches(size)):
+            size.took(released.seconds)
+            piece = batch.write(released.texts)
             now = time.monotonic()
-            size.took(now - started)
             self._pieces.append(piece)
             self._records += len(batch)
+            self._tally.add(released.tally)
             self._bytes += len(piece) if isinstance(piece, bytes) else piece.nbytes
             if now - saved >= SECONDS_BETWEEN_CHECKPOINTS or self._bytes >= _BYTES_BETWEEN_CHECKPOINTS:
                 self._checkpoint()
@@ -59,7 +59,5 @@ class Checkpoints:
 
     def _checkpoint(self) -> None:
         self._partial.append(self._pack(self._pieces))
-        self._journal.checkpoint(
-            records=self._records, length=self._partial.length, crc=self._partial.crc, tally=self._private.take_tally()
-        )
-        self._pieces, self._bytes = [], 0
+        self._journal.checkpoint(records=self._records, length=self._partial.length, crc=self._partial.crc, tally=self._tally)
+        self._pieces, self._bytes, self._tally = [], 0, Tally()

@@ -7,10 +7,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from deniable.errors import RecordError
+from deniable.keyed.encoding import RecordId
 from deniable.records.batch import Row
 from deniable.records.columns import find_header_columns, find_numbered_columns, untouched_columns
 from deniable.records.layout import Layout
 from deniable.records.lines import LONGEST_RECORD, Lines
+from deniable.records.naming import Naming
 from deniable.records.reader import LineReader
 from deniable.records.source import Source
 
@@ -18,7 +20,7 @@ from deniable.records.source import Source
 class DelimitedReader(LineReader):
     """Reads rows of cells. Empty lines stay empty lines, and the line ends of the first line are used for all."""
 
-    def __init__(self, source: Source, layout: Layout) -> None:
+    def __init__(self, source: Source, layout: Layout, naming: Naming | None = None) -> None:
         """Read the first row and find the columns.
 
         :raises InvalidParameter: if a column is not there.
@@ -31,18 +33,23 @@ class DelimitedReader(LineReader):
         self._reader = csv.reader(self._with_ends(lines), delimiter=layout.delimiter, strict=True)
         self._delimiter = layout.delimiter
         self._special = re.compile(f'[{re.escape(layout.delimiter)}"\r\n]')
-        super().__init__(source, lines)
+        super().__init__(source, lines, naming)
         first = self._next_row()
         self._head = first if layout.header else None
         self._first = None if layout.header else first
         self._width = len(first or ())
+        self._columns = layout.columns
+        self._id: int | None = None
+        named_by = None if naming is None else naming.column
         if first is None:
             self._private: list[int] = []  # an empty file has no columns to look for, and nothing to release
         elif layout.header:
             self._private = find_header_columns(layout.columns, first, source.name)
+            self._id = None if named_by is None else find_header_columns([named_by], first, source.name)[0]
             self.untouched = untouched_columns(first, self._private)
         else:
             self._private = find_numbered_columns(layout.columns, self._width, source.name)
+            self._id = None if named_by is None else find_numbered_columns([named_by], self._width, source.name)[0]
             self.untouched = untouched_columns([str(i + 1) for i in range(self._width)], self._private)
 
     def head(self) -> list[bytes]:
@@ -56,11 +63,14 @@ class DelimitedReader(LineReader):
         :raises RecordError: if a row has a wrong number of cells or wrong quotes, with the line.
         """
         cells = self._first if self._first is not None else self._next_row()
+        record = 0
         while cells is not None:
+            record += 1
             if cells and len(cells) != self._width:
                 problem = f"{len(cells):,} cells where the first row has {self._width:,}"
                 raise RecordError(self._name, problem, line=self._reader.line_num)
-            yield Row(cells, tuple(cells[i] for i in self._private) if cells else (), sum(map(len, cells)))
+            texts = tuple(cells[i] for i in self._private) if cells else ()
+            yield Row(cells, texts, sum(map(len, cells)), self._names(record, cells))
             cells = self._next_row()
 
     def write(self, rows: list[Row], released: list[str | None]) -> bytes:
@@ -73,6 +83,11 @@ class DelimitedReader(LineReader):
                     row.payload[i] = next(texts)
             written.append(self._line(row.payload))
         return "".join(written).encode()
+
+    def _names(self, record: int, cells: list[str]) -> tuple[RecordId, ...]:
+        if self._naming is None or not cells:
+            return ()
+        return self._naming.names(record, None if self._id is None else cells[self._id], self._columns)
 
     def _next_row(self) -> list[str] | None:
         self._row_starts, self._row_characters = self._reader.line_num + 1, 0

@@ -26,6 +26,8 @@ def privatize_file(
     delimiter: str | None = None,
     header: bool = True,
     encoding: str = "utf-8",
+    record_id: str | None = None,
+    workers: int = 1,
     receipt: Path | None = None,
     resume: bool = False,
     force: bool = False,
@@ -33,10 +35,11 @@ def privatize_file(
 ) -> Receipt | None:
     """Release a file of records into another file and return the receipt, which is also written beside the target.
 
-    ``columns`` name what to privatize; everything else passes as it is. ``resume`` continues work that was cut off, or
-    begins it; None is returned when it was finished before. ``force`` replaces what is there. ``progress=Progress``
-    shows a bar. Formats and compression are told from the names unless ``format`` says otherwise. The privatizer should
-    not be used elsewhere meanwhile; its own counts start from zero.
+    ``columns`` name what to privatize; everything else passes as it is. ``record_id`` names the column of ids of a keyed release;
+    without it a record is named by its number and a digest of the file. ``workers`` processes share the work. ``resume``
+    continues work that was cut off, or begins it; None is returned when it was finished before. ``force`` replaces what is
+    there. ``progress=Progress`` shows a bar. Formats and compression are told from the names unless ``format`` says
+    otherwise. The privatizer should not be used elsewhere meanwhile; its own counts start from zero.
 
     :raises InvalidParameter: if a setting is not allowed or a column is not there.
     :raises ResumeError: if a partial output is in the way or belongs to another job.
@@ -46,9 +49,11 @@ def privatize_file(
     path = Path(source)
     if isinstance(columns, str):
         raise InvalidParameter("columns", columns, "must be a list of names")
-    layout = make_layout(path, format=format, columns=tuple(columns), delimiter=delimiter, header=header, encoding=encoding)
+    layout = make_layout(
+        path, format=format, columns=tuple(columns), delimiter=delimiter, header=header, encoding=encoding, record_id=record_id
+    )
     with open_source(path) as opened:
-        return run_job(private, opened, layout, target, receipt=receipt, resume=resume, force=force, progress=progress)
+        return run_job(private, opened, layout, target, workers=workers, receipt=receipt, resume=resume, force=force, progress=progress)
 
 
 @contextmanager
@@ -76,10 +81,12 @@ def run_job(
     layout: Layout,
     target: Path | str,
     *,
+    workers: int = 1,
     receipt: Path | None = None,
     resume: bool = False,
     force: bool = False,
     progress: type[Progress] | None = None,
 ) -> Receipt | None:
     """Do what ``privatize_file`` does, for any source; a stream cannot be resumed."""
-    return Job(private, source, layout, Path(target), receipt).run(resume=resume, force=force, progress=progress)
+    job = Job(private, source, layout, Path(target), receipt, workers=workers)
+    return job.run(resume=resume, force=force, progress=progress)

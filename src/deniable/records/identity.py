@@ -32,6 +32,8 @@ def identity_of(private: Privatizer, source: Source, layout: Layout) -> dict[str
         "case": private.policy.case,
         "keep_words": hashlib.blake2b(keep_words, digest_size=8).hexdigest(),
         "randomness": receipt.randomness["source"],
+        "key": receipt.randomness.get("key"),
+        "consistent": receipt.randomness.get("consistent"),
     }
 
 

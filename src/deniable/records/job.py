@@ -13,15 +13,18 @@ from pathlib import Path
 from deniable.compression import compress, compression_for
 from deniable.errors import InvalidParameter, RecordError, ResumeError
 from deniable.progress import Progress
+from deniable.records.batch import BatchSize
 from deniable.records.checkpoints import Checkpoints, Pack
 from deniable.records.identity import check_identity, identity_of
 from deniable.records.journal import Journal
 from deniable.records.layout import Layout
+from deniable.records.naming import naming_for
 from deniable.records.opening import open_reader
 from deniable.records.partial import Partial
 from deniable.records.publish import beside, publish, sync_file, write_whole, written_for
 from deniable.records.reader import Reader
 from deniable.records.receipts import check_budget, check_finished, receipt_of
+from deniable.records.releasing import checked_workers, releasing
 from deniable.records.source import Source
 from deniable.records.targets import check_apart, check_target
 from deniable.text.privatizer import Privatizer
@@ -31,7 +34,9 @@ from deniable.text.receipt import Receipt
 class Job:
     """One file on its way into another."""
 
-    def __init__(self, private: Privatizer, source: Source, layout: Layout, target: Path, receipt: Path | None) -> None:
+    def __init__(
+        self, private: Privatizer, source: Source, layout: Layout, target: Path, receipt: Path | None, *, workers: int = 1
+    ) -> None:
         """Check where everything goes.
 
         :raises InvalidParameter: if the budget does not fit the columns or a name does not fit the format.
@@ -46,6 +51,7 @@ class Job:
         written = (self.target, self.partial_path, self.journal_path, self._finishing_path)
         check_apart(source.name, *written, *written_for(self.receipt_path))
         self._private, self._source, self._layout = private, source, layout
+        self._workers = checked_workers(private, workers)
 
     def run(self, *, resume: bool, force: bool, progress: type[Progress] | None) -> Receipt | None:
         """Do the work, or the rest of it, and return the receipt; None if it was finished before."""
@@ -53,7 +59,7 @@ class Job:
             raise InvalidParameter("resume", True, "a stream cannot be read again; resuming needs a file as input")
         if resume and "insecure_seed" in self._private.receipt().randomness:
             raise InvalidParameter("resume", True, "with a seed the noise of the earlier run would be repeated; start over with --force")
-        reader = open_reader(self._source, self._layout)
+        reader = open_reader(self._source, self._layout, naming_for(self._private, self._source, self._layout))
         journal = Journal(self.journal_path)
         try:
             partial = self._open(journal, resume=resume, force=force)
@@ -106,14 +112,16 @@ class Job:
         return None
 
     def _release(self, reader: Reader, journal: Journal, partial: Partial, progress: type[Progress] | None) -> None:
-        work = Checkpoints(self._private, reader, journal, partial, self._pack(reader))
+        work = Checkpoints(reader, journal, partial, self._pack(reader))
+        size = BatchSize(fixed=self._private.keyed is not None)
         try:
             reader.skip(journal.records)
-            if progress is None:
-                work.run(None)
-            else:
-                with progress(self.target.name, total=reader.total, done=reader.position(), unit=reader.unit) as shown:
-                    work.run(shown)
+            with releasing(self._private, workers=self._workers, not_for_workers=(journal.fileno(), partial.fileno())) as release:
+                if progress is None:
+                    work.run(release, size, None)
+                else:
+                    with progress(self.target.name, total=reader.total, done=reader.position(), unit=reader.unit) as shown:
+                        work.run(release, size, shown)
         finally:
             partial.close()
 
@@ -126,6 +134,8 @@ class Job:
             schema = reader.schema
             return lambda pieces: pack_stream(pieces, schema)
         kind = compression_for(self.target)
+        if kind is not None and self._private.keyed is not None:  # checkpoints fall where they fall, batches always in the same places
+            return lambda pieces: b"".join(compress(piece, kind) for piece in pieces)
         return lambda pieces: compress(b"".join(pieces), kind)
 
     def _finish(self, reader: Reader, journal: Journal) -> Receipt:

@@ -77,6 +77,10 @@ class Journal:
         self._append({"sealed": True})
         self.sealed = True
 
+    def fileno(self) -> int:
+        """Return the descriptor that holds the lock."""
+        return self._descriptor
+
     def remove(self) -> None:
         """Delete the journal while its lock is held, then let go of it."""
         if self._descriptor >= 0:  # without the lock, the file under that name may be another's by now

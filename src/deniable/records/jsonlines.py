@@ -9,14 +9,17 @@ from typing import Any
 import msgspec
 
 from deniable.errors import InvalidParameter, RecordError
+from deniable.keyed.encoding import RecordId
 from deniable.records.batch import Row
 from deniable.records.columns import TO_SEE_THE_NAMES, counted
 from deniable.records.layout import Layout
 from deniable.records.lines import LONGEST_RECORD, Lines
+from deniable.records.naming import Naming
 from deniable.records.reader import LineReader
 from deniable.records.source import Source
 
 _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_ID = msgspec.json.Decoder(str | int | None)
 _TEXT = msgspec.json.Decoder(str | None)
 _WRITE = msgspec.json.Encoder().encode
 # msgspec keeps the last of two equal keys and says nothing; this reader of the standard library shows every pair.
@@ -27,7 +30,7 @@ _RECORDS_TO_SEE_A_COLUMN_IN = 1_000
 class JsonLinesReader(LineReader):
     """Reads one object a line. An absent key stays absent, null stays null, empty lines stay empty lines."""
 
-    def __init__(self, source: Source, layout: Layout) -> None:
+    def __init__(self, source: Source, layout: Layout, naming: Naming | None = None) -> None:
         """Prepare to read.
 
         :raises InvalidParameter: if no column is named.
@@ -37,7 +40,7 @@ class JsonLinesReader(LineReader):
         self._columns = layout.columns
         self._unseen = set(layout.columns)
         self._keys: set[str] = set()
-        super().__init__(source, Lines(source, layout.encoding))
+        super().__init__(source, Lines(source, layout.encoding), naming)
         self.untouched = f"every value of keys other than {', '.join(layout.columns)}"
 
     def rows(self) -> Iterator[Row]:
@@ -94,7 +97,20 @@ class JsonLinesReader(LineReader):
         if self._unseen:
             self._unseen.difference_update(record)
             self._keys.update(record)
-        return Row(record, tuple(self._text(record[name], name, line) for name in self._columns if name in record), len(text))
+        there = [name for name in self._columns if name in record]
+        return Row(record, tuple(self._text(record[name], name, line) for name in there), len(text), self._names(record, there, line))
+
+    def _names(self, record: dict[str, Any], there: list[str], line: int) -> tuple[RecordId, ...]:
+        if self._naming is None:
+            return ()
+        given: str | int | None = None
+        if self._naming.column is not None and self._naming.column in record:
+            try:
+                given = _ID.decode(record[self._naming.column])
+            except (msgspec.MsgspecError, ValueError):
+                problem = f"the value of {self._naming.column} is neither text nor a whole number, so it cannot be an id"
+                raise RecordError(self._name, problem, line=line) from None
+        return self._naming.names(line, given, there)
 
     def _text(self, raw: msgspec.Raw, name: str, line: int) -> str | None:
         try:

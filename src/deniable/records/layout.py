@@ -40,12 +40,14 @@ def format_of(path: Path) -> str | None:
 class Layout:
     """How to read records.
 
-    ``columns`` name the columns to privatize; with ``header=False`` they are numbers, counted from 1. ``encoding`` is
-    that of the input; output is UTF-8 always, since released words may need it.
+    ``columns`` name the columns to privatize; with ``header=False`` they are numbers, counted from 1. ``record_id`` is the
+    column that names the records of a keyed release. ``encoding`` is that of the input; output is UTF-8 always, since released
+    words may need it.
     """
 
     format: str
     columns: tuple[str, ...] = ()
+    record_id: str | None = None
     delimiter: str = ","
     header: bool = True
     encoding: str = "utf-8"
@@ -55,6 +57,7 @@ class Layout:
         return {
             "format": self.format,
             "columns": list(self.columns),
+            "record_id": self.record_id,
             "delimiter": self.delimiter,
             "header": self.header,
             "encoding": self.encoding,
@@ -69,6 +72,7 @@ def make_layout(
     delimiter: str | None,
     header: bool,
     encoding: str,
+    record_id: str | None = None,
 ) -> Layout:
     """Return the layout of a file, or of standard input when ``source`` is None.
 
@@ -82,6 +86,10 @@ def make_layout(
         raise InvalidParameter("format", format, f"must be one of {', '.join(FORMATS)}")
     if format == "text" and columns:
         raise InvalidParameter("columns", list(columns), "plain text has no columns; choose the format csv, tsv, jsonl or parquet")
+    if format == "text" and record_id is not None:
+        raise InvalidParameter("record_id", record_id, "plain text has no columns; its records are named by their number in the file")
+    if record_id in columns:
+        raise InvalidParameter("record_id", record_id, "is a column of private text; ids are released as they are")
     if len(set(columns)) != len(columns):
         raise InvalidParameter("columns", list(columns), "a column is named twice")
     if delimiter is None:
@@ -90,7 +98,7 @@ def make_layout(
     if len(delimiter) != 1 or delimiter in '"\r\n':
         raise InvalidParameter("delimiter", delimiter, "must be one character, and not a quote or a line end")
     _check_encoding(encoding)
-    return Layout(format=format, columns=columns, delimiter=delimiter, header=header, encoding=encoding)
+    return Layout(format=format, columns=columns, record_id=record_id, delimiter=delimiter, header=header, encoding=encoding)
 
 
 def _check_encoding(encoding: str) -> None:

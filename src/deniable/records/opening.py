@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from deniable.errors import InvalidParameter
 from deniable.records.layout import Layout
+from deniable.records.naming import Naming
 from deniable.records.plain import PlainReader
 from deniable.records.reader import Reader
 from deniable.records.source import FileSource, Source
 
 
-def open_reader(source: Source, layout: Layout) -> Reader:
+def open_reader(source: Source, layout: Layout, naming: Naming | None = None) -> Reader:
     """Return the reader of the source's records; the libraries of a format are imported only when it is used.
+
+    ``naming`` makes the reader name the records, for a keyed release.
 
     :raises InvalidParameter: if a column is not there, or Parquet comes as a stream.
     :raises RecordError: if the source is not of the format.
@@ -18,15 +21,15 @@ def open_reader(source: Source, layout: Layout) -> Reader:
     if layout.format in ("csv", "tsv"):
         from deniable.records.delimited import DelimitedReader
 
-        return DelimitedReader(source, layout)
+        return DelimitedReader(source, layout, naming)
     if layout.format == "jsonl":
         from deniable.records.jsonlines import JsonLinesReader
 
-        return JsonLinesReader(source, layout)
+        return JsonLinesReader(source, layout, naming)
     if layout.format == "parquet":
         from deniable.records.parquet import ParquetReader
 
         if not isinstance(source, FileSource):
             raise InvalidParameter("format", "parquet", "cannot be read from a stream; give a file")
-        return ParquetReader(source.path, layout)
-    return PlainReader(source, encoding=layout.encoding)
+        return ParquetReader(source.path, layout, naming)
+    return PlainReader(source, naming, encoding=layout.encoding)

@@ -8,7 +8,7 @@ count, and an order of the private values would mean nothing for them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import accumulate
+from itertools import accumulate, repeat
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from deniable.errors import InvalidParameter, RecordError, ResumeError
+from deniable.keyed.encoding import RecordId
 from deniable.records.batch import Batch, BatchSize, Row, gather
 from deniable.records.columns import find_named_columns, untouched_columns
 from deniable.records.layout import Layout
 from deniable.records.lines import LONGEST_RECORD
+from deniable.records.naming import Naming
 from deniable.records.parquet_metadata import has_own_metadata
 from deniable.text.columns import is_text
 
@@ -45,7 +47,7 @@ class ParquetReader:
 
     unit = "rows"
 
-    def __init__(self, path: Path, layout: Layout) -> None:
+    def __init__(self, path: Path, layout: Layout, naming: Naming | None = None) -> None:
         """Open the file and find the columns.
 
         :raises RecordError: if it is not a Parquet file.
@@ -64,6 +66,9 @@ class ParquetReader:
                 raise InvalidParameter("columns", field.name, f"holds {field.type}, not text")
             if pa.types.is_dictionary(field.type):
                 self.schema = self.schema.set(i, field.with_type(pa.dictionary(pa.int32(), texts)))
+        self._naming = naming
+        self._names = layout.columns
+        self._id = self._id_column()
         self._done = 0
 
     def head(self) -> list[Any]:
@@ -90,7 +95,7 @@ class ParquetReader:
         """
         for part in self._parts():
             columns = [self._texts(part.column(i)) for i in self._columns]
-            rows = (Row(None, texts, 0) for texts in zip(*columns, strict=True))
+            rows = (Row(None, texts, 0, names) for texts, names in zip(zip(*columns, strict=True), self._named(part), strict=True))
             start = 0
             for group in gather(rows, size, lambda: False):
                 rest = part.slice(start, len(group))
@@ -116,6 +121,26 @@ class ParquetReader:
                     ahead = 0
             except (pa.ArrowException, OSError) as error:
                 raise RecordError(self._path, f"row group {group + 1:,} cannot be read; the file is damaged") from error
+
+    def _id_column(self) -> int | None:
+        if self._naming is None or self._naming.column is None:
+            return None
+        column = find_named_columns([self._naming.column], self.schema.names, str(self._path))[0]
+        kind = self.schema.field(column).type
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        if not (is_text(kind) or pa.types.is_integer(kind)):
+            raise InvalidParameter("record_id", self._naming.column, f"holds {kind}; ids are text or whole numbers")
+        return column
+
+    def _named(self, part: pa.RecordBatch) -> Iterator[tuple[RecordId, ...]]:
+        if self._naming is None:
+            return repeat((), len(part))
+        given = repeat(None) if self._id is None else part.column(self._id).to_pylist()
+        naming, columns = self._naming, self._names
+        return (
+            naming.names(record, name, columns)
+            for record, name in zip(range(self._done + 1, self._done + len(part) + 1), given, strict=False)
+        )
 
     def _texts(self, column: pa.Array) -> list[str | None]:
         self._check_lengths(column)
@@ -147,7 +172,13 @@ class ParquetReader:
                 arrays[column] = _as_type(released[i::width], self.schema.field(column).type)
             return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
-        return Batch(first=self._done, counts=[width] * len(rows), texts=[text for row in rows for text in row.texts], write=write)
+        return Batch(
+            first=self._done,
+            counts=[width] * len(rows),
+            texts=[text for row in rows for text in row.texts],
+            write=write,
+            names=None if self._naming is None else [name for row in rows for name in row.names],
+        )
 
 
 def _as_type(texts: list[str | None], kind: pa.DataType) -> pa.Array:

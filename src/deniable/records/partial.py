@@ -52,6 +52,10 @@ class Partial:
         self.length += len(data)
         self.crc = zlib.crc32(data, self.crc)
 
+    def fileno(self) -> int:
+        """Return the descriptor of the file."""
+        return self._descriptor
+
     def close(self) -> None:
         """Close the file."""
         os.close(self._descriptor)

@@ -7,6 +7,7 @@ from typing import cast
 
 from deniable.records.batch import Row
 from deniable.records.lines import Lines
+from deniable.records.naming import Naming
 from deniable.records.reader import LineReader
 from deniable.records.source import Source
 
@@ -14,14 +15,15 @@ from deniable.records.source import Source
 class PlainReader(LineReader):
     """Reads lines; one carriage return before the line feed is part of the line's end, not of the text."""
 
-    def __init__(self, source: Source, *, encoding: str) -> None:
-        super().__init__(source, Lines(source, encoding))
+    def __init__(self, source: Source, naming: Naming | None = None, *, encoding: str) -> None:
+        super().__init__(source, Lines(source, encoding), naming)
 
     def rows(self) -> Iterator[Row]:
         """Yield the lines one by one."""
-        for line in self._lines:
+        for record, line in enumerate(self._lines, 1):
             text = line.removesuffix("\r")
-            yield Row(None, (text,), len(text))
+            names = () if self._naming is None else self._naming.names(record, None, ("",))
+            yield Row(None, (text,), len(text), names)
 
     def write(self, rows: list[Row], released: list[str | None]) -> bytes:  # noqa: ARG002
         """Return the released lines."""

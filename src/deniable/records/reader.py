@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from deniable.errors import ResumeError
 from deniable.records.batch import Batch, BatchSize, Row, gather
 from deniable.records.lines import Lines
+from deniable.records.naming import Naming
 from deniable.records.source import Source
 
 
@@ -42,12 +43,13 @@ class LineReader(ABC):
 
     unit = "bytes"
 
-    def __init__(self, source: Source, lines: Lines) -> None:
+    def __init__(self, source: Source, lines: Lines, naming: Naming | None) -> None:
         self.total = source.size
         self.untouched: str | None = None
         self.position = source.position
         self._name = source.name
         self._lines = lines
+        self._naming = naming
         self._done = 0
         self._rows = self.rows()
 
@@ -84,4 +86,5 @@ class LineReader(ABC):
             counts=[len(row.texts) for row in rows],
             texts=[text for row in rows for text in row.texts],
             write=lambda released: self.write(rows, released),
+            names=None if self._naming is None else [name for row in rows for name in row.names],
         )

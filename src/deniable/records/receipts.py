@@ -48,6 +48,8 @@ def check_finished(private: Privatizer, receipt: Path, target: Path) -> None:
         return
     described = private.receipt().to_dict()
     differing = [key for key in _TELLING if then[key] != described[key]]
+    if any(made.get("randomness", {}).get(key) != described["randomness"].get(key) for key in ("key", "consistent")):
+        differing.append("key")
     if differing:
         problem = f"is finished, with other settings ({', '.join(differing)}); name another output, or start over with --force"
         raise ResumeError(target, problem)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import queue
@@ -37,6 +38,9 @@ class Source(Protocol):
 
     def identity(self) -> dict[str, Any] | None:
         """Return what this input is recognised by when a job is resumed; None if it cannot be read a second time."""
+
+    def digest(self) -> str | None:
+        """Return a digest of all the bytes, as they are stored; None if they cannot be read a second time."""
 
     def close(self) -> None:
         """Let go of the input."""
@@ -77,6 +81,14 @@ class FileSource:
         """Return the file's path, size and time of last change, as they were when it was opened."""
         return self._identity
 
+    def digest(self) -> str | None:
+        """Return a digest of the file's bytes; reading goes on where it was."""
+        digest, position = hashlib.blake2b(digest_size=16), 0
+        while chunk := os.pread(self._file.fileno(), _BYTES_AT_ONCE, position):
+            digest.update(chunk)
+            position += len(chunk)
+        return digest.hexdigest()
+
     def close(self) -> None:
         """Close the file."""
         self._file.close()
@@ -113,6 +125,10 @@ class StreamSource:
         return self._read
 
     def identity(self) -> dict[str, Any] | None:
+        """Return None: a stream is gone once it is read."""
+        return None
+
+    def digest(self) -> str | None:
         """Return None: a stream is gone once it is read."""
         return None
 

@@ -8,6 +8,7 @@ from typing import BinaryIO
 from deniable.errors import InvalidParameter
 from deniable.records.batch import BatchSize
 from deniable.records.layout import Layout
+from deniable.records.naming import naming_for
 from deniable.records.opening import open_reader
 from deniable.records.receipts import check_budget, receipt_of
 from deniable.records.source import Source
@@ -29,8 +30,8 @@ def privatize_stream(private: Privatizer, source: Source, sink: BinaryIO, layout
         raise InvalidParameter("format", "parquet", "cannot be written to a stream; name an output file (-o)")
     check_budget(private, layout)
     private.take_tally()
-    tally, size = Tally(), BatchSize()
-    reader = open_reader(source, layout)
+    tally, size = Tally(), BatchSize(fixed=private.keyed is not None)
+    reader = open_reader(source, layout, naming_for(private, source, layout))
     try:
         sink.write(b"".join(reader.head()))
         sink.flush()

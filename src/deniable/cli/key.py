@@ -1,0 +1,32 @@
+"""``deniable key``: the secret keys of repeatable releases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(name="key", help="Secret keys: with one, releasing a record again spends nothing more.", no_args_is_help=True)
+
+
+@app.callback()
+def options() -> None:
+    """Secret keys: with one, releasing a record again spends nothing more."""
+
+
+@app.command("new")
+def new(file: Annotated[Path, typer.Argument(help="The file to make; one that is there is never overwritten.")]) -> None:
+    """Make a key file that only its owner can read, and print the key's fingerprint."""
+    from deniable.keyed import Keyed
+    from deniable.keyed.key_file import write_new_key
+
+    print(Keyed(write_new_key(file)).fingerprint)
+
+
+@app.command("show")
+def show(file: Annotated[Path, typer.Argument(help="A key file.")]) -> None:
+    """Print the fingerprint of a key, which receipts name it by; the key itself is never shown."""
+    from deniable.keyed import Keyed
+
+    print(Keyed.from_file(file).fingerprint)

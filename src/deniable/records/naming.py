@@ -1,0 +1,76 @@
+"""The names of records in a keyed release: what the noise of a record depends on beside the key and its words.
+
+A name must belong to one text and no other. So the column is part of it, and where no column of ids is given, the number of the
+record in the file and a digest of the whole file are: the same file gives the same words under any path, and two
+different files never share noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from deniable.errors import InvalidParameter, RecordError
+from deniable.keyed.encoding import RecordId
+from deniable.records.layout import Layout
+from deniable.records.source import Source
+from deniable.text.privatizer import Privatizer
+
+_REMEMBERED = 1 << 16
+
+
+class Naming:
+    """Names the texts of records, by a column of ids, by users, or by the file and the record's number."""
+
+    def __init__(self, source: str, *, column: str | None, digest: str = "", consistent: bool = False) -> None:
+        self.column = column
+        self._source, self._digest, self._consistent = source, digest, consistent
+        self._recent: set[int] = set()
+        self._before: set[int] = set()
+
+    def names(self, record: int, given: object, columns: Sequence[str]) -> tuple[RecordId, ...]:
+        """Return a name for the text in each of these columns of a record; ``record`` counts from 1, ``given`` is its id.
+
+        :raises RecordError: if the record has no id, or the id of another record.
+        """
+        if self.column is None:
+            return tuple(("", self._digest, record, column) for column in columns)
+        if not isinstance(given, str | int) or given == "":
+            raise RecordError(self._source, f"has no id in {self.column!r}; every record needs one", record=record)
+        if self._consistent:
+            return (given,) * len(columns)
+        self._remember(record, str(given))
+        return tuple((given, column) for column in columns)
+
+    def _remember(self, record: int, given: str) -> None:
+        """Refuse an id that one of the last 65,536 records had: more would not fit in constant memory."""
+        mark = hash(given)
+        if mark in self._recent or mark in self._before:
+            problem = (
+                f"has the id of an earlier record in {self.column!r}: equal words of both would be released as equal. "
+                "Name a column of unique ids; if it names users, use --consistent-by"
+            )
+            raise RecordError(self._source, problem, record=record)
+        self._recent.add(mark)
+        if len(self._recent) >= _REMEMBERED:
+            self._before, self._recent = self._recent, set()
+
+
+def naming_for(private: Privatizer, source: Source, layout: Layout) -> Naming | None:
+    """Return how the records of a source are named; None if the release is not keyed.
+
+    :raises InvalidParameter: if ids are given without a key, or needed and not given.
+    """
+    keyed = private.keyed
+    if keyed is None:
+        if layout.record_id is not None:
+            raise InvalidParameter("record_id", layout.record_id, "means something only with a key (--key-file)")
+        return None
+    if layout.record_id is not None:
+        return Naming(source.name, column=layout.record_id, consistent=keyed.consistent)
+    if keyed.consistent:
+        raise InvalidParameter("record_id", None, "consistent replacement needs the column that names the users (--consistent-by)")
+    digest = source.digest()
+    if digest is None:
+        problem = f"{source.name} is a stream, whose records have no names of their own; name a column of ids (--record-id) or give a file"
+        raise InvalidParameter("record_id", None, problem)
+    return Naming(source.name, column=None, digest=digest)

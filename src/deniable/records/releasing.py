@@ -1,0 +1,160 @@
+"""Batches of records released one after the other, in this process or by several that share the embedding.
+
+Workers are forked, so they share the mapped index, the vocabulary and everything else that was loaded, and a key never travels.
+Each draws from a source of its own (see ``randomness``), or, with a key, the very noise that one process would draw. The
+process that forked them reads and writes; a few batches are on their way at any time, and reading waits until the oldest of
+them is back. Batches come back in order, whoever finished first.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing import get_context
+from typing import Any, NamedTuple
+
+from deniable.errors import DeniableError, InvalidParameter, UnknownWord, WorkerLost
+from deniable.keyed.encoding import RecordId
+from deniable.neighbours import best_neighbours
+from deniable.neighbours.threads import MOST_THREADS, set_threads, threads_with_reason
+from deniable.parameters import validated_count
+from deniable.records.batch import Batch, release_texts
+from deniable.text.privatizer import Privatizer
+from deniable.text.tally import Tally
+
+_BATCHES_PER_WORKER = 2
+_SECONDS_BETWEEN_LOOKS = 0.2
+
+_private: Privatizer | None = None  # of a worker
+
+
+class Released(NamedTuple):
+    """The texts of a batch released, what was counted, and how long it took."""
+
+    texts: list[str | None]
+    tally: Tally
+    seconds: float
+
+    def __repr__(self) -> str:
+        """Return the size; never content."""
+        return f"<Released: {len(self.texts)} texts>"
+
+
+Release = Callable[[Iterator[Batch]], Iterator[tuple[Batch, Released]]]
+
+
+def checked_workers(private: Privatizer, workers: int) -> int:
+    """Return the number of worker processes if so many can be had.
+
+    :raises InvalidParameter: if it is not a whole number from 1 to 1,024, or they cannot share the work.
+    """
+    count = validated_count(workers, "workers")
+    if count > MOST_THREADS:
+        raise InvalidParameter("workers", count, f"must be a whole number from 1 to {MOST_THREADS:,}")
+    if count > 1 and "insecure_seed" in private.receipt().randomness:
+        raise InvalidParameter("workers", count, "with a seed, workers would repeat one another's noise; use one")
+    if count > 1 and not hasattr(os, "fork"):
+        raise InvalidParameter("workers", count, "this system cannot fork processes; use one")
+    return count
+
+
+@contextmanager
+def releasing(private: Privatizer, *, workers: int, not_for_workers: Sequence[int] = ()) -> Iterator[Release]:
+    """Lend a function that releases batches in order, by this process or by so many workers.
+
+    Workers close the descriptors in ``not_for_workers``: a lock that they inherited would outlive a killed parent.
+
+    :raises WorkerLost: if a worker dies.
+    :raises UnknownWord: with the number of the record in the file, if the policy is to stop at unknown words.
+    """
+    if workers == 1:
+        yield lambda batches: _in_this_process(private, batches)
+        return
+    best_neighbours(private.mechanism.embedding)  # prepared once, before there is more than one process
+    threads, reason = threads_with_reason()
+    per_worker = threads if "chosen" in reason or reason == "DENIABLE_THREADS" else 1
+    pool = ProcessPoolExecutor(
+        workers, mp_context=get_context("fork"), initializer=_begin, initargs=(private, os.getpid(), per_worker, not_for_workers)
+    )
+    try:
+        yield lambda batches: _by_workers(pool, batches, at_once=_BATCHES_PER_WORKER * workers)
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    pool.shutdown()
+
+
+def _in_this_process(private: Privatizer, batches: Iterator[Batch]) -> Iterator[tuple[Batch, Released]]:
+    private.take_tally()
+    for batch in batches:
+        try:
+            yield batch, _timed(private, batch.texts, batch.names)
+        except UnknownWord as error:
+            raise batch.in_file(error) from None
+
+
+def _by_workers(pool: ProcessPoolExecutor, batches: Iterator[Batch], *, at_once: int) -> Iterator[tuple[Batch, Released]]:
+    waiting: deque[tuple[Batch, Future[Any]]] = deque()
+    try:
+        for batch in batches:
+            waiting.append((batch, pool.submit(_release, batch.texts, batch.names)))
+            if len(waiting) >= at_once:
+                yield _result(*waiting.popleft())
+        while waiting:
+            yield _result(*waiting.popleft())
+    except BrokenProcessPool:
+        problem = "a worker process died (killed, or out of memory); what is on record is safe, and --resume continues from there"
+        raise WorkerLost(problem) from None
+
+
+def _result(batch: Batch, future: Future[Any]) -> tuple[Batch, Released]:
+    result = future.result()
+    if isinstance(result, Released):
+        return batch, result
+    kind, *details = result
+    if kind == "unknown word":
+        record, position = details
+        raise batch.in_file(UnknownWord(record=record, position=position))
+    raise WorkerLost(f"a worker process stopped: {details[0]}")
+
+
+def _begin(private: Privatizer, parent: int, threads: int, not_for_workers: Sequence[int]) -> None:
+    global _private
+    for descriptor in not_for_workers:
+        os.close(descriptor)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that has the journal
+    set_threads(threads)
+    private.take_tally()
+    _private = private
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """End this worker when its parent is gone: a killed parent cannot tell its workers."""
+    while os.getppid() == parent:
+        time.sleep(_SECONDS_BETWEEN_LOOKS)
+    os._exit(1)
+
+
+def _release(texts: list[str | None], names: list[RecordId] | None) -> Any:
+    assert _private is not None  # noqa: S101
+    # What is wrong goes back as plain data: the errors of this package carry more than their message.
+    try:
+        return _timed(_private, texts, names)
+    except UnknownWord as error:
+        return "unknown word", error.record, error.position
+    except DeniableError as error:
+        return "error", str(error)
+
+
+def _timed(private: Privatizer, texts: list[str | None], names: list[RecordId] | None) -> Released:
+    started = time.monotonic()
+    released = release_texts(private, texts, names)
+    return Released(released, private.take_tally(), time.monotonic() - started)

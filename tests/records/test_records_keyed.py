@@ -1,0 +1,172 @@
+"""Keyed releases of files: the same bytes whenever and however they are made."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import deniable.records.batch
+from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer, RecordError, ResumeError
+from deniable.records import privatize_file
+from deniable.records.batch import release_texts
+
+KEY = bytes(range(32))
+TEXTS = [f"word{i % 200} the quick nobody" for i in range(700)]
+Make = Callable[..., Privatizer]
+
+
+@pytest.fixture
+def keyed(embedding: Embedding) -> Make:
+    def make(key: bytes = KEY, *, consistent: bool = False, epsilon: float = 0.5) -> Privatizer:
+        return Privatizer(Multivariate(embedding, epsilon=epsilon), randomness=Keyed(key, consistent=consistent))
+
+    return make
+
+
+def write(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
+    if path.suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist(list(rows)), path, row_group_size=300)
+    elif path.suffix == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    elif path.suffix == ".txt":
+        path.write_text("".join(row["text"] + "\n" for row in rows))
+    else:
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, rows[0].keys())
+            writer.writeheader()
+            writer.writerows(rows)
+    return path
+
+
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    if path.suffix == ".parquet":
+        return [{key: str(value) for key, value in row.items()} for row in pq.read_table(path).to_pylist()]
+    if path.suffix == ".jsonl":
+        return [{key: str(value) for key, value in json.loads(line).items()} for line in path.read_text().splitlines()]
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+ROWS = [{"id": i, "text": text, "more": text} for i, text in enumerate(TEXTS)]
+
+
+@pytest.mark.parametrize("name", ["csv", "jsonl", "parquet", "txt", "csv.gz"])
+def test_a_job_run_twice_gives_the_same_bytes_with_any_number_of_workers_and_under_any_name(
+    keyed: Make, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = write(tmp_path / f"in.{name.split('.')[0]}", ROWS)
+    columns = [] if name == "txt" else ["text"]
+    privatize_file(keyed(), source, tmp_path / f"one.{name}", columns=columns)
+    moved = source.rename(tmp_path / f"moved.{source.suffix[1:]}")
+    monkeypatch.setattr("deniable.records.checkpoints.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    privatize_file(keyed(), moved, tmp_path / f"two.{name}", columns=columns, workers=3)
+    one, two = (tmp_path / f"{which}.{name}" for which in ("one", "two"))
+    if name.endswith("gz"):
+        assert gzip.decompress(one.read_bytes()) == gzip.decompress(two.read_bytes())
+    assert one.read_bytes() == two.read_bytes()
+    privatize_file(keyed(bytes(32)), moved, tmp_path / f"other.{name}", columns=columns)
+    assert (tmp_path / f"other.{name}").read_bytes() != one.read_bytes()
+
+
+def test_words_do_not_depend_on_the_size_of_batches(keyed: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = write(tmp_path / "in.csv", ROWS)
+    privatize_file(keyed(), source, tmp_path / "one.csv", columns=["text"])
+    monkeypatch.setattr(deniable.records.batch, "_RECORDS_AT_ONCE", 7)
+    privatize_file(keyed(), source, tmp_path / "two.csv", columns=["text"])
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
+
+
+def test_with_a_column_of_ids_the_words_follow_the_record_through_formats_orders_and_files(keyed: Make, tmp_path: Path) -> None:
+    released = {}
+    for ending, rows in (("csv", ROWS), ("jsonl", ROWS[::-1]), ("parquet", ROWS[100:] + ROWS[:100])):
+        write(tmp_path / f"in.{ending}", rows)
+        privatize_file(keyed(), tmp_path / f"in.{ending}", tmp_path / f"out.{ending}", columns=["text", "more"], record_id="id")
+        released[ending] = {row["id"]: (row["text"], row["more"]) for row in rows_of(tmp_path / f"out.{ending}")}
+    assert released["csv"] == released["jsonl"] == released["parquet"]
+    assert sum(text == more for text, more in released["csv"].values()) < 20, "two columns of a record must not share noise"
+    direct = keyed().many(TEXTS[:3], record_ids=[(i, "text") for i in range(3)])
+    assert [released["csv"][str(i)][0] for i in range(3)] == direct
+
+
+def test_two_files_never_share_noise_where_records_are_named_by_number(keyed: Make, tmp_path: Path) -> None:
+    released = []
+    for name, last in (("a", "one"), ("b", "two")):
+        write(tmp_path / f"{name}.csv", [*ROWS, {"id": "", "text": last, "more": ""}])
+        privatize_file(keyed(), tmp_path / f"{name}.csv", tmp_path / f"out_{name}.csv", columns=["text"])
+        released.append([row["text"] for row in rows_of(tmp_path / f"out_{name}.csv")])
+    assert sum(a == b for a, b in zip(*released, strict=True)) < 20
+
+
+def test_users_words_are_replaced_consistently_and_the_receipt_says_so(keyed: Make, tmp_path: Path) -> None:
+    rows = [{"user": f"u{i % 5}", "text": "the fox", "more": "fox"} for i in range(50)]
+    write(tmp_path / "in.csv", rows)
+    receipt = privatize_file(
+        keyed(consistent=True), tmp_path / "in.csv", tmp_path / "out.csv", columns=["text", "more"], record_id="user", workers=2
+    )
+    released = rows_of(tmp_path / "out.csv")
+    for user in range(5):
+        assert len({(row["text"], row["more"]) for row in released[user::5]}) == 1
+    assert all(row["text"].split()[1] == row["more"] for row in released)
+    assert receipt is not None
+    assert any(relaxation.startswith("consistent") for relaxation in receipt.relaxations)
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_records_without_an_id_or_with_one_twice_are_refused(keyed: Make, tmp_path: Path, ending: str) -> None:
+    for which, problem in ((None if ending != "csv" else "", "record 3: has no id"), ("0", "record 3: has the id of an earlier record")):
+        rows = [{"id": str(i), "text": "fox"} for i in range(5)]
+        rows[2]["id"] = which  # type: ignore[assignment]
+        source = write(tmp_path / f"{problem[-6:]}.{ending}", rows)
+        with pytest.raises(RecordError, match=problem):
+            privatize_file(keyed(), source, tmp_path / f"out.{ending}", columns=["text"], record_id="id")
+        assert not (tmp_path / f"out.{ending}").exists()
+
+
+def test_what_cannot_be_an_id_is_refused(keyed: Make, private: Privatizer, tmp_path: Path) -> None:
+    rows = [{"id": 1.5, "text": "fox"}]
+    with pytest.raises(InvalidParameter, match="holds double; ids are text or whole numbers"):
+        privatize_file(keyed(), write(tmp_path / "a.parquet", rows), tmp_path / "o.parquet", columns=["text"], record_id="id")
+    with pytest.raises(RecordError, match="line 1: the value of id is neither text nor a whole number"):
+        privatize_file(keyed(), write(tmp_path / "a.jsonl", rows), tmp_path / "o.jsonl", columns=["text"], record_id="id")
+    source = write(tmp_path / "a.csv", rows)
+    for column, problem in (("ident", "none of that name"), ("text", "column of private text")):
+        with pytest.raises(InvalidParameter, match=problem):
+            privatize_file(keyed(), source, tmp_path / "o.csv", columns=["text"], record_id=column)
+    with pytest.raises(InvalidParameter, match="only with a key"):
+        privatize_file(private, source, tmp_path / "o.csv", columns=["text"], record_id="id")
+    with pytest.raises(InvalidParameter, match="names the users"):
+        privatize_file(keyed(consistent=True), source, tmp_path / "o.csv", columns=["text"])
+
+
+def test_a_partial_output_is_continued_with_the_same_key_only(keyed: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = write(tmp_path / "in.csv", ROWS)
+    privatize_file(keyed(), source, tmp_path / "whole.csv", columns=["text"])
+    monkeypatch.setattr(deniable.records.batch, "_RECORDS_AT_ONCE", 50)
+    monkeypatch.setattr("deniable.records.checkpoints.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    done = 0
+
+    def stop_midway(*arguments: Any) -> Any:
+        nonlocal done
+        done += 1
+        if done > 5:
+            raise OSError(28, "No space left on device")
+        return release_texts(*arguments)
+
+    monkeypatch.setattr("deniable.records.releasing.release_texts", stop_midway)
+    with pytest.raises(RecordError, match="No space left"):
+        privatize_file(keyed(), source, tmp_path / "out.csv", columns=["text"])
+    monkeypatch.setattr("deniable.records.releasing.release_texts", release_texts)
+    with pytest.raises(ResumeError, match="key was"):
+        privatize_file(keyed(bytes(32)), source, tmp_path / "out.csv", columns=["text"], resume=True)
+    privatize_file(keyed(), source, tmp_path / "out.csv", columns=["text"], resume=True, workers=2)
+    assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+    with pytest.raises(ResumeError, match=r"other settings.*key"):
+        privatize_file(keyed(bytes(32)), source, tmp_path / "out.csv", columns=["text"], resume=True)
