@@ -73,9 +73,9 @@ def privatize(
     _check_keyed(key_file, record_id, consistent_by, insecure_seed)
     if workers != 1 and output is None:
         raise typer.BadParameter("--workers needs an --output")
-    unfit = {"--resume": resume, "--insecure-seed": insecure_seed is not None, "--threads": threads, "--workers": workers != 1}
-    unfit |= {"--delimiter": delimiter, "--no-header": not header, "--encoding": encoding != "utf-8"}
-    check_engine(engine, master, unfit)
+    here_only: dict[str, bool] = {"--resume": resume, "--insecure-seed": insecure_seed is not None, "--no-header": not header}
+    here_only |= {"--threads": threads is not None, "--workers": workers != 1, "--delimiter": delimiter is not None}
+    check_engine(engine, master, here_only | {"--encoding": encoding != "utf-8"})
     with _quiet_ends():
         if engine == "spark":
             privatize_with_spark(

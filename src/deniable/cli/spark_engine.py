@@ -10,13 +10,13 @@ import typer
 ENGINES = ("local", "spark")
 
 
-def check_engine(engine: str, master: str | None, unfit: dict[str, object]) -> None:
-    """Do nothing if the engine is known and every option given fits it; ``unfit`` are options that Spark has no use for."""
+def check_engine(engine: str, master: str | None, here_only: dict[str, bool]) -> None:
+    """Do nothing if the engine is known and every option fits it; ``here_only`` says which options were given that Spark cannot heed."""
     if engine not in ENGINES:
         raise typer.BadParameter(f"--engine must be one of {', '.join(ENGINES)}")
     if engine == "local" and master is not None:
         raise typer.BadParameter("--master needs --engine spark")
-    given = [name for name, value in unfit.items() if value]
+    given = [name for name, was_given in here_only.items() if was_given]
     if engine == "spark" and given:
         raise typer.BadParameter(f"{', '.join(given)}: not with --engine spark")
 

@@ -33,7 +33,8 @@ def ship_embedding(spark: SparkSession, name: str | Path) -> None:
     folder = Path(tempfile.mkdtemp(prefix="deniable-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)  # an executor that joins later asks for the file then
     name_there = archive_name(embedding.fingerprint)
-    with tarfile.open(folder / f"{name_there}.tar", "w") as archive:
+    packed = folder / f"{name_there}.tar"
+    with tarfile.open(packed, "w") as archive:
         for file in sorted(Path(str(embedding.folder)).iterdir()):
             archive.add(file, arcname=file.name)
-    spark.sparkContext.addArchive(f"{archive.name}#{name_there}")
+    spark.sparkContext.addArchive(f"{packed}#{name_there}")
