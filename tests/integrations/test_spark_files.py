@@ -102,7 +102,7 @@ def test_what_cannot_be_released_safely_is_refused_with_one_line(place: Place, t
 def test_repeated_ids_and_outputs_that_exist_are_refused(place: Place, tmp_path: Path) -> None:
     write_csv(tmp_path / "twice.csv", [{"id": 1, "text": "word1"}, {"id": 1, "text": "word2"}])
     settings: dict[str, Any] = {"columns": ["text"], "epsilon": 1, "embedding": "tiny"}
-    with pytest.raises(InvalidParameter, match="names 1 records more than once"):
+    with pytest.raises(InvalidParameter, match="1 of its values name more than one record"):
         privatize_files(str(tmp_path / "twice.csv"), str(tmp_path / "out"), **settings, key_file=place.key, record_id="id")
     (tmp_path / "out").mkdir()
     with pytest.raises(RecordError, match="exists already"):

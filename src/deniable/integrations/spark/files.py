@@ -121,20 +121,26 @@ def _write(frame: DataFrame, target: str, kind: str, *, force: bool) -> None:
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Turn what Spark reports over pages into its one line that says what was wrong.
+    """Turn what Spark reports over pages into one line that says what was wrong, without private text.
 
     :raises ClusterError: with that line.
     """
-    from pyspark.errors import PySparkException
+    from py4j.protocol import Py4JError
+    from pyspark.errors import AnalysisException, PySparkException
 
     try:
         yield
+    except AnalysisException as error:  # about names and paths, before any record is read
+        raise ClusterError(f"Spark: {str(error).strip().splitlines()[0]}") from None
     except PySparkException as error:
-        raise ClusterError(_in_one_line(str(error))) from None
+        raise ClusterError(_in_one_line(str(error), error.getCondition())) from None
+    except Py4JError as error:
+        raise ClusterError(_in_one_line(str(error), None)) from None
 
 
-def _in_one_line(report: str) -> str:
-    # An error of ours on an executor stands in the traceback that Spark sends back, at the end of it.
+def _in_one_line(report: str, condition: str | None) -> str:
+    # An error of ours on an executor stands in the traceback that Spark sends back. Other reports may quote a record.
     ours = re.findall(r"^deniable\.errors\.\w+: (.+)$", report, re.MULTILINE)
-    first = next((line.strip() for line in report.split("\n") if line.strip()), "no reason given")
-    return ours[-1] if ours else f"Spark: {first}"
+    if ours:
+        return str(ours[-1])
+    return f"Spark gave up ({condition or 'no reason given'}); its logs say more, and may quote private text"

@@ -67,7 +67,7 @@ def receipt(frame: DataFrame, *columns: str, record_id: str | None = None, **set
         return task.count(batches)
 
     tally = Tally()
-    for row in frame.select(*(f"`{name}`" for name in columns)).mapInArrow(count, f"{TALLY} string").collect():
+    for row in frame.select(*map(_quoted, columns)).mapInArrow(count, f"{TALLY} string").collect():
         tally.add(Tally.from_dict(json.loads(row[TALLY])))
     made = task.recipe.make().receipt_for(tally)
     if untouched := untouched_columns(frame.columns, [frame.columns.index(name) for name in columns]):
@@ -80,9 +80,9 @@ def check_unique(frame: DataFrame, record_id: str) -> None:
 
     :raises InvalidParameter: otherwise, with how many ids are repeated.
     """
-    repeated = frame.groupBy(f"`{record_id}`").count().filter("`count` > 1").count()
+    repeated = frame.groupBy(_quoted(record_id)).count().filter("`count` > 1").count()
     if repeated:
-        problem = f"names {repeated:,} records more than once: equal words of two would be released as equal. Choose a column of unique ids"
+        problem = f"{repeated:,} of its values name more than one record, whose equal words would be released as equal; choose unique ids"
         raise InvalidParameter("record_id", record_id, problem)
 
 
@@ -107,3 +107,8 @@ def _task(frame: DataFrame, columns: tuple[str, ...], record_id: str | None, set
         if record_id in columns:
             raise InvalidParameter("record_id", record_id, "is itself released as other words; a record is named by something that stays")
     return Task(recipe=recipe.pinned(), columns=columns, record_id=record_id)
+
+
+def _quoted(name: str) -> str:
+    """Return a column's name so that Spark takes dots in it for dots."""
+    return "`" + name.replace("`", "``") + "`"

@@ -29,10 +29,12 @@ def ship_embedding(spark: SparkSession, name: str | Path) -> None:
     if name == DEFAULT:
         return
     embedding = Embedding.open(name)
+    name_there = archive_name(embedding.fingerprint)
+    if any(name_there in archive for archive in spark.sparkContext.listArchives):
+        return
     best_neighbours(embedding)  # writes the index beside the vectors, so that it is sent along and no executor has to build it
     folder = Path(tempfile.mkdtemp(prefix="deniable-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)  # an executor that joins later asks for the file then
-    name_there = archive_name(embedding.fingerprint)
     packed = folder / f"{name_there}.tar"
     with tarfile.open(packed, "w") as archive:
         for file in sorted(Path(str(embedding.folder)).iterdir()):
