@@ -129,7 +129,7 @@ def test_an_executor_without_the_embedding_or_the_key_says_so(place: Place) -> N
     with pytest.raises(Exception, match=r"gone\.key: is not there.*every executor opens the key file itself"):
         without_key.collect()
     folder.rename(place.folder / "elsewhere")
-    with pytest.raises(Exception, match=r"has no embedding at .*gone: put it on a disk .* ship_embedding"):
+    with pytest.raises(Exception, match=r"has no embedding at .*gone: put it on a disk .*ship_embedding"):
         without_both.collect()
 
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +20,7 @@ from deniable import InvalidParameter, RecordError
 from deniable.cli import main
 from deniable.errors import ClusterError
 from deniable.integrations.spark import privatize_files
+from spark_cluster import SMALL_AND_QUICK_TO_START
 from spark_place import Place
 
 pytestmark = pytest.mark.xdist_group("spark")
@@ -60,6 +65,26 @@ def test_the_command_releases_a_folder_of_csv_as_one_machine_would(
     receipt = json.loads((tmp_path / "out.receipt.json").read_text())
     assert receipt["counts"]["records"] == len(rows)
     assert receipt["randomness"]["source"] == "keyed"
+
+
+def test_a_job_that_is_killed_has_published_nothing_and_run_again_releases_the_same_words(place: Place, tmp_path: Path) -> None:
+    write_csv(tmp_path / "in.csv", [{"id": i, "text": text or ""} for i, text in enumerate(place.texts)])
+    target = tmp_path / "out"
+    arguments = ["privatize", str(tmp_path / "in.csv"), "--engine", "spark", "--master", "local[1]", "--output", str(target), "--force"]
+    arguments += ["--column", "text", "--epsilon", "1", "--embedding", "tiny", "--key-file", str(place.key), "--record-id", "id"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "SPARK_LOCAL_IP": "127.0.0.1"}
+    environment["JDK_JAVA_OPTIONS"] = SMALL_AND_QUICK_TO_START
+    command = [sys.executable, "-c", "from deniable.cli import main; main()", *arguments]
+    with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL, start_new_session=True) as job:
+        while job.poll() is None and not (target / "_temporary").exists():
+            time.sleep(0.02)
+        os.killpg(job.pid, signal.SIGKILL)
+    assert not list(target.glob("part-*"))
+    assert not (target / "_SUCCESS").exists()
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    released = {int(row["id"]): row["text"] for row in read_csv_folder(target)}
+    assert released == {i: text or "" for i, text in place.one_machine(texts=[text or "" for text in place.texts]).items()}
 
 
 def test_json_lines_and_parquet_keep_their_values(place: Place, tmp_path: Path) -> None:
