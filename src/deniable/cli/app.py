@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli import calibrate, doctor, embeddings, explain, key, privatize, train
+from deniable.cli import calibrate, doctor, embeddings, explain, key, privatize, train, watch
 from deniable.version import __version__
 
 app = typer.Typer(
@@ -33,6 +33,7 @@ def options(
 
 
 app.command("privatize")(privatize.privatize)
+app.command("watch")(watch.watch)
 app.command("explain")(explain.explain)
 app.command("calibrate")(calibrate.calibrate)
 app.command("doctor")(doctor.doctor)

@@ -7,10 +7,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
+from deniable.cli.building import check_keyed, privatizer_for, words_in
 from deniable.cli.spark_engine import check_engine, privatize_with_spark
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def privatize(
     source, output = _path(file), _path(target)
     if resume and (output is None or source is None or insecure_seed is not None):
         raise typer.BadParameter("--resume needs a FILE and an --output, and excludes --insecure-seed")
-    _check_keyed(key_file, record_id, consistent_by, insecure_seed)
+    check_keyed(key_file, record_id, consistent_by, insecure_seed)
     if workers != 1 and output is None:
         raise typer.BadParameter("--workers needs an --output")
     here_only: dict[str, bool] = {"--resume": resume, "--insecure-seed": insecure_seed is not None, "--no-header": not header}
@@ -93,7 +94,7 @@ def privatize(
                 unknown=unknown,
                 punctuation=punctuation,
                 case=case,
-                keep_words=_words(keep_words),
+                keep_words=words_in(keep_words),
                 receipt=receipt,
                 force=force,
                 as_json=as_json,
@@ -111,7 +112,7 @@ def privatize(
         )
         if max_unchanged is not None:
             epsilon = _calibrated(embedding, max_unchanged, quantile, quiet=quiet)
-        private = _privatizer(
+        private = privatizer_for(
             embedding,
             epsilon=epsilon,
             record_epsilon=record_epsilon,
@@ -119,7 +120,7 @@ def privatize(
             unknown=unknown,
             punctuation=punctuation,
             case=case,
-            keep_words=_words(keep_words),
+            keep_words=words_in(keep_words),
         )
         if not (quiet or as_json):
             _warn_if_hardly_anything_changes(private)
@@ -179,15 +180,6 @@ def _to_standard_output(
         print(made.to_json(), end="", file=sys.stderr)
 
 
-def _check_keyed(key_file: Path | None, record_id: str | None, consistent_by: str | None, insecure_seed: int | None) -> None:
-    if key_file is None and (record_id is not None or consistent_by is not None):
-        raise typer.BadParameter("--record-id and --consistent-by need a --key-file; make one: deniable key new FILE")
-    if record_id is not None and consistent_by is not None:
-        raise typer.BadParameter("give one of --record-id and --consistent-by")
-    if key_file is not None and insecure_seed is not None:
-        raise typer.BadParameter("give one of --key-file and --insecure-seed")
-
-
 def _randomness(insecure_seed: int | None, key_file: Path | None, *, consistent: bool) -> Randomness | Keyed | None:
     if key_file is not None:
         from deniable.keyed import Keyed
@@ -200,22 +192,6 @@ def _randomness(insecure_seed: int | None, key_file: Path | None, *, consistent:
     randomness = InsecureSeededRandomness(insecure_seed=insecure_seed)
     print("deniable: INSECURE: the noise comes from a seed; whoever knows it can undo the noise", file=sys.stderr)
     return randomness
-
-
-def _privatizer(
-    embedding: str, *, epsilon: float | None, record_epsilon: float | None, randomness: Randomness | Keyed | None, **policies: Any
-) -> Privatizer:
-    from deniable.embeddings.embedding import Embedding
-    from deniable.mechanisms.multivariate import Multivariate
-    from deniable.parameters import validated_epsilon
-    from deniable.text.policies import TextPolicy
-    from deniable.text.privatizer import Privatizer
-
-    name = "epsilon" if record_epsilon is None else "record_epsilon"
-    spent = validated_epsilon(epsilon if record_epsilon is None else record_epsilon, name)
-    TextPolicy(**policies)  # refuses a wrong policy before the embedding is loaded
-    mechanism = Multivariate(Embedding.open(embedding), epsilon=spent)
-    return Privatizer(mechanism, record_epsilon=record_epsilon, randomness=randomness, **policies)
 
 
 def _calibrated(embedding: str, max_unchanged: float, quantile: float, *, quiet: bool) -> float:
@@ -249,17 +225,6 @@ def _say_what_is_relaxed(private: Privatizer, layout: Layout) -> None:
 
 def _path(given: str | None) -> Path | None:
     return None if given is None or given == "-" else Path(given)
-
-
-def _words(path: Path | None) -> frozenset[str]:
-    if path is None:
-        return frozenset()
-    from deniable.errors import RecordError
-
-    try:
-        return frozenset(word for line in path.read_text("utf-8-sig").split("\n") if (word := line.strip()))
-    except UnicodeDecodeError:
-        raise RecordError(path, "not valid UTF-8") from None
 
 
 def _say(text: str, *, quiet: bool) -> None:

@@ -63,7 +63,7 @@ class Drafter:
         """
         normalised = normalise(text).lower() if self._folds else normalise(text)
         words = self._tokeniser.words(normalised)
-        ids = self._lookup.ids(words)
+        ids = self._lookup.ids(words, folded=self._folds)
         unknown = ids.count(self._unknown)
         if self._plain:
             return self._protected(Draft(words=len(words), unknown=unknown, drawn=ids))

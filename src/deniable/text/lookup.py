@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from itertools import repeat
 
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
@@ -23,9 +24,11 @@ class Lookup:
         self._cased = embedding.cased
         self._unknown = embedding.unknown_id
 
-    def ids(self, words: list[str]) -> list[int]:
-        """Return the id of each word; ⊥ where it is unknown."""
+    def ids(self, words: list[str], *, folded: bool = False) -> list[int]:
+        """Return the id of each word; ⊥ where it is unknown. ``folded`` says that all of them are in lower case already."""
         get, unknown = self._index.get, self._unknown
+        if folded:
+            return list(map(get, words, repeat(unknown)))
         if not self._cased:
             return [get(word.lower(), unknown) for word in words]
         return [get(word, get(word.lower(), unknown)) for word in words]

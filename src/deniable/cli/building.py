@@ -1,0 +1,58 @@
+"""What the commands that release text have in common: from options to a privatizer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from deniable.interfaces import Randomness
+    from deniable.keyed import Keyed
+    from deniable.text.privatizer import Privatizer
+
+
+def check_keyed(key_file: Path | None, record_id: str | None, consistent_by: str | None, insecure_seed: int | None = None) -> None:
+    """Do nothing if the options of a keyed release go together.
+
+    :raises BadParameter: if not.
+    """
+    if key_file is None and (record_id is not None or consistent_by is not None):
+        raise typer.BadParameter("--record-id and --consistent-by need a --key-file; make one: deniable key new FILE")
+    if record_id is not None and consistent_by is not None:
+        raise typer.BadParameter("give one of --record-id and --consistent-by")
+    if key_file is not None and insecure_seed is not None:
+        raise typer.BadParameter("give one of --key-file and --insecure-seed")
+
+
+def privatizer_for(
+    embedding: str, *, epsilon: float | None, record_epsilon: float | None, randomness: Randomness | Keyed | None, **policies: Any
+) -> Privatizer:
+    """Return a privatizer with the multivariate mechanism; wrong settings are refused before the embedding is loaded."""
+    from deniable.embeddings.embedding import Embedding
+    from deniable.mechanisms.multivariate import Multivariate
+    from deniable.parameters import validated_epsilon
+    from deniable.text.policies import TextPolicy
+    from deniable.text.privatizer import Privatizer
+
+    name = "epsilon" if record_epsilon is None else "record_epsilon"
+    spent = validated_epsilon(epsilon if record_epsilon is None else record_epsilon, name)
+    TextPolicy(**policies)
+    mechanism = Multivariate(Embedding.open(embedding), epsilon=spent)
+    return Privatizer(mechanism, record_epsilon=record_epsilon, randomness=randomness, **policies)
+
+
+def words_in(path: Path | None) -> frozenset[str]:
+    """Return the words of a file, one a line; none without a file.
+
+    :raises RecordError: if it is not UTF-8.
+    """
+    if path is None:
+        return frozenset()
+    from deniable.errors import RecordError
+
+    try:
+        return frozenset(word for line in path.read_text("utf-8-sig").split("\n") if (word := line.strip()))
+    except UnicodeDecodeError:
+        raise RecordError(path, "not valid UTF-8") from None

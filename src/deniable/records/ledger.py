@@ -1,0 +1,104 @@
+"""What a watched folder has released so far: one line per event, on disk before the next step is taken."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from deniable.errors import RecordError, ResumeError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A file as it was when it was taken up; ``digest`` is known once it was released."""
+
+    name: str
+    size: int
+    time: int
+    digest: str | None = None
+
+    @property
+    def released(self) -> bool:
+        """Whether the release is complete; it was only begun otherwise."""
+        return self.digest is not None
+
+    def same_file(self, about: os.stat_result) -> bool:
+        """Return whether the file has kept its size and its time of last change."""
+        return (self.size, self.time) == (about.st_size, about.st_mtime_ns)
+
+
+class Ledger:
+    """The events of a watched folder, held by one process at a time. Readable by its owner only: digests can confirm a guess."""
+
+    def __init__(self, path: Path) -> None:
+        """Open or make the ledger and read it.
+
+        :raises ResumeError: if another process has it.
+        :raises RecordError: if it is not a ledger.
+        """
+        self.path = path
+        self._entries: dict[str, Entry] = {}
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            self._lock()
+            self._read()
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Let go of the lock."""
+        self.close()
+
+    def find(self, name: str) -> Entry | None:
+        """Return the last event about the file of that name."""
+        return self._entries.get(name)
+
+    def record(self, entry: Entry) -> None:
+        """Add an event and wait until it is on disk."""
+        line = json.dumps(asdict(entry)).encode() + b"\n"
+        if os.write(self._descriptor, line) != len(line):
+            raise OSError(28, os.strerror(28), str(self.path))
+        os.fsync(self._descriptor)
+        self._entries[entry.name] = entry
+
+    def close(self) -> None:
+        """Let go of the lock."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _lock(self) -> None:
+        # Workers of a killed watch hold the lock until they notice that they are alone.
+        for _ in range(20):
+            try:
+                return fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(0.1)
+        raise ResumeError(self.path, "another process is watching into this folder")
+
+    def _read(self) -> None:
+        with open(os.dup(self._descriptor), "rb") as file:  # noqa: PTH123
+            file.seek(0)
+            intact = 0
+            for number, line in enumerate(file, 1):
+                if not line.endswith(b"\n"):  # cut short by a kill, before anything was done about it
+                    break
+                try:
+                    entry = Entry(**json.loads(line))
+                except (ValueError, TypeError):
+                    problem = "is damaged, or not a ledger of deniable; without it files could be released twice"
+                    raise RecordError(self.path, problem, line=number) from None
+                self._entries[entry.name] = entry
+                intact += len(line)
+        os.ftruncate(self._descriptor, intact)

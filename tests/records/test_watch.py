@@ -1,0 +1,226 @@
+"""A watched folder: every file is released once, whole, and when it has stopped changing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer, RecordError, ResumeError
+from deniable.records.layout import Layout, make_layout
+from deniable.records.ledger import Entry, Ledger
+from deniable.records.watch import LEDGER_NAME, Settings, Watch
+
+
+class Folders:
+    """A watched folder, its output, and what was said."""
+
+    def __init__(self, private: Privatizer, root: Path) -> None:
+        self.private = private
+        self.inbox, self.out = root / "in", root / "out"
+        self.inbox.mkdir()
+        self.out.mkdir()
+        self.lines: list[str] = []
+        self.failed = 0
+
+    def look(self, private: Privatizer | None = None, *, settle: float = 0.0, record_id: str | None = None) -> int:
+        """Look once, as a new process would."""
+
+        def layout_of(path: Path) -> Layout:
+            columns = () if path.suffix == ".txt" else ("text",)
+            by = None if path.suffix == ".txt" else record_id
+            return make_layout(path, format=None, columns=columns, delimiter=None, header=True, encoding="utf-8", record_id=by)
+
+        watch = Watch(private or self.private, self.inbox, self.out, layout_of, settings=Settings(settle=settle), say=self.lines.append)
+        try:
+            return watch.look()
+        finally:
+            self.failed = watch.failed
+            watch.close()
+
+    def released(self, name: str) -> str:
+        return (self.out / name).read_text()
+
+
+@pytest.fixture
+def folders(private: Privatizer, tmp_path: Path) -> Folders:
+    return Folders(private, tmp_path)
+
+
+@pytest.fixture
+def keyed(embedding: Embedding) -> Privatizer:
+    return Privatizer(Multivariate(embedding, epsilon=0.5), randomness=Keyed(bytes(32)))
+
+
+def test_new_files_of_every_kind_are_released_once(folders: Folders) -> None:
+    (folders.inbox / "a.csv").write_text("id,text\n1,the fox\n")
+    (folders.inbox / "b.txt").write_text("the quick fox\n")
+    (folders.inbox / "c.jsonl").write_text('{"text": "the fox"}\n')
+    assert folders.look() == 3
+    assert folders.released("a.csv") == "id,text\n1,the fox\n"
+    assert "released a.csv: 1 records, 2 words" in folders.lines
+    (folders.inbox / "d.txt").write_text("fox\n")
+    assert folders.look() == 1
+    assert folders.look() == 0
+    assert {path.name for path in folders.out.iterdir() if path.suffix != ".json"} == {"a.csv", "b.txt", "c.jsonl", "d.txt", LEDGER_NAME}
+    assert (folders.out / LEDGER_NAME).stat().st_mode & 0o777 == 0o600
+
+
+def test_a_file_that_was_just_written_is_left_alone(folders: Folders) -> None:
+    path = folders.inbox / "a.txt"
+    path.write_text("the fox\n")
+    assert folders.look(settle=60) == 0
+    os.utime(path, (1_000_000_000, 1_000_000_000))
+    assert folders.look(settle=60) == 1
+
+
+def test_a_file_with_a_time_in_the_future_is_left_alone_until_it_was_seen_not_to_change(folders: Folders) -> None:
+    path = folders.inbox / "a.txt"
+    path.write_text("the fox\n")
+    os.utime(path, (4_000_000_000, 4_000_000_000))
+    assert folders.look(settle=60) == 0
+
+
+def test_temporary_and_strange_files_are_skipped(folders: Folders) -> None:
+    for name in (".hidden.txt", "a.txt~", "a.csv.tmp", "a.csv.partial", "b.xyz"):
+        (folders.inbox / name).write_text("the\n")
+    (folders.inbox / "folder.txt").mkdir()
+    (folders.inbox / "link.txt").symlink_to(folders.inbox / "b.xyz")
+    assert folders.look() == 0
+    assert folders.lines == ["skipped b.xyz: its name does not say a format"]
+    assert folders.failed == 0
+
+
+def test_a_file_that_changes_after_its_release_is_never_drawn_again_with_fresh_noise(folders: Folders, noisy: Privatizer) -> None:
+    path = folders.inbox / "a.csv"
+    path.write_text("id,text\n1,the fox\n")
+    folders.look(noisy)
+    before = folders.released("a.csv")
+    path.write_text("id,text\n1,the fox\n2,the quick\n")
+    assert folders.look(noisy) == 0
+    assert folders.released("a.csv") == before
+    assert folders.failed == 1
+    assert "changed after it was released" in folders.lines[-1]
+
+
+def test_a_file_that_was_only_touched_is_no_change(folders: Folders) -> None:
+    path = folders.inbox / "a.txt"
+    path.write_text("the fox\n")
+    folders.look()
+    os.utime(path, (1, 1))
+    assert folders.look() == 0
+    assert folders.failed == 0
+
+
+def test_with_a_key_and_ids_a_changed_file_is_released_again_and_old_records_stay_as_they_were(folders: Folders, keyed: Privatizer) -> None:
+    path = folders.inbox / "a.csv"
+    path.write_text("id,text\n1,the quick brown fox\n")
+    folders.look(keyed, record_id="id")
+    before = folders.released("a.csv")
+    path.write_text("id,text\n1,the quick brown fox\n2,the quick\n")
+    assert folders.look(keyed, record_id="id") == 1
+    assert folders.released("a.csv").startswith(before)
+    assert len(folders.released("a.csv").splitlines()) == 3
+    assert "released a.csv again, by its key: 2 records, 6 words" in folders.lines
+    path.write_text("id,text\n1,the fox\n")
+    assert folders.look(keyed) == 0, "without ids a key gives other noise to another file"
+    assert folders.failed == 1
+
+
+def test_one_bad_file_does_not_stop_the_others_and_is_tried_again_once_it_is_mended(folders: Folders) -> None:
+    (folders.inbox / "a.csv").write_text("id,review\n1,the fox\n")
+    (folders.inbox / "b.csv").write_text("id,text\n1,the fox\n")
+    assert folders.look() == 1
+    assert folders.failed == 1
+    assert folders.lines[0].startswith("failed a.csv: columns = 'text'")
+    assert not (folders.out / "a.csv").exists()
+    (folders.inbox / "a.csv").write_text("id,text\n1,the quick fox\n")
+    assert folders.look() == 1
+
+
+def test_an_output_of_somebody_else_is_not_touched(folders: Folders) -> None:
+    (folders.inbox / "a.txt").write_text("the fox\n")
+    (folders.out / "a.txt").write_text("mine\n")
+    assert folders.look() == 0
+    assert folders.released("a.txt") == "mine\n"
+    assert "exists and was not released from here" in folders.lines[0]
+
+
+@pytest.fixture
+def stop_at(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
+    """Make the watch die at one of the two moments at which the ledger is written."""
+
+    def arrange(moment: int) -> None:
+        record, count = Ledger.record, 0
+
+        def killed(ledger: Ledger, entry: Entry) -> None:
+            nonlocal count
+            count += 1
+            if count == moment:
+                raise KeyboardInterrupt
+            record(ledger, entry)
+
+        monkeypatch.setattr(Ledger, "record", killed)
+
+    yield arrange
+    monkeypatch.undo()
+
+
+@pytest.mark.parametrize("moment", [1, 2])
+def test_cut_off_at_any_moment_a_file_is_still_released_exactly_once(
+    folders: Folders, noisy: Privatizer, stop_at: Callable[[int], None], monkeypatch: pytest.MonkeyPatch, moment: int
+) -> None:
+    (folders.inbox / "a.txt").write_text("the quick brown fox " * 20)
+    stop_at(moment)
+    with pytest.raises(KeyboardInterrupt):
+        folders.look(noisy)
+    monkeypatch.undo()
+    before = folders.released("a.txt") if moment == 2 else None
+    assert folders.look(noisy) == 1
+    assert before is None or folders.released("a.txt") == before
+    assert folders.look(noisy) == 0
+
+
+def test_cut_off_after_the_output_was_there_a_change_is_still_noticed(
+    folders: Folders, noisy: Privatizer, stop_at: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = folders.inbox / "a.txt"
+    path.write_text("the quick brown fox\n")
+    stop_at(2)
+    with pytest.raises(KeyboardInterrupt):
+        folders.look(noisy)
+    monkeypatch.undo()
+    path.write_text("the quick brown fox again\n")
+    assert folders.look(noisy) == 0
+    assert "changed after it was released" in folders.lines[-1]
+
+
+def test_wrong_folders_and_a_second_watch_are_refused(folders: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def watch(folder: Path, out: Path, settle: float = 0.0) -> Watch:
+        return Watch(folders.private, folder, out, lambda path: Layout(format="text"), settings=Settings(settle=settle), say=print)
+
+    with pytest.raises(RecordError, match="not a folder"):
+        watch(tmp_path / "absent", folders.out)
+    with pytest.raises(RecordError, match="the watched folder itself"):
+        watch(folders.inbox, folders.inbox)
+    with pytest.raises(InvalidParameter, match="settle"):
+        watch(folders.inbox, folders.out, settle=float("nan"))
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    first = watch(folders.inbox, folders.out)
+    with pytest.raises(ResumeError, match="another process is watching"):
+        watch(folders.inbox, folders.out)
+    first.close()
+    watch(folders.inbox, folders.out).close()
+
+
+def test_a_damaged_ledger_stops_everything_and_a_line_cut_short_does_not(folders: Folders) -> None:
+    (folders.inbox / "a.txt").write_text("the fox\n")
+    folders.look()
+    with (folders.out / LEDGER_NAME).open("a") as file:
+        file.write('{"name": "b.t')
+    assert folders.look() == 0
+    (folders.out / LEDGER_NAME).write_text("something else\n")
+    with pytest.raises(RecordError, match=r"line 1: is damaged.*released twice"):
+        folders.look()
