@@ -142,6 +142,10 @@ def test_settings_are_checked_before_spark_is_started(tmp_path: Path) -> None:
         privatize_files(str(tmp_path), str(tmp_path / "out"), **settings)
     with pytest.raises(InvalidParameter, match="records with columns"):
         privatize_files(str(tmp_path), str(tmp_path / "out"), **settings, format="text")
+    write_csv(tmp_path / "in.csv", [{"id": 1, "text": "word1"}])
+    for target in (tmp_path / "in.csv", tmp_path, tmp_path / "in.csv" / "out"):
+        with pytest.raises(RecordError, match="lie one in the other"):
+            privatize_files(str(tmp_path / "in.csv"), str(target), **settings, force=True)
     with pytest.raises(InvalidParameter, match="where the receipt goes"):
         privatize_files("s3a://bucket/in", "s3a://bucket/out", **settings, format="csv")
 

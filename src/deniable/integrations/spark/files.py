@@ -57,15 +57,12 @@ def privatize_files(
     writing, and what a failed attempt drew is never published. ``settings`` are those of ``privatize``.
 
     :raises InvalidParameter: if a setting is not allowed or a column is not there.
-    :raises RecordError: if the target is there already.
+    :raises RecordError: if the target is there already and is not to be replaced (``force``), or it and the source lie one in the other.
     :raises ClusterError: if Spark cannot be started or gives up.
     """
     kind = _format(source, format)
     noted = _receipt_path(target, receipt_path)
-    if not force:
-        for path in (Path(target), noted):
-            if not _URI.match(str(path)) and path.exists():
-                raise RecordError(path, "exists already; replace it with --force")
+    _check_target(source, target, noted, force=force)
     with session(master) as spark, plain_errors():
         frame = _read(spark, source, kind)
         for name in columns:
@@ -100,6 +97,17 @@ def _receipt_path(target: str, given: Path | None) -> Path:
     if given is None and _URI.match(target):
         raise InvalidParameter("receipt", None, "say where the receipt goes: it is private, and is not written beside an output elsewhere")
     return beside(Path(target), ".receipt.json") if given is None else given
+
+
+def _check_target(source: str, target: str, noted: Path, *, force: bool) -> None:
+    if not (_URI.match(source) or _URI.match(target)):
+        begin, end = Path(source).resolve(), Path(target).resolve()
+        # Spark removes what it overwrites before it reads.
+        if begin == end or begin in end.parents or end in begin.parents:
+            raise RecordError(target, f"and the input {source} lie one in the other; name another folder")
+    for path in (Path(target), noted):
+        if not force and not _URI.match(str(path)) and path.exists():
+            raise RecordError(path, "exists already; replace it with --force")
 
 
 def _read(spark: SparkSession, source: str, kind: str) -> DataFrame:
