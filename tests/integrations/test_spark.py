@@ -83,7 +83,10 @@ def test_the_receipt_counts_what_is_released_and_says_what_is_not(place: Place) 
     expected = local.receipt().to_dict()
     for part in ("counts", "budget", "randomness", "guarantee", "embedding"):
         assert made[part] == expected[part]
-    assert "'id' and 'note'" in made["public"][-1] or "id" in made["public"][-1]
+    assert all(name in made["public"][-1] for name in ("released exactly as it is", "id", "note"))
+    both = receipt(place.frame, "text", "note", epsilon=1, embedding="tiny", fresh_noise=True).to_dict()
+    assert both["counts"]["records"] == 2 * RECORDS
+    assert "2 columns are privatized" in both["relaxations"][-1]
 
 
 def test_files_that_keep_arriving_are_released_once_each(place: Place) -> None:

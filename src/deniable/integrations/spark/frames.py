@@ -11,6 +11,8 @@ from deniable.errors import InvalidParameter
 from deniable.integrations.recipe import Recipe
 from deniable.integrations.spark.executor import TALLY, Task
 from deniable.records.columns import find_named_columns, untouched_columns
+from deniable.records.layout import Layout
+from deniable.records.receipts import relaxations_of
 from deniable.text.receipt import Receipt
 from deniable.text.tally import Tally
 
@@ -51,8 +53,14 @@ def privatize(frame: DataFrame, *columns: str, record_id: str | None = None, fre
     return frame.mapInArrow(release, frame.schema)
 
 
-def receipt(frame: DataFrame, *columns: str, record_id: str | None = None, **settings: Any) -> Receipt:
-    """Return the receipt of releasing these columns of the data frame, with the settings given to ``privatize``.
+def receipt(
+    frame: DataFrame,
+    *columns: str,
+    record_id: str | None = None,
+    fresh_noise: bool = False,  # noqa: ARG001 - so that it takes what privatize takes
+    **settings: Any,
+) -> Receipt:
+    """Return the receipt of releasing these columns of the data frame, given what ``privatize`` was given.
 
     The counts come from a pass of their own over the private text, which draws and releases nothing. They are exact whatever
     Spark had to try again, where a counter kept while releasing would count lost attempts too.
@@ -69,10 +77,12 @@ def receipt(frame: DataFrame, *columns: str, record_id: str | None = None, **set
     tally = Tally()
     for row in frame.select(*map(_quoted, columns)).mapInArrow(count, f"{TALLY} string").collect():
         tally.add(Tally.from_dict(json.loads(row[TALLY])))
-    made = task.recipe.make().receipt_for(tally)
-    if untouched := untouched_columns(frame.columns, [frame.columns.index(name) for name in columns]):
-        made = replace(made, public=(*made.public, f"released exactly as it is: {untouched}"))
-    return made
+    private = task.recipe.make()
+    made = private.receipt_for(tally)
+    untouched = untouched_columns(frame.columns, [frame.columns.index(name) for name in columns])
+    public = made.public if untouched is None else (*made.public, f"released exactly as it is: {untouched}")
+    relaxations = relaxations_of(private, Layout(format="parquet", columns=columns))
+    return replace(made, public=public, relaxations=tuple(relaxations))
 
 
 def check_unique(frame: DataFrame, record_id: str) -> None:
