@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard src/deniable/neighbours/native/* src/deniable/calibration/native/*)
 
-.PHONY: demo test lint types unit browser docs check-slow asan benchmark clean
+.PHONY: demo test lint types browser java unit docs check-slow asan clean
 
 demo: $(VENV)/package            ## set up, then privatise a few sentences with the built-in embedding
 	@$(BIN)/python examples/demo.py
@@ -18,8 +18,14 @@ lint: $(VENV)/dev
 types: $(VENV)/dev
 	$(BIN)/mypy
 
-unit: $(VENV)/dev browser
-	$(BIN)/pytest -n auto
+java:                            ## what Spark runs on; where it cannot be installed the tests of Spark are skipped, with a word
+	@command -v java >/dev/null || test -n "$$JAVA_HOME" || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
+		apt-get update -qq && { apt-get install -qq -y --no-install-recommends openjdk-17-jre-headless || \
+		apt-get install -qq -y --no-install-recommends openjdk-21-jre-headless; }; } || \
+		echo "No Java, and not root on Debian: the tests of Spark will be skipped."
+
+unit: $(VENV)/dev browser java
+	$(BIN)/pytest -n auto --dist loadgroup
 
 # Pages are tested in a real browser. Where none can be installed those tests are skipped and say so; CI demands one.
 browser:

@@ -21,9 +21,12 @@ from typing import Any
 
 import pytest
 
+from spark_cluster import require_java
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if path.is_file()]
 MOST_BLOCKS_NOT_RUN = 5
+SPARK = "docs/integrations/spark.md"
 
 _FENCE = re.compile(r"^(?P<indent> *)```(?P<language>[\w-]*)[^\n]*$")
 _MARK = re.compile(r"^\s*<!--\s*(?P<mark>exact|not run: \S[^>]*?)\s*-->\s*$")
@@ -124,9 +127,22 @@ def run_page(text: str, name: str, folder: Path) -> None:
                     assert made == [line.rstrip() for line in command.shown] or made == [""] == (command.shown or [""])
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def marked(page: Path) -> Any:
+    """Return the page as a parameter; one that starts Spark waits for the other tests that do."""
+    name = page.relative_to(ROOT).as_posix()
+    return pytest.param(page, id=name, marks=[pytest.mark.xdist_group("spark")] if name == SPARK else [])
+
+
+@pytest.mark.parametrize("page", [marked(page) for page in PAGES])
 def test_every_block_of_the_page_runs(page: Path, workplace: Path) -> None:
-    run_page(page.read_text(encoding="utf-8"), page.relative_to(ROOT).as_posix(), workplace)
+    if page != ROOT / SPARK:
+        run_page(page.read_text(encoding="utf-8"), page.relative_to(ROOT).as_posix(), workplace)
+        return
+    require_java()
+    # Spark's Java process stays with the Python process that started it, and in the folder it was started in.
+    code = f"from pathlib import Path; from test_docs import run_page; run_page(Path({str(page)!r}).read_text(), 'spark.md', Path.cwd())"
+    paths = os.pathsep.join(path for path in sys.path if path)
+    subprocess.run([sys.executable, "-c", code], cwd=workplace, env={**os.environ, "PYTHONPATH": paths}, check=True)
 
 
 def fenced(language: str, content: str, mark: str = "") -> str:

@@ -12,6 +12,7 @@
     ├── UnusableAuditData       the data given to an audit cannot answer its question
     ├── RandomnessError         no secure noise can be had: nothing is released
     ├── KeyFileError            a key file cannot be used                         exit code 2
+    ├── ClusterError            Spark cannot be started, or gave up on the work
     ├── WorkerLost              a worker process died or stopped
     ├── TaskDataError           a data set of an experiment is missing, cut off or not what it should be
     ├── UnknownWord             a word is unknown and the policy says to stop
@@ -150,6 +151,10 @@ class KeyFileError(DeniableError):
         super().__init__(f"key file {path}: {problem}")
         self.path = str(path)
         self.problem = problem
+
+
+class ClusterError(DeniableError):
+    """Spark cannot be started here, or gave up on the work; nothing was published."""
 
 
 class WorkerLost(DeniableError):

@@ -13,6 +13,7 @@ import typer
 
 from deniable.cli.building import check_keyed, privatizer_for, words_in
 from deniable.cli.mechanism import Name, Options, parsed
+from deniable.cli.spark_engine import check_engine, privatize_with_spark
 
 if TYPE_CHECKING:
     from deniable.interfaces import Randomness
@@ -23,14 +24,14 @@ if TYPE_CHECKING:
 
 
 def privatize(
-    file: Annotated[Path | None, typer.Argument(help="The file to privatize; standard input without it, or with -.")] = None,
+    file: Annotated[str | None, typer.Argument(help="The file to privatize; standard input without it, or with -.")] = None,
     epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="The privacy parameter, per word.")] = None,
     record_epsilon: Annotated[float | None, typer.Option(help="Instead of --epsilon: a budget per record, divided by its words.")] = None,
     max_unchanged: Annotated[
         float | None, typer.Option(help="Instead of --epsilon: the largest ε at which words stay themselves at most so often.")
     ] = None,
     quantile: Annotated[float, typer.Option(help="With --max-unchanged: the share of the words that must.")] = 1.0,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where to write; standard output without it.")] = None,
+    target: Annotated[str | None, typer.Option("--output", "-o", help="Where to write; standard output without it.")] = None,
     column: Annotated[list[str] | None, typer.Option("--column", "-c", help="A column that holds private text. May be repeated.")] = None,
     format_: Annotated[str | None, typer.Option("--format", metavar="text|csv|tsv|jsonl|parquet", help="If not as the name says.")] = None,
     delimiter: Annotated[str | None, typer.Option(help="What separates the cells of CSV, such as ';' or tab.")] = None,
@@ -59,6 +60,8 @@ def privatize(
     receipt: Annotated[Path | None, typer.Option(help="Where to write the receipt; OUTPUT.receipt.json without it.")] = None,
     threads: Annotated[int | None, typer.Option(help="Threads for the search; all processors this process may use without it.")] = None,
     workers: Annotated[int, typer.Option(help="Processes that share the work, with one thread each unless --threads says more.")] = 1,
+    engine: Annotated[str, typer.Option(metavar="local|spark", help="What does the work; Spark takes folders of files too.")] = "local",
+    master: Annotated[str | None, typer.Option(help="With --engine spark: the master, such as spark://host:7077 or yarn.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the receipt as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an output that exists, and drop a partial one.")] = False,
@@ -68,14 +71,40 @@ def privatize(
     """Replace every word of a text, or of the named columns of a file, by a word drawn around it."""
     if [epsilon, record_epsilon, max_unchanged].count(None) != 2:
         raise typer.BadParameter("give one of --epsilon (per word), --record-epsilon (per record) and --max-unchanged (by calibration)")
-    source = None if file is None or str(file) == "-" else file
-    output = None if output is None or str(output) == "-" else output
+    source, output = _path(file), _path(target)
     if resume and (output is None or source is None or insecure_seed is not None):
         raise typer.BadParameter("--resume needs a FILE and an --output, and excludes --insecure-seed")
     check_keyed(key_file, record_id, consistent_by, insecure_seed)
     if workers != 1 and output is None:
         raise typer.BadParameter("--workers needs an --output")
+    here_only: dict[str, bool] = {"--resume": resume, "--insecure-seed": insecure_seed is not None, "--no-header": not header}
+    here_only |= {"--threads": threads is not None, "--workers": workers != 1, "--delimiter": delimiter is not None}
+    here_only |= {"--encoding": encoding != "utf-8", "--mechanism": mechanism != "multivariate"}
+    check_engine(engine, master, here_only)
     with _quiet_ends():
+        if engine == "spark":
+            privatize_with_spark(
+                file,
+                target,
+                columns=column or [],
+                format=format_,
+                master=master,
+                record_id=record_id or consistent_by,
+                consistent=consistent_by is not None,
+                key_file=key_file,
+                epsilon=epsilon if max_unchanged is None else _calibrated(embedding, max_unchanged, quantile, quiet=quiet),
+                record_epsilon=record_epsilon,
+                embedding=embedding,
+                unknown=unknown,
+                punctuation=punctuation,
+                case=case,
+                keep_words=words_in(keep_words),
+                receipt=receipt,
+                force=force,
+                as_json=as_json,
+                quiet=quiet,
+            )
+            return
         from deniable.neighbours.threads import set_threads
         from deniable.records.layout import make_layout
 
@@ -200,6 +229,10 @@ def _say_what_is_relaxed(private: Privatizer, layout: Layout) -> None:
     for relaxation in relaxations_of(private, layout):
         if not relaxation.startswith("insecure_seed"):  # said already, louder
             print(f"deniable: relaxed: {relaxation}", file=sys.stderr)
+
+
+def _path(given: str | None) -> Path | None:
+    return None if given is None or given == "-" else Path(given)
 
 
 def _say(text: str, *, quiet: bool) -> None:

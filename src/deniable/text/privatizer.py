@@ -139,6 +139,18 @@ class Privatizer:
             tally, self._tally = self._tally, Tally()
         return tally
 
+    def count(self, texts: Iterable[str | None]) -> Tally:
+        """Return the counts that releasing the texts would add to the receipt; nothing is drawn and nothing is released.
+
+        :raises InvalidParameter: if something is neither text nor None.
+        :raises UnknownWord: if the policy is to stop at unknown words.
+        """
+        tally = Tally()
+        for batch, start in _batches(texts):
+            for draft in self._drafts(batch, start):
+                _add(tally, draft)
+        return tally
+
     def _count(self, tally: Tally) -> None:
         with self._lock:
             self._tally.add(tally)
@@ -160,24 +172,27 @@ class Privatizer:
             yield self._release_batch(batch, names, start, tally)
 
     def _release_batch(self, texts: list[str | None], record_ids: list[RecordId] | None, start: int, tally: Tally) -> list[str | None]:
-        drafts: list[Draft | None] = []
-        for record, text in enumerate(texts, start + 1):
-            if text is not None and not isinstance(text, str):
-                raise InvalidParameter("texts", type(text).__name__, f"record {record:,} is not text; give str or None")
-            drafts.append(None if text is None else self._drafter.draft(text, record=record))
+        drafts = self._drafts(texts, start)
         words = self._draw(drafts, record_ids, start)
         released: list[str | None] = []
         position = 0
         for draft in drafts:
+            _add(tally, draft)
             if draft is None:
-                tally.count_missing()
                 released.append(None)
                 continue
             drawn = len(draft.drawn)
             released.append(draft.assemble(words[position : position + drawn]))
             position += drawn
-            tally.count(words=draft.words, unknown=draft.unknown, spent=drawn, protected=draft.protected)
         return released
+
+    def _drafts(self, texts: list[str | None], start: int) -> list[Draft | None]:
+        drafts: list[Draft | None] = []
+        for record, text in enumerate(texts, start + 1):
+            if text is not None and not isinstance(text, str):
+                raise InvalidParameter("texts", type(text).__name__, f"record {record:,} is not text; give str or None")
+            drafts.append(None if text is None else self._drafter.draft(text, record=record))
+        return drafts
 
     def _draw(self, drafts: list[Draft | None], record_ids: list[RecordId] | None, start: int) -> list[str]:
         lengths = [0 if draft is None else len(draft.drawn) for draft in drafts]
@@ -195,6 +210,13 @@ class Privatizer:
         if not isinstance(self._randomness, Keyed):
             return self._randomness
         return self._randomness.bind(self.mechanism, ids, record_ids=record_ids or [], lengths=lengths, epsilon=epsilon, first=start + 1)
+
+
+def _add(tally: Tally, draft: Draft | None) -> None:
+    if draft is None:
+        tally.count_missing()
+    else:
+        tally.count(words=draft.words, unknown=draft.unknown, spent=len(draft.drawn), protected=draft.protected)
 
 
 def _batches(texts: Iterable[str | None]) -> Iterator[tuple[list[str | None], int]]:

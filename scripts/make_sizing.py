@@ -1,0 +1,147 @@
+"""Write docs/sizing.md from the numbers of the search benchmark: words per second and core, executors for a terabyte, costs.
+
+    python benchmarks/search.py --json docs/data/search.json      # measure on your own machine
+    python scripts/make_sizing.py                                 # write the page
+    python scripts/make_sizing.py --print --terabytes 3 --hours 12 --cores 8 --price 0.04
+
+A price is yours to give, per core and hour. A core here is what the benchmark had: one hardware thread, mostly called a vCPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import re
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from deniable import Embedding, Multivariate, Privatizer
+
+ROOT = Path(__file__).resolve().parent.parent
+MEASURED = ROOT / "docs" / "data" / "search.json"
+PAGE = ROOT / "docs" / "sizing.md"
+EXAMPLE = ROOT / "examples" / "reviews.csv"
+OURS = "deniable"
+
+HEAD = """\
+# Sizing
+
+This page is written by `python scripts/make_sizing.py` from `docs/data/search.json`, which `benchmarks/search.py --json` measured; a
+test fails when they differ. Measured with {setting}.
+
+The search for the nearest word is most of the work, and its cost grows with the number of words in the vocabulary times their
+dimension. So the embedding decides: one restricted to the words you need (`deniable embeddings restrict`), or of fewer dimensions,
+costs that much less. A core below is a hardware thread, mostly sold as a vCPU. The figures are for the whole release, the search and
+the {rest} of the time around it, with all threads of the machine at work, divided by their number.
+
+"""
+
+FOOT = """
+A terabyte is 10¹² bytes of text in the private column; other columns cost next to nothing. A word with the space after it takes
+{bytes_per_word:.2f} bytes in `examples/reviews.csv`. In square brackets: the slowest and the fastest round of the benchmark. The machine
+was shared, so measure your own before you order one.
+
+Cost is core-hours times your price of a core-hour. For your own amount, deadline, executors and price:
+
+```text
+python scripts/make_sizing.py --print --terabytes 3 --hours 12 --cores 8 --price 0.04
+```
+
+The vectors (four bytes a number) and the index of the search (about one) of an installed embedding are mapped from disk and shared by
+all processes of a machine: {example}. Every process holds the words of its vocabulary besides.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """What is to be done, and with what."""
+
+    terabytes: float = 1.0
+    hours: float = 24.0
+    cores: int = 4
+    price: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Speed:
+    """Words per second and core of a whole release with one embedding, in each round."""
+
+    shape: str
+    rounds: list[float]
+
+    def core_hours(self, words: float) -> float:
+        """Return how long one core takes for so many words."""
+        return words / median(self.rounds) / 3600
+
+
+def speeds(measured: dict[str, Any]) -> list[Speed]:
+    """Return the speed at each size that was measured, smallest first."""
+    threads = int(re.search(r"(\d+) threads", measured["setting"])[1])  # type: ignore[index]
+    found = []
+    for row in sorted(measured["searches"], key=lambda row: row["words"] * row["dimension"]):
+        shape = f"{row['words']:,} x {row['dimension']}"
+        if row["name"] == OURS and shape in measured["shares"]:
+            share = measured["shares"][shape]
+            found.append(Speed(shape=shape, rounds=[speed * share / threads for speed in row["words_per_second"]]))
+    return found
+
+
+def bytes_per_word() -> float:
+    """Return the bytes that a word takes in the example, the space after it included."""
+    with EXAMPLE.open(encoding="utf-8", newline="") as file:
+        texts: list[str | None] = [row["review"] for row in csv.DictReader(file)]
+    words = Privatizer(Multivariate(Embedding.open(), epsilon=1)).count(texts).words
+    return sum(len((text or "").encode()) + 1 for text in texts) / words
+
+
+def table(found: list[Speed], per_word: float, order: Order) -> str:
+    """Write the table for an order."""
+    words = order.terabytes * 1e12 / per_word
+    amount = "a terabyte" if order.terabytes == 1 else f"{order.terabytes:g} terabytes"
+    lines = [
+        f"| vocabulary x dimension | words/s per core | core-hours for {amount} "
+        f"| executors of {order.cores} cores for {amount} in {order.hours:g} h |" + (" cost |" if order.price is not None else ""),
+        "|---|---|---|---|" + ("---|" if order.price is not None else ""),
+    ]
+    for speed in found:
+        hours = speed.core_hours(words)
+        rates = f"{median(speed.rounds):,.0f} [{min(speed.rounds):,.0f}–{max(speed.rounds):,.0f}]"
+        cost = f" {hours * order.price:,.0f} |" if order.price is not None else ""
+        lines.append(f"| {speed.shape} | {rates} | {hours:,.0f} | {ceil(hours / order.hours / order.cores):,} |{cost}")
+    return "\n".join(lines) + "\n"
+
+
+def page(measured: dict[str, Any]) -> str:
+    """Return the page."""
+    found = speeds(measured)
+    words, dimension = max(((row["words"], row["dimension"]) for row in measured["searches"]), key=lambda shape: shape[0] * shape[1])
+    example = f"{words * dimension * (4 + 1) / 1e6:,.0f} MB for {words:,} x {dimension}"
+    rest = f"{1 - max(measured['shares'].values()):.0%} to {1 - min(measured['shares'].values()):.0%}"
+    foot = FOOT.format(bytes_per_word=bytes_per_word(), example=example)
+    return HEAD.format(setting=measured["setting"], rest=rest) + table(found, bytes_per_word(), Order()) + foot
+
+
+def main() -> None:
+    """Write the page, or print the table of an order."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--measured", type=Path, default=MEASURED, help="what benchmarks/search.py --json wrote")
+    parser.add_argument("--print", action="store_true", dest="shown", help="print the table and leave the page as it is")
+    parser.add_argument("--terabytes", type=float, default=Order.terabytes)
+    parser.add_argument("--hours", type=float, default=Order.hours, help="when it has to be done")
+    parser.add_argument("--cores", type=int, default=Order.cores, help="of one executor")
+    parser.add_argument("--price", type=float, help="of a core for an hour, in any currency")
+    options = parser.parse_args()
+    measured = json.loads(options.measured.read_text(encoding="utf-8"))
+    if options.shown:
+        order = Order(terabytes=options.terabytes, hours=options.hours, cores=options.cores, price=options.price)
+        print(table(speeds(measured), bytes_per_word(), order), end="")
+    else:
+        PAGE.write_text(page(measured), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

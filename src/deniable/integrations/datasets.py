@@ -1,0 +1,98 @@
+"""Hugging Face datasets: a column of a ``Dataset`` or ``DatasetDict``, released once and kept in the cache.
+
+>>> from datasets import Dataset
+>>> from deniable.integrations.datasets import privatize
+>>> reviews = Dataset.from_dict({"text": ["the soup was cold", "best bread in the village"]})
+>>> released = privatize(reviews, "text", epsilon=6)
+
+``map`` keeps its results on disk under a hash of the function. Here that is right: a script that runs again gets the first
+release from the cache and spends nothing more. But the hash must not depend on noise, and must change with all that the
+release depends on; so it is computed here, from the data, the settings and the fingerprint of the embedding.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any, TypeVar
+
+from deniable.errors import InvalidParameter, MissingExtra
+from deniable.integrations.recipe import Recipe
+from deniable.keyed.encoding import RecordId
+from deniable.version import __version__
+
+try:
+    from datasets import Dataset, DatasetDict, is_caching_enabled
+    from datasets.fingerprint import Hasher
+except ImportError as error:
+    raise MissingExtra("releasing Hugging Face datasets", "datasets") from error
+
+Data = TypeVar("Data", Dataset, DatasetDict)
+
+
+def privatize(
+    dataset: Data,
+    column: str,
+    *,
+    record_id: str | None = None,
+    num_proc: int | None = None,
+    batch_size: int = 1000,
+    load_from_cache_file: bool | None = None,
+    **settings: Any,
+) -> Data:
+    """Return the dataset with every word of a column replaced; the other columns pass as they are.
+
+    ``settings`` are ``epsilon`` or ``record_epsilon``, ``embedding``, ``mechanism``, ``unknown``, ``punctuation``, ``case``,
+    ``keep_words``, ``key_file`` and ``consistent``; with a key, ``record_id`` is the column that names the records. The workers of
+    ``num_proc`` draw noise of their own each. A release that is in the cache is returned as it is, unless
+    ``load_from_cache_file=False`` asks for another one, which spends ε again where there is no key.
+
+    :raises InvalidParameter: if a column is not there or does not hold text, the dataset is a stream, or a setting is not allowed.
+    """
+    recipe = Recipe(**settings).pinned()
+    if (recipe.key_file is None) != (record_id is None):
+        raise InvalidParameter("record_id", record_id, "key_file= and record_id= go together: a keyed release needs what names the records")
+    release = _Release(recipe, column, record_id)
+    splits = dict(dataset) if isinstance(dataset, DatasetDict) else {"": dataset}
+    for split in splits.values():
+        release.check(split)
+    options: dict[str, Any] = {"num_proc": num_proc, "batch_size": batch_size, "load_from_cache_file": load_from_cache_file}
+    released = {name: release.of(split, **options) for name, split in splits.items()}
+    return DatasetDict(released) if isinstance(dataset, DatasetDict) else released[""]
+
+
+class _Release:
+    """What ``map`` sends to its workers: the settings, and no noise."""
+
+    def __init__(self, recipe: Recipe, column: str, record_id: str | None) -> None:
+        self._recipe, self._column, self._record_id = recipe, column, record_id
+
+    def __call__(self, batch: dict[str, list[Any]]) -> dict[str, list[Any]]:
+        names: list[RecordId] | None = None
+        if self._record_id is not None:  # named as ``deniable privatize --record-id`` names them
+            names = [name if self._recipe.consistent else (name, self._column) for name in batch[self._record_id]]
+        return {self._column: self._recipe.shared().many(batch[self._column], record_ids=names)}
+
+    def of(self, dataset: Dataset, *, load_from_cache_file: bool | None, **options: Any) -> Dataset:
+        cached = is_caching_enabled() if load_from_cache_file is None else load_from_cache_file
+        # Two releases must not go by one name, or a later step would be looked up for the one and found for the other.
+        repeatable = self._recipe.key_file is not None or (cached and bool(dataset.cache_files))
+        parts = [dataset._fingerprint, "deniable", __version__, self._recipe.described(), self._column, self._record_id]
+        return dataset.map(
+            self,
+            batched=True,
+            features=dataset.features,
+            new_fingerprint=str(Hasher.hash([*parts, "" if repeatable else secrets.token_hex(16)])),
+            load_from_cache_file=load_from_cache_file,
+            desc="deniable",
+            **options,
+        )
+
+    def check(self, dataset: Any) -> None:
+        if not isinstance(dataset, Dataset):
+            problem = "is read anew each time it is gone through, and each time would be another release; use a Dataset, which is kept"
+            raise InvalidParameter("dataset", type(dataset).__name__, problem)
+        for name in (self._column, self._record_id):
+            if name is not None and name not in dataset.column_names:
+                raise InvalidParameter("column", name, f"is not there; the columns are {', '.join(dataset.column_names)}")
+        if getattr(dataset.features[self._column], "dtype", None) not in ("string", "large_string"):
+            raise InvalidParameter("column", self._column, "does not hold text")

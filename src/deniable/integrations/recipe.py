@@ -1,0 +1,116 @@
+"""How text is to be released, as plain values: what travels to other processes in place of a privatizer.
+
+A ``Privatizer`` holds a prepared search and a source of noise, and cannot be pickled. A recipe holds neither, so it can be
+pickled, compared and hashed; each process makes a privatizer of its own from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.store import DEFAULT
+from deniable.errors import InvalidParameter, KeyFileError, MalformedEmbedding
+from deniable.interfaces import Mechanism
+from deniable.keyed import Keyed
+from deniable.mechanisms.multivariate import Multivariate
+from deniable.parameters import validated_epsilon
+from deniable.text.policies import CasePolicy, PunctuationPolicy, TextPolicy, UnknownPolicy
+from deniable.text.privatizer import Privatizer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """The settings of a privatizer, checked when they are put together.
+
+    ``embedding`` is a name, or the path of a stored embedding's folder. ``mechanism`` makes the mechanism from an embedding
+    and ``epsilon=``: a class, or a function of a module, so that other processes find it by its name. ``key_file`` is a
+    path too: each process opens the file itself, and the key never travels.
+
+    ``fingerprint`` and ``key`` are names of the embedding's content and of the key, for ``pinned``: no others will be used.
+    """
+
+    epsilon: float | None = None
+    record_epsilon: float | None = None
+    embedding: str | Path = DEFAULT
+    fingerprint: str | None = None
+    mechanism: Callable[..., Mechanism] = Multivariate
+    unknown: UnknownPolicy = "perturb"
+    punctuation: PunctuationPolicy = "drop"
+    case: CasePolicy = "drop"
+    keep_words: Iterable[str] = frozenset()
+    key_file: str | Path | None = None
+    consistent: bool = False
+    key: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check the settings.
+
+        :raises InvalidParameter: if not exactly one of ``epsilon`` and ``record_epsilon`` is given, or a value is not allowed.
+        """
+        if (self.epsilon is None) == (self.record_epsilon is None):
+            raise InvalidParameter("epsilon", self.epsilon, "give one of epsilon (per word) and record_epsilon (per text)")
+        name = "epsilon" if self.record_epsilon is None else "record_epsilon"
+        object.__setattr__(self, name, validated_epsilon(getattr(self, name), name))
+        if not isinstance(self.keep_words, str):  # the policy refuses a str
+            object.__setattr__(self, "keep_words", frozenset(self.keep_words))
+        if self.consistent and self.key_file is None:
+            raise InvalidParameter("consistent", True, "means something only with a key_file")
+        TextPolicy(**self._policies())
+
+    def pinned(self) -> Recipe:
+        """Return the recipe for the embedding and the key that their names stand for here and now, with paths that are whole.
+
+        :raises EmbeddingNotFound: if the embedding is not installed here.
+        :raises KeyFileError: if the key file cannot be read.
+        """
+        embedding, key = Embedding.open(self.embedding), self._keyed()
+        return replace(
+            self,
+            embedding=self.embedding if embedding.folder is None else embedding.folder,
+            fingerprint=embedding.fingerprint,
+            key_file=None if self.key_file is None else Path(self.key_file).absolute(),
+            key=None if key is None else key.fingerprint,
+        )
+
+    def make(self) -> Privatizer:
+        """Return a new privatizer.
+
+        :raises EmbeddingNotFound: if the embedding is not installed here.
+        :raises MalformedEmbedding: if it is another one than the fingerprint says.
+        :raises KeyFileError: if the key file cannot be read, or holds another key than the recipe says.
+        """
+        embedding, key = Embedding.open(self.embedding), self._keyed()
+        if self.fingerprint not in (None, embedding.fingerprint):
+            problem = (
+                f"is another embedding here (fingerprint {embedding.fingerprint[:12]}) than where the work began ({self.fingerprint[:12]})"
+            )
+            raise MalformedEmbedding(self.embedding, problem)
+        if key is not None and self.key not in (None, key.fingerprint):
+            raise KeyFileError(str(self.key_file), "holds another key here than where the work began")
+        mechanism = self.mechanism(embedding, epsilon=self.epsilon or self.record_epsilon)
+        return Privatizer(mechanism, record_epsilon=self.record_epsilon, randomness=key, **self._policies())
+
+    def described(self) -> str:
+        """Return all settings as text that is the same in every process."""
+        mechanism = f"{self.mechanism.__module__}.{self.mechanism.__qualname__}"
+        return repr({**vars(self), "mechanism": mechanism, "keep_words": sorted(self.keep_words)})
+
+    def shared(self) -> Privatizer:
+        """Return this process's privatizer for the recipe, made on first use and kept."""
+        return _shared(self)
+
+    def _keyed(self) -> Keyed | None:
+        return None if self.key_file is None else Keyed.from_file(self.key_file, consistent=self.consistent)
+
+    def _policies(self) -> dict[str, Any]:
+        return {"unknown": self.unknown, "punctuation": self.punctuation, "case": self.case, "keep_words": self.keep_words}
+
+
+@lru_cache(maxsize=8)
+def _shared(recipe: Recipe) -> Privatizer:
+    return recipe.make()

@@ -1,0 +1,115 @@
+"""scikit-learn: a transformer of texts.
+
+>>> from sklearn.feature_extraction.text import CountVectorizer
+>>> from sklearn.pipeline import make_pipeline
+>>> from deniable.integrations.sklearn import TextPrivatizer
+>>> counts = make_pipeline(TextPrivatizer(epsilon=6), CountVectorizer()).fit_transform(["one text", "another text"])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import InvalidParameter, MissingExtra
+from deniable.integrations.recipe import Recipe
+from deniable.interfaces import Mechanism
+from deniable.mechanisms.multivariate import Multivariate
+from deniable.text.privatizer import Privatizer
+from deniable.text.receipt import Receipt
+
+try:
+    from sklearn.base import BaseEstimator, TransformerMixin
+    from sklearn.utils import Tags
+except ImportError as error:
+    raise MissingExtra("the scikit-learn transformer", "sklearn") from error
+
+
+class TextPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Replaces every word of every text. Takes a list, an array or a column of texts and returns an array of texts.
+
+    Nothing is learnt from the texts. Every call of ``transform`` is a release of its own and spends ε again, so transform
+    private text once, and search for parameters on what was released. Pickles and clones hold the parameters only: neither
+    noise nor a state of the noise source.
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float | None = None,
+        record_epsilon: float | None = None,
+        embedding: str = "default",
+        mechanism: Callable[..., Mechanism] = Multivariate,
+        unknown: str = "perturb",
+        punctuation: str = "drop",
+        case: str = "drop",
+        keep_words: Iterable[str] = (),
+    ) -> None:
+        """Hold the parameters, unchecked as scikit-learn wants it; they are those of ``Privatizer`` and its mechanism."""
+        self.epsilon = epsilon
+        self.record_epsilon = record_epsilon
+        self.embedding = embedding
+        self.mechanism = mechanism
+        self.unknown = unknown
+        self.punctuation = punctuation
+        self.case = case
+        self.keep_words = keep_words
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803 - the names scikit-learn calls by
+        """Check the parameters; the texts are not looked at.
+
+        :raises InvalidParameter: if a parameter is not allowed.
+        """
+        self._recipe()
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.object_]:  # noqa: N803
+        """Return the texts with every word replaced; None and NaN become None.
+
+        :raises InvalidParameter: if a parameter is not allowed, or something is neither text nor missing.
+        """
+        released = self._privatizer().many(_texts(X))
+        array = np.empty(len(released), dtype=object)
+        array[:] = released
+        return array
+
+    def receipt(self) -> Receipt:
+        """Return what was promised, and spent by this object."""
+        return self._privatizer().receipt()
+
+    def _recipe(self) -> Recipe:
+        return Recipe(**self.get_params(deep=False))
+
+    def _privatizer(self) -> Privatizer:
+        recipe = self._recipe()
+        made: tuple[Recipe, Privatizer] | None = self.__dict__.get("_made")
+        if made is None or made[0] != recipe:
+            made = self._made = (recipe, recipe.make())
+        return made[1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_made"}
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.one_d_array = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        tags.requires_fit = False
+        return tags
+
+
+def _texts(values: Any) -> list[str | None]:
+    if isinstance(values, str):
+        raise InvalidParameter("X", "a single str", "must be a list or a column of texts")
+    if getattr(values, "ndim", 1) != 1:
+        raise InvalidParameter("X", f"array of shape {values.shape}", "must be one column of texts; name a single column")
+    if hasattr(values, "notna"):  # a pandas column says itself what is missing
+        values = values.astype(object).where(values.notna(), None)
+    # In arrays a missing text is NaN, which alone is not equal to itself.
+    return [None if isinstance(value, float) and value != value else value for value in values]

@@ -1,0 +1,27 @@
+"""Spark: columns of data frames and streams, on as many machines as there are.
+
+>>> from deniable.integrations.spark import privatize
+>>> released = privatize(frame, "text", epsilon=6, key_file="release.key", record_id="id")  # doctest: +SKIP
+
+Spark may compute a data frame more than once: a failed task is tried again, an evicted partition or a lost executor's part is
+made anew, and every action on a frame that is not stored begins at the source. With fresh noise each time is another release
+of the same text. So the noise is a function of a secret key and the record (``key_file`` and ``record_id``), and whatever is
+computed again comes out the same; fresh noise has to be asked for.
+"""
+
+from __future__ import annotations
+
+from deniable.errors import MissingExtra
+
+try:
+    import pandas  # noqa: F401 - PySpark asks for it when it meets Arrow
+    import pyspark  # noqa: F401
+except ImportError as error:
+    raise MissingExtra("Spark", "spark") from error
+
+from deniable.integrations.spark.expression import privatized
+from deniable.integrations.spark.files import privatize_files
+from deniable.integrations.spark.frames import check_unique, privatize, receipt
+from deniable.integrations.spark.shipping import ship_embedding
+
+__all__ = ["check_unique", "privatize", "privatize_files", "privatized", "receipt", "ship_embedding"]

@@ -1,0 +1,113 @@
+"""What runs on the executors: one privatizer per Python process, and the work of one task."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from deniable.embeddings.store import DEFAULT
+from deniable.errors import EmbeddingError, InvalidParameter, KeyFileError
+from deniable.integrations.recipe import Recipe
+from deniable.keyed.encoding import RecordId
+from deniable.neighbours.threads import set_threads
+from deniable.text.columns import map_column
+from deniable.text.privatizer import Privatizer
+from deniable.text.tally import Tally
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+TALLY = "tally"
+
+
+def archive_name(fingerprint: str) -> str:
+    """Return the name under which an embedding that was sent lies among an executor's files."""
+    return f"deniable-{fingerprint}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """What a task is told: the settings, the columns of private text, and the column that names the records."""
+
+    recipe: Recipe
+    columns: tuple[str, ...]
+    record_id: str | None = None
+
+    def release(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield the batches with every word of the columns replaced."""
+        private = privatizer_here(self.recipe)
+        for batch in batches:
+            for column in self.columns:
+                place = batch.schema.get_field_index(column)
+                released = map_column(batch.column(place), self._many(private, batch, column)).combine_chunks()
+                batch = batch.set_column(place, batch.schema.field(place), released)
+            yield batch
+
+    def count(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield one row: what releasing the batches counts for the receipt. Nothing is drawn."""
+        import pyarrow as pa
+
+        private = privatizer_here(self.recipe)
+        tally = Tally()
+        for batch in batches:
+            for column in self.columns:
+                tally.add(private.count(batch.column(column).to_pylist()))
+        yield pa.RecordBatch.from_pydict({TALLY: [json.dumps(tally.to_dict())]})
+
+    def _many(self, private: Privatizer, batch: pa.RecordBatch, column: str) -> Callable[[list[str | None]], list[str | None]]:
+        if self.record_id is None:
+            return private.many
+        names = names_of(batch.column(self.record_id).to_pylist(), column, consistent=self.recipe.consistent)
+        return lambda texts: private.many(texts, record_ids=names)
+
+
+def names_of(ids: Iterable[Any], column: str, *, consistent: bool) -> list[RecordId]:
+    """Return what names the texts of a column to a key, as ``deniable privatize --record-id`` names them.
+
+    Equal words of two columns must not get equal noise, unless the ids are users, of whom a word becomes the same word everywhere.
+
+    :raises InvalidParameter: if a record has no id.
+    """
+    names: list[RecordId] = []
+    for given in ids:
+        if given is None or given == "":
+            raise InvalidParameter("record_id", given, "a record has no id; every record needs one")
+        names.append(given if consistent else (given, column))
+    return names
+
+
+def privatizer_here(recipe: Recipe) -> Privatizer:
+    """Return this process's privatizer, with the embedding that was sent here or lies on a disk that all executors see.
+
+    :raises EmbeddingError: if there is none.
+    :raises KeyFileError: if the key file cannot be read here, or holds another key than the driver's.
+    """
+    from pyspark import TaskContext
+
+    task = TaskContext.get()
+    if task is not None:
+        set_threads(task.cpus())  # the other processors of the machine belong to other tasks
+    try:
+        return replace(recipe, embedding=_embedding_here(recipe)).shared()
+    except KeyFileError as error:
+        problem = f"{error.problem} (on executor {socket.gethostname()}; every executor opens the key file itself)"
+        raise KeyFileError(error.path, problem) from None
+
+
+def _embedding_here(recipe: Recipe) -> str | Path:
+    if recipe.embedding == DEFAULT:
+        return DEFAULT
+    from pyspark import SparkFiles
+
+    shipped = Path(SparkFiles.get(archive_name(recipe.fingerprint or "")))
+    for folder in (shipped, Path(recipe.embedding)):
+        if (folder / "meta.json").is_file():
+            return folder
+    raise EmbeddingError(
+        f"executor {socket.gethostname()} has no embedding at {recipe.embedding}: put it on a disk that every executor sees, "
+        "or send it to them: deniable.integrations.spark.ship_embedding(spark, NAME)"
+    )

@@ -1,0 +1,154 @@
+"""Folders of files through Spark, for those who write no Spark code: what ``deniable privatize --engine spark`` does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from deniable.errors import ClusterError, InvalidParameter, RecordError
+from deniable.integrations.spark.frames import check_unique, privatize, receipt
+from deniable.integrations.spark.session import session
+from deniable.integrations.spark.shipping import ship_embedding
+from deniable.records.columns import find_named_columns
+from deniable.records.layout import format_of
+from deniable.records.publish import beside, write_whole
+from deniable.text.receipt import Receipt
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+FORMATS = ("csv", "tsv", "jsonl", "parquet")
+
+_URI = re.compile(r"[a-z][a-z0-9+.-]+:/", re.IGNORECASE)
+
+# A cell may hold line ends, so a file is not cut within; a record that cannot be read must stop the job and not slip through
+# in a column of its own; and every file must have the columns of the first one, or private text would pass under another name.
+_READING: dict[str, dict[str, Any]] = {
+    "csv": {"header": True, "multiLine": True, "escape": '"', "mode": "FAILFAST", "enforceSchema": False},
+    "jsonl": {"mode": "FAILFAST"},
+    "parquet": {"mergeSchema": True},
+}
+_WRITING: dict[str, dict[str, Any]] = {
+    "csv": {"header": True, "escape": '"', "ignoreLeadingWhiteSpace": False, "ignoreTrailingWhiteSpace": False},
+    "jsonl": {"ignoreNullFields": False},
+    "parquet": {},
+}
+
+
+def privatize_files(
+    source: str,
+    target: str,
+    *,
+    columns: Sequence[str],
+    format: str | None = None,  # noqa: A002
+    master: str | None = None,
+    record_id: str | None = None,
+    receipt_path: Path | None = None,
+    force: bool = False,
+    **settings: Any,
+) -> Receipt:
+    """Release the files of a folder, or one file, into a new folder, and return the receipt, which is also written beside it.
+
+    Source and target are paths that every executor sees, or addresses that Spark reads (``hdfs://``, ``s3a://``). The part files
+    appear in the target when all are done, and ``_SUCCESS`` last. Without a key the noise is fresh: the frame is computed for this one
+    writing, and what a failed attempt drew is never published. ``settings`` are those of ``privatize``.
+
+    :raises InvalidParameter: if a setting is not allowed or a column is not there.
+    :raises RecordError: if the target is there already and is not to be replaced (``force``), or it and the source lie one in the other.
+    :raises ClusterError: if Spark cannot be started or gives up.
+    """
+    kind = _format(source, format)
+    noted = _receipt_path(target, receipt_path)
+    _check_target(source, target, noted, force=force)
+    with session(master) as spark, plain_errors():
+        frame = _read(spark, source, kind)
+        for name in columns:
+            find_named_columns([name], frame.columns, source)
+        if not str(spark.sparkContext.master).startswith("local"):
+            ship_embedding(spark, settings.get("embedding", "default"))
+        if record_id is not None and not settings.get("consistent"):
+            check_unique(frame, record_id)
+        released = privatize(frame, *columns, record_id=record_id, fresh_noise="key_file" not in settings, **settings)
+        made = receipt(frame, *columns, record_id=record_id, **settings)
+        _write(released, target, kind, force=force)
+    write_whole(noted, made.to_json())
+    return made
+
+
+def _format(source: str, given: str | None) -> str:
+    path = Path(source)
+    if given is None and not _URI.match(source):
+        if not path.exists():
+            raise RecordError(path, "is not there")
+        inside = sorted(path.rglob("[!._]*")) if path.is_dir() else [path]
+        kinds = {format_of(file) for file in inside if file.is_file()}
+        given = kinds.pop() if len(kinds) == 1 else None
+    if given is None:
+        raise InvalidParameter("format", source, f"the names of its files do not say one format; say it: one of {', '.join(FORMATS)}")
+    if given not in FORMATS:
+        raise InvalidParameter("format", given, f"Spark is given records with columns: one of {', '.join(FORMATS)}")
+    return given
+
+
+def _receipt_path(target: str, given: Path | None) -> Path:
+    if given is None and _URI.match(target):
+        raise InvalidParameter("receipt", None, "say where the receipt goes: it is private, and is not written beside an output elsewhere")
+    return beside(Path(target), ".receipt.json") if given is None else given
+
+
+def _check_target(source: str, target: str, noted: Path, *, force: bool) -> None:
+    if not (_URI.match(source) or _URI.match(target)):
+        begin, end = Path(source).resolve(), Path(target).resolve()
+        # Spark removes what it overwrites before it reads.
+        if begin == end or begin in end.parents or end in begin.parents:
+            raise RecordError(target, f"and the input {source} lie one in the other; name another folder")
+    for path in (Path(target), noted):
+        if not force and not _URI.match(str(path)) and path.exists():
+            raise RecordError(path, "exists already; replace it with --force")
+
+
+def _read(spark: SparkSession, source: str, kind: str) -> DataFrame:
+    reader = spark.read.options(**_READING["csv" if kind == "tsv" else kind])
+    if kind == "parquet":
+        return reader.parquet(source)
+    return reader.json(source) if kind == "jsonl" else reader.csv(source, sep="\t" if kind == "tsv" else ",")
+
+
+def _write(frame: DataFrame, target: str, kind: str, *, force: bool) -> None:
+    writer = frame.write.mode("overwrite" if force else "error").options(**_WRITING["csv" if kind == "tsv" else kind])
+    if kind == "parquet":
+        writer.parquet(target)
+    elif kind == "jsonl":
+        writer.json(target)
+    else:
+        writer.csv(target, sep="\t" if kind == "tsv" else ",")
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Turn what Spark reports over pages into one line that says what was wrong, without private text.
+
+    :raises ClusterError: with that line.
+    """
+    from py4j.protocol import Py4JError
+    from pyspark.errors import AnalysisException, PySparkException
+
+    try:
+        yield
+    except AnalysisException as error:  # about names and paths, before any record is read
+        raise ClusterError(f"Spark: {str(error).strip().splitlines()[0]}") from None
+    except PySparkException as error:
+        raise ClusterError(_in_one_line(str(error), error.getCondition())) from None
+    except Py4JError as error:
+        raise ClusterError(_in_one_line(str(error), None)) from None
+
+
+def _in_one_line(report: str, condition: str | None) -> str:
+    # An error of ours on an executor stands in the traceback that Spark sends back. Other reports may quote a record.
+    ours = re.findall(r"^deniable\.errors\.\w+: (.+)$", report, re.MULTILINE)
+    if ours:
+        return str(ours[-1])
+    return f"Spark gave up ({condition or 'no reason given'}); its logs say more, and may quote private text"

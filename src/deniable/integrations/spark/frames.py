@@ -1,0 +1,124 @@
+"""Data frames, at rest and streaming."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from deniable.errors import InvalidParameter
+from deniable.integrations.recipe import Recipe
+from deniable.integrations.spark.executor import TALLY, Task
+from deniable.records.columns import find_named_columns, untouched_columns
+from deniable.records.layout import Layout
+from deniable.records.receipts import relaxations_of
+from deniable.text.receipt import Receipt
+from deniable.text.tally import Tally
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+
+def privatize(frame: DataFrame, *columns: str, record_id: str | None = None, fresh_noise: bool = False, **settings: Any) -> DataFrame:
+    """Return the data frame with every word of the columns replaced; schema and the other columns stay.
+
+    ``settings`` are ``epsilon`` or ``record_epsilon``, ``embedding``, ``mechanism``, ``unknown``, ``punctuation``, ``case``,
+    ``keep_words``, ``key_file`` and ``consistent``. With a ``key_file``, ``record_id`` is the column that names each record and no other
+    (``check_unique``); the same record then gives the same words however often Spark computes it. The executors open the key file
+    themselves, under the same path. Without a key, ``fresh_noise=True`` says that this frame will be computed once: write it, and
+    read it back from there.
+
+    :raises InvalidParameter: if a column is not there or does not hold text, neither key nor fresh noise is chosen, or a setting
+        is not allowed.
+    :raises KeyFileError: if the key file cannot be read.
+    """
+    task = _task(frame, columns, record_id, settings)
+    if fresh_noise == (task.recipe.key_file is not None):
+        problem = (
+            "Spark may compute a frame more than once, and each time would be another release: give key_file= and record_id=, "
+            "or fresh_noise=True and write the result once"
+            if not fresh_noise
+            else "with a key_file the noise is not fresh; leave one of the two out"
+        )
+        raise InvalidParameter("fresh_noise", fresh_noise, problem)
+    if fresh_noise and frame.isStreaming:
+        problem = "a stream replays its last batch after every failure, which would be another release: give key_file= and record_id="
+        raise InvalidParameter("fresh_noise", True, problem)
+
+    def release(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return task.release(batches)
+
+    return frame.mapInArrow(release, frame.schema)
+
+
+def receipt(
+    frame: DataFrame,
+    *columns: str,
+    record_id: str | None = None,
+    fresh_noise: bool = False,  # noqa: ARG001 - so that it takes what privatize takes
+    **settings: Any,
+) -> Receipt:
+    """Return the receipt of releasing these columns of the data frame, given what ``privatize`` was given.
+
+    The counts come from a pass of their own over the private text, which draws and releases nothing. They are exact whatever
+    Spark had to try again, where a counter kept while releasing would count lost attempts too.
+
+    :raises InvalidParameter: if a column is not there, the frame is a stream, or a setting is not allowed.
+    """
+    task = _task(frame, columns, record_id, settings)
+    if frame.isStreaming:
+        raise InvalidParameter("frame", "a stream", "never ends; count its batches, or the files that were read")
+
+    def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return task.count(batches)
+
+    tally = Tally()
+    for row in frame.select(*map(_quoted, columns)).mapInArrow(count, f"{TALLY} string").collect():
+        tally.add(Tally.from_dict(json.loads(row[TALLY])))
+    private = task.recipe.make()
+    made = private.receipt_for(tally)
+    untouched = untouched_columns(frame.columns, [frame.columns.index(name) for name in columns])
+    public = made.public if untouched is None else (*made.public, f"released exactly as it is: {untouched}")
+    relaxations = relaxations_of(private, Layout(format="parquet", columns=columns))
+    return replace(made, public=public, relaxations=tuple(relaxations))
+
+
+def check_unique(frame: DataFrame, record_id: str) -> None:
+    """Do nothing if no two records have one id: under a key, their equal words would be released as equal.
+
+    :raises InvalidParameter: otherwise, with how many ids are repeated.
+    """
+    repeated = frame.groupBy(_quoted(record_id)).count().filter("`count` > 1").count()
+    if repeated:
+        problem = f"{repeated:,} of its values name more than one record, whose equal words would be released as equal; choose unique ids"
+        raise InvalidParameter("record_id", record_id, problem)
+
+
+def _task(frame: DataFrame, columns: tuple[str, ...], record_id: str | None, settings: dict[str, Any]) -> Task:
+    from pyspark.sql.types import IntegralType, StringType
+
+    recipe = Recipe(**settings)
+    find_named_columns(columns, frame.columns, "the data frame")
+    for name in columns:
+        if not isinstance(frame.schema[name].dataType, StringType):
+            raise InvalidParameter("columns", name, f"holds {frame.schema[name].dataType.simpleString()}, not text")
+    if recipe.record_epsilon is not None and len(columns) > 1:
+        problem = f"would be spent {len(columns)} times, once per column; name one column, or use epsilon"
+        raise InvalidParameter("record_epsilon", recipe.record_epsilon, problem)
+    if (recipe.key_file is None) != (record_id is None):
+        problem = "key_file= and record_id= go together: the noise is a function of the key and of what names the record"
+        raise InvalidParameter("record_id", record_id, problem)
+    if record_id is not None:
+        find_named_columns([record_id], frame.columns, "the data frame")
+        if not isinstance(frame.schema[record_id].dataType, StringType | IntegralType):
+            raise InvalidParameter("record_id", record_id, "must be a column of text or whole numbers")
+        if record_id in columns:
+            raise InvalidParameter("record_id", record_id, "is itself released as other words; a record is named by something that stays")
+    return Task(recipe=recipe.pinned(), columns=columns, record_id=record_id)
+
+
+def _quoted(name: str) -> str:
+    """Return a column's name so that Spark takes dots in it for dots."""
+    return "`" + name.replace("`", "``") + "`"

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from deniable import Embedding, EmbeddingNotFound, InvalidParameter, MalformedEmbedding
+from deniable.embeddings import store
+from deniable.integrations.recipe import Recipe
+
+
+def test_equal_settings_make_equal_recipes_and_one_privatizer_per_process(name: str) -> None:
+    one, other = (Recipe(epsilon=epsilon, embedding=name, keep_words=words) for epsilon, words in ((6, ["a", "b"]), (6.0, ("b", "a"))))
+    assert one == other
+    assert one.described() == other.described()
+    assert one.shared() is pickle.loads(pickle.dumps(other)).shared()
+    assert one.make() is not one.make()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"epsilon": 6, "record_epsilon": 6},
+        {"epsilon": 0},
+        {"record_epsilon": "6"},
+        {"epsilon": 6, "unknown": "keep"},
+        {"epsilon": 6, "keep_words": "word"},
+    ],
+)
+def test_settings_that_are_not_allowed_are_refused_before_anything_is_opened(settings: dict[str, object]) -> None:
+    with pytest.raises(InvalidParameter):
+        Recipe(embedding="there-is-none", **settings)  # type: ignore[arg-type]
+
+
+def test_a_pinned_recipe_refuses_another_embedding_of_the_same_name(name: str) -> None:
+    pinned = Recipe(epsilon=6, embedding=name).pinned()
+    pinned.make()
+    store.remove(name)
+    store.save(Embedding(["other"], np.ones((1, 2)), name=name), name)
+    with pytest.raises(MalformedEmbedding, match="another embedding here"):
+        pinned.make()
+
+
+def test_an_embedding_that_is_not_installed_is_named(home: object) -> None:
+    with pytest.raises(EmbeddingNotFound, match="nowhere"):
+        Recipe(epsilon=6, embedding="nowhere").pinned()

@@ -1,0 +1,166 @@
+"""Data frames on a real cluster of this machine, started once for all tests."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deniable import Embedding, EmbeddingNotFound, InvalidParameter, Keyed, KeyFileError, Multivariate, Privatizer
+from deniable.integrations.spark import privatize, privatized, receipt, ship_embedding
+from deniable.keyed.key_file import write_new_key
+from spark_place import RECORDS, Place
+
+pytestmark = pytest.mark.xdist_group("spark")
+
+
+def kill_the_executor_once(batches: Iterator[Any], mark: Path) -> Iterator[Any]:
+    """Pass batches on; the first process that has passed two of them kills the JVM it works for."""
+    for number, batch in enumerate(batches):
+        if number == 2:
+            try:
+                mark.touch(exist_ok=False)
+            except FileExistsError:
+                pass
+            else:
+                python_daemon = Path(f"/proc/{os.getppid()}/status").read_text()
+                executor = next(int(line.split()[1]) for line in python_daemon.split("\n") if line.startswith("PPid:"))
+                os.kill(executor, signal.SIGKILL)
+        yield batch
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="finds the executor in /proc")
+def test_with_an_executor_killed_every_record_comes_once_and_as_on_one_machine(place: Place) -> None:
+    mark = place.folder / "killed"
+    place.spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "4")
+    released = privatize(place.frame, "text", epsilon=1, embedding="tiny", key_file=place.key, record_id="id")
+    executors = place.spark.sparkContext._jsc.sc().statusTracker()
+    before = {info.host() + str(info.port()) for info in executors.getExecutorInfos()}
+    target = place.folder / "survived"
+    released.mapInArrow(lambda batches: kill_the_executor_once(batches, mark), released.schema).write.parquet(str(target))
+    assert mark.exists()
+    assert {info.host() + str(info.port()) for info in executors.getExecutorInfos()} != before
+    rows = place.spark.read.parquet(str(target)).collect()
+    assert len(rows) == RECORDS
+    assert {row.id: row.text for row in rows} == place.one_machine()
+    assert all(row.note == f"kept {row.id}" for row in rows)
+
+
+def test_computed_again_a_keyed_frame_is_the_same_and_a_fresh_one_is_another_release(place: Place) -> None:
+    keyed = privatize(place.frame, "text", epsilon=1, embedding="tiny", key_file=place.key, record_id="id").select("id", "text")
+    assert {row.id: row.text for row in keyed.repartition(3).collect()} == place.one_machine()
+    fresh = privatize(place.frame, "text", epsilon=1, embedding="tiny", fresh_noise=True).select("id", "text")
+    one, two = ({row.id: row.text for row in fresh.collect()} for _ in range(2))
+    assert one != two
+    assert [one[i] is None for i in range(RECORDS)] == [text is None for text in place.texts]
+    # Tasks and processes that started from the same state would repeat one another's noise on equal texts.
+    same = place.spark.range(64).selectExpr("id", f"'{' '.join(['word1'] * 30)}' as text").repartition(8)
+    assert privatize(same, "text", epsilon=1e-3, embedding="tiny", fresh_noise=True).select("text").distinct().count() == 64
+
+
+def test_the_expression_releases_as_one_machine_does(place: Place) -> None:
+    released = place.frame.select("id", privatized("text", "id", epsilon=1, embedding="tiny", key_file=place.key).alias("text"))
+    assert {row.id: row.text for row in released.collect()} == place.one_machine()
+
+
+def test_several_columns_get_noise_of_their_own(place: Place) -> None:
+    text = " ".join(["word1"] * 30)
+    frame = place.spark.createDataFrame([(1, text, text)], "id long, a string, b string")
+    row = privatize(frame, "a", "b", epsilon=1e-3, embedding="tiny", key_file=place.key, record_id="id").collect()[0]
+    assert row.a != row.b
+
+
+def test_the_receipt_counts_what_is_released_and_says_what_is_not(place: Place) -> None:
+    settings: dict[str, Any] = {"epsilon": 1, "embedding": "tiny", "key_file": place.key}
+    made = receipt(place.frame, "text", record_id="id", **settings).to_dict()
+    local = Privatizer(Multivariate(Embedding.open("tiny"), epsilon=1), randomness=Keyed.from_file(place.key))
+    local.many(place.texts, record_ids=range(RECORDS))
+    expected = local.receipt().to_dict()
+    for part in ("counts", "budget", "randomness", "guarantee", "embedding"):
+        assert made[part] == expected[part]
+    assert all(name in made["public"][-1] for name in ("released exactly as it is", "id", "note"))
+    both = receipt(place.frame, "text", "note", epsilon=1, embedding="tiny", fresh_noise=True).to_dict()
+    assert both["counts"]["records"] == 2 * RECORDS
+    assert "2 columns are privatized" in both["relaxations"][-1]
+
+
+def test_files_that_keep_arriving_are_released_once_each(place: Place) -> None:
+    arriving, target = place.folder / "arriving", place.folder / "streamed"
+    arriving.mkdir()
+
+    def run(first: int, last: int) -> None:
+        rows = [{"id": i, "text": place.texts[i]} for i in range(first, last)]
+        (arriving / f"{first}.json").write_text("\n".join(json.dumps(row) for row in rows))
+        stream = place.spark.readStream.schema("id long, text string").json(str(arriving))
+        released = privatize(stream, "text", epsilon=1, embedding="tiny", key_file=place.key, record_id="id")
+        query = released.writeStream.option("checkpointLocation", str(place.folder / "checkpoint")).trigger(availableNow=True)
+        query.start(str(target), format="parquet").awaitTermination()
+
+    run(0, 20)
+    run(20, 50)
+    rows = place.spark.read.parquet(str(target)).collect()
+    assert len(rows) == 50
+    assert {row.id: row.text for row in rows} == place.one_machine(range(50), place.texts[:50])
+
+
+def test_an_embedding_that_was_sent_is_used_where_the_disk_is_not_shared(place: Place) -> None:
+    folder = place.install("sent")
+    settings: dict[str, Any] = {"epsilon": 1e6, "embedding": "sent", "fresh_noise": True}
+    released = privatize(place.frame, "text", **settings).select("text")
+    ship_embedding(place.spark, "sent")
+    folder.rename(place.folder / "moved away")
+    assert all(row.text is None or row.text.startswith("word") for row in released.collect())
+    with pytest.raises(EmbeddingNotFound):
+        privatize(place.frame, "text", **settings)
+
+
+def test_an_executor_without_the_embedding_or_the_key_says_so(place: Place) -> None:
+    folder = place.install("gone")
+    key = place.folder / "gone.key"
+    write_new_key(key)
+    frame = place.spark.createDataFrame([(1, "word1")], "id long, text string").coalesce(1)
+    # Spark remembers the failure of a frame, so each is made of its own.
+    without_key, without_both = (
+        privatize(frame, "text", epsilon=epsilon, embedding="gone", key_file=key, record_id="id") for epsilon in (1, 2)
+    )
+    key.rename(place.folder / "another name")
+    with pytest.raises(Exception, match=r"gone\.key: is not there.*every executor opens the key file itself"):
+        without_key.collect()
+    folder.rename(place.folder / "elsewhere")
+    with pytest.raises(Exception, match=r"has no embedding at .*gone: put it on a disk .*ship_embedding"):
+        without_both.collect()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"columns": ["txet"]}, "text"),
+        ({"columns": ["id"]}, "holds bigint, not text"),
+        ({"columns": []}, "say which columns"),
+        ({"key_file": None, "record_id": None}, "more than once"),
+        ({"fresh_noise": True}, "not fresh"),
+        ({"record_id": None}, "go together"),
+        ({"record_id": "nothing"}, "none of that name"),
+        ({"record_id": "text"}, "itself released"),
+        ({"epsilon": 0}, "greater than 0"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_before_any_work(place: Place, change: dict[str, Any], message: str) -> None:
+    settings = {"columns": ["text"], "epsilon": 1, "embedding": "tiny", "key_file": place.key, "record_id": "id", **change}
+    frame = place.spark.createDataFrame([(1, "a")], "id long, text string")
+    with pytest.raises(InvalidParameter, match=message):
+        privatize(frame, *settings.pop("columns"), **settings)
+
+
+def test_a_stream_without_a_key_and_a_wrong_key_file_are_refused(place: Place) -> None:
+    (place.folder / "empty").mkdir()
+    stream = place.spark.readStream.schema("id long, text string").json(str(place.folder / "empty"))
+    with pytest.raises(InvalidParameter, match="replays"):
+        privatize(stream, "text", epsilon=1, embedding="tiny", fresh_noise=True)
+    with pytest.raises(KeyFileError, match="is not there"):
+        privatize(place.frame, "text", epsilon=1, embedding="tiny", key_file=place.folder / "none", record_id="id")

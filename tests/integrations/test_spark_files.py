@@ -1,0 +1,162 @@
+"""Folders of files through Spark, as ``deniable privatize --engine spark`` takes them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from deniable import InvalidParameter, RecordError
+from deniable.cli import main
+from deniable.errors import ClusterError
+from deniable.integrations.spark import privatize_files
+from spark_cluster import SMALL_AND_QUICK_TO_START
+from spark_place import Place
+
+pytestmark = pytest.mark.xdist_group("spark")
+
+AWKWARD = ["plain word1", 'a "quoted" word2', "two\nlines, word3", " spaces ", None]
+
+
+def write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def read_csv_folder(folder: Path) -> list[dict[str, str]]:
+    rows = []
+    for part in sorted(folder.glob("part-*")):
+        with part.open(encoding="utf-8", newline="") as file:
+            rows += list(csv.DictReader(file))
+    return rows
+
+
+def test_the_command_releases_a_folder_of_csv_as_one_machine_would(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    rows = [{"id": i, "note": text, "text": f"word{i} {text}"} for i, text in enumerate(AWKWARD * 3) if text is not None]
+    write_csv(folder / "a.csv", rows[:5])
+    write_csv(folder / "b.csv", rows[5:])
+    arguments = ["--engine", "spark", "--column", "text", "--epsilon", "1", "--embedding", "tiny", "--key-file", str(place.key)]
+    monkeypatch.setattr(sys, "argv", ["deniable", "privatize", str(folder), *arguments, "--record-id", "id", "-o", str(tmp_path / "out")])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code in (None, 0), capsys.readouterr().err
+    released = {int(row["id"]): row for row in read_csv_folder(tmp_path / "out")}
+    assert len(released) == len(rows)
+    texts = place.one_machine([row["id"] for row in rows], [row["text"] for row in rows])
+    assert {key: row["text"] for key, row in released.items()} == texts
+    assert {key: row["note"] for key, row in released.items()} == {row["id"]: row["note"] for row in rows}
+    assert (tmp_path / "out" / "_SUCCESS").exists()
+    receipt = json.loads((tmp_path / "out.receipt.json").read_text())
+    assert receipt["counts"]["records"] == len(rows)
+    assert receipt["randomness"]["source"] == "keyed"
+
+
+def test_a_job_that_is_killed_has_published_nothing_and_run_again_releases_the_same_words(place: Place, tmp_path: Path) -> None:
+    write_csv(tmp_path / "in.csv", [{"id": i, "text": text or ""} for i, text in enumerate(place.texts)])
+    target = tmp_path / "out"
+    arguments = ["privatize", str(tmp_path / "in.csv"), "--engine", "spark", "--master", "local[1]", "--output", str(target), "--force"]
+    arguments += ["--column", "text", "--epsilon", "1", "--embedding", "tiny", "--key-file", str(place.key), "--record-id", "id"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "SPARK_LOCAL_IP": "127.0.0.1"}
+    environment["JDK_JAVA_OPTIONS"] = SMALL_AND_QUICK_TO_START
+    command = [sys.executable, "-c", "from deniable.cli import main; main()", *arguments]
+    with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL, start_new_session=True) as job:
+        while job.poll() is None and not (target / "_temporary").exists():
+            time.sleep(0.02)
+        os.killpg(job.pid, signal.SIGKILL)
+    assert not list(target.glob("part-*"))
+    assert not (target / "_SUCCESS").exists()
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    released = {int(row["id"]): row["text"] for row in read_csv_folder(target)}
+    assert released == {i: text or "" for i, text in place.one_machine(texts=[text or "" for text in place.texts]).items()}
+
+
+def test_json_lines_and_parquet_keep_their_values(place: Place, tmp_path: Path) -> None:
+    rows = [{"id": i, "stars": i / 2, "text": text} for i, text in enumerate(AWKWARD)]
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    pa.parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "in.parquet")
+    for kind in ("jsonl", "parquet"):
+        target = tmp_path / f"out-{kind}"
+        privatize_files(str(tmp_path / f"in.{kind}"), str(target), columns=["text"], epsilon=1e6, embedding="tiny")
+        parts = list(target.glob("part-*"))
+        if kind == "jsonl":
+            released = [json.loads(line) for part in parts for line in part.read_text().splitlines()]
+        else:
+            released = [row for part in parts for row in pa.parquet.read_table(part).to_pylist()]
+        assert [(row["id"], row["stars"]) for row in released] == [(row["id"], row["stars"]) for row in rows]
+        assert released[0]["text"].endswith("word1")
+        assert released[-1]["text"] is None
+
+
+def test_what_cannot_be_released_safely_is_refused_with_one_line(place: Place, tmp_path: Path) -> None:
+    folder = tmp_path / "mixed"
+    folder.mkdir()
+    write_csv(folder / "a.csv", [{"id": 1, "text": "word1"}])
+    settings: dict[str, Any] = {"epsilon": 1e6, "embedding": "tiny"}
+    with pytest.raises(InvalidParameter, match="none of that name"):
+        privatize_files(str(folder), str(tmp_path / "out"), columns=["txet"], **settings)
+    # Were the columns of the second file taken by their place, its texts would be released under the name of ids.
+    write_csv(folder / "b.csv", [{"text": "private words", "id": 2}])
+    with pytest.raises(ClusterError) as raised:
+        privatize_files(str(folder), str(tmp_path / "out"), columns=["text"], **settings)
+    assert "\n" not in str(raised.value)
+    assert not list((tmp_path / "out").glob("part-*"))
+    (tmp_path / "bad.jsonl").write_text('{"text": "word1"}\n{"text": "half a rec\n')
+    with pytest.raises(ClusterError) as raised:
+        privatize_files(str(tmp_path / "bad.jsonl"), str(tmp_path / "out2"), columns=["text"], **settings)
+    assert "half a rec" not in str(raised.value)
+    assert not list((tmp_path / "out2").glob("part-*"))
+
+
+def test_repeated_ids_and_outputs_that_exist_are_refused(place: Place, tmp_path: Path) -> None:
+    write_csv(tmp_path / "twice.csv", [{"id": 1, "text": "word1"}, {"id": 1, "text": "word2"}])
+    settings: dict[str, Any] = {"columns": ["text"], "epsilon": 1, "embedding": "tiny"}
+    with pytest.raises(InvalidParameter, match="1 of its values name more than one record"):
+        privatize_files(str(tmp_path / "twice.csv"), str(tmp_path / "out"), **settings, key_file=place.key, record_id="id")
+    (tmp_path / "out").mkdir()
+    with pytest.raises(RecordError, match="exists already"):
+        privatize_files(str(tmp_path / "twice.csv"), str(tmp_path / "out"), **settings)
+
+
+def test_settings_are_checked_before_spark_is_started(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"columns": ["text"], "epsilon": 1}
+    with pytest.raises(RecordError, match="is not there"):
+        privatize_files(str(tmp_path / "nothing"), str(tmp_path / "out"), **settings)
+    with pytest.raises(InvalidParameter, match="say it"):
+        privatize_files(str(tmp_path), str(tmp_path / "out"), **settings)
+    with pytest.raises(InvalidParameter, match="records with columns"):
+        privatize_files(str(tmp_path), str(tmp_path / "out"), **settings, format="text")
+    write_csv(tmp_path / "in.csv", [{"id": 1, "text": "word1"}])
+    for target in (tmp_path / "in.csv", tmp_path, tmp_path / "in.csv" / "out"):
+        with pytest.raises(RecordError, match="lie one in the other"):
+            privatize_files(str(tmp_path / "in.csv"), str(target), **settings, force=True)
+    with pytest.raises(InvalidParameter, match="where the receipt goes"):
+        privatize_files("s3a://bucket/in", "s3a://bucket/out", **settings, format="csv")
+
+
+def test_without_java_there_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from deniable.integrations.spark.session import check_java
+
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ClusterError, match="needs Java 17 or newer and there is none on the PATH; install one"):
+        check_java()
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
+    with pytest.raises(ClusterError, match="none in JAVA_HOME"):
+        check_java()
