@@ -1,8 +1,8 @@
 """The answer ranker of InsuranceQA: one biLSTM for questions and answers, compared by GESD, trained by a margin.
 
 After the paper: 141 units a direction, max-pooling over time, unit length; GESD(a, b) = 1/(1 + ‖a - b‖) · 1/(1 + exp(-γ(a·b + c)))
-with γ = c = 1; loss max(0, 0.2 - s⁺ + s⁻) with the hardest of 50 random negatives. The negatives are compared by the
-encodings that the answers had at the start of the epoch, so that 50 of them cost no more than one.
+with γ = c = 1; loss max(0, 0.2 - s⁺ + s⁻) with the hardest of 50 random negatives. The negatives are right answers to other
+questions of the batch, so that 50 of them are compared by their present encodings and cost no more than one.
 """
 
 from __future__ import annotations
@@ -76,15 +76,14 @@ def train_ranker(
     right_pairs = pair_questions * len(answers) + pair_answers
     best = BestSoFar(model, patience=recipe.patience)
     for _ in range(recipe.epochs):
-        known_answers, known_questions = encoded(model, answers), encoded(model, questions)
         model.train()
         for pairs in shuffled_batches(answers.lengths[pair_answers], recipe.batch, rng):
             asked, right = pair_questions[pairs], pair_answers[pairs]
-            wrong = _hardest(known_questions[_there(asked, device)], known_answers, asked, right_pairs, recipe.negatives, rng)
-            question, good, bad = (
-                _encode(model, texts, chosen) for texts, chosen in ((questions, asked), (answers, right), (answers, wrong))
-            )
-            loss = torch.relu(recipe.margin - gesd(question, good) + gesd(question, bad)).mean()
+            question, good = _encode(model, questions, asked), _encode(model, answers, right)
+            similar = gesd(question[:, None], good[None])
+            allowed = _there(_negatives(asked, right, len(answers), right_pairs, recipe.negatives, rng), device)
+            hardest = similar.masked_fill(~allowed, -1.0).amax(dim=1)
+            loss = torch.relu(recipe.margin - similar.diagonal() + hardest).mean()
             optimiser.zero_grad(set_to_none=True)
             loss.backward()  # type: ignore[no-untyped-call]
             nn.utils.clip_grad_norm_(model.parameters(), 5.0)
@@ -129,15 +128,15 @@ def _encode(model: Ranker, texts: DeviceTexts, chosen: Ids) -> Tensor:
     return vectors[_there(np.argsort(order, kind="stable"), vectors.device)]
 
 
-def _hardest(questions: Tensor, answers: Tensor, asked: Ids, right_pairs: Ids, negatives: int, rng: np.random.Generator) -> Ids:
-    """Return for each question the most similar of so many random answers that are not right."""
-    drawn = rng.integers(0, len(answers), (len(asked), negatives))
-    wrong = ~np.isin(asked[:, None] * len(answers) + drawn, right_pairs)
-    similar = gesd(questions[:, None], answers[_there(drawn, answers.device)])
-    similar[_there(~wrong, similar.device)] = -torch.inf
-    places = similar.argmax(dim=1).cpu().numpy()
-    hardest: Ids = drawn[np.arange(len(asked)), places]
-    return hardest
+def _negatives(
+    asked: Ids, right: Ids, answers: int, right_pairs: Ids, count: int, rng: np.random.Generator
+) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+    """Return which answers of the batch (columns) are among the random wrong ones of each question (rows): at most ``count``."""
+    wrong = ~np.isin(asked[:, None] * answers + right[None], right_pairs)
+    order = np.where(wrong, rng.random(wrong.shape), np.inf)
+    last = np.partition(order, min(count, len(asked)) - 1, axis=1)[:, min(count, len(asked)) - 1]
+    chosen: np.ndarray[tuple[int, ...], np.dtype[np.bool_]] = wrong & (order <= last[:, None])
+    return chosen
 
 
 def _there(array: np.ndarray[tuple[int, ...], np.dtype[np.generic]], device: torch.device) -> Tensor:
