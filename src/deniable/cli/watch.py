@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 import time
 from datetime import datetime
 from pathlib import Path
@@ -85,15 +87,26 @@ def watch(
     )
     settings = Settings(settle=settle, workers=workers, progress=None if quiet or not sys.stderr.isatty() else Progress)
     watching = Watch(private, folder, out, layout_of, settings=settings, say=say)
+    stopped = threading.Event()
+
+    def stop(*_: object) -> None:
+        # A KeyboardInterrupt that happens to be raised in a callback is dropped by Python; the event is not.
+        stopped.set()
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, stop)
     try:
         watching.look()
-        while not once:
+        while not once and not stopped.is_set():
             time.sleep(every)
             watching.look()
     except KeyboardInterrupt:
-        say("stopped; what was begun is continued by the same command")
-        raise typer.Exit(130) from None
+        stopped.set()
     finally:
+        signal.signal(signal.SIGINT, before)
         watching.close()
+    if stopped.is_set():
+        say("stopped; what was begun is continued by the same command")
+        raise typer.Exit(130)
     if watching.failed:
         raise typer.Exit(1)

@@ -209,7 +209,8 @@ class Block {
 
     void consider(std::size_t o, std::size_t j, std::int64_t position) {
         Ray& ray = at(o, j);
-        if (position == ray.winner || !std::isfinite(t_.half[position])) return;
+        // A test so weak that everything passes lets the empty tiles behind the last one through as well.
+        if (std::size_t(position) >= t_.tiles * kRayTile || position == ray.winner || !std::isfinite(t_.half[position])) return;
         double rise, cost;
         line_difference(vector(position), vector(ray.winner), origin(o), t_.directions + j * t_.dimension, t_.dimension, rise, cost);
         if (!(rise > 0.0)) return;
