@@ -48,5 +48,5 @@ def labelled_records(
 class _Labels(Naming):
     """Names a record by its label: readers take the label along as they would an id, but many records may share one."""
 
-    def names(self, record: int, given: object, columns: Sequence[str]) -> tuple[RecordId, ...]:
+    def names(self, record: int, given: object, columns: Sequence[str]) -> tuple[RecordId, ...]:  # noqa: ARG002 - as a naming has it
         return ("" if given is None else str(given),) * len(columns)
