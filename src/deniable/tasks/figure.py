@@ -32,7 +32,7 @@ def curve(points: list[Point], score: str, *, title: str, label: str, baselines:
     axes.set_ylabel(label)
     axes.set_title(title)
     axes.legend(loc="lower right" if not baselines else "best")
-    _say_how_often_words_stay(axes, sorted({p.epsilon for p in points if p.epsilon is not None}), unchanged)
+    _say_how_often_words_stay(axes, sorted({p.epsilon for p in points if p.epsilon in unchanged}), unchanged)
     return figure
 
 
@@ -42,5 +42,5 @@ def _say_how_often_words_stay(axes: object, epsilons: list[float], unchanged: di
     for epsilon in epsilons:  # labels need room
         if not shown or epsilon - shown[-1] >= 0.09 * (epsilons[-1] - epsilons[0]):
             shown.append(epsilon)
-    upper.set_xticks(shown, [f"{unchanged[e]:.2f}" for e in shown])
+    upper.set_xticks(shown, [f"{unchanged[e]:.{2 if unchanged[e] < 0.985 else 3}f}" for e in shown])
     upper.set_xlabel("average N_w: how often a word stays itself")

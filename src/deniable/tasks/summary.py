@@ -49,7 +49,7 @@ def points_of(outcomes: Iterable[dict[str, Any]]) -> list[Point]:
 
 
 def markdown_table(points: list[Point], unchanged: dict[float, float]) -> str:
-    """Return the points as a Markdown table: scores as mean (lowest to highest), words changed, average N_w."""
+    """Return the points as a Markdown table: scores as mean (lowest to highest), words changed, average N_w where it is known."""
     scores = list(points[0].scores)
     lines = [
         "| perturbed | ε | average N_w | words changed | runs | " + " | ".join(scores) + " |",
@@ -59,7 +59,7 @@ def markdown_table(points: list[Point], unchanged: dict[float, float]) -> str:
         cells = [
             PLACES[point.at],
             "" if point.epsilon is None else f"{point.epsilon:g}",
-            "" if point.epsilon is None else f"{unchanged[point.epsilon]:.3f}",
+            f"{unchanged[point.epsilon]:.3f}" if point.epsilon in unchanged else "",
             "" if point.epsilon is None else f"{point.changed:.1%}",
             str(point.runs),
         ]
