@@ -29,8 +29,8 @@ of the unperturbed score that is lost:
 """
 
 AGAINST_THE_PAPER = """**Where we agree.** Scores rise with ε on all tasks, at both times, and come close to the unperturbed
-score, but for what unknown words cost. Of the three tasks the binary one loses least. Question answering loses most at test time; at training time
-it and Enron change places from one ε to the next.
+score, but for what unknown words cost. Of the three tasks the binary one loses least. Question answering loses most at
+test time; at training time it and Enron change places from one ε to the next.
 
 **Where we do not.** The paper calls the binary task robust at training and test time. That holds only where most words stay as they
 are: see the ε and the N_w above. Where an average word stays itself less than every second time, accuracy on IMDb falls by more than
