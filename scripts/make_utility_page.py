@@ -23,7 +23,7 @@ from deniable.tasks.registry import TASKS
 from deniable.tasks.summary import markdown_table
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-RESULTS, FIGURES = DOCS / "experiments" / "utility.json", DOCS / "figures"
+RESULTS, PAGE, FIGURES = DOCS / "experiments" / "utility.json", DOCS / "experiments" / "utility.md", DOCS / "figures"
 CLAIMED_LOSS = 0.02
 COMPARED = (11.65, 14.56, 17.47, 23.3, 34.95, 52.42)
 
@@ -57,7 +57,7 @@ def main() -> None:
     ]
     parts = [HEAD, _short(experiments, baselines, unchanged), *sections, _claim(experiments, unchanged)]
     parts += [_compared(experiments, unchanged), _missing(experiments), _how(experiments)]
-    (DOCS / "experiments" / "utility.md").write_text("\n".join(part for part in parts if part), encoding="utf-8")
+    PAGE.write_text("\n".join(part for part in parts if part), encoding="utf-8")
 
 
 def _unchanged() -> dict[str, dict[float, float]]:
