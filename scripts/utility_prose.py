@@ -51,7 +51,7 @@ HOW = """## How it is repeated
 The tasks ran on one GPU; a processor does the same more slowly. The noise is secure and not seeded: scores differ a little each time. The
 models are seeded by the number of the run (1, 2, 3).
 
-```sh
+```text
 deniable embeddings add glove.840B.300d.34k.w2v.txt --name glove-840B-300d-34k
 deniable reproduce imdb --data imdb_50k.jsonl.xz --embedding glove-840B-300d-34k --device cuda \\
     -e 5.82 -e 8.74 -e 11.65 -e 14.56 -e 17.47 -e 23.3 -e 29.12 -e 34.95 -e 40.77 -e 46.6 -e 52.42

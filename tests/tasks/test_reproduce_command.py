@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 import torch
-from made_reviews import made_reviews
 from typer.testing import CliRunner
 
 from deniable import Embedding
 from deniable.cli.app import app
 from deniable.errors import InvalidParameter, TaskDataError
 from deniable.tasks import imdb
+from made_reviews import made_reviews
 
 run = CliRunner()
 
@@ -26,11 +26,10 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setattr(imdb, name, value)
     rows = []
     for split, seed in (("train", 1), ("test", 2)):
-        good, bad = [], []
         reviews = made_reviews(400, seed)
-        for text, label in zip(reviews.texts, reviews.labels, strict=True):
-            (good if label else bad).append({"split": split, "label": label, "text": text})
-        rows += [*good[:30], *bad[:30]]
+        for wanted in (0, 1):
+            texts = [text for text, label in zip(reviews.texts, reviews.labels, strict=True) if label == wanted]
+            rows += [{"split": split, "label": wanted, "text": text} for text in texts[:30]]
     file = tmp_path / "imdb.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return file

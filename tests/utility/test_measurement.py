@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_texts import csv_of, made_rows
 
 from deniable import Embedding, Multivariate
 from deniable.errors import DeniableError, InvalidParameter, TaskDataError
@@ -18,6 +17,7 @@ from deniable.utility.measurement import majority_of, measure, scores_of, strati
 from deniable.utility.staying import average_unchanged
 from deniable.utility.texts import read_classified
 from deniable.utility.version import Learner, original_version, released_version
+from made_texts import csv_of, made_rows
 
 
 def found_in(
@@ -146,9 +146,9 @@ def test_data_that_teaches_nothing_is_refused(rows: list[tuple[str, str]], says:
 
 def test_a_missing_column_is_named_and_the_same_column_twice_refused(tmp_path: Path) -> None:
     file = csv_of(made_rows(40), tmp_path / "a.csv")
-    for columns in ({"text_column": "body", "label_column": "y"}, {"text_column": "t", "label_column": "class"}):
+    for text, label in (("body", "y"), ("t", "class")):
         with pytest.raises(InvalidParameter, match="none of that name"):
-            read_classified(file, **columns)
+            read_classified(file, text_column=text, label_column=label)
     with pytest.raises(InvalidParameter, match="another one"):
         read_classified(file, text_column="t", label_column="t")
     with pytest.raises((DeniableError, OSError)):
