@@ -60,6 +60,16 @@ def test_exposed_words_are_protected_and_the_result_is_evaluated_again() -> None
     assert run("privatize", "--embedding", "safe", "--epsilon", "2", text="w7\n").stdout.strip() != ""
 
 
+def test_without_an_epsilon_protection_finds_the_one_at_which_few_words_need_it() -> None:
+    alone = calibrated("--max-unchanged", "0.6")["epsilon"]
+    answer = calibrated("--max-unchanged", "0.6", "--protect", "nearest", "--most-protected", "0.05", "--as", "safe")
+    made = answer["protected"]
+    assert answer["epsilon"] > alone  # the isolated word no longer decides
+    assert 1 <= made["words_mapped"] <= 6
+    assert made["exposed_words_left"] == 0
+    assert made["largest_unchanged"] <= 0.6
+
+
 def test_without_targets_there_is_a_table_and_every_word_is_written(tmp_path: Path) -> None:
     shown = run(
         "calibrate", "--embedding", "small", "--rays", "50", "--parquet", str(tmp_path / "words.parquet"), "--csv", str(tmp_path / "w.csv")

@@ -135,7 +135,7 @@ def jackknife(envelope: Envelope, epsilon: float, gamma: GammaFunction, eta: flo
     return float(errors[0]), errors[1:]
 
 
-def _pieces(envelope: Envelope, epsilon: float, gamma: GammaFunction) -> tuple[Ids, Floats, Ids]:
+def _pieces(envelope: Envelope, epsilon: float, gamma: GammaFunction | ChiFunction) -> tuple[Ids, Floats, Ids]:
     """Return the words of all pieces of all rays, how likely a ray's length ends in them, and the rays they belong to."""
     rays = len(envelope.counts)
     owners = np.repeat(np.arange(rays), envelope.counts)

@@ -30,6 +30,7 @@ def calibrate(
     words: Annotated[Path | None, typer.Option(help="Look only at the words in this file, one a line.")] = None,
     sample: Annotated[int | None, typer.Option(help="Look only at so many words, drawn at random: a quick look.")] = None,
     protect: Annotated[str | None, typer.Option(metavar="nearest|unknown", help="Let exposed words go in as others.")] = None,
+    most_protected: Annotated[float, typer.Option(help="With --protect and no --epsilon: the share of the words it may take.")] = 0.01,
     save_as: Annotated[str | None, typer.Option("--as", help="The name to install the protected embedding under.")] = None,
     csv: Annotated[Path | None, typer.Option(help="Where to write every word's values as CSV.")] = None,
     parquet: Annotated[Path | None, typer.Option(help="Where to write every word's values as Parquet.")] = None,
@@ -44,12 +45,12 @@ def calibrate(
     """Find the largest ε that meets targets for every word, name the words that hardly change, and write a page about it.
 
     Without targets the page covers a range of ε that is found, from all words changed to none. An interrupted run is
-    continued by the same command. With --protect and one --epsilon, the words that miss the targets at that ε are exposed and
-    go in as others.
+    continued by the same command. With --protect the words that miss the targets are exposed and go in as others: at the
+    given --epsilon, or at the largest ε where at most the share --most-protected does.
     """
     import numpy as np
 
-    from deniable.calibration.choice import Targets, choose
+    from deniable.calibration.choice import Targets, choose, choose_for_protection
     from deniable.calibration.choice import evaluate as evaluated
     from deniable.cli.calibration_report import check_known, write_report
     from deniable.embeddings.embedding import Embedding
@@ -59,8 +60,8 @@ def calibrate(
     targets = Targets(max_unchanged=max_unchanged, min_distinct=min_distinct, quantile=quantile)
     epsilons = [validated_epsilon(e) for e in epsilon or ()]
     aimed = max_unchanged is not None or min_distinct is not None
-    if protect is not None and (save_as is None or not aimed or len(epsilons) != 1 or words is not None or sample is not None):
-        raise typer.BadParameter("--protect needs --as NAME, a target, one --epsilon, and all words")
+    if protect is not None and (save_as is None or not aimed or len(epsilons) > 1 or words is not None or sample is not None):
+        raise typer.BadParameter("--protect needs --as NAME, a target, at most one --epsilon, and all words")
     if protect is not None and save_as is not None:
         from deniable.embeddings.store import free_place
 
@@ -82,8 +83,10 @@ def calibrate(
     grid = np.array(epsilons) if epsilons else None
     calibration = _run(opened, ids, rays, grid, walks=walks, quiet=quiet)
     choice: Choice | None = None
-    if protect is not None or (aimed and epsilons and len(epsilons) == 1):
+    if aimed and len(epsilons) == 1:
         choice = evaluated(calibration, epsilons[0], targets)
+    elif protect is not None:
+        choice = choose_for_protection(calibration, targets, most_protected=most_protected)
     elif aimed:
         choice = choose(calibration, targets)
     drawn = report is not None or figures is not None

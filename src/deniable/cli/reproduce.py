@@ -48,7 +48,7 @@ def reproduce(
     from deniable.neighbours import set_device
     from deniable.neighbours.threads import threads
     from deniable.parameters import validated_count, validated_epsilon
-    from deniable.tasks.setting import Setting, settings_of
+    from deniable.tasks.setting import Place, Setting, settings_of
 
     try:
         from deniable.tasks.experiment import run_settings
@@ -70,7 +70,8 @@ def reproduce(
         from deniable.tasks.matching import epsilons_where_words_stay
 
         epsilons = epsilons_where_words_stay(bench.embedding)
-    settings = settings_of(epsilons, ["train", "test"] if at is At.both else [at.value], runs)
+    places: dict[At, list[Place]] = {At.train: ["train"], At.test: ["test"], At.both: ["train", "test"]}
+    settings = settings_of(epsilons, places[at], runs)
     counted = [0]
 
     def tell(setting: Setting, outcome: dict[str, Any]) -> None:

@@ -126,10 +126,12 @@ class GpuNeighbours:
             found[query] = nearest_of(batch[query], self._embedding.vectors, close_words[close_owners == query].tolist())
 
     def _error(self, query_norms: Tensor, word_norms: Tensor) -> Tensor:
-        return float32_growth(self._dimension) * word_norms * (query_norms + 0.5 * word_norms) + _SMALLEST_ERROR
+        error: Tensor = float32_growth(self._dimension) * word_norms * (query_norms + 0.5 * word_norms) + _SMALLEST_ERROR
+        return error
 
     def _on_device(self, array: np.ndarray[Any, Any]) -> Tensor:
-        return self._torch.from_numpy(np.array(array, copy=not array.flags.writeable)).to(self._device)
+        there: Tensor = self._torch.from_numpy(np.array(array, copy=not array.flags.writeable)).to(self._device)
+        return there
 
 
 def _pytorch() -> Any:

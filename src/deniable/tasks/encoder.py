@@ -13,7 +13,9 @@ class BiLstmEncoder(nn.Module):
     def __init__(self, vectors: Tensor, *, units: int, dropout: float, tune_vectors: bool, with_mean: bool) -> None:
         """Start from the public vectors, the last row of which fills batches up and stays as it is."""
         super().__init__()
-        self.vectors = nn.Embedding.from_pretrained(vectors.clone(), freeze=not tune_vectors, padding_idx=len(vectors) - 1)
+        self.vectors = nn.Embedding(
+            len(vectors), vectors.shape[1], padding_idx=len(vectors) - 1, _weight=vectors.clone(), _freeze=not tune_vectors
+        )
         self.lstm = nn.LSTM(vectors.shape[1], units, batch_first=True, bidirectional=True)
         self.dropout = nn.Dropout(dropout)
         self._with_mean = with_mean

@@ -96,7 +96,8 @@ def _messages(files: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 def _split(messages: list[tuple[str, str]]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     order = np.random.Generator(np.random.PCG64(_ORDER)).permutation(len(messages)).tolist()
     seen: Counter[str] = Counter()
-    train, test = [], []
+    train: list[tuple[str, str]] = []
+    test: list[tuple[str, str]] = []
     for place in order:
         author = messages[place][0]
         (test if seen[author] % _ONE_IN_TESTS == 0 else train).append(messages[place])

@@ -79,7 +79,8 @@ class _Vocabulary:
 
 
 def _answers(file: Path, spell: _Vocabulary) -> tuple[list[str], dict[str, int]]:
-    answers, places = [], {}
+    answers: list[str] = []
+    places: dict[str, int] = {}
     for number, (label, words) in _rows(file, 2):
         places[label] = len(answers)
         answers.append(spell(words, file, number))

@@ -104,7 +104,8 @@ def _digest(written: str) -> str:
 def _read(path: Path, key: str, words: int) -> Ids:
     try:
         with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-            found, released = str(file["key"]), file["released"].astype(np.int64)
+            found = str(file["key"])
+            released: Ids = file["released"].astype(np.int64)
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise TaskDataError(path, f"the kept perturbation cannot be read ({error}); remove the file to draw again") from error
     if found != key or len(released) != words:

@@ -55,7 +55,8 @@ class Ranker(nn.Module):
 def gesd(first: Tensor, second: Tensor) -> Tensor:
     """Return the similarity of vectors in the last dimension: geometric mean of Euclidean and sigmoid dot product."""
     distance = torch.linalg.vector_norm(first - second, dim=-1)
-    return torch.sigmoid(GAMMA * ((first * second).sum(dim=-1) + C)) / (1.0 + distance)
+    similarity: Tensor = torch.sigmoid(GAMMA * ((first * second).sum(dim=-1) + C)) / (1.0 + distance)
+    return similarity
 
 
 def train_ranker(

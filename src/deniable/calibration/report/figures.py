@@ -21,7 +21,7 @@ _HISTOGRAM_BINS = 25
 @styled
 def unchanged_curves(found: Findings) -> Figure:
     """How often words stay unchanged, against ε: the average, the median, 95 %, 99 % and the worst word."""
-    figure, axes = new_figure(height=3.6)
+    figure, axes = new_figure(height=3.9)
     epsilons = [curve.epsilon for curve in found.curves]
     lines = [[curve.average for curve in found.curves], *zip(*(curve.quantiles for curve in found.curves), strict=True)]
     styles: list[dict[str, Any]] = [
@@ -36,13 +36,13 @@ def unchanged_curves(found: Findings) -> Figure:
     for curve in found.shown:
         axes.axvline(curve.epsilon, color=MUTED, linewidth=0.8, linestyle=(0, (1, 2)), zorder=0)
         axes.annotate(
-            f"ε = {curve.epsilon:g}", (curve.epsilon, 1.0), xytext=(0, 4), textcoords="offset points", ha="center", fontsize=8, color=MUTED
+            f"{curve.epsilon:g}", (curve.epsilon, 1.0), xytext=(0, 4), textcoords="offset points", ha="center", fontsize=8, color=MUTED
         )
     epsilon_axis(axes, epsilons)
     axes.set_ylabel("released unchanged (N_w)")
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     axes.set_ylim(-0.01, 1.01)
-    axes.legend(loc="center right" if found.shown[-1].average < 0.5 else "upper left")
+    figure.legend(loc="outside lower center", ncols=3)
     return figure
 
 

@@ -112,7 +112,7 @@ def _meaning(page: Page, found: Findings) -> None:
             "The first thing to ask of a setting is how often a word is released unchanged. We call that ",
             strong("N_w"),
             ". It differs from word to word: a word with many near neighbours is easily replaced, a lonely one hardly ever. So an average "
-            "says little about the word you worry about. The dark curve is the average, the dashed one the worst word.",
+            "says little about the word you worry about. The thick curve is the average, the dashed one the worst word.",
         ),
     )
     middle = found.shown[len(found.shown) // 2]
