@@ -6,12 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from made_reviews import BAD, GOOD, made_reviews
 
 from deniable import Embedding
 from deniable.embeddings import store
-from deniable.tasks.examples import AnswerSelection, Classification, Labelled, Questions
-
-GOOD, BAD = [f"good{i}" for i in range(20)], [f"bad{i}" for i in range(20)]
+from deniable.tasks.examples import AnswerSelection, Classification, Questions
 
 
 @pytest.fixture
@@ -28,17 +27,6 @@ def installed(two_kinds: Embedding, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path / "home"))
     store.save(two_kinds, "two-kinds")
     return Embedding.open("two-kinds")
-
-
-def made_reviews(count: int, seed: int) -> Labelled:
-    """Return texts of 6 words, five sixths of them of the kind that the label says."""
-    rng = np.random.default_rng(seed)
-    labels = rng.integers(0, 2, count).tolist()
-    texts = []
-    for label in labels:
-        kinds = [GOOD if label else BAD] * 5 + [BAD if label else GOOD]
-        texts.append(" ".join(str(rng.choice(kind)) for kind in kinds))
-    return Labelled(texts=texts, labels=labels)
 
 
 @pytest.fixture

@@ -6,7 +6,21 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli import audit, calibrate, doctor, embeddings, explain, geometry, key, mechanism, privatize, reproduce, train, watch
+from deniable.cli import (
+    audit,
+    calibrate,
+    doctor,
+    embeddings,
+    explain,
+    geometry,
+    key,
+    mechanism,
+    privatize,
+    reproduce,
+    train,
+    utility,
+    watch,
+)
 from deniable.version import __version__
 
 app = typer.Typer(
@@ -38,6 +52,7 @@ app.command("explain")(explain.explain)
 app.command("calibrate")(calibrate.calibrate)
 app.command("mechanisms")(mechanism.mechanisms)
 app.command("reproduce")(reproduce.reproduce)
+app.command("utility")(utility.utility)
 app.command("doctor")(doctor.doctor)
 embeddings.app.command("train")(train.train)
 embeddings.app.command("geometry")(geometry.geometry)

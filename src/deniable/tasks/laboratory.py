@@ -27,6 +27,7 @@ from deniable.tasks.perturbation import Perturbations, changed_share
 from deniable.tasks.ranker import Ranker, RankerRecipe, evaluate_ranker, train_ranker
 from deniable.tasks.saving import whole_file
 from deniable.tasks.setting import Setting
+from deniable.tasks.vectors import vectors_for_models
 from deniable.text.policies import TextPolicy
 from deniable.version import __version__
 
@@ -150,9 +151,7 @@ class Laboratory:
 
     @cached_property
     def _vectors(self) -> torch.Tensor:
-        # ⊥ comes after the words and the padding after ⊥.
-        rows = np.concatenate([self._embedding.vectors, self._embedding.unknown[None], np.zeros((1, self._embedding.dimension))])
-        return torch.from_numpy(rows.astype(np.float32))
+        return vectors_for_models(self._embedding)
 
     def _texts(self, passages: Passages) -> DeviceTexts:
         return DeviceTexts(passages, longest=self.bench.recipe.longest, padding=len(self._embedding) + 1, device=self._device)

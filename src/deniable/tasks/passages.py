@@ -48,6 +48,13 @@ class Passages:
             digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
 
+    def chosen(self, places: Ids) -> Passages:
+        """Return the texts at these places."""
+        lengths = self.lengths[places]
+        offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)])
+        words = np.repeat(self.offsets[places] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        return Passages(ids=self.ids[words], offsets=offsets, drawn=self.drawn[words])
+
     def with_words(self, released: Ids) -> Passages:
         """Return the passages with other words in the drawn places, the rest as it is."""
         ids = self.ids.copy()

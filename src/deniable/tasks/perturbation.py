@@ -65,24 +65,27 @@ class Perturbations:
         words = int(passages.drawn.sum())
         if path.exists():
             return passages.with_words(_read(path, key, words))
-        released = self._draw(passages.ids[passages.drawn].astype(np.int64), mechanism, report)
-        save_arrays(path, {"released": released.astype(np.uint32), "key": np.array(key)})
-        return passages.with_words(released)
+        perturbed = draw(passages, mechanism, threads=self._threads, report=report)
+        save_arrays(path, {"released": perturbed.ids[passages.drawn].astype(np.uint32), "key": np.array(key)})
+        return perturbed
 
-    def _draw(self, ids: Ids, mechanism: Mechanism, report: Report | None) -> Ids:
-        randomness: Randomness = SecureRandomness()  # draws from a generator of its own in every thread
-        released = np.empty(len(ids), dtype=np.int64)
 
-        def draw(start: int) -> int:
-            part = slice(start, start + _WORDS_AT_ONCE)
-            released[part] = mechanism.perturb(ids[part], randomness)
-            return len(ids[part])
+def draw(passages: Passages, mechanism: Mechanism, *, threads: int = 1, report: Report | None = None) -> Passages:
+    """Return the passages perturbed with secure noise; ``report`` hears how many words were drawn each time."""
+    randomness: Randomness = SecureRandomness()  # draws from a generator of its own in every thread
+    ids = passages.ids[passages.drawn].astype(np.int64)
+    released = np.empty(len(ids), dtype=np.int64)
 
-        with ThreadPoolExecutor(self._threads) as pool:
-            for count in pool.map(draw, range(0, len(ids), _WORDS_AT_ONCE)):
-                if report is not None:
-                    report(count)
-        return released
+    def drawn(start: int) -> int:
+        part = slice(start, start + _WORDS_AT_ONCE)
+        released[part] = mechanism.perturb(ids[part], randomness)
+        return len(ids[part])
+
+    with ThreadPoolExecutor(threads) as pool:
+        for count in pool.map(drawn, range(0, len(ids), _WORDS_AT_ONCE)):
+            if report is not None:
+                report(count)
+    return passages.with_words(released)
 
 
 def changed_share(before: Passages, after: Passages) -> float:

@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 
+PLACES = {"nowhere": "nothing", "train": "at training time", "test": "at test time", "both": "at both times"}
+"""Where text is perturbed, in the order in which it is told."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
@@ -30,7 +33,7 @@ class Point:
 
 
 def points_of(outcomes: Iterable[dict[str, Any]]) -> list[Point]:
-    """Return one point for each place and ε: unperturbed first, then by ε."""
+    """Return one point for each place and ε: unperturbed first, then place by place, each by ε."""
     grouped: dict[tuple[str, float | None], list[dict[str, Any]]] = defaultdict(list)
     for outcome in outcomes:
         grouped[outcome["at"], outcome["epsilon"]].append(outcome)
@@ -41,11 +44,12 @@ def points_of(outcomes: Iterable[dict[str, Any]]) -> list[Point]:
         total = sum(count for count, _ in words)
         changed = sum(count for _, count in words) / total if total else 0.0
         points.append(Point(at=at, epsilon=epsilon, runs=len(group), scores=scores, changed=changed))
-    return sorted(points, key=lambda point: (point.epsilon is not None, point.epsilon or 0.0, point.at))
+    places = list(PLACES)
+    return sorted(points, key=lambda point: (places.index(point.at), point.epsilon or 0.0))
 
 
 def markdown_table(points: list[Point], unchanged: dict[float, float]) -> str:
-    """Return the points as a Markdown table: scores as mean (lowest to highest), words changed, average N_w."""
+    """Return the points as a Markdown table: scores as mean (lowest to highest), words changed, average N_w where it is known."""
     scores = list(points[0].scores)
     lines = [
         "| perturbed | ε | average N_w | words changed | runs | " + " | ".join(scores) + " |",
@@ -53,9 +57,9 @@ def markdown_table(points: list[Point], unchanged: dict[float, float]) -> str:
     ]
     for point in points:
         cells = [
-            "nothing" if point.epsilon is None else f"at {point.at} time",
+            PLACES[point.at],
             "" if point.epsilon is None else f"{point.epsilon:g}",
-            "" if point.epsilon is None else f"{unchanged[point.epsilon]:.3f}",
+            f"{unchanged[point.epsilon]:.3f}" if point.epsilon in unchanged else "",
             "" if point.epsilon is None else f"{point.changed:.1%}",
             str(point.runs),
         ]

@@ -1,0 +1,91 @@
+"""Results of ``deniable reproduce`` from folders and packed folders, gathered for the page about them."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from deniable.tasks.registry import TASKS, recipe_of
+from deniable.tasks.summary import Point, points_of
+
+SHARED = ("task", "data", "embedding", "mechanism", "policy", "recipe")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """All results of one task with one embedding."""
+
+    task: str
+    embedding: dict[str, Any]
+    outcomes: list[dict[str, Any]]
+
+    @property
+    def name(self) -> str:
+        """A short name, for files."""
+        return f"{self.task}-{self.embedding['dimension']}d"
+
+    @property
+    def points(self) -> list[Point]:
+        """The points of its curve."""
+        return points_of(self.outcomes)
+
+    def losses(self, at: str, score: str) -> dict[float, list[float]]:
+        """Return by ε what each run lost against the unperturbed model of the same run (the same seed), where there is one."""
+        clean = {o["run"]: o["scores"][score] for o in self.outcomes if o["at"] == "nowhere"}
+        found: dict[float, list[float]] = defaultdict(list)
+        for o in self.outcomes:
+            if o["at"] == at and o["run"] in clean:
+                found[o["epsilon"]].append(clean[o["run"]] - o["scores"][score])
+        return dict(sorted(found.items()))
+
+
+def gathered(places: Iterable[Path]) -> tuple[list[dict[str, Any]], int]:
+    """Return the results of several folders or .tgz files, of two alike the later, and how many of another recipe were refused."""
+    kept: dict[tuple[Any, ...], dict[str, Any]] = {}
+    refused = 0
+    recipes = {name: asdict(recipe_of(name)) for name in TASKS}
+    for place in places:
+        for outcome in _outcomes(place):
+            if outcome["recipe"] != recipes[outcome["task"]]:
+                refused += 1
+                continue
+            embedding = outcome["embedding"]
+            kept[outcome["task"], embedding["fingerprint"], outcome["data"], outcome["at"], outcome["epsilon"] or 0, outcome["run"]] = (
+                outcome
+            )
+    return [kept[key] for key in sorted(kept, key=lambda key: (list(TASKS).index(key[0]), *key[1:]))], refused
+
+
+def experiments_of(outcomes: list[dict[str, Any]]) -> list[Experiment]:
+    """Return the experiments, in the order of the tasks, the larger embedding first.
+
+    :raises ValueError: if results of one task and embedding come from different data, policies or recipes.
+    """
+    groups: dict[tuple[int, int, str], list[dict[str, Any]]] = defaultdict(list)
+    for outcome in outcomes:
+        embedding = outcome["embedding"]
+        groups[list(TASKS).index(outcome["task"]), -embedding["dimension"], embedding["fingerprint"]].append(outcome)
+    found = []
+    for key in sorted(groups):
+        group = groups[key]
+        if len({json.dumps({name: outcome[name] for name in SHARED}, sort_keys=True) for outcome in group}) != 1:
+            raise ValueError(f"{group[0]['task']}: the results were made in different ways and cannot be put together")
+        found.append(Experiment(task=group[0]["task"], embedding=group[0]["embedding"], outcomes=group))
+    return found
+
+
+def _outcomes(place: Path) -> Iterator[dict[str, Any]]:
+    if place.is_dir():
+        for file in sorted(place.rglob("results/*.json")):
+            yield json.loads(file.read_text(encoding="utf-8"))
+        return
+    with tarfile.open(place) as archive:
+        for member in archive:
+            content = archive.extractfile(member) if member.name.endswith(".json") else None
+            if content is not None:
+                yield json.loads(content.read())

@@ -1,0 +1,137 @@
+"""The page about what a release costs: the curve, what it means, the table, and what it does not say."""
+
+from __future__ import annotations
+
+from matplotlib.figure import Figure
+
+from deniable.report.markup import code, phrase
+from deniable.report.page import Page
+from deniable.tasks.figure import curve
+from deniable.tasks.summary import Point
+from deniable.utility.findings import SCORE, Findings
+
+_PLACES = {
+    "train": "learnt from released text, judged on original text",
+    "test": "learnt from original text, judged on released text",
+    "both": "learnt from and judged on released text",
+}
+
+
+def utility_figure(found: Findings) -> Figure:
+    """Return the trade-off curve with the average N_w on the upper axis."""
+    return curve(
+        found.points,
+        SCORE,
+        title="What the text is still good for",
+        label=SCORE,
+        baselines={"always the most frequent class": found.majority[SCORE]},
+        unchanged=found.unchanged,
+    )
+
+
+def utility_page(found: Findings) -> Page:
+    """Return the page."""
+    about = found.about
+    page = Page("What the text is still good for", lead=_lead(found), kicker=f"{about['texts']:,} texts, {about['classes']:,} classes")
+    if not found.learns:
+        page.add_note(
+            "Already from the original text the classifier learns no more than which class is the most frequent. The curve says "
+            "nothing then: look for more texts, better labels, or another model (--model bilstm).",
+            kind="warning",
+        )
+    page.add_facts(_facts(found))
+    page.add_section("The trade-off")
+    page.add_figure(
+        utility_figure(found),
+        caption="Right answers on held-out texts against ε. Bands reach from the lowest to the highest run; the upper axis says how "
+        "often an average word of the vocabulary stays itself (N_w).",
+        alt=_alt(found),
+    )
+    page.add_list(
+        [
+            "Perturbed at training time: somebody learns from the release and meets original text later. This is what those who "
+            "receive a released training set care about.",
+            "Perturbed at test time: somebody has learnt from original text and is given released text to judge.",
+            "Perturbed at both times: somebody learns from one part of the release and judges the other. The original is never seen.",
+        ]
+    )
+    page.add_section("All numbers")
+    page.add_table(
+        ["setting", "ε", "average N_w", "words changed", "accuracy", "lowest to highest", "macro F1"],
+        [_row(point, found) for point in found.points],
+        caption="Means over the runs. Words changed: of your texts; unknown words always change.",
+    )
+    _add_method(page, found)
+    return page
+
+
+def _lead(found: Findings) -> str:
+    best, clean = found.smallest_acceptable(), found.clean
+    points = f"{100 * found.acceptable_loss:g} points"
+    if best is None or best.epsilon is None:
+        return (
+            f"At no ε looked at does a classifier that learns from released text stay within {points} of the {clean.mean(SCORE):.3f} "
+            "accuracy that the original text gives."
+        )
+    return (
+        f"From ε = {best.epsilon:g} on, a classifier that learns from released text stays within {points} of the original: "
+        f"{best.mean(SCORE):.3f} accuracy against {clean.mean(SCORE):.3f}. At this ε an average word stays itself in "
+        f"{found.unchanged[best.epsilon]:.1%} of the draws."
+    )
+
+
+def _facts(found: Findings) -> list[tuple[str, str]]:
+    best = found.smallest_acceptable()
+    facts = [
+        (f"{found.clean.mean(SCORE):.3f}", "accuracy with the original text"),
+        (f"{found.majority[SCORE]:.3f}", "always naming the most frequent class"),
+    ]
+    if best is not None and best.epsilon is not None:
+        facts.append((f"{best.epsilon:g}", f"the smallest ε that costs at most {100 * found.acceptable_loss:g} points"))
+        facts.append((f"{best.changed:.0%}", "of the words of your texts change at this ε"))
+    return facts
+
+
+def _alt(found: Findings) -> str:
+    parts = [f"Accuracy against ε. Unperturbed {found.clean.mean(SCORE):.3f}."]
+    for place, text in _PLACES.items():
+        points = found.at(place)
+        parts.append(f"{text}: from {points[0].mean(SCORE):.3f} at ε {points[0].epsilon:g} to {points[-1].mean(SCORE):.3f}.")
+    return " ".join(parts)
+
+
+def _row(point: Point, found: Findings) -> list[str]:
+    low, high = point.spread(SCORE)
+    return [
+        _PLACES.get(point.at, "original text throughout"),
+        "" if point.epsilon is None else f"{point.epsilon:g}",
+        "" if point.epsilon is None else f"{found.unchanged[point.epsilon]:.3f}",
+        "" if point.epsilon is None else f"{point.changed:.1%}",
+        f"{point.mean(SCORE):.3f}",
+        f"{low:.3f} to {high:.3f}",
+        f"{point.mean('macro F1'):.3f}",
+    ]
+
+
+def _add_method(page: Page, found: Findings) -> None:
+    about = found.about
+    page.add_section("How it was measured")
+    page.add_list(
+        [
+            f"{about['texts']:,} texts of {about['classes']:,} classes; {about['left_out']:,} records without a text or a label were "
+            f"left out. In each of {about['runs']} runs {about['held_out']:.0%} of every class are held out, another part each time, "
+            "and all texts are released anew, with noise from the secure source.",
+            f"Classifier: {about['model']}. Mechanism: {about['mechanism']} over the embedding {about['embedding']['name']} "
+            f"({about['embedding']['words']:,} words, {about['embedding']['dimension']} dimensions).",
+            f"N_w: {about['average_unchanged_from']}. It is an average: some words stay far more often. Every word's own value comes "
+            "from deniable calibrate.",
+        ]
+    )
+    page.add_section("What this page does not say")
+    page.add_list(
+        [
+            "The scores come from your original texts and carry no guarantee of their own. Treat the page as you treat the texts' labels.",
+            "Another task on the same texts may need more of them, or less.",
+            phrase("How well an attacker does is measured by ", code("deniable audit"), "; ε alone does not say it."),
+        ]
+    )

@@ -1,0 +1,47 @@
+"""Labels and texts come out of every format alike; labels may be whole numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from deniable.errors import InvalidParameter
+from deniable.records.labelled import labelled_records
+
+ROWS = [("1", "one two"), ("", "no label"), ("2", "")]
+
+
+def written(folder: Path, ending: str) -> Path:
+    file = folder / f"a.{ending}"
+    if ending == "parquet":
+        pq.write_table(pa.table({"y": [1, None, 2], "t": ["one two", "no label", None], "b": [True, False, None]}), file)
+    elif ending == "jsonl":
+        file.write_text('{"y": 1, "t": "one two"}\n{"t": "no label"}\n{"y": "2", "t": null}\n')
+    else:
+        comma = "," if ending == "csv" else "\t"
+        file.write_text("".join(f"{label}{comma}{text}\n" for label, text in [("y", "t"), *ROWS]))
+    return file
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet"])
+def test_every_format_gives_the_same(ending: str, tmp_path: Path) -> None:
+    assert list(labelled_records(written(tmp_path, ending), label_column="y", text_column="t")) == ROWS
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet"])
+def test_a_text_column_that_is_not_there_is_refused(ending: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidParameter, match="body"):
+        list(labelled_records(written(tmp_path, ending), label_column="y", text_column="body"))
+
+
+def test_columns_that_hold_no_labels_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidParameter, match="labels are text or whole numbers"):
+        list(labelled_records(written(tmp_path, "parquet"), label_column="b", text_column="t"))
+    with pytest.raises(InvalidParameter, match="name another one"):
+        list(labelled_records(written(tmp_path, "csv"), label_column="t", text_column="t"))
+    (tmp_path / "a.txt").write_text("one\n")
+    with pytest.raises(InvalidParameter, match="columns"):
+        list(labelled_records(tmp_path / "a.txt", label_column="y", text_column="t"))

@@ -1,0 +1,80 @@
+"""``deniable reproduce`` on tiny data: all results, the figure and the table, and nothing done twice."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from deniable import Embedding
+from deniable.cli.app import app
+from deniable.errors import InvalidParameter, TaskDataError
+from deniable.tasks import imdb
+from made_reviews import made_reviews
+
+run = CliRunner()
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The JSON Lines of IMDb with 60 reviews a split."""
+    torch.set_num_threads(1)
+    for name, value in {"PER_SPLIT": 60, "TRAINING": 40, "SET_ASIDE": 20, "VALIDATION": 20}.items():
+        monkeypatch.setattr(imdb, name, value)
+    rows = []
+    for split, seed in (("train", 1), ("test", 2)):
+        reviews = made_reviews(400, seed)
+        for wanted in (0, 1):
+            texts = [text for text, label in zip(reviews.texts, reviews.labels, strict=True) if label == wanted]
+            rows += [{"split": split, "label": wanted, "text": text} for text in texts[:30]]
+    file = tmp_path / "imdb.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return file
+
+
+def test_results_figure_and_table_and_a_second_call_that_goes_on(data: Path, installed: Embedding, tmp_path: Path) -> None:
+    work = tmp_path / "reproduced"
+    command = ["reproduce", "imdb", "--data", str(data), "--embedding", "two-kinds", "--work", str(work)]
+    command += ["-e", "0.5", "-e", "50", "--runs", "1", "--epochs", "1"]
+    first = run.invoke(app, command)
+    assert first.exit_code == 0, first.output
+    (folder,) = (work / "imdb").iterdir()
+    results = sorted(file.name for file in (folder / "results").iterdir())
+    assert results == ["test-0.5-run1.json", "test-50-run1.json", "train-0.5-run1.json", "train-50-run1.json", "unperturbed-run1.json"]
+    assert all((folder / name).stat().st_size > 0 for name in ("curve.png", "curve.svg", "table.md"))
+    assert first.stderr.count("new results") == 5
+
+    kept = {file: file.read_bytes() for file in (folder / "results").iterdir()}
+    (folder / "results" / "train-50-run1.json").unlink()
+    second = run.invoke(app, command)
+    assert second.exit_code == 0, second.output
+    assert second.stderr.count("new results") == 1
+    assert "train-50-run1" in second.stderr
+    for file, content in kept.items():
+        if file.name != "train-50-run1.json":
+            assert file.read_bytes() == content
+    again = json.loads((folder / "results" / "train-50-run1.json").read_text(encoding="utf-8"))
+    assert again["made_with"]["noise"].startswith("secure")
+    assert again["made_with"]["model_seed"] == 1
+
+
+def test_results_only_and_one_place(data: Path, installed: Embedding, tmp_path: Path) -> None:
+    command = ["reproduce", "imdb", "--data", str(data), "--embedding", "two-kinds", "--work", str(tmp_path / "w"), "--results-only"]
+    result = run.invoke(app, [*command, "-e", "5", "--runs", "1", "--epochs", "1", "--at", "test", "--texts", "20"])
+    assert result.exit_code == 0, result.output
+    assert "2 results in" in result.stdout
+    assert not list((tmp_path / "w").rglob("curve.*"))
+
+
+def test_what_cannot_be_is_refused(data: Path, installed: Embedding, tmp_path: Path) -> None:
+    base = ["reproduce", "imdb", "--embedding", "two-kinds", "--work", str(tmp_path / "w")]
+    assert run.invoke(app, [*base, "--data", str(tmp_path / "nothing")]).exit_code == 2
+    assert isinstance(run.invoke(app, [*base, "--data", str(data), "--runs", "0"]).exception, InvalidParameter)
+    data.write_text(data.read_text()[:500])
+    cut = run.invoke(app, [*base, "--data", str(data)]).exception
+    assert isinstance(cut, TaskDataError)
+    assert "cut off" in str(cut)
+    assert not (tmp_path / "w").exists()

@@ -1,0 +1,90 @@
+"""``deniable utility``: one page with utility and privacy on it, and one clear line when it cannot be."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from made_texts import csv_of, made_rows
+from typer.testing import CliRunner
+
+from deniable import Embedding
+from deniable.cli.app import app
+from deniable.errors import InvalidParameter, TaskDataError
+from html_check import outline
+
+run = CliRunner()
+COMMON = ["--text", "t", "--label", "y", "--embedding", "two-kinds", "--runs", "2", "-q"]
+
+
+def test_the_page_the_figures_and_the_table(installed: Embedding) -> None:
+    csv_of(made_rows(200), Path("reviews.csv"))
+    result = run.invoke(app, ["utility", "reviews.csv", *COMMON, "-e", "0.01", "-e", "60", "--figures", "figures"])
+    assert result.exit_code == 0, result.output
+    assert "| at training time | 60 |" in result.stdout
+    assert "Always the most frequent class: accuracy 0.500" in result.stdout
+    assert "reviews-utility.html" in result.stdout
+    page = outline(Path("reviews-utility.html").read_text(encoding="utf-8"))
+    assert page.problems == []
+    assert page.outside == []
+    assert "From ε = 60 on" in page.lead
+    assert "average word stays itself" in page.lead
+    assert [page.tags.count(tag) for tag in ("h1", "figure", "table")] == [1, 1, 1]
+    assert any(label.startswith("Accuracy against ε. Unperturbed") for label in page.labels)
+    assert "carry no guarantee" in page.text
+    assert "good1" not in page.text, "the page shows texts"
+    assert {file.name for file in Path("figures").iterdir()} == {"utility.svg", "utility.png", "utility.md"}
+    assert "average N_w: how often a word stays itself" in Path("figures/utility.svg").read_text(encoding="utf-8")
+    assert Path("figures/utility.md").read_text(encoding="utf-8") in result.stdout
+
+
+def test_json_holds_every_point_and_writes_nothing(installed: Embedding) -> None:
+    file = csv_of(made_rows(200), Path("reviews.csv"))
+    result = run.invoke(app, ["utility", str(file), *COMMON, "--json"])
+    assert result.exit_code == 0, result.output
+    answer = json.loads(result.stdout)
+    assert [path.name for path in Path().iterdir()] == ["reviews.csv"]
+    assert answer["classes"] == 2
+    assert {point["at"] for point in answer["points"]} == {"nowhere", "train", "test", "both"}
+    rising = [point["average_unchanged"] for point in answer["points"] if point["at"] == "train"]
+    assert rising == pytest.approx([0.05, 0.25, 0.5, 0.75, 0.95, 0.99], abs=0.01), "the default range is one of N_w"
+    assert all(len(point["scores"]["accuracy"]["runs"]) == 2 for point in answer["points"])
+
+
+def test_a_text_that_teaches_nothing_gets_a_warning(installed: Embedding) -> None:
+    rows = [(label, "good1") for label, _ in made_rows(60)]
+    csv_of(rows, Path("same.csv"))
+    result = run.invoke(app, ["utility", "same.csv", *COMMON, "-e", "5", "--report", "page.html"])
+    assert result.exit_code == 0, result.output
+    assert "which class is the most frequent" in outline(Path("page.html").read_text(encoding="utf-8")).text
+
+
+def test_whole_numbers_in_json_lines_are_labels_and_another_mechanism_may_be_named(installed: Embedding) -> None:
+    lines = [json.dumps({"y": 1 if label == "yes" else 0, "t": text}) for label, text in made_rows(100)]
+    Path("a.jsonl").write_text("\n".join(lines) + "\n")
+    result = run.invoke(app, ["utility", "a.jsonl", *COMMON, "-m", "santext", "-e", "5", "--json"])
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["mechanism"] == "santext"
+    without = run.invoke(app, ["utility", "a.jsonl", *COMMON, "-m", "santext", "--json"])
+    assert without.exit_code == 2
+    assert "no range of its own" in without.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "says"),
+    [
+        (["--text", "t", "--label", "class"], InvalidParameter, "class"),
+        (["--text", "t", "--label", "y", "-e", "0"], InvalidParameter, "epsilon"),
+        (["--text", "t", "--label", "y", "--runs", "0"], InvalidParameter, "runs"),
+        (["--text", "t", "--label", "y", "--held-out", "1"], InvalidParameter, "held_out"),
+        (["--text", "t", "--label", "y", "--texts", "5"], TaskDataError, "has 5 texts"),
+        (["--text", "t", "--label", "y", "--report", "no/where.html"], Exception, "no"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_any_work(installed: Embedding, arguments: list[str], error: type[Exception], says: str) -> None:
+    csv_of(made_rows(60), Path("a.csv"))
+    result = run.invoke(app, ["utility", "a.csv", *arguments])
+    assert isinstance(result.exception, error)
+    assert says in str(result.exception)
+    assert [path.name for path in Path().iterdir()] == ["a.csv"]
