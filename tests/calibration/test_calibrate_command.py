@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet
@@ -31,10 +32,10 @@ def run(*arguments: str, text: str | None = None) -> subprocess.CompletedProcess
     return subprocess.run(command, capture_output=True, text=True, check=False, input=text)
 
 
-def calibrated(*arguments: str) -> dict[str, object]:
+def calibrated(*arguments: str) -> dict[str, Any]:
     made = run("calibrate", "--embedding", "small", "--rays", "100", "--json", *arguments)
     assert made.returncode == 0, made.stderr
-    answer: dict[str, object] = json.loads(made.stdout)
+    answer: dict[str, Any] = json.loads(made.stdout)
     return answer
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_reviews import BAD, GOOD, made_reviews
 
 from deniable import Embedding
 from deniable.embeddings import store
 from deniable.tasks.examples import AnswerSelection, Classification, Questions
+from made_reviews import BAD, GOOD, made_reviews
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_texts import KINDS
 
 from deniable import Embedding
 from deniable.embeddings import store
+from made_texts import KINDS
 
 
 @pytest.fixture
