@@ -42,7 +42,7 @@ def calibrated(*arguments: str) -> dict[str, Any]:
 def test_targets_give_the_largest_epsilon_the_worst_words_and_a_receipt_that_quotes_it() -> None:
     answer = calibrated("--max-unchanged", "0.6", "--quantile", "0.9")
     assert answer["meets_the_targets"] is True
-    assert answer["worst_words"][0]["word"] == "w7"  # type: ignore[index]
+    assert answer["worst_words"][0]["word"] == "w7"
     made = run("privatize", "--embedding", "small", "--max-unchanged", "0.6", "--quantile", "0.9", "--json", text="w1 w2\n")
     assert made.returncode == 0, made.stderr
     receipt = json.loads(made.stderr[made.stderr.index("{") :])
