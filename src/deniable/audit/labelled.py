@@ -7,10 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from deniable.errors import UnusableAuditData
-from deniable.records.batch import BatchSize
-from deniable.records.files import open_source
-from deniable.records.layout import make_layout
-from deniable.records.opening import open_reader
+from deniable.records.labelled import labelled_records
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,17 +37,12 @@ def read_labelled(path: Path, *, person_column: str, text_column: str, format: s
     :raises RecordError: if the file cannot be read.
     :raises UnusableAuditData: if no text is left.
     """
-    layout = make_layout(path, format=format, columns=(person_column, text_column), delimiter=None, header=True, encoding="utf-8")
     people, texts, records = [], [], 0
-    with open_source(path) as source:
-        for batch in open_reader(source, layout).batches(BatchSize()):
-            cells = iter(batch.texts)
-            for count in batch.counts:
-                row = [next(cells) for _ in range(count)]
-                records += 1
-                if len(row) == 2 and row[0] and row[1] and row[1].strip():
-                    people.append(row[0])
-                    texts.append(row[1])
+    for person, text in labelled_records(path, label_column=person_column, text_column=text_column, format=format):
+        records += 1
+        if person and text.strip():
+            people.append(person)
+            texts.append(text)
     if not texts:
         raise UnusableAuditData(str(path), f"none of its {records:,} records has both a person and a text that is not empty")
     return LabelledTexts(source=str(path), people=people, texts=texts)
