@@ -6,7 +6,21 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli import audit, calibrate, doctor, embeddings, explain, geometry, key, mechanism, privatize, reproduce, train, watch
+from deniable.cli import (
+    audit,
+    calibrate,
+    compare,
+    doctor,
+    embeddings,
+    explain,
+    geometry,
+    key,
+    mechanism,
+    privatize,
+    reproduce,
+    train,
+    watch,
+)
 from deniable.version import __version__
 
 app = typer.Typer(
@@ -37,6 +51,7 @@ app.command("watch")(watch.watch)
 app.command("explain")(explain.explain)
 app.command("calibrate")(calibrate.calibrate)
 app.command("mechanisms")(mechanism.mechanisms)
+app.command("compare")(compare.compare)
 app.command("reproduce")(reproduce.reproduce)
 app.command("doctor")(doctor.doctor)
 embeddings.app.command("train")(train.train)
