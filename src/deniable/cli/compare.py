@@ -129,16 +129,25 @@ def _show(answer: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from deniable.comparison.report.words import COLUMNS, LEGEND, said_first, table
+    from deniable.comparison.report.words import COLUMNS, LEGEND, NOT_MET, said_first, table, target_name
 
     console = Console(highlight=False, markup=False)
     console.print(said_first(answer))
-    shown = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for place, column in enumerate(COLUMNS):
-        shown.add_column(column, justify="right" if place > 1 else "left")
-    for row in table(answer):
-        shown.add_row(*row)
-    console.print(shown)
+    rows = table(answer)
+    for target in answer["targets"]:
+        shown = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", title=target_name(target), title_justify="left", title_style="")
+        for place, column in enumerate(COLUMNS[1:]):
+            shown.add_column(column, justify="right" if place else "left")
+        own = [row[1:] for row in rows if row[0] == target_name(target)]
+        for row in own:
+            if row[1] != NOT_MET:
+                shown.add_row(*row)
+        console.print()
+        console.print(shown)
+        for row in own:
+            if row[1] == NOT_MET:
+                console.print(f"{row[0]} cannot be brought there: {row[2]}")
+    console.print()
     console.print(LEGEND)
     for name, why in answer["left_out"].items():
         console.print(f"Left out: {name}, {why}.")

@@ -20,8 +20,8 @@ import numpy as np
 from deniable.comparison.probe import Probe
 from deniable.interfaces import Floats, Ids
 
-_PRIOR_DRAWS = (1.0, 10.0, 100.0)
-_DECAYS_TRIED = 3
+_PRIOR_DRAWS = (1.0, 10.0, 100.0, 1e4, 1e6)
+_DECAYS_TRIED = 2
 _TINY = 1e-250
 
 
@@ -52,9 +52,11 @@ class LearntAdversary:
         counts, distances = self._counts(words), self._probe.distances(words)
         own, met = distances[tuning.places, where], counts[tuning.places, where]
         weights = -self._probe.decays[:, None] * own - self._probe.log_sums[:, tuning.places]
-        fit = np.log(met + np.exp(weights) + _TINY).mean(axis=1)
+        # κ = 0 is for outputs that say nothing; a κ may fit the draws as a whole, or only those that were not met before.
+        whole, rest = weights.mean(axis=1), np.where(met > 0.0, 0.0, weights).mean(axis=1)
+        tried = {0, *np.argsort(whole)[-_DECAYS_TRIED:].tolist(), *np.argsort(rest)[-_DECAYS_TRIED:].tolist()}
         best = (-1.0, 0, 0.0)
-        for decay in np.argsort(fit)[::-1][:_DECAYS_TRIED].tolist():
+        for decay in sorted(tried):
             fallback = self._fallback(decay, distances)
             for draws in _PRIOR_DRAWS:
                 hits = float((self._best(counts, fallback, draws)[where] == tuning.places).mean())

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from deniable.embeddings.embedding import Embedding
-from deniable.interfaces import Floats, Ids
+from deniable.interfaces import Floats, Ids, Vectors
 
 _DECAYS = 16
 _ROWS_AT_ONCE = 64
@@ -66,7 +66,7 @@ def _log_sums(embedding: Embedding, ids: Ids, decays: Floats) -> Floats:
     return sums
 
 
-def _distances(first: Floats, second: Floats) -> Floats:
+def _distances(first: Vectors, second: Vectors) -> Floats:
     squares = np.einsum("ij,ij->i", first, first)[:, None] + np.einsum("ij,ij->i", second, second)[None] - 2.0 * (first @ second.T)
-    distances: Floats = np.sqrt(np.maximum(squares, 0.0))
+    distances: Floats = np.sqrt(np.maximum(squares, 0.0)).astype(np.float64)
     return distances

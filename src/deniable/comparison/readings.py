@@ -93,9 +93,10 @@ def most_exposed(unchanged: Floats, shares: Floats, part: float = EXPOSED) -> Fl
     """Return the weights, of sum 1, of the words that stay unchanged most often and make up this part of the text."""
     order = np.argsort(-unchanged, kind="stable")
     before = np.cumsum(shares[order]) - shares[order]
-    weights = np.empty(len(shares))
+    weights: Floats = np.empty(len(shares))
     weights[order] = np.clip(part - before, 0.0, shares[order])
-    return weights / weights.sum()
+    weights /= weights.sum()
+    return weights
 
 
 def _part(seen: Seen, half: int) -> Seen:

@@ -40,17 +40,18 @@ def comparison_page(answer: dict[str, Any]) -> Page:
 
 def _add_method(page: Page, answer: dict[str, Any]) -> None:
     sample, texts = answer["sample"], answer["texts"]
+    within = ", ".join(f"{value:g} ({name})" for name, value in answer["tolerance"].items())
     page.add_section(
         "How it was measured",
-        f"The ε of different mechanisms do not compare, so ε was searched for each until a reading had the wanted value within "
-        f"{', '.join(f'{value:g} ({name})' for name, value in answer['tolerance'].items())}. Readings are taken on {sample['words']:,} words drawn from the text ({sample['distinct']:,} distinct), so "
-        "that frequent words count as often as they occur; an unknown word never comes out as itself and counts as changed.",
+        "The ε of different mechanisms do not compare, so ε was searched for each until a reading had the wanted value within "
+        f"{within}. Readings are taken on {sample['words']:,} words drawn from the text ({sample['distinct']:,} distinct), so that "
+        "frequent words count as often as they occur; an unknown word never comes out as itself and counts as changed.",
         "The most exposed 1 % of the text are chosen on one half of the draws and judged on the other. The single worst word is not used: "
         "it is some isolated word that the sample happens to hold or not.",
         f"The adversary knows the mechanism, ε, the embedding, word frequencies, and that the word is one of the {sample['distinct']:,} "
         "distinct words of the sample. It learns from draws what each of them becomes, guesses the likeliest, and is judged on fresh "
-        "draws: a lower bound on the best possible adversary among these words, the same learner for every mechanism. Blind guessing is right for "
-        f"{100 * sample['guess']:.1f} %.",
+        "draws: a lower bound on the best possible adversary among these words, the same learner for every mechanism. Blind guessing is "
+        f"right for {100 * sample['guess']:.1f} %.",
         f"{texts['learn']:,} texts ({texts['words']:,} words) were released with secure noise, {answer['runs']} times; TF-IDF and logistic "
         f"regression learnt from each release and were tested on {texts['test']:,} original texts. Words per second are those of the "
         "slowest run, on this machine as it was.",
@@ -59,8 +60,8 @@ def _add_method(page: Page, answer: dict[str, Any]) -> None:
         page.add_list(f"Left out: {name}, {why}." for name, why in answer["left_out"].items())
     page.add_note(
         "Equal readings are not equal guarantees: CusText exposes the cell of every word with certainty, SanText+ keeps most words that "
-        "are not listed, and the others promise bounds in different metrics. The numbers come from the texts themselves: treat this page as "
-        "you treat them."
+        "are not listed, and the others promise bounds in different metrics. The numbers come from the texts themselves: treat this page "
+        "as you treat them."
     )
     embedding = answer["embedding"]
     page.add_text(

@@ -13,13 +13,14 @@ READINGS = {
     "worst": "N_w of the most exposed 1 %",
     "adversary": "Bayes adversary's success",
 }
-COLUMNS = ["matched at", "mechanism", "ε", "reached", "N_w", "most exposed", "adversary", "accuracy", "moved", "words/s", ""]
+COLUMNS = ["matched at", "mechanism", "ε", "reached", "N_w", "exposed", "adversary", "accuracy", "moved", "words/s", ""]
+NOT_MET = "–"
 LEGEND = (
     "Matched at: the reading that all mechanisms of the group share, and the value wanted; reached: the value at the ε found. N_w: share "
-    "of the words that stay unchanged. Most exposed: the same for the 1 % of the text that stays unchanged most often. Adversary: how often "
-    "the word behind a released word is named. Accuracy: of a classifier that learnt from released text, on original text (mean ± standard "
-    "deviation of the runs). Moved: mean distance from a word to what became of it, 1 for a word drawn at random. ◆: no other row has "
-    "both a weaker adversary and a higher accuracy."
+    "of the words that stay unchanged. Exposed: the same for the 1 % of the text that stays unchanged most often. Adversary: how often "
+    "the word behind a released word is named. Accuracy: of a classifier that learnt from released text, on original text (mean ± "
+    "standard deviation of the runs). Moved: mean distance from a word to what became of it, 1 for a word drawn at random. ◆: no other "
+    "row has both a weaker adversary and a higher accuracy."
 )
 
 
@@ -84,7 +85,7 @@ def _clearly_apart(first: dict[str, Any], second: dict[str, Any]) -> bool:
 def _cells(row: dict[str, Any], mark: str) -> list[str]:
     begin = [target_name({"reading": row["reading"], "value": row["target"]}), row["mechanism"]]
     if "epsilon" not in row:
-        return [*begin, "–", row["problem"], "–", "–", "–", "–", "–", "–", ""]
+        return [*begin, NOT_MET, row["problem"], *[NOT_MET] * 6, ""]
     reached, spread = row["reached"], row["accuracy"]["spread"]
     return [
         *begin,
