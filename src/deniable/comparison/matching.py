@@ -1,8 +1,8 @@
 """The ε at which a mechanism has a wanted reading.
 
-Every reading grows with ε. A quick reading, always from the same draws, is searched by bisection in ln ε; the ε found is read again
-thoroughly, from other draws, and the aim is moved by what was missed until the thorough reading is within the tolerance. What was
-reached stands beside what was wanted, always.
+Every reading grows with ε. A quick reading, always from the same draws, is searched by bisection in ln ε. From the ε found the search
+goes on with thorough readings, from other draws, until one is within the tolerance. What was reached stands beside what was wanted,
+always.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ TOLERANCE: Mapping[Name, float] = {"average": 0.01, "worst": 0.03, "adversary": 
 """How far what is reached may lie from what is wanted: about two standard errors of a thorough reading."""
 
 _START, _STRIDE = 4.0, 4.0
-_CORRECTIONS = 4
+_THOROUGH_READINGS = 12
+_NUDGE = 0.01
 _STEPS = 24
 
 ReadAt = Callable[[float], Reading]
@@ -52,19 +53,28 @@ class Matcher:
 
     def match(self, target: Target) -> Match:
         """Return the ε whose thorough reading is the target's within the tolerance, or why there is none."""
-        aim, closest = target.value, None
-        for _ in range(_CORRECTIONS):
-            epsilon = self._search(target.reading, min(max(aim, 0.0), 1.0))
-            if epsilon is None:
-                return closest_or_problem(target, closest, self._out_of_reach(target))
+        epsilon = self._search(target.reading, target.value)
+        if epsilon is None:
+            return Match(target=target, reached=None, problem=self._out_of_reach(target))
+        below: tuple[float, float] | None = None
+        above: tuple[float, float] | None = None
+        missed = []
+        for step in range(_THOROUGH_READINGS):
             found = self._thorough(epsilon)
-            missed = target.value - found.value(target.reading)
-            if closest is None or abs(missed) < abs(target.value - closest.value(target.reading)):
-                closest = found
-            if abs(missed) <= self._tolerance[target.reading]:
+            value = found.value(target.reading)
+            if abs(value - target.value) <= self._tolerance[target.reading]:
                 return Match(target=target, reached=found)
-            aim += missed
-        return closest_or_problem(target, closest, "")
+            missed.append(value)
+            if value < target.value:
+                below = (epsilon, value)
+            else:
+                above = (epsilon, value)
+            if below is not None and above is not None:
+                epsilon = _between(below, above, target.value)
+            else:
+                epsilon *= (1.0 + _NUDGE * 2**step) ** (1.0 if value < target.value else -1.0)
+        nearest = min(missed, key=lambda value: abs(value - target.value))
+        return Match(target=target, reached=None, problem=f"not met within the tolerance; the closest reading was {nearest:.3f}")
 
     def _search(self, name: Name, aim: float) -> float | None:
         """Return where the quick reading is the aim within half the tolerance; None if it never is."""
@@ -78,9 +88,7 @@ class Matcher:
                     return end
             if high / low < 1.0 + 1e-3:
                 break
-            # Between the middle and where a straight line would cross: fast on a smooth curve, safe on a steep one.
-            share = min(max((aim - below) / (above - below), 0.1), 0.9) if above > below else 0.5
-            middle = math.exp(math.log(low) + (0.5 * share + 0.25) * math.log(high / low))
+            middle = _between((low, below), (high, above), aim)
             if self._read(middle).value(name) < aim:
                 low = middle
             else:
@@ -112,9 +120,9 @@ class Matcher:
         return f"never above {max(values):.2f}, however large ε is"
 
 
-def closest_or_problem(target: Target, closest: Reading | None, why: str) -> Match:
-    """Return a match that was not met: the closest reading there is, said in words."""
-    if why:
-        return Match(target=target, reached=None, problem=why)
-    nearest = f"{closest.value(target.reading):.3f}" if closest is not None else "none"
-    return Match(target=target, reached=None, problem=f"not met within the tolerance; the closest reading was {nearest}")
+def _between(low: tuple[float, float], high: tuple[float, float], aim: float) -> float:
+    """Return an ε between two, given with their readings."""
+    # Halfway from the middle to where a straight line would cross: fast on a smooth curve, safe on a steep one.
+    rise = high[1] - low[1]
+    share = min(max((aim - low[1]) / rise, 0.0), 1.0) if rise > 0.0 else 0.5
+    return math.exp(math.log(low[0]) + (0.5 * share + 0.25) * math.log(high[0] / low[0]))
