@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from deniable.comparison.pareto import pareto_front
@@ -36,7 +37,7 @@ def front(answer: Answer) -> list[dict[str, Any]]:
 
 
 def said_first(answer: Answer) -> str:
-    """Return the finding in a few sentences: the most accurate mechanism at each target, and whether the runs tell it from the next."""
+    """Return the finding in a few sentences: the most accurate mechanism at each target, and whom it is clearly ahead of."""
     sentences = [
         f"A classifier that learns from original text is right for {_percent(answer['original'])} of the texts, "
         f"one that always names the most frequent label for {_percent(answer['guess'])}."
@@ -44,7 +45,7 @@ def said_first(answer: Answer) -> str:
     for target in answer["targets"]:
         rows = sorted(_of(answer, target), key=lambda row: -row["accuracy"]["mean"])
         if rows:
-            sentences.append(_best(target, rows))
+            sentences.append(_best(target, rows, telling_difference(answer)))
     return " ".join(sentences)
 
 
@@ -67,19 +68,25 @@ def _of(answer: Answer, target: dict[str, Any]) -> list[dict[str, Any]]:
     return [row for row in matched(answer) if (row["reading"], row["target"]) == (target["reading"], target["value"])]
 
 
-def _best(target: dict[str, Any], rows: list[dict[str, Any]]) -> str:
+def telling_difference(answer: Answer) -> float | None:
+    """Return the difference of two accuracies that is more than chance in the noise: three standard errors of a difference.
+
+    The standard deviation of the runs is pooled over all rows, because a few runs say little about their own. None for one run.
+    """
+    spreads = [row["accuracy"]["spread"] for row in matched(answer)]
+    if not spreads or None in spreads:
+        return None
+    pooled = math.sqrt(sum(spread**2 for spread in spreads) / len(spreads))
+    return 3.0 * pooled * math.sqrt(2.0 / answer["runs"])
+
+
+def _best(target: dict[str, Any], rows: list[dict[str, Any]], telling: float | None) -> str:
     first = rows[0]
     sentence = f"At {target_name(target)}, {first['mechanism']} is the most accurate ({_percent(first['accuracy']['mean'])})"
-    if first["accuracy"]["spread"] is None:
+    if telling is None:
         return sentence + "; one run does not tell how far that is chance."
-    close = [row["mechanism"] for row in rows[1:] if not _clearly_apart(first, row)]
+    close = [row["mechanism"] for row in rows[1:] if first["accuracy"]["mean"] - row["accuracy"]["mean"] <= telling]
     return sentence + (f", not clearly ahead of {', '.join(close)}." if close else ", clearly ahead of the others.")
-
-
-def _clearly_apart(first: dict[str, Any], second: dict[str, Any]) -> bool:
-    """Return whether the means differ by more than twice the larger standard deviation of the runs."""
-    spread = max(row["accuracy"]["spread"] or 0.0 for row in (first, second))
-    return bool(abs(first["accuracy"]["mean"] - second["accuracy"]["mean"]) > 2.0 * spread)
 
 
 def _cells(row: dict[str, Any], mark: str) -> list[str]:
