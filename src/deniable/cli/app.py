@@ -9,6 +9,7 @@ import typer
 from deniable.cli import (
     audit,
     calibrate,
+    compare,
     doctor,
     embeddings,
     explain,
@@ -51,6 +52,7 @@ app.command("watch")(watch.watch)
 app.command("explain")(explain.explain)
 app.command("calibrate")(calibrate.calibrate)
 app.command("mechanisms")(mechanism.mechanisms)
+app.command("compare")(compare.compare)
 app.command("reproduce")(reproduce.reproduce)
 app.command("utility")(utility.utility)
 app.command("doctor")(doctor.doctor)

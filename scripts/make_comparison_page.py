@@ -1,0 +1,59 @@
+"""Write the numbers of docs/experiments/comparison.md from the results beside it: everything below the heading "The numbers".
+
+The words above that heading are written by people, who must read them again when the numbers change.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from deniable.comparison.report.figure import privacy_utility_figure
+from deniable.comparison.report.words import COLUMNS, LEGEND, said_first, table, target_name
+from deniable.report.figure import png
+
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "experiments"
+HEADING = "## The numbers"
+SETTINGS = {
+    "comparison-sst2-default": "SST-2, built-in embedding (50,000 words, 50 dimensions)",
+    "comparison-imdb-default": "IMDb, built-in embedding (50,000 words, 50 dimensions)",
+    "comparison-sst2-glove-840b": "SST-2, GloVe 840B (33,860 words, 300 dimensions)",
+    "comparison-imdb-glove-840b": "IMDb, GloVe 840B (33,860 words, 300 dimensions)",
+}
+
+
+def section(name: str, title: str, answer: dict[str, Any]) -> str:
+    """Return one setting: what was done, the plot, and a table for each target."""
+    texts, sample = answer["texts"], answer["sample"]
+    parts = [
+        f"### {title}",
+        f"{texts['learn']:,} texts to learn from ({texts['words']:,} words), {texts['test']:,} to test on, {answer['runs']} runs; privacy "
+        f"read on {sample['words']:,} words of the text, {sample['distinct']:,} of them distinct; blind guessing names "
+        f"{100 * sample['guess']:.1f} % of them. {said_first(answer)}",
+        f"![Accuracy against the success of the adversary]({name}.png)",
+    ]
+    rows = table(answer)
+    for target in answer["targets"]:
+        lines = ["| " + " | ".join(COLUMNS[1:]) + " |", "|" + "---|" * (len(COLUMNS) - 1)]
+        lines += ["| " + " | ".join(row[1:]) + " |" for row in rows if row[0] == target_name(target)]
+        parts += [f"**{target_name(target)}**", "\n".join(lines)]
+    return "\n\n".join(parts)
+
+
+def main() -> None:
+    """Write the figures and the page."""
+    page = FOLDER / "comparison.md"
+    sections = [HEADING, LEGEND]
+    for name, title in SETTINGS.items():
+        result = FOLDER / f"{name}.json"
+        if result.exists():
+            answer = json.loads(result.read_text("utf-8"))
+            (FOLDER / f"{name}.png").write_bytes(png(privacy_utility_figure(answer), dpi=150))
+            sections.append(section(name, title, answer))
+    words = page.read_text("utf-8").split(f"\n{HEADING}\n")[0].rstrip("\n")
+    page.write_text(words + "\n\n" + "\n\n".join(sections) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""A comparison in plain words: sentences, one table, one figure, one page."""
