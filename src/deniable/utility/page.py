@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from deniable.report.markup import code, phrase
 from deniable.report.page import Page
 from deniable.tasks.figure import curve
-from deniable.tasks.summary import Point
+from deniable.tasks.summary import PLACES, Point
 from deniable.utility.findings import SCORE, Findings
 
 _PLACES = {
@@ -57,7 +57,7 @@ def utility_page(found: Findings) -> Page:
     )
     page.add_section("All numbers")
     page.add_table(
-        ["setting", "ε", "average N_w", "words changed", "accuracy", "lowest to highest", "macro F1"],
+        ["perturbed", "ε", "average N_w", "words changed", "accuracy", "lowest to highest", "macro F1"],
         [_row(point, found) for point in found.points],
         caption="Means over the runs. Words changed: of your texts; unknown words always change.",
     )
@@ -103,7 +103,7 @@ def _alt(found: Findings) -> str:
 def _row(point: Point, found: Findings) -> list[str]:
     low, high = point.spread(SCORE)
     return [
-        _PLACES.get(point.at, "original text throughout"),
+        PLACES[point.at],
         "" if point.epsilon is None else f"{point.epsilon:g}",
         "" if point.epsilon is None else f"{found.unchanged[point.epsilon]:.3f}",
         "" if point.epsilon is None else f"{point.changed:.1%}",
