@@ -63,4 +63,5 @@ def test_equal_to_float64_on_hostile_data_at_full_size_on_every_path(kind: str, 
         assert np.array_equal(search.nearest(queries), expected), path
         ids, distances = search.nearest_k(queries[::5], 1000)
         assert np.array_equal(ids[:, 0], expected[::5]), path
-        assert (np.diff(distances, axis=1) >= 0).all(), path
+        # The order is that of the true distances; of those that are one rounding apart the later may come out smaller.
+        assert (distances[:, 1:] >= distances[:, :-1] * (1 - 1e-12)).all(), path

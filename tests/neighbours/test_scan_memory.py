@@ -13,7 +13,10 @@ pytest.importorskip("deniable.neighbours._native", reason="installed without the
 
 from deniable.neighbours.scan import usable_paths
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+pytestmark = [
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc"),
+    pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="AddressSanitizer keeps freed memory for itself"),
+]
 
 START = """
 import sys, threading
