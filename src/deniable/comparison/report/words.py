@@ -62,7 +62,7 @@ def table(answer: Answer) -> list[list[str]]:
 def met_and_missed(answer: Answer, target: dict[str, Any]) -> tuple[list[list[str]], list[str]]:
     """Return the rows of the table at a target without its name, and sentences about the mechanisms that cannot be brought there."""
     own = [row[1:] for row in table(answer) if row[0] == target_name(target)]
-    missed = [f"{row[0]} cannot be brought there: {row[2]}." for row in own if row[1] == NOT_MET]
+    missed = [f"{row[0]}: {row[2]}." for row in own if row[1] == NOT_MET]
     return [row for row in own if row[1] != NOT_MET], missed
 
 
