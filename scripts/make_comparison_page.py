@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from deniable.comparison.report.figure import privacy_utility_figure
-from deniable.comparison.report.words import COLUMNS, LEGEND, said_first, table, target_name
+from deniable.comparison.report.words import COLUMNS, LEGEND, met_and_missed, said_first, target_name
 from deniable.report.figure import png
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "experiments"
@@ -33,12 +33,12 @@ def section(name: str, title: str, answer: dict[str, Any]) -> str:
         f"{100 * sample['guess']:.1f} % of them. {said_first(answer)}",
         f"![Accuracy against the success of the adversary]({name}.png)",
     ]
-    rows = table(answer)
     for target in answer["targets"]:
         lines = ["| " + " | ".join(COLUMNS[1:]) + " |", "|" + "---|" * (len(COLUMNS) - 1)]
-        lines += ["| " + " | ".join(row[1:]) + " |" for row in rows if row[0] == target_name(target)]
-        parts += [f"**{target_name(target)}**", "\n".join(lines)]
-    return "\n\n".join(parts)
+        met, missed = met_and_missed(answer, target)
+        lines += ["| " + " | ".join(row) + " |" for row in met]
+        parts += [f"**{target_name(target)}**", "\n".join(lines), " ".join(missed)]
+    return "\n\n".join(part for part in parts if part)
 
 
 def main() -> None:

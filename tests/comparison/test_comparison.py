@@ -151,7 +151,7 @@ def test_the_command_prints_saves_and_draws(place: Path) -> None:
         place, "-m", "multivariate", "-m", "randomized-response", "--report", str(page), "--save", str(saved), "--figures", str(place / "f")
     )
     assert result.exit_code == 0, result.output
-    assert "At average N_w 0.5" in " ".join(result.output.split())
+    assert "At average N_w = 0.5" in " ".join(result.output.split())
     found = json.loads(saved.read_text())
     assert [each["mechanism"] for each in found["rows"]] == ["multivariate", "randomized-response"]
     assert page.read_text().startswith("<!doctype html>") or "<html" in page.read_text()

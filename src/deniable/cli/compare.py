@@ -129,24 +129,21 @@ def _show(answer: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from deniable.comparison.report.words import COLUMNS, LEGEND, NOT_MET, said_first, table, target_name
+    from deniable.comparison.report.words import COLUMNS, LEGEND, met_and_missed, said_first, target_name
 
     console = Console(highlight=False, markup=False)
     console.print(said_first(answer))
-    rows = table(answer)
     for target in answer["targets"]:
+        met, missed = met_and_missed(answer, target)
         shown = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", title=target_name(target), title_justify="left", title_style="")
         for place, column in enumerate(COLUMNS[1:]):
             shown.add_column(column, justify="right" if place else "left")
-        own = [row[1:] for row in rows if row[0] == target_name(target)]
-        for row in own:
-            if row[1] != NOT_MET:
-                shown.add_row(*row)
+        for row in met:
+            shown.add_row(*row)
         console.print()
         console.print(shown)
-        for row in own:
-            if row[1] == NOT_MET:
-                console.print(f"{row[0]} cannot be brought there: {row[2]}")
+        for sentence in missed:
+            console.print(sentence)
     console.print()
     console.print(LEGEND)
     for name, why in answer["left_out"].items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from deniable.comparison.report.figure import privacy_utility_figure
-from deniable.comparison.report.words import COLUMNS, LEGEND, front, matched, said_first, table
+from deniable.comparison.report.words import COLUMNS, LEGEND, front, matched, met_and_missed, said_first, target_name
 from deniable.report.page import Page
 
 
@@ -16,8 +16,7 @@ def comparison_page(answer: dict[str, Any]) -> Page:
         [
             (str(len(answer["mechanisms"])), "mechanisms"),
             (f"{answer['texts']['learn']:,}", "texts to learn from"),
-            (f"{answer['texts']['words']:,}", "words released in each run"),
-            (str(answer["runs"]), "runs"),
+            (f"{answer['runs']} × {answer['texts']['words']:,}", "words released at each ε"),
         ]
     )
     page.add_section(
@@ -33,7 +32,12 @@ def comparison_page(answer: dict[str, Any]) -> Page:
             + ", ".join(f"{row['mechanism']} at ε = {row['epsilon']:.3g}" for row in front(answer)),
         )
     page.add_section("The table", LEGEND)
-    page.add_table(COLUMNS, table(answer), caption="Mechanisms at equal privacy, most accurate first", text_columns=2)
+    for target in answer["targets"]:
+        met, missed = met_and_missed(answer, target)
+        if met:
+            page.add_table(COLUMNS[1:], met, caption=target_name(target))
+        if missed:
+            page.add_list([f"At {target_name(target)}, {sentence}" for sentence in missed])
     _add_method(page, answer)
     return page
 

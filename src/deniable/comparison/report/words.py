@@ -59,9 +59,16 @@ def table(answer: Answer) -> list[list[str]]:
     return shown
 
 
+def met_and_missed(answer: Answer, target: dict[str, Any]) -> tuple[list[list[str]], list[str]]:
+    """Return the rows of the table at a target without its name, and sentences about the mechanisms that cannot be brought there."""
+    own = [row[1:] for row in table(answer) if row[0] == target_name(target)]
+    missed = [f"{row[0]}: {row[2]}." for row in own if row[1] == NOT_MET]
+    return [row for row in own if row[1] != NOT_MET], missed
+
+
 def target_name(target: dict[str, Any]) -> str:
     """Return a target as people read it."""
-    return f"{READINGS[target['reading']]} {target['value']:g}"
+    return f"{READINGS[target['reading']]} = {target['value']:g}"
 
 
 def _of(answer: Answer, target: dict[str, Any]) -> list[dict[str, Any]]:
