@@ -37,10 +37,15 @@ def test_what_is_not_text_is_refused(private: Privatizer) -> None:
 
 def test_a_keyed_release_takes_ids_from_another_column_and_can_be_repeated(name: str) -> None:
     private = Privatizer(Multivariate(Embedding.open(name), epsilon=1e-3), randomness=Keyed.new())
-    series: Any = pandas.Series([" ".join(["word1"] * 50)] * 2)
+    series: Any = pandas.Series([" ".join(["word1"] * 50)] * 2, name="review")
     ids = pandas.Series(["a", "b"])
     released = series.deniable.privatize(private, record_ids=ids)
     assert list(released) == list(series.deniable.privatize(private, record_ids=ids))
     assert released[0] != released[1]
+    assert list(series.rename("title").deniable.privatize(private, record_ids=ids)) != list(released)  # columns share no noise
+    with pytest.raises(InvalidParameter, match="must have a name"):
+        series.rename(None).deniable.privatize(private, record_ids=ids)
+    with pytest.raises(InvalidParameter, match="names two texts"):
+        series.deniable.privatize(private, record_ids=["a", "a"])
     with pytest.raises(InvalidParameter, match="needs an id"):
         series.deniable.privatize(private)

@@ -32,7 +32,7 @@ def test_a_lazy_column_has_no_such_namespace() -> None:
 
 def test_a_keyed_release_takes_ids_from_another_column_and_can_be_repeated(name: str) -> None:
     private = Privatizer(Multivariate(Embedding.open(name), epsilon=1e-3), randomness=Keyed.new())
-    series: Any = polars.Series([" ".join(["word1"] * 50)] * 2)
+    series: Any = polars.Series("review", [" ".join(["word1"] * 50)] * 2)
     ids = polars.Series(["a", "b"])
     released = series.deniable.privatize(private, record_ids=ids)
     assert list(released) == list(series.deniable.privatize(private, record_ids=ids))

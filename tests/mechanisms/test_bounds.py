@@ -142,3 +142,8 @@ def test_delta_is_that_of_balle_and_wang() -> None:
     assert mechanism.delta(0, 2, 0.0) == pytest.approx(2 * norm.cdf(mechanism.mu(0, 2) / 2) - 1)
     assert mechanism.delta(0, 0, 0.5) == 0.0
     assert mechanism.delta(0, 6, 1e3) == 0.0
+
+
+def test_sensitive_words_are_found_however_they_are_written() -> None:
+    embedding = Embedding(["john", "new", "york", "house", "tree"], np.eye(5))
+    assert SanTextPlus(embedding, epsilon=1.0, sensitive=["John", "New York"]).sensitive.tolist() == [0, 1, 2]

@@ -105,6 +105,19 @@ def test_a_file_that_changes_after_its_release_is_never_drawn_again_with_fresh_n
     assert "changed after it was released" in folders.lines[-1]
 
 
+def test_an_output_that_was_taken_away_does_not_make_a_released_file_new(folders: Folders, noisy: Privatizer) -> None:
+    path = folders.inbox / "a.csv"
+    path.write_text("id,text\n1,the fox\n")
+    assert folders.look(noisy) == 1
+    (folders.out / "a.csv").unlink()
+    os.utime(path, (1_000_000_000, 1_000_000_000))
+    assert folders.look(noisy) == 0
+    path.write_text("id,text\n1,the quick\n")
+    assert folders.look(noisy) == 0
+    assert "changed after it was released" in folders.lines[-1]
+    assert not (folders.out / "a.csv").exists()
+
+
 def test_a_file_that_was_only_touched_is_no_change(folders: Folders) -> None:
     path = folders.inbox / "a.txt"
     path.write_text("the fox\n")

@@ -79,7 +79,11 @@ def privatize(
         raise typer.BadParameter("--workers needs an --output")
     here_only: dict[str, bool] = {"--resume": resume, "--insecure-seed": insecure_seed is not None, "--no-header": not header}
     here_only |= {"--threads": threads is not None, "--workers": workers != 1, "--delimiter": delimiter is not None}
-    here_only |= {"--encoding": encoding != "utf-8", "--mechanism": mechanism != "multivariate"}
+    here_only |= {
+        "--encoding": encoding != "utf-8",
+        "--mechanism": mechanism != "multivariate",
+        "--mechanism-option": bool(mechanism_option),
+    }
     check_engine(engine, master, here_only)
     with _quiet_ends():
         if engine == "spark":

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from deniable.errors import MissingExtra
+from deniable.integrations.names import names_in_column
 from deniable.keyed.encoding import RecordId
 from deniable.text.privatizer import Privatizer
 
@@ -40,7 +41,7 @@ class DeniableAccessor:
         texts = series.tolist()
         missing = series.isna().tolist()
         given = [None if gone else text for text, gone in zip(texts, missing, strict=True)]
-        released = private.many(given, record_ids=None if record_ids is None else list(record_ids))
+        released = private.many(given, record_ids=names_in_column(private, record_ids, series.name))
         kept = [text if gone else new for text, new, gone in zip(texts, released, missing, strict=True)]
         # A categorical column would not admit words that are none of its categories.
         dtype = object if isinstance(series.dtype, pandas.CategoricalDtype) else series.dtype

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from deniable.errors import MissingExtra
+from deniable.integrations.names import names_in_column
 from deniable.keyed.encoding import RecordId
 from deniable.text.privatizer import Privatizer
 
@@ -38,5 +39,5 @@ class DeniableNamespace:
 
         :raises InvalidParameter: if the column does not hold text, or ids are wanted or not; nothing is released then.
         """
-        released = private.column(self._series.to_arrow(), record_ids=None if record_ids is None else list(record_ids))
+        released = private.column(self._series.to_arrow(), record_ids=names_in_column(private, record_ids, self._series.name))
         return polars.Series(self._series.name, released, dtype=polars.String)

@@ -60,6 +60,9 @@ class Recipe:
             object.__setattr__(self, "keep_words", frozenset(self.keep_words))
         if self.consistent and self.key_file is None:
             raise InvalidParameter("consistent", True, "means something only with a key_file")
+        name = getattr(self.mechanism, "__qualname__", "<a partial>")
+        if "<" in name:  # what cannot be found by its name cannot be told from another under that name either
+            raise InvalidParameter("mechanism", name, "must be a class or a function of a module, not made on the spot")
         TextPolicy(**self._policies())
 
     def pinned(self) -> Recipe:

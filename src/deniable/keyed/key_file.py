@@ -59,6 +59,8 @@ def read_key(path: Path) -> bytes:
         about = os.fstat(descriptor)
         if not stat.S_ISREG(about.st_mode):
             raise KeyFileError(path, "is not a regular file")
+        if about.st_uid not in (os.geteuid(), 0):
+            raise KeyFileError(path, "belongs to another user, who knows the key then; make your own with `deniable key new FILE`")
         if about.st_mode & _OTHERS:
             problem = (
                 f"others than its owner have access to it (mode {about.st_mode & 0o777:04o}); if the key is still secret: chmod 600 FILE"

@@ -38,7 +38,6 @@ class Gaussian(NearestWord):
                 "Normal(μ, 1), μ = ε·‖φ(w) - φ(w')‖ = ‖φ(w) - φ(w')‖/σ. For every ε' it is (ε', δ)-private with "
                 "δ = Φ(-ε'/μ + μ/2) - exp(ε')·Φ(-ε'/μ - μ/2). No bound on the ratio of probabilities alone is promised."
             ),
-            parameters={"sigma": self.sigma},
             exposed="with probability δ(ε') the ratio exceeds exp(ε'), for any ε'",
             caveat=(
                 "This ε is 1/σ, the rate of Gaussian differential privacy per unit of distance between word vectors. It is not the ε of "

@@ -25,6 +25,8 @@ from deniable.interfaces import Floats, Guarantee, Ids, Randomness
 from deniable.mechanisms.santext import SanText
 from deniable.neighbours.released import first_of_each
 from deniable.parameters import validated_share
+from deniable.text.lookup import Lookup
+from deniable.text.tokens import Tokeniser, normalise
 
 
 class SanTextPlus(SanText):
@@ -40,10 +42,13 @@ class SanTextPlus(SanText):
         self.p = validated_share(p, "p")
         if isinstance(sensitive, str):
             raise InvalidParameter("sensitive", "a single str", "must be a list of words")
-        listed = embedding.ids(sensitive)
+        # As text is read: a listed "John" or "New York" must not stay outside because the vocabulary spells it otherwise.
+        tokeniser, lookup = Tokeniser(embedding.index, cased=embedding.cased), Lookup(embedding)
+        found = [lookup.ids(tokeniser.words(normalise(entry))) for entry in sensitive]
+        listed = np.array([word for words in found for word in words], dtype=np.int64)
         self.sensitive: Ids = np.unique(listed[listed != embedding.unknown_id])
         if not len(self.sensitive):
-            raise InvalidParameter("sensitive", "no known word", f"must hold words of the embedding {embedding.name!r}, spelled as there")
+            raise InvalidParameter("sensitive", "no known word", f"must hold words of the embedding {embedding.name!r}")
 
     @property
     def guarantee(self) -> Guarantee:

@@ -64,7 +64,7 @@ class TEM(Softmax):
                 f"ε·γ = {2.0 * self._log_odds:.4g}: local differential privacy with that parameter for a word; for texts with the same "
                 "number of words the exponents add."
             ),
-            parameters={"beta": self.beta, "gamma": self.gamma},
+            parameters={"beta": self.beta},
         )
 
     def cost(self, distances: Floats, epsilon: float | Floats) -> Floats:

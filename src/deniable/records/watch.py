@@ -122,16 +122,18 @@ class Watch:
         published = target.exists()
         if entry is None and published:
             raise RecordError(target, "exists and was not released from here; move it away or rename the new file")
-        replaces = published and entry is not None and not entry.same_file(about)
-        if replaces and not self._changed_in_earnest(path, about, entry):
+        # By the ledger and not by the output, which its reader may have taken away. What was only begun and has no output yet
+        # released nothing.
+        again = entry is not None and not entry.same_file(about) and (entry.released or published)
+        if again and not self._changed_in_earnest(path, about, entry):
             return False
-        if replaces and (self._private.keyed is None or layout.record_id is None):
+        if again and (self._private.keyed is None or layout.record_id is None):
             problem = (
                 "changed after it was released, and fresh noise would spend the budget of its records again: give it another name, "
                 "or watch with a key and record ids (--key-file, --record-id)"
             )
             raise RecordError(path, problem)
-        return self._release(path, about, layout, target, resume=entry is not None and entry.same_file(about), replaces=replaces)
+        return self._release(path, about, layout, target, resume=entry is not None and entry.same_file(about), replaces=again)
 
     def _changed_in_earnest(self, path: Path, about: os.stat_result, entry: Entry | None) -> bool:
         """Return whether the content changed; if only the time did, that is entered."""

@@ -93,6 +93,8 @@ class Privatizer:
         tally = Tally()
         if record_ids is not None and len(record_ids) != len(texts):
             raise InvalidParameter("record_ids", f"{len(record_ids):,} ids", f"must be one for each of the {len(texts):,} texts")
+        if record_ids is not None and self.keyed is not None and not self.keyed.consistent:
+            _check_different(record_ids)
         released = [text for batch in self._release(texts, record_ids, tally) for text in batch]
         self._count(tally)
         return released
@@ -217,6 +219,20 @@ def _add(tally: Tally, draft: Draft | None) -> None:
         tally.count_missing()
     else:
         tally.count(words=draft.words, unknown=draft.unknown, spent=len(draft.drawn), protected=draft.protected)
+
+
+def _check_different(record_ids: Sequence[RecordId]) -> None:
+    """Do nothing if all ids differ: two texts under one id share their noise, and their releases show where they agree.
+
+    :raises InvalidParameter: if two are the same.
+    """
+    seen: set[tuple[str, ...]] = set()
+    for one in record_ids:
+        name = tuple(map(str, one if isinstance(one, tuple) else (one,)))
+        if name in seen:
+            problem = "names two texts; give each its own id, or use Keyed(…, consistent=True) with users' ids"
+            raise InvalidParameter("record_ids", one, problem)
+        seen.add(name)
 
 
 def _batches(texts: Iterable[str | None]) -> Iterator[tuple[list[str | None], int]]:
