@@ -6,7 +6,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <cstring>
+#include <algorithm>
 #include <stdexcept>
 
 #include "../../neighbours/native/dispatch.hpp"
@@ -47,7 +47,7 @@ void demand(bool holds, const char* what) {
 template <class T>
 nb::ndarray<nb::numpy, T, nb::ndim<1>> given(const std::vector<T>& values) {
     T* copy = new T[values.size() + 1];
-    std::memcpy(copy, values.data(), values.size() * sizeof(T));
+    std::copy(values.begin(), values.end(), copy);
     nb::capsule owner(copy, [](void* memory) noexcept { delete[] static_cast<T*>(memory); });
     return nb::ndarray<nb::numpy, T, nb::ndim<1>>(copy, {values.size()}, owner);
 }
