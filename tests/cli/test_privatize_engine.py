@@ -15,6 +15,8 @@ from deniable.cli.app import app
         (["--engine", "spark", "in.csv"], "needs a FILE or folder and an --output"),
         (["--engine", "spark", "in.csv", "-o", "out", "--resume", "--threads", "2"], "--resume, --threads: not with --engine spark"),
         (["--engine", "spark", "in.csv", "-o", "out", "--insecure-seed", "1"], "--insecure-seed: not with --engine spark"),
+        (["--engine", "spark", "in.csv", "-o", "out", "-m", "tem"], "--mechanism: not with --engine spark"),
+        (["--engine", "spark", "in.csv", "-o", "out", "-O", "t=1"], "--mechanism-option: not with --engine spark"),
         (["--engine", "spark", "in.csv", "-o", "out", "--no-header"], "--no-header: not with --engine spark"),
     ],
 )

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from deniable import Embedding, EmbeddingNotFound, InvalidParameter, MalformedEmbedding
+from deniable import Embedding, EmbeddingNotFound, InvalidParameter, MalformedEmbedding, Multivariate
 from deniable.embeddings import store
 from deniable.integrations.recipe import Recipe
 
@@ -46,3 +46,8 @@ def test_a_pinned_recipe_refuses_another_embedding_of_the_same_name(name: str) -
 def test_an_embedding_that_is_not_installed_is_named(home: object) -> None:
     with pytest.raises(EmbeddingNotFound, match="nowhere"):
         Recipe(epsilon=6, embedding="nowhere").pinned()
+
+
+def test_a_mechanism_made_on_the_spot_is_refused_because_a_cache_could_not_tell_it_from_another() -> None:
+    with pytest.raises(InvalidParameter, match="not made on the spot"):
+        Recipe(epsilon=1, mechanism=lambda embedding, epsilon: Multivariate(embedding, epsilon=epsilon))

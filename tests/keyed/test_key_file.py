@@ -82,3 +82,12 @@ def test_an_unreadable_key_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.key").chmod(0o000)
     with pytest.raises(KeyFileError, match="Permission denied"):
         read_key(tmp_path / "a.key")
+
+
+def test_a_key_of_another_user_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "key"
+    write_new_key(path)
+    read_key(path)
+    os.chown(path, 12_345, -1) if os.geteuid() == 0 else monkeypatch.setattr(os, "geteuid", lambda: 12_345)
+    with pytest.raises(KeyFileError, match="belongs to another user"):
+        read_key(path)

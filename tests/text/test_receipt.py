@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable import Embedding, InsecureSeededRandomness, Multivariate, Privatizer, __version__
+from deniable import TEM, Embedding, Gaussian, InsecureSeededRandomness, Multivariate, Privatizer, __version__
 from deniable.text.tally import Tally
+from strategies import random_embedding
 
 
 def test_the_receipt_says_what_was_promised_and_spent(embedding: Embedding) -> None:
@@ -97,3 +98,10 @@ def test_a_source_of_noise_that_is_not_ours_is_named(embedding: Embedding) -> No
 
     receipt = Privatizer(Multivariate(embedding, epsilon=3), randomness=Silent(insecure_seed=1)).receipt()
     assert "Silent" in receipt.randomness["class"]
+
+
+@pytest.mark.parametrize("kind", [TEM, Gaussian])
+def test_a_budget_per_record_states_no_parameter_that_goes_with_another_epsilon(kind: type[TEM] | type[Gaussian]) -> None:
+    private = Privatizer(kind(random_embedding(20, 3), epsilon=10.0), record_epsilon=10.0)
+    private("w1 w2 w3")
+    assert not {"gamma", "sigma"} & set(json.loads(private.receipt().to_json())["guarantee"]["parameters"])
