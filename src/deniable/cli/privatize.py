@@ -13,6 +13,24 @@ import typer
 
 from deniable.cli.building import check_keyed, privatizer_for, words_in
 from deniable.cli.mechanism import Name, Options, parsed
+from deniable.cli.options import (
+    Case,
+    Columns,
+    ConsistentBy,
+    Delimiter,
+    EmbeddingName,
+    Encoding,
+    Epsilon,
+    Header,
+    KeepWords,
+    KeyFile,
+    Punctuation,
+    RecordEpsilon,
+    RecordIdColumn,
+    Threads,
+    Unknown,
+    Workers,
+)
 from deniable.cli.spark_engine import check_engine, privatize_with_spark
 
 if TYPE_CHECKING:
@@ -25,41 +43,31 @@ if TYPE_CHECKING:
 
 def privatize(
     file: Annotated[str | None, typer.Argument(help="The file to privatize; standard input without it, or with -.")] = None,
-    epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="The privacy parameter, per word.")] = None,
-    record_epsilon: Annotated[float | None, typer.Option(help="Instead of --epsilon: a budget per record, divided by its words.")] = None,
+    epsilon: Epsilon = None,
+    record_epsilon: RecordEpsilon = None,
     max_unchanged: Annotated[
         float | None, typer.Option(help="Instead of --epsilon: the largest ε at which words stay themselves at most so often.")
     ] = None,
     quantile: Annotated[float, typer.Option(help="With --max-unchanged: the share of the words that must.")] = 1.0,
     target: Annotated[str | None, typer.Option("--output", "-o", help="Where to write; standard output without it.")] = None,
-    column: Annotated[list[str] | None, typer.Option("--column", "-c", help="A column that holds private text. May be repeated.")] = None,
+    column: Columns = None,
     format_: Annotated[str | None, typer.Option("--format", metavar="text|csv|tsv|jsonl|parquet", help="If not as the name says.")] = None,
-    delimiter: Annotated[str | None, typer.Option(help="What separates the cells of CSV, such as ';' or tab.")] = None,
-    header: Annotated[bool, typer.Option("--header/--no-header", help="Without a header, columns are numbers from 1.")] = True,
-    encoding: Annotated[str, typer.Option(help="The encoding of the input. Output is UTF-8 always.")] = "utf-8",
-    embedding: Annotated[str, typer.Option(help="The name of an installed embedding.")] = "default",
+    delimiter: Delimiter = None,
+    header: Header = True,
+    encoding: Encoding = "utf-8",
+    embedding: EmbeddingName = "default",
     mechanism: Name = "multivariate",
     mechanism_option: Options = None,
-    unknown: Annotated[
-        str, typer.Option(metavar="perturb|subwords|redact|drop|error", help="What to do with words the embedding does not know.")
-    ] = "perturb",
-    punctuation: Annotated[str, typer.Option(metavar="drop|keep", help="Whether to release punctuation marks.")] = "drop",
-    case: Annotated[str, typer.Option(metavar="drop|keep", help="Whether to release which words were capitalised.")] = "drop",
-    keep_words: Annotated[Path | None, typer.Option(help="A file of words, one a line, to release as they are.")] = None,
-    key_file: Annotated[
-        Path | None, typer.Option(help="Draw by the secret key in this file: releasing the same records again spends nothing more.")
-    ] = None,
-    record_id: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="With --key-file: the column that names each record; without it, its number."),
-    ] = None,
-    consistent_by: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="With --key-file: a word of the user that this column names always becomes the same word."),
-    ] = None,
+    unknown: Unknown = "perturb",
+    punctuation: Punctuation = "drop",
+    case: Case = "drop",
+    keep_words: KeepWords = None,
+    key_file: KeyFile = None,
+    record_id: RecordIdColumn = None,
+    consistent_by: ConsistentBy = None,
     receipt: Annotated[Path | None, typer.Option(help="Where to write the receipt; OUTPUT.receipt.json without it.")] = None,
-    threads: Annotated[int | None, typer.Option(help="Threads for the search; all processors this process may use without it.")] = None,
-    workers: Annotated[int, typer.Option(help="Processes that share the work, with one thread each unless --threads says more.")] = 1,
+    threads: Threads = None,
+    workers: Workers = 1,
     engine: Annotated[str, typer.Option(metavar="local|spark", help="What does the work; Spark takes folders of files too.")] = "local",
     master: Annotated[str | None, typer.Option(help="With --engine spark: the master, such as spark://host:7077 or yarn.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the receipt as JSON.")] = False,

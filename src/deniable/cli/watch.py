@@ -14,38 +14,47 @@ import typer
 
 from deniable.cli.building import check_keyed, privatizer_for, words_in
 from deniable.cli.mechanism import Name, Options, parsed
+from deniable.cli.options import (
+    Case,
+    Columns,
+    ConsistentBy,
+    Delimiter,
+    EmbeddingName,
+    Encoding,
+    Epsilon,
+    Header,
+    KeepWords,
+    KeyFile,
+    Punctuation,
+    RecordEpsilon,
+    RecordIdColumn,
+    Threads,
+    Unknown,
+    Workers,
+)
 
 
 def watch(
     folder: Annotated[Path, typer.Argument(help="The folder in which new files appear.")],
     out: Annotated[Path, typer.Option("--out", help="The folder for the released files, under the same names.")],
-    epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="The privacy parameter, per word.")] = None,
-    record_epsilon: Annotated[float | None, typer.Option(help="Instead of --epsilon: a budget per record, divided by its words.")] = None,
-    column: Annotated[list[str] | None, typer.Option("--column", "-c", help="A column that holds private text. May be repeated.")] = None,
-    delimiter: Annotated[str | None, typer.Option(help="What separates the cells of CSV, such as ';' or tab.")] = None,
-    header: Annotated[bool, typer.Option("--header/--no-header", help="Without a header, columns are numbers from 1.")] = True,
-    encoding: Annotated[str, typer.Option(help="The encoding of the input. Output is UTF-8 always.")] = "utf-8",
-    embedding: Annotated[str, typer.Option(help="The name of an installed embedding.")] = "default",
+    epsilon: Epsilon = None,
+    record_epsilon: RecordEpsilon = None,
+    column: Columns = None,
+    delimiter: Delimiter = None,
+    header: Header = True,
+    encoding: Encoding = "utf-8",
+    embedding: EmbeddingName = "default",
     mechanism: Name = "multivariate",
     mechanism_option: Options = None,
-    unknown: Annotated[
-        str, typer.Option(metavar="perturb|subwords|redact|drop|error", help="What to do with words the embedding does not know.")
-    ] = "perturb",
-    punctuation: Annotated[str, typer.Option(metavar="drop|keep", help="Whether to release punctuation marks.")] = "drop",
-    case: Annotated[str, typer.Option(metavar="drop|keep", help="Whether to release which words were capitalised.")] = "drop",
-    keep_words: Annotated[Path | None, typer.Option(help="A file of words, one a line, to release as they are.")] = None,
-    key_file: Annotated[
-        Path | None, typer.Option(help="Draw by the secret key in this file: releasing the same records again spends nothing more.")
-    ] = None,
-    record_id: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="With --key-file: the column that names each record; without it, its number.")
-    ] = None,
-    consistent_by: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="With --key-file: a word of the user that this column names always becomes the same word."),
-    ] = None,
-    threads: Annotated[int | None, typer.Option(help="Threads for the search; all processors this process may use without it.")] = None,
-    workers: Annotated[int, typer.Option(help="Processes that share the work, with one thread each unless --threads says more.")] = 1,
+    unknown: Unknown = "perturb",
+    punctuation: Punctuation = "drop",
+    case: Case = "drop",
+    keep_words: KeepWords = None,
+    key_file: KeyFile = None,
+    record_id: RecordIdColumn = None,
+    consistent_by: ConsistentBy = None,
+    threads: Threads = None,
+    workers: Workers = 1,
     once: Annotated[bool, typer.Option("--once", help="Release what is there and stop, for cron; exit code 1 if a file failed.")] = False,
     every: Annotated[float, typer.Option(help="Seconds between two looks at the folder.")] = 2.0,
     settle: Annotated[float, typer.Option(help="Seconds that a file must not have changed before it is taken for complete.")] = 5.0,
