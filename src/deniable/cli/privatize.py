@@ -36,7 +36,7 @@ from deniable.cli.spark_engine import check_engine, privatize_with_spark
 if TYPE_CHECKING:
     from deniable.interfaces import Randomness
     from deniable.keyed import Keyed
-    from deniable.records.layout import Layout
+    from deniable.records.formats.layout import Layout
     from deniable.text.privatizer import Privatizer
     from deniable.text.receipt import Receipt
 
@@ -118,7 +118,7 @@ def privatize(
             )
             return
         from deniable.neighbours.threads import set_threads
-        from deniable.records.layout import make_layout
+        from deniable.records.formats.layout import make_layout
 
         set_threads(threads)
         columns = tuple(column or ())
@@ -184,9 +184,9 @@ def _to_standard_output(
 ) -> None:
     from deniable.errors import RecordError
     from deniable.records.files import open_source
+    from deniable.records.jobs.targets import check_apart
     from deniable.records.publish import write_whole, written_for
     from deniable.records.stream import privatize_stream
-    from deniable.records.targets import check_apart
 
     if receipt is not None and receipt.exists() and not force:
         raise RecordError(receipt, "exists already; replace it with --force")
@@ -236,7 +236,7 @@ def _warn_if_hardly_anything_changes(private: Privatizer) -> None:
 
 
 def _say_what_is_relaxed(private: Privatizer, layout: Layout) -> None:
-    from deniable.records.receipts import relaxations_of
+    from deniable.records.jobs.receipts import relaxations_of
 
     for relaxation in relaxations_of(private, layout):
         if not relaxation.startswith("insecure_seed"):  # said already, louder

@@ -69,8 +69,8 @@ def watch(
     from deniable.keyed import Keyed
     from deniable.neighbours.threads import set_threads
     from deniable.progress import Progress
-    from deniable.records.layout import Layout, make_layout
-    from deniable.records.watch import Settings, Watch
+    from deniable.records.formats.layout import Layout, make_layout
+    from deniable.records.watching.watch import Settings, Watch
 
     set_threads(threads)
     named_by = consistent_by if record_id is None else record_id

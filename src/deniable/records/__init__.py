@@ -1,8 +1,8 @@
 """Files and streams of records: text, CSV, JSON Lines and Parquet in and out, with progress, resume and an atomic finish.
 
-A record goes through here once. Readers (``plain``, ``delimited``, ``jsonlines``, ``parquet``) turn a ``source`` into
-batches of texts; ``job`` releases the batches into a partial file beside the output, keeps a ``journal`` of what is done,
-and renames the partial file at the end. ``stream`` is the same without a file: standard input to standard output.
+A record goes through here once: ``formats`` turn a source of bytes into batches of texts, and released texts into bytes again;
+``jobs`` release the batches into a partial file beside the output, keep a journal of what is done, and rename the partial
+file at the end. ``files`` and ``stream`` are what people call, ``watching`` calls for every new file of a folder.
 """
 
 from __future__ import annotations

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from deniable.errors import InvalidParameter
 from deniable.progress import Progress
-from deniable.records.job import Job
-from deniable.records.layout import Layout, make_layout
-from deniable.records.source import FileSource, Source, StreamSource
+from deniable.records.formats.layout import Layout, make_layout
+from deniable.records.formats.source import FileSource, Source, StreamSource
+from deniable.records.jobs.job import Job
 from deniable.text.privatizer import Privatizer
 from deniable.text.receipt import Receipt
 

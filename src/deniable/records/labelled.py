@@ -7,11 +7,11 @@ from pathlib import Path
 
 from deniable.errors import InvalidParameter
 from deniable.keyed.encoding import RecordId
-from deniable.records.batch import BatchSize
 from deniable.records.files import open_source
-from deniable.records.layout import make_layout
-from deniable.records.naming import Naming
-from deniable.records.opening import open_reader
+from deniable.records.formats.batch import BatchSize
+from deniable.records.formats.layout import make_layout
+from deniable.records.formats.naming import Naming
+from deniable.records.formats.opening import open_reader
 
 
 def labelled_records(

@@ -6,12 +6,12 @@ import time
 from typing import BinaryIO
 
 from deniable.errors import InvalidParameter
-from deniable.records.batch import BatchSize
-from deniable.records.layout import Layout
-from deniable.records.naming import naming_for
-from deniable.records.opening import open_reader
-from deniable.records.receipts import check_budget, receipt_of
-from deniable.records.source import Source
+from deniable.records.formats.batch import BatchSize
+from deniable.records.formats.layout import Layout
+from deniable.records.formats.naming import naming_for
+from deniable.records.formats.opening import open_reader
+from deniable.records.formats.source import Source
+from deniable.records.jobs.receipts import check_budget, receipt_of
 from deniable.text.privatizer import Privatizer
 from deniable.text.receipt import Receipt
 from deniable.text.tally import Tally

@@ -12,8 +12,8 @@ from deniable.errors import ClusterError, InvalidParameter, RecordError
 from deniable.integrations.spark.frames import check_unique, privatize, receipt
 from deniable.integrations.spark.session import session
 from deniable.integrations.spark.shipping import ship_embedding
-from deniable.records.columns import find_named_columns
-from deniable.records.layout import format_of
+from deniable.records.formats.columns import find_named_columns
+from deniable.records.formats.layout import format_of
 from deniable.records.publish import beside, write_whole
 from deniable.text.receipt import Receipt
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from deniable.errors import InvalidParameter
 from deniable.integrations.recipe import Recipe
 from deniable.integrations.spark.executor import TALLY, Task
-from deniable.records.columns import find_named_columns, untouched_columns
-from deniable.records.layout import Layout
-from deniable.records.receipts import relaxations_of
+from deniable.records.formats.columns import find_named_columns, untouched_columns
+from deniable.records.formats.layout import Layout
+from deniable.records.jobs.receipts import relaxations_of
 from deniable.text.receipt import Receipt
 from deniable.text.tally import Tally
 

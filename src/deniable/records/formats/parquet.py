@@ -18,12 +18,12 @@ import pyarrow.parquet as pq
 
 from deniable.errors import InvalidParameter, RecordError, ResumeError
 from deniable.keyed.encoding import RecordId
-from deniable.records.batch import Batch, BatchSize, Row, gather
-from deniable.records.columns import find_named_columns, untouched_columns
-from deniable.records.layout import Layout
-from deniable.records.lines import LONGEST_RECORD
-from deniable.records.naming import Naming
-from deniable.records.parquet_metadata import has_own_metadata
+from deniable.records.formats.batch import Batch, BatchSize, Row, gather
+from deniable.records.formats.columns import find_named_columns, untouched_columns
+from deniable.records.formats.layout import Layout
+from deniable.records.formats.lines import LONGEST_RECORD
+from deniable.records.formats.naming import Naming
+from deniable.records.formats.parquet_metadata import has_own_metadata
 from deniable.text.columns import is_text
 
 _BYTES_AT_ONCE = 8 << 20

@@ -8,10 +8,10 @@ from itertools import islice
 from typing import Any, Protocol
 
 from deniable.errors import ResumeError
-from deniable.records.batch import Batch, BatchSize, Row, gather
-from deniable.records.lines import Lines
-from deniable.records.naming import Naming
-from deniable.records.source import Source
+from deniable.records.formats.batch import Batch, BatchSize, Row, gather
+from deniable.records.formats.lines import Lines
+from deniable.records.formats.naming import Naming
+from deniable.records.formats.source import Source
 
 
 class Reader(Protocol):

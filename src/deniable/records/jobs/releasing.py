@@ -25,7 +25,7 @@ from deniable.keyed.encoding import RecordId
 from deniable.neighbours import best_neighbours
 from deniable.neighbours.threads import MOST_THREADS, set_threads, threads_with_reason
 from deniable.parameters import validated_count
-from deniable.records.batch import Batch, release_texts
+from deniable.records.formats.batch import Batch, release_texts
 from deniable.text.privatizer import Privatizer
 from deniable.text.tally import Tally
 

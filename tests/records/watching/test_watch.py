@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer, RecordError, ResumeError
-from deniable.records.layout import Layout, make_layout
-from deniable.records.ledger import Entry, Ledger
-from deniable.records.watch import LEDGER_NAME, Settings, Watch
+from deniable.records.formats.layout import Layout, make_layout
+from deniable.records.watching.ledger import Entry, Ledger
+from deniable.records.watching.watch import LEDGER_NAME, Settings, Watch
 
 
 class Folders:

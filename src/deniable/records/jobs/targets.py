@@ -6,7 +6,7 @@ from pathlib import Path
 
 from deniable.compression import compression_for
 from deniable.errors import InvalidParameter, RecordError
-from deniable.records.layout import Layout, format_of
+from deniable.records.formats.layout import Layout, format_of
 
 
 def check_target(target: Path, layout: Layout) -> Path:

@@ -20,8 +20,8 @@ import pytest
 from deniable import Embedding
 from deniable.embeddings import store
 from deniable.keyed.key_file import write_new_key
-from deniable.records.arrow_partial import _batches
-from deniable.records.journal import Journal
+from deniable.records.formats.arrow_partial import _batches
+from deniable.records.jobs.journal import Journal
 
 ROWS = 1_500
 KILLS = 22

@@ -10,13 +10,13 @@ import msgspec
 
 from deniable.errors import InvalidParameter, RecordError
 from deniable.keyed.encoding import RecordId
-from deniable.records.batch import Row
-from deniable.records.columns import TO_SEE_THE_NAMES, counted
-from deniable.records.layout import Layout
-from deniable.records.lines import LONGEST_RECORD, Lines
-from deniable.records.naming import Naming
-from deniable.records.reader import LineReader
-from deniable.records.source import Source
+from deniable.records.formats.batch import Row
+from deniable.records.formats.columns import TO_SEE_THE_NAMES, counted
+from deniable.records.formats.layout import Layout
+from deniable.records.formats.lines import LONGEST_RECORD, Lines
+from deniable.records.formats.naming import Naming
+from deniable.records.formats.reader import LineReader
+from deniable.records.formats.source import Source
 
 _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ID = msgspec.json.Decoder(str | int | None)

@@ -13,20 +13,20 @@ from pathlib import Path
 from deniable.compression import compress, compression_for
 from deniable.errors import InvalidParameter, RecordError, ResumeError
 from deniable.progress import Progress
-from deniable.records.batch import BatchSize
-from deniable.records.checkpoints import Checkpoints, Pack
-from deniable.records.identity import check_identity, identity_of
-from deniable.records.journal import Journal
-from deniable.records.layout import Layout
-from deniable.records.naming import naming_for
-from deniable.records.opening import open_reader
-from deniable.records.partial import Partial
+from deniable.records.formats.batch import BatchSize
+from deniable.records.formats.layout import Layout
+from deniable.records.formats.naming import naming_for
+from deniable.records.formats.opening import open_reader
+from deniable.records.formats.reader import Reader
+from deniable.records.formats.source import Source
+from deniable.records.jobs.checkpoints import Checkpoints, Pack
+from deniable.records.jobs.identity import check_identity, identity_of
+from deniable.records.jobs.journal import Journal
+from deniable.records.jobs.partial import Partial
+from deniable.records.jobs.receipts import check_budget, check_finished, receipt_of
+from deniable.records.jobs.releasing import checked_workers, releasing
+from deniable.records.jobs.targets import check_apart, check_target
 from deniable.records.publish import beside, publish, sync_file, write_whole, written_for
-from deniable.records.reader import Reader
-from deniable.records.receipts import check_budget, check_finished, receipt_of
-from deniable.records.releasing import checked_workers, releasing
-from deniable.records.source import Source
-from deniable.records.targets import check_apart, check_target
 from deniable.text.privatizer import Privatizer
 from deniable.text.receipt import Receipt
 
@@ -127,8 +127,8 @@ class Job:
 
     def _pack(self, reader: Reader) -> Pack:
         if self._layout.format == "parquet":
-            from deniable.records.arrow_partial import pack_stream
-            from deniable.records.parquet import ParquetReader
+            from deniable.records.formats.arrow_partial import pack_stream
+            from deniable.records.formats.parquet import ParquetReader
 
             assert isinstance(reader, ParquetReader)  # noqa: S101
             schema = reader.schema
@@ -150,7 +150,7 @@ class Job:
 
     def _seal(self, journal: Journal) -> None:
         """Turn the partial file into Parquet. Each step can be cut off: the copy starts over, the renaming is repeated."""
-        from deniable.records.arrow_partial import streams_to_parquet
+        from deniable.records.formats.arrow_partial import streams_to_parquet
 
         finished = self._finishing_path
         if not journal.sealed:

@@ -21,9 +21,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-import deniable.records.arrow_partial
-import deniable.records.batch
-import deniable.records.checkpoints
+import deniable.records.formats.arrow_partial
+import deniable.records.formats.batch
+import deniable.records.jobs.checkpoints
 from deniable.cli import main
 from deniable.keyed.encoding import RecordId
 from deniable.text.privatizer import Privatizer
@@ -38,8 +38,8 @@ def release_slowly(private: Privatizer, texts: Sequence[str | None], *, record_i
 
 
 Privatizer.many = release_slowly  # type: ignore[method-assign, assignment]
-deniable.records.checkpoints.SECONDS_BETWEEN_CHECKPOINTS = 0.01
-deniable.records.batch._RECORDS_AT_ONCE = 30
+deniable.records.jobs.checkpoints.SECONDS_BETWEEN_CHECKPOINTS = 0.01
+deniable.records.formats.batch._RECORDS_AT_ONCE = 30
 
 
 def warm_up() -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
-from deniable.records.batch import Row
-from deniable.records.lines import Lines
-from deniable.records.naming import Naming
-from deniable.records.reader import LineReader
-from deniable.records.source import Source
+from deniable.records.formats.batch import Row
+from deniable.records.formats.lines import Lines
+from deniable.records.formats.naming import Naming
+from deniable.records.formats.reader import LineReader
+from deniable.records.formats.source import Source
 
 
 class PlainReader(LineReader):

@@ -18,9 +18,9 @@ from pathlib import Path
 from deniable.errors import DeniableError, InvalidParameter, RecordError
 from deniable.progress import Progress
 from deniable.records.files import open_source, run_job
-from deniable.records.layout import Layout, format_of
-from deniable.records.ledger import Entry, Ledger
+from deniable.records.formats.layout import Layout, format_of
 from deniable.records.publish import beside
+from deniable.records.watching.ledger import Entry, Ledger
 from deniable.text.privatizer import Privatizer
 
 LEDGER_NAME = ".deniable-watch"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from deniable.errors import InvalidParameter
-from deniable.records.layout import Layout
-from deniable.records.naming import Naming
-from deniable.records.plain import PlainReader
-from deniable.records.reader import Reader
-from deniable.records.source import FileSource, Source
+from deniable.records.formats.layout import Layout
+from deniable.records.formats.naming import Naming
+from deniable.records.formats.plain import PlainReader
+from deniable.records.formats.reader import Reader
+from deniable.records.formats.source import FileSource, Source
 
 
 def open_reader(source: Source, layout: Layout, naming: Naming | None = None) -> Reader:
@@ -19,15 +19,15 @@ def open_reader(source: Source, layout: Layout, naming: Naming | None = None) ->
     :raises RecordError: if the source is not of the format.
     """
     if layout.format in ("csv", "tsv"):
-        from deniable.records.delimited import DelimitedReader
+        from deniable.records.formats.delimited import DelimitedReader
 
         return DelimitedReader(source, layout, naming)
     if layout.format == "jsonl":
-        from deniable.records.jsonlines import JsonLinesReader
+        from deniable.records.formats.jsonlines import JsonLinesReader
 
         return JsonLinesReader(source, layout, naming)
     if layout.format == "parquet":
-        from deniable.records.parquet import ParquetReader
+        from deniable.records.formats.parquet import ParquetReader
 
         if not isinstance(source, FileSource):
             raise InvalidParameter("format", "parquet", "cannot be read from a stream; give a file")

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from deniable.errors import InvalidParameter, RecordError
 from deniable.keyed.encoding import RecordId
-from deniable.records.layout import Layout
-from deniable.records.source import Source
+from deniable.records.formats.layout import Layout
+from deniable.records.formats.source import Source
 from deniable.text.privatizer import Privatizer
 
 _REMEMBERED = 1 << 16

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from deniable.errors import InvalidParameter, ResumeError
-from deniable.records.layout import Layout
-from deniable.records.reader import Reader
+from deniable.records.formats.layout import Layout
+from deniable.records.formats.reader import Reader
 from deniable.text.privatizer import Privatizer
 from deniable.text.receipt import Receipt
 from deniable.text.tally import Tally

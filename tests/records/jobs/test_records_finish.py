@@ -16,8 +16,8 @@ import pytest
 
 from deniable import InvalidParameter, Privatizer, RecordError, ResumeError
 from deniable.records import privatize_file
-from deniable.records.journal import Journal
-from deniable.records.partial import Partial
+from deniable.records.jobs.journal import Journal
+from deniable.records.jobs.partial import Partial
 
 
 def source_in(folder: Path) -> Path:
@@ -28,8 +28,8 @@ def source_in(folder: Path) -> Path:
 
 @pytest.fixture
 def checkpoint_every_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deniable.records.checkpoints.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
-    monkeypatch.setattr("deniable.records.batch._RECORDS_AT_ONCE", 7)
+    monkeypatch.setattr("deniable.records.jobs.checkpoints.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr("deniable.records.formats.batch._RECORDS_AT_ONCE", 7)
 
 
 def test_an_existing_output_is_replaced_only_by_force(private: Privatizer, tmp_path: Path) -> None:
@@ -333,12 +333,12 @@ def test_a_job_stopped_anywhere_in_its_finish_is_finished_by_resuming(
         raise KeyboardInterrupt
 
     where = {
-        "streams_to_parquet": "deniable.records.arrow_partial.streams_to_parquet",
-        "seal": "deniable.records.journal.Journal.seal",
+        "streams_to_parquet": "deniable.records.formats.arrow_partial.streams_to_parquet",
+        "seal": "deniable.records.jobs.journal.Journal.seal",
         "replace": "pathlib.Path.replace",
-        "write_whole": "deniable.records.job.write_whole",
-        "publish": "deniable.records.job.publish",
-        "remove": "deniable.records.journal.Journal.remove",
+        "write_whole": "deniable.records.jobs.job.write_whole",
+        "publish": "deniable.records.jobs.job.publish",
+        "remove": "deniable.records.jobs.journal.Journal.remove",
     }[stop_at]
     stopped = True
     with monkeypatch.context() as patched:

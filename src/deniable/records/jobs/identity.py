@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from deniable.errors import ResumeError
-from deniable.records.layout import Layout
-from deniable.records.source import Source
+from deniable.records.formats.layout import Layout
+from deniable.records.formats.source import Source
 from deniable.text.privatizer import Privatizer
 from deniable.version import __version__
 

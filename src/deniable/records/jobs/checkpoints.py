@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from deniable.progress import Progress
-from deniable.records.batch import BatchSize
-from deniable.records.journal import Journal
-from deniable.records.partial import Partial
-from deniable.records.reader import Reader
-from deniable.records.releasing import Release
+from deniable.records.formats.batch import BatchSize
+from deniable.records.formats.reader import Reader
+from deniable.records.jobs.journal import Journal
+from deniable.records.jobs.partial import Partial
+from deniable.records.jobs.releasing import Release
 from deniable.text.tally import Tally
 
 SECONDS_BETWEEN_CHECKPOINTS = 1.0

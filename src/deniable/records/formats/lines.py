@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Self
 
 from deniable.errors import RecordError
-from deniable.records.source import Source
+from deniable.records.formats.source import Source
 
 LONGEST_RECORD = 16 * 2**20
 """Characters that one record may have: a record is held in memory as a whole, several times over."""

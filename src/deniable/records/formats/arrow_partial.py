@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 
-from deniable.records.parquet import open_parquet
+from deniable.records.formats.parquet import open_parquet
 
 _BYTES_PER_ROW_GROUP = 32 << 20
 _ROWS_PER_ROW_GROUP = 1 << 20
