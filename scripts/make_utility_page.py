@@ -67,7 +67,8 @@ def _unchanged() -> dict[str, dict[float, float]]:
     return {
         large: {row["paper"]: row["average_unchanged"] for row in matched["table"]}
         | {row["epsilon"]: row["average_unchanged"] for row in matched["between_300d"]},
-        small: {row["epsilon_50d"]: row["average_unchanged"] for row in matched["table"]},
+        small: {row["epsilon_50d"]: row["average_unchanged"] for row in matched["table"]}
+        | {row["epsilon"]: row["average_unchanged"] for row in matched["between_50d"]},
     }
 
 

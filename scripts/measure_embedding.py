@@ -3,7 +3,8 @@
     python scripts/measure_embedding.py glove-6b-50d --epsilon 3 --epsilon 5 --rays 1000 --sample 20000 -o found.npz
 
 N_w of all words at every ε comes from the first breakpoints, S_w and the distinct words of a random sample from whole walks. The
-.npz holds the values, the .json beside it the summary, the time and the memory. An interrupted run goes on where it was.
+.npz holds the values, the .json beside it the summary, the time and the memory; both are written as soon as N_w is known and again
+at the end. An interrupted run goes on where it was.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ def main() -> None:
         part = slice(start, start + _WORDS_AT_ONCE)
         shares[found.ids[part]] = unchanged(np.asarray(found.radii[part]), epsilons, found.gamma)[0]
     summary["n_w"] = [_of_shares(embedding, column) | {"epsilon": float(e)} for e, column in zip(epsilons, shares.T, strict=True)]
+    _write(options.output, summary, epsilons=epsilons, n_w=shares.astype(np.float16))
 
     started = time.monotonic()
     sample = np.sort(np.random.Generator(np.random.PCG64(4)).choice(len(embedding), min(options.sample, len(embedding)), replace=False))
@@ -69,11 +71,14 @@ def main() -> None:
         }
         for i, e in enumerate(epsilons)
     ]
+    values = {"ids": walked.ids, "distinct": walked.distinct, "support": walked.support}
+    _write(options.output, summary, epsilons=epsilons, n_w=shares.astype(np.float16), **values)
+
+
+def _write(output: Path, summary: dict[str, Any], **values: Any) -> None:
     summary["largest_memory_bytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    np.savez_compressed(
-        options.output, epsilons=epsilons, n_w=shares.astype(np.float16), ids=walked.ids, distinct=walked.distinct, support=walked.support
-    )
-    options.output.with_suffix(".json").write_text(json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
+    np.savez_compressed(output, **values)
+    output.with_suffix(".json").write_text(json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
 
 
 def _of_shares(embedding: Embedding, shares: Floats) -> dict[str, Any]:

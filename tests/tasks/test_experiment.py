@@ -22,7 +22,7 @@ from deniable.tasks.ranker import RankerRecipe, gesd
 from deniable.tasks.setting import Setting, settings_of
 
 FEW = ClassifierRecipe(units=8, dropout=0.1, batch=20, epochs=8, learning_rate=0.02)
-FEW_PAIRS = RankerRecipe(units=8, dropout=0.0, batch=20, epochs=10, learning_rate=0.02, negatives=5)
+FEW_PAIRS = RankerRecipe(units=8, dropout=0.0, batch=20, epochs=10, learning_rate=0.02, negatives_at_first=5)
 
 
 @pytest.fixture(autouse=True)
@@ -68,10 +68,11 @@ def test_a_ranker_learns_to_find_answers(questions: AnswerSelection, installed: 
 
 
 def test_gesd_by_hand() -> None:
-    first, second = torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]])
-    expected = 1 / (1 + 2**0.5) / (1 + np.exp(-1.0))
-    assert gesd(first, second).item() == pytest.approx(expected)
-    assert gesd(first, first).item() == pytest.approx(1 / (1 + np.exp(-2.0)))
+    first, second = torch.tensor([1.0, 0.0]), torch.tensor([0.0, 1.0])
+    distance = torch.linalg.vector_norm(first - second).item()
+    assert gesd(first @ second).item() == pytest.approx(1 / (1 + distance) / (1 + np.exp(-1.0)))
+    assert gesd(first @ first).item() == pytest.approx(1 / (1 + np.exp(-2.0)))
+    assert gesd(first @ -first).item() == pytest.approx(1 / (1 + 2.0) / (1 + np.exp(0.0)))
 
 
 def test_an_interrupted_experiment_goes_on_and_repeats_nothing(

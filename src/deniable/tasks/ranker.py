@@ -1,8 +1,9 @@
 """The answer ranker of InsuranceQA: one biLSTM for questions and answers, compared by GESD, trained by a margin.
 
 After the paper: 141 units a direction, max-pooling over time, unit length; GESD(a, b) = 1/(1 + ‖a - b‖) · 1/(1 + exp(-γ(a·b + c)))
-with γ = c = 1; loss max(0, 0.2 - s⁺ + s⁻) with the hardest of 50 random negatives. The negatives are right answers to other
-questions of the batch, so that 50 of them are compared by their present encodings and cost no more than one.
+with γ = c = 1; loss max(0, 0.2 - s⁺ + s⁻) with the hardest wrong answer. The wrong answers are the right ones to other questions of the
+batch, which are encoded anyway: some 50 of them at first, as in the paper, then all. The hardest of many is what the pools hold, but a
+model that cannot tell any two answers apart yet learns nothing from it.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from deniable.tasks.material import Material
 from deniable.tasks.metrics import ranking_scores
 
 _TEXTS_TO_ENCODE_AT_ONCE = 1024
+_NO_DISTANCE = 1e-15  # a square root has no slope at zero
 GAMMA = C = 1.0
 
 
@@ -32,10 +34,11 @@ class RankerRecipe:
     dropout: float = 0.3
     tune_vectors: bool = True
     longest: int = 200
-    batch: int = 128
+    batch: int = 256
     learning_rate: float = 1e-3
     margin: float = 0.2
-    negatives: int = 50
+    negatives_at_first: int = 50
+    epochs_at_first: int = 2
     epochs: int = 30
     patience: int = 4
 
@@ -52,10 +55,10 @@ class Ranker(nn.Module):
         return nn.functional.normalize(self.encoder(words, lengths), dim=1)
 
 
-def gesd(first: Tensor, second: Tensor) -> Tensor:
-    """Return the similarity of vectors in the last dimension: geometric mean of Euclidean and sigmoid dot product."""
-    distance = torch.linalg.vector_norm(first - second, dim=-1)
-    similarity: Tensor = torch.sigmoid(GAMMA * ((first * second).sum(dim=-1) + C)) / (1.0 + distance)
+def gesd(cosine: Tensor) -> Tensor:
+    """Return the similarity of vectors of length 1 by their dot product, which is all it depends on: ‖a - b‖² = 2 - 2 a·b."""
+    distance = (2.0 - 2.0 * cosine).clamp_min(_NO_DISTANCE).sqrt()
+    similarity: Tensor = torch.sigmoid(GAMMA * (cosine + C)) / (1.0 + distance)
     return similarity
 
 
@@ -76,22 +79,22 @@ def train_ranker(
     pair_questions, pair_answers = np.repeat(np.arange(len(counts)), counts), material.arrays["right/train"]
     right_pairs = pair_questions * len(answers) + pair_answers
     best = BestSoFar(model, patience=recipe.patience)
-    for _ in range(recipe.epochs):
+    for epoch in range(recipe.epochs):
         model.train()
         for pairs in shuffled_batches(answers.lengths[pair_answers], recipe.batch, rng):
             asked, right = pair_questions[pairs], pair_answers[pairs]
-            question, good = _encode(model, questions, asked), _encode(model, answers, right)
-            similar = gesd(question[:, None], good[None])
-            allowed = _there(_negatives(asked, right, len(answers), right_pairs, recipe.negatives, rng), device)
-            hardest = similar.masked_fill(~allowed, -1.0).amax(dim=1)
+            similar = gesd(_encode(model, questions, asked) @ _encode(model, answers, right).T)
+            wrong = ~np.isin(asked[:, None] * len(answers) + right, right_pairs)
+            if epoch < recipe.epochs_at_first:
+                wrong &= rng.random(wrong.shape) < recipe.negatives_at_first / len(asked)
+            hardest = similar.masked_fill(~_there(wrong, device), -1.0).amax(dim=1)
             loss = torch.relu(recipe.margin - similar.diagonal() + hardest).mean()
             optimiser.zero_grad(set_to_none=True)
             loss.backward()  # type: ignore[no-untyped-call]
             nn.utils.clip_grad_norm_(model.parameters(), 5.0)
             optimiser.step()
         reached = evaluate_ranker(model, validation, answers, material, "validation", smallest_only=True)
-        mrr = next(value for name, value in reached.items() if name.startswith("MRR"))
-        if best.enough(mrr):
+        if best.enough(next(value for name, value in reached.items() if name.startswith("MRR"))):
             break
     best.restore()
     return best.epochs
@@ -107,7 +110,7 @@ def evaluate_ranker(
         scores = np.empty(pools.shape)
         for start in range(0, len(pools), 64):
             part = torch.from_numpy(pools[start : start + 64]).to(known.device)
-            scores[start : start + 64] = gesd(asked[start : start + 64, None], known[part]).cpu().numpy()
+            scores[start : start + 64] = gesd(torch.einsum("qd,qpd->qp", asked[start : start + 64], known[part])).cpu().numpy()
         right = [material.right(split, question) for question in range(len(pools))]
         found |= {f"{name}@{size}": value for name, value in ranking_scores(scores, pools, right).items()}
     return found
@@ -127,17 +130,6 @@ def _encode(model: Ranker, texts: DeviceTexts, chosen: Ids) -> Tensor:
     order = np.argsort(-texts.lengths[chosen], kind="stable")
     vectors: Tensor = model(*texts.batch(chosen[order]))
     return vectors[_there(np.argsort(order, kind="stable"), vectors.device)]
-
-
-def _negatives(
-    asked: Ids, right: Ids, answers: int, right_pairs: Ids, count: int, rng: np.random.Generator
-) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-    """Return which answers of the batch (columns) are among the random wrong ones of each question (rows): at most ``count``."""
-    wrong = ~np.isin(asked[:, None] * answers + right[None], right_pairs)
-    order = np.where(wrong, rng.random(wrong.shape), np.inf)
-    last = np.partition(order, min(count, len(asked)) - 1, axis=1)[:, min(count, len(asked)) - 1]
-    chosen: np.ndarray[tuple[int, ...], np.dtype[np.bool_]] = wrong & (order <= last[:, None])
-    return chosen
 
 
 def _there(array: np.ndarray[tuple[int, ...], np.dtype[np.generic]], device: torch.device) -> Tensor:
