@@ -182,17 +182,17 @@ def _to_file(
 def _to_standard_output(
     private: Privatizer, source: Path | None, layout: Layout, receipt: Path | None, *, as_json: bool, force: bool
 ) -> None:
+    from deniable.atomic import write_whole
     from deniable.errors import RecordError
     from deniable.records.files import open_source
     from deniable.records.jobs.targets import check_apart
-    from deniable.records.publish import write_whole, written_for
     from deniable.records.stream import privatize_stream
 
     if receipt is not None and receipt.exists() and not force:
         raise RecordError(receipt, "exists already; replace it with --force")
     with open_source(source) as records, _standard_output() as sink:
         if receipt is not None:
-            check_apart(records.name, *written_for(receipt))
+            check_apart(records.name, receipt)
         made: Receipt = privatize_stream(private, records, sink, layout)
     if receipt is not None:
         write_whole(receipt, made.to_json())

@@ -171,5 +171,5 @@ def check_output(target: Path, texts: list[str], kept: list[list[Any]]) -> None:
     receipt = json.loads(target.with_name(target.name + ".receipt.json").read_text())
     assert receipt["counts"]["records"] == ROWS
     assert receipt["counts"]["words"] == sum(len(text.split()) for text in texts)
-    beside = {path.name for path in target.parent.glob(target.name + ".*")}
+    beside = {path.name for path in target.parent.glob(f"*{target.name}.*")}
     assert beside == {target.name + ".receipt.json"}
