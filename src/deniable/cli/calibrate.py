@@ -118,8 +118,8 @@ def calibrate(
 def _chosen(embedding: Embedding, words: Path | None, sample: int | None) -> Ids | None:
     import numpy as np
 
-    from deniable.embeddings.restrict import read_word_list
     from deniable.parameters import validated_count
+    from deniable.word_list import read_word_list
 
     ids = None
     if words is not None:
