@@ -24,7 +24,8 @@ def test_import_loads_numpy_and_regex_and_nothing_else_from_outside() -> None:
 
 
 def test_import_adds_little_time_over_numpy() -> None:
-    code = "import time, numpy, regex; start = time.perf_counter(); import deniable; print(time.perf_counter() - start)"
+    # Time of the processor: what else the machine does is not ours.
+    code = "import time, numpy, regex; start = time.process_time(); import deniable; print(time.process_time() - start)"
     runs = [float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout) for _ in range(5)]
     assert min(runs) < 0.3
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 import os
 import secrets
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
@@ -34,20 +35,10 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_count_fork)
 
 
-class SecureRandomness:
-    """A cryptographic source that is never shared between threads or processes.
+class _FromGenerator(ABC):
+    """What sources that draw from a numpy generator have in common. Which generator, is asked at every draw."""
 
-    Every thread draws from a generator of its own under a key of its own. A forked child notices that it is one (by
-    Python's fork hook, and by its process id where something else than Python forked) and takes a fresh key, so that
-    workers never repeat one another's noise. The source has no state that could
-    be saved: pickling and copying raise. When a key is needed and the operating system gives no entropy,
-    ``RandomnessError`` is raised and no word is released.
-    """
-
-    __slots__ = ("_local",)
-
-    def __init__(self) -> None:
-        self._local = threading.local()
+    __slots__ = ()
 
     def normals(self, tokens: int, dimension: int) -> Floats:
         """Return a (tokens, dimension) array of independent standard normal numbers."""
@@ -61,9 +52,28 @@ class SecureRandomness:
         """Return a (tokens, count) array of independent numbers, uniform on [0, 1)."""
         return self._generator().random((tokens, count))
 
-    def for_tokens(self, part: slice) -> SecureRandomness:  # noqa: ARG002
+    def for_tokens(self, part: slice) -> Self:  # noqa: ARG002
         """Return this source: its noise does not depend on the tokens."""
         return self
+
+    @abstractmethod
+    def _generator(self) -> np.random.Generator:
+        """Return the generator that this thread of this process may draw from."""
+
+
+class SecureRandomness(_FromGenerator):
+    """A cryptographic source that is never shared between threads or processes.
+
+    Every thread draws from a generator of its own under a key of its own. A forked child notices that it is one (by
+    Python's fork hook, and by its process id where something else than Python forked) and takes a fresh key, so that
+    workers never repeat one another's noise. The source has no state that could be saved: pickling and copying raise. When a
+    key is needed and the operating system gives no entropy, ``RandomnessError`` is raised and no word is released.
+    """
+
+    __slots__ = ("_local",)
+
+    def __init__(self) -> None:
+        self._local = threading.local()
 
     def describe(self) -> Mapping[str, Any]:
         """Say what kind of source this is, for the receipt."""
@@ -82,7 +92,7 @@ class SecureRandomness:
         raise TypeError("SecureRandomness cannot be pickled or copied: a copy would repeat the noise. Make a new one where it is used")
 
 
-class InsecureSeededRandomness:
+class InsecureSeededRandomness(_FromGenerator):
     """A repeatable source for tests and published experiments: whoever knows the seed can undo the noise.
 
     A forked child that draws from it gets an error, since it would repeat its parent's noise.
@@ -98,22 +108,6 @@ class InsecureSeededRandomness:
         self.insecure_seed = validated_count(insecure_seed, "insecure_seed", at_least=0)
         self._seeded = np.random.Generator(np.random.PCG64(self.insecure_seed))
         self._process = (_forks, os.getpid())
-
-    def normals(self, tokens: int, dimension: int) -> Floats:
-        """Return a (tokens, dimension) array of independent standard normal numbers."""
-        return self._generator().standard_normal((tokens, dimension))
-
-    def gammas(self, tokens: int, shape: float) -> Floats:
-        """Return (tokens,) independent Gamma(shape, 1) numbers."""
-        return self._generator().standard_gamma(shape, tokens)
-
-    def uniforms(self, tokens: int, count: int) -> Floats:
-        """Return a (tokens, count) array of independent numbers, uniform on [0, 1)."""
-        return self._generator().random((tokens, count))
-
-    def for_tokens(self, part: slice) -> InsecureSeededRandomness:  # noqa: ARG002
-        """Return this source: its noise does not depend on the tokens."""
-        return self
 
     def _generator(self) -> np.random.Generator:
         if self._process != (_forks, os.getpid()):

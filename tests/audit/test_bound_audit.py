@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any
 
 import pytest
-from wrong import WRONG, HalfTheNoise, RenormalisedMahalanobis
+from mutants import RenormalisedMahalanobis
+from wrong import WRONG, HalfTheNoise
 
 from deniable import Embedding, Multivariate
 from deniable.audit.bound.attempt import audit_bound, places

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from mutants import RenormalisedMahalanobis
 
 from deniable import Embedding, Multivariate
 from deniable.interfaces import Floats, Ids, Randomness, Vectors
-from deniable.mechanisms.mahalanobis import Mahalanobis
-from deniable.noise import multivariate_noise
 
 
 class HalfTheNoise(Multivariate):
@@ -53,16 +52,6 @@ class NoNoiseForSome(Multivariate):
         noise = super().noise(source, epsilon)
         noise[source.uniforms(len(noise), 1)[:, 0] < 0.1] = 0.0
         return noise
-
-
-class RenormalisedMahalanobis(Mahalanobis):
-    """Shapes the direction and then makes its length one again, as a peer does: no longer the density of the proof."""
-
-    def noise(self, source: Randomness, epsilon: Floats) -> Floats:
-        shaped = super().noise(source, epsilon)
-        plain = multivariate_noise(source, epsilon, len(epsilon), self.embedding.dimension)
-        shaped *= (np.linalg.norm(plain, axis=1) / np.linalg.norm(shaped, axis=1))[:, None]
-        return shaped
 
 
 class _SeesTheInput(Multivariate):

@@ -79,7 +79,7 @@ def test_without_targets_there_is_a_table_and_every_word_is_written(tmp_path: Pa
     assert "N_w mean" in shown.stdout
     page = (tmp_path / "small-calibration.html").read_text()
     assert "How private is text released" in page
-    assert not list(tmp_path.glob("*.partial"))
+    assert not list(tmp_path.glob(".*"))
     table = pyarrow.parquet.read_table(tmp_path / "words.parquet")
     assert table.num_rows == 120 * 12
     assert {"unchanged", "distinct", "support", "H0", "H1", "H2", "Hinf"} <= set(table.column_names)

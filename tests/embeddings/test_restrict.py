@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.restrict import read_word_list, restrict, restriction
+from deniable.embeddings.restrict import restrict, restriction
 from deniable.embeddings.store import open_embedding, save
 from deniable.errors import InvalidParameter, MalformedEmbedding
 
@@ -76,14 +75,3 @@ def test_a_restricted_embedding_can_be_stored(embedding: Embedding) -> None:
     assert info.meta is not None
     assert info.meta.unknown == again.unknown_origin == "mean of letters"
     assert again.fingerprint == smaller.fingerprint
-
-
-def test_word_lists_are_one_word_a_line(tmp_path: Path) -> None:
-    path = tmp_path / "words.txt"
-    path.write_bytes("\ufeffa\r\n\nno\u00a0break\n\u0085x".encode())
-    assert read_word_list(path) == ["a", "no\u00a0break", "\u0085x"]
-    path.write_bytes(b"\xff")
-    with pytest.raises(MalformedEmbedding, match="UTF-8"):
-        read_word_list(path)
-    with pytest.raises(InvalidParameter, match="does not exist"):
-        read_word_list(tmp_path / "none")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deniable import Embedding, InvalidParameter
+from deniable import Embedding
 from deniable.interfaces import Vectors
 from deniable.neighbours.blas import TILE, BlasNeighbours
 from deniable.neighbours.oracle import OracleNeighbours
@@ -61,13 +61,6 @@ def test_a_search_without_its_error_bound_is_told_from_the_oracle() -> None:
     assert not np.array_equal(careless, OracleNeighbours(embedding).nearest(queries))
 
 
-def test_exact_ties_go_to_the_lowest_id() -> None:
-    # The corners of a square are equally far from its centre, and points of the axes tie in pairs.
-    embedding = Embedding(list("abcd"), [[1, 1], [1, -1], [-1, 1], [-1, -1]])
-    queries = np.array([[0, 0], [1, 0], [-1, 0], [0, -3]], dtype=np.float32)
-    assert BlasNeighbours(embedding).nearest(queries).tolist() == [0, 0, 2, 1]
-
-
 @settings(deadline=None)
 @given(st.integers(1, 80), st.integers(1, 9), st.integers(0, 2**32 - 1), st.sampled_from([1e-6, 1.0, 1e6]))
 def test_equal_to_the_oracle_on_small_integer_grids(words: int, dimension: int, seed: int, scale: float) -> None:
@@ -75,42 +68,6 @@ def test_equal_to_the_oracle_on_small_integer_grids(words: int, dimension: int, 
     rng = np.random.default_rng(seed)
     embedding = Embedding([f"w{i}" for i in range(words)], rng.integers(-1, 2, (words, dimension)) * scale)
     assert_same_words(embedding, (rng.integers(-2, 3, (40, dimension)) * scale / 2).astype(np.float32))
-
-
-@pytest.mark.parametrize("k", [1, 2, 5, 200])
-def test_the_k_nearest_and_their_distances_equal_the_oracle(k: int) -> None:
-    embedding = random_embedding(200, 12)
-    queries = noisy_queries(embedding, 3.0, 50)
-    ids, distances = BlasNeighbours(embedding).nearest_k(queries, k)
-    expected_ids, expected_distances = OracleNeighbours(embedding).nearest_k(queries, k)
-    assert np.array_equal(ids, expected_ids)
-    assert np.allclose(distances, expected_distances, rtol=1e-12, atol=0)
-
-
-def test_the_k_nearest_of_a_word_include_itself_and_words_that_share_its_vector() -> None:
-    embedding = Embedding(list("abc"), [[0.0, 1.0], [5.0, 5.0], [0.0, 1.0]])
-    ids, distances = BlasNeighbours(embedding).nearest_k(embedding.rows(np.array([2])), 3)
-    assert ids.tolist() == [[0, 2, 1]]
-    assert distances[0, :2].tolist() == [0.0, 0.0]
-
-
-@pytest.mark.parametrize("k", [0, 4])
-def test_k_out_of_range_is_refused(k: int) -> None:
-    with pytest.raises(InvalidParameter, match="k ="):
-        BlasNeighbours(random_embedding(3, 2)).nearest_k(np.zeros((1, 2), dtype=np.float32), k)
-
-
-def test_wrong_dimension_and_not_a_number_are_refused_without_showing_the_point() -> None:
-    search = BlasNeighbours(random_embedding(3, 2))
-    with pytest.raises(InvalidParameter, match="2 coordinates"):
-        search.nearest(np.zeros((1, 3), dtype=np.float32))
-    with pytest.raises(InvalidParameter, match="finite") as caught:
-        search.nearest(np.array([[0.123456, np.nan]], dtype=np.float32))
-    assert "0.123" not in str(caught.value)
-
-
-def test_no_queries_give_no_words() -> None:
-    assert len(BlasNeighbours(random_embedding(3, 2)).nearest(np.zeros((0, 2), dtype=np.float32))) == 0
 
 
 def test_memory_does_not_grow_with_the_batch() -> None:
@@ -132,8 +89,3 @@ def test_memory_does_not_grow_with_the_batch() -> None:
 def test_equal_to_the_oracle_on_hostile_data(data: str) -> None:
     embedding = HOSTILE[data]()
     assert_same_words(embedding, hostile_queries(embedding))
-
-
-def test_points_so_far_out_that_float32_overflows_are_refused() -> None:
-    with pytest.raises(InvalidParameter, match="at most"):
-        BlasNeighbours(random_embedding(3, 2)).nearest(np.array([[1e30, 0.0]], dtype=np.float32))

@@ -44,18 +44,6 @@ def test_words_that_share_an_earlier_vector_never_win() -> None:
     assert not np.isin(GpuNeighbours(embedding, device="cpu").nearest(embedding.vectors), embedding.shadowed).any()
 
 
-def test_the_k_nearest_equal_the_oracle() -> None:
-    embedding = random_embedding(200, 12)
-    queries = noisy_queries(embedding, 3.0, 20)
-    assert np.array_equal(
-        GpuNeighbours(embedding, device="cpu").nearest_k(queries, 5)[0], OracleNeighbours(embedding).nearest_k(queries, 5)[0]
-    )
-
-
-def test_no_queries_give_no_words() -> None:
-    assert len(GpuNeighbours(random_embedding(3, 2), device="cpu").nearest(np.zeros((0, 2), dtype=np.float32))) == 0
-
-
 def test_it_refuses_to_run_where_products_may_be_rounded_to_tf32() -> None:
     search = GpuNeighbours(random_embedding(3, 2), device="cpu")
     torch.set_float32_matmul_precision("high")

@@ -94,7 +94,7 @@ def test_where_nothing_can_be_written_the_index_stays_in_memory(stored: Embeddin
 
 
 def test_drafts_of_dead_processes_are_swept_away(stored: Embedding) -> None:
-    old, new = (file_of(stored).with_name(f".{FILE_NAME}.{name}.tmp") for name in ("old", "new"))
+    old, new = (file_of(stored).with_name(f".{FILE_NAME}.{name}.tmp") for name in ("0123abcd", "4567abcd"))
     old.write_bytes(b"half")
     os.utime(old, (0, 0))
     new.write_bytes(b"half")

@@ -11,7 +11,7 @@ from deniable import Embedding, InvalidParameter
 from deniable.interfaces import Vectors
 from deniable.neighbours.blas import BlasNeighbours
 from deniable.neighbours.oracle import OracleNeighbours
-from hostile import HOSTILE, HOSTILE_AT_ANY_SIZE, hostile_queries, hostile_vectors, named, near_ties, noisy_queries
+from hostile import HOSTILE, HOSTILE_AT_ANY_SIZE, hostile_queries, hostile_vectors, named, noisy_queries
 from strategies import random_embedding
 
 pytest.importorskip("deniable.neighbours._native", reason="installed without the native module")
@@ -65,14 +65,6 @@ def test_a_scan_without_rescoring_is_told_from_the_oracle() -> None:
 
 
 @every_path
-def test_exact_ties_go_to_the_lowest_id(path: str) -> None:
-    # The corners of a square are equally far from its centre, and points of the axes tie in pairs.
-    embedding = Embedding(list("abcd"), [[1, 1], [1, -1], [-1, 1], [-1, -1]])
-    queries = np.array([[0, 0], [1, 0], [-1, 0], [0, -3]], dtype=np.float32)
-    assert ScanNeighbours(embedding, path=path).nearest(queries).tolist() == [0, 0, 2, 1]
-
-
-@every_path
 @settings(deadline=None, max_examples=60)
 @given(words=st.integers(1, 80), dimension=st.integers(1, 9), seed=st.integers(0, 2**32 - 1), scale=st.sampled_from([1e-6, 1.0, 1e6]))
 def test_equal_to_the_oracle_on_small_integer_grids(path: str, words: int, dimension: int, seed: int, scale: float) -> None:
@@ -90,17 +82,6 @@ def test_batches_of_every_size_on_any_number_of_threads(count: int, threads: int
     embedding = random_embedding(5_000, 12)
     queries = noisy_queries(embedding, 3.0, count)
     assert np.array_equal(ScanNeighbours(embedding, path=path).nearest(queries), BlasNeighbours(embedding).nearest(queries))
-
-
-@every_path
-@pytest.mark.parametrize("k", [1, 2, 5, 200])
-def test_the_k_nearest_and_their_distances_equal_the_oracle(k: int, path: str) -> None:
-    embedding = random_embedding(200, 12)
-    queries = noisy_queries(embedding, 3.0, 50)
-    ids, distances = ScanNeighbours(embedding, path=path).nearest_k(queries, k)
-    expected_ids, expected_distances = OracleNeighbours(embedding).nearest_k(queries, k)
-    assert np.array_equal(ids, expected_ids)
-    assert np.allclose(distances, expected_distances, rtol=1e-12, atol=0)
 
 
 @every_path
@@ -170,41 +151,6 @@ def test_results_are_never_written_into_a_copy() -> None:
         index.nearest(noisy_queries(embedding, 5.0, 3), np.zeros(3, dtype=np.int64), "portable", 0)
 
 
-@every_path
-def test_the_k_nearest_of_a_word_include_itself_and_words_that_share_its_vector(path: str) -> None:
-    embedding = Embedding(list("abc"), [[0.0, 1.0], [5.0, 5.0], [0.0, 1.0]])
-    ids, distances = ScanNeighbours(embedding, path=path).nearest_k(embedding.rows(np.array([2])), 3)
-    assert ids.tolist() == [[0, 2, 1]]
-    assert distances[0, :2].tolist() == [0.0, 0.0]
-
-
-@pytest.mark.parametrize("k", [0, 4])
-def test_k_out_of_range_is_refused(k: int) -> None:
-    with pytest.raises(InvalidParameter, match="k ="):
-        ScanNeighbours(random_embedding(3, 2)).nearest_k(np.zeros((1, 2), dtype=np.float32), k)
-
-
-def test_wrong_dimension_and_not_a_number_are_refused_without_showing_the_point() -> None:
-    search = ScanNeighbours(random_embedding(3, 2))
-    with pytest.raises(InvalidParameter, match="2 coordinates"):
-        search.nearest(np.zeros((1, 3), dtype=np.float32))
-    with pytest.raises(InvalidParameter, match="finite") as caught:
-        search.nearest(np.array([[0.123456, np.nan]], dtype=np.float32))
-    assert "0.123" not in str(caught.value)
-
-
-def test_no_queries_give_no_words() -> None:
-    search = ScanNeighbours(random_embedding(3, 2))
-    assert len(search.nearest(np.zeros((0, 2), dtype=np.float32))) == 0
-    assert search.nearest_k(np.zeros((0, 2), dtype=np.float32), 2)[0].shape == (0, 2)
-
-
 def test_a_path_that_the_machine_lacks_is_refused() -> None:
     with pytest.raises(InvalidParameter, match=r"this machine can run: .*portable"):
         ScanNeighbours(random_embedding(3, 2), path="abacus")
-
-
-def test_queries_need_not_be_contiguous() -> None:
-    embedding = near_ties()
-    queries = np.asfortranarray(noisy_queries(embedding, 1.0, 100))
-    assert np.array_equal(ScanNeighbours(embedding).nearest(queries), OracleNeighbours(embedding).nearest(queries))

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from deniable.atomic import whole_file
 from deniable.calibration.measure import Calibration
-from deniable.records.publish import beside, publish
 
 
 def write_words(calibration: Calibration, epsilons: list[float], *, csv: Path | None = None, parquet: Path | None = None) -> None:
@@ -36,11 +36,5 @@ def write_words(calibration: Calibration, epsilons: list[float], *, csv: Path | 
     table = pyarrow.concat_tables(tables)
     for path, write in ((csv, pyarrow.csv.write_csv), (parquet, pyarrow.parquet.write_table)):
         if path is not None:
-            target = path.resolve()
-            waiting = beside(target, ".partial")
-            try:
-                write(table, waiting)
-                publish(waiting, target)
-            except OSError:
-                waiting.unlink(missing_ok=True)
-                raise
+            with whole_file(path.resolve()) as file:
+                write(table, file)

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import platformdirs
 
+from deniable.atomic import whole_file
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import DamagedCalibration
 from deniable.interfaces import Ids
@@ -88,9 +89,8 @@ class Store:
         except FileNotFoundError:
             if (self.folder / JOURNAL).exists():
                 raise DamagedCalibration(self.folder, f"{SETTINGS} is missing") from None
-            draft = path.with_name(f".{SETTINGS}.{os.getpid()}")
-            draft.write_text(written, encoding="utf-8")
-            draft.replace(path)
+            with whole_file(path) as file:
+                file.write(written.encode())
 
     def _map(self, name: str) -> np.memmap[Any, Any]:
         dtype, shape = self._columns[name]

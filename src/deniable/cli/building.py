@@ -52,13 +52,8 @@ def privatizer_for(
 def words_in(path: Path | None) -> frozenset[str]:
     """Return the words of a file, one a line; none without a file.
 
-    :raises RecordError: if it is not UTF-8.
+    :raises InvalidParameter: if it cannot be read.
     """
-    if path is None:
-        return frozenset()
-    from deniable.errors import RecordError
+    from deniable.word_list import read_word_list
 
-    try:
-        return frozenset(word for line in path.read_text("utf-8-sig").split("\n") if (word := line.strip()))
-    except UnicodeDecodeError:
-        raise RecordError(path, "not valid UTF-8") from None
+    return frozenset() if path is None else frozenset(read_word_list(path, name="keep_words"))

@@ -118,8 +118,8 @@ def calibrate(
 def _chosen(embedding: Embedding, words: Path | None, sample: int | None) -> Ids | None:
     import numpy as np
 
-    from deniable.embeddings.restrict import read_word_list
     from deniable.parameters import validated_count
+    from deniable.word_list import read_word_list
 
     ids = None
     if words is not None:
@@ -188,10 +188,10 @@ def _note(calibration: Calibration, walked: Calibration) -> None:
     """Leave the numbers that receipts and ``privatize --max-unchanged`` read beside a stored embedding."""
     from contextlib import suppress
 
+    from deniable.atomic import write_whole
     from deniable.calibration.measure import epsilons_of
     from deniable.calibration.quote import FILE_NAME
     from deniable.calibration.summary import quote
-    from deniable.records.publish import write_whole
 
     folder = calibration.embedding.folder
     if folder is None:

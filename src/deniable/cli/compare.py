@@ -106,7 +106,7 @@ def _answer(
 
 
 def _finish(answer: dict[str, Any], *, save: Path | None, report: Path | None, figures: Path | None, as_json: bool) -> None:
-    from deniable.records.publish import write_whole
+    from deniable.atomic import write_whole
 
     if save is not None:
         write_whole(save, json.dumps(answer, indent=1, ensure_ascii=False) + "\n")

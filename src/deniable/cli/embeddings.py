@@ -108,7 +108,8 @@ def restrict(
     """Install a part of an embedding under a new name. Words that are left out become unknown words."""
     from deniable.embeddings import store
     from deniable.embeddings.description import described
-    from deniable.embeddings.restrict import read_word_list, restricted, restriction
+    from deniable.embeddings.restrict import restricted, restriction
+    from deniable.word_list import read_word_list
 
     store.free_place(new)
     embedding = store.open_embedding(name)

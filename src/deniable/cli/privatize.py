@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -32,6 +29,7 @@ from deniable.cli.options import (
     Workers,
 )
 from deniable.cli.spark_engine import check_engine, privatize_with_spark
+from deniable.cli.standard_output import quiet_ends, standard_output
 
 if TYPE_CHECKING:
     from deniable.interfaces import Randomness
@@ -93,7 +91,7 @@ def privatize(
         "--mechanism-option": bool(mechanism_option),
     }
     check_engine(engine, master, here_only)
-    with _quiet_ends():
+    with quiet_ends():
         if engine == "spark":
             privatize_with_spark(
                 file,
@@ -182,17 +180,17 @@ def _to_file(
 def _to_standard_output(
     private: Privatizer, source: Path | None, layout: Layout, receipt: Path | None, *, as_json: bool, force: bool
 ) -> None:
+    from deniable.atomic import write_whole
     from deniable.errors import RecordError
     from deniable.records.files import open_source
     from deniable.records.jobs.targets import check_apart
-    from deniable.records.publish import write_whole, written_for
     from deniable.records.stream import privatize_stream
 
     if receipt is not None and receipt.exists() and not force:
         raise RecordError(receipt, "exists already; replace it with --force")
-    with open_source(source) as records, _standard_output() as sink:
+    with open_source(source) as records, standard_output() as sink:
         if receipt is not None:
-            check_apart(records.name, *written_for(receipt))
+            check_apart(records.name, receipt)
         made: Receipt = privatize_stream(private, records, sink, layout)
     if receipt is not None:
         write_whole(receipt, made.to_json())
@@ -250,38 +248,3 @@ def _path(given: str | None) -> Path | None:
 def _say(text: str, *, quiet: bool) -> None:
     if not quiet:
         print(text, file=sys.stderr)
-
-
-@contextmanager
-def _quiet_ends() -> Iterator[None]:
-    """End without a word when the reader of the output goes away (0) or the user presses Ctrl-C (130)."""
-    try:
-        yield
-        sys.stdout.flush()
-    except KeyboardInterrupt:
-        _drop_output()
-        raise typer.Exit(130) from None
-    except BrokenPipeError:
-        _drop_output()
-        raise typer.Exit(0) from None
-
-
-@contextmanager
-def _standard_output() -> Iterator[BinaryIO]:
-    """Lend standard output, buffered whatever the environment says; that its reader went away is no error."""
-    with open(sys.stdout.fileno(), "wb", closefd=False) as sink:
-        try:
-            yield sink
-            sink.flush()
-        except BrokenPipeError:
-            _drop_output()
-        except BaseException:
-            _drop_output()
-            raise
-
-
-def _drop_output() -> None:
-    # What is still buffered would raise again when it is flushed at the end.
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)

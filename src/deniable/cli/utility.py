@@ -124,7 +124,7 @@ def _learner(model: Model, embedding: Embedding, device: str) -> Learner:
 
 
 def _write(found: Findings, report: Path | None, figures: Path | None) -> None:
-    from deniable.records.publish import write_whole
+    from deniable.atomic import write_whole
     from deniable.utility.page import utility_figure, utility_page
 
     if report is not None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from deniable.records.publish import write_whole
+from deniable.atomic import write_whole
 
 
 class Kept:

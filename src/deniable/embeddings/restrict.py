@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -86,21 +85,6 @@ def restrict(
     """
     chosen = restriction(embedding, keep=keep, exclude=exclude, first=first, common_with=common_with)
     return restricted(embedding, chosen.ids)
-
-
-def read_word_list(path: Path) -> list[str]:
-    """Return the words of a UTF-8 file that holds one a line; empty lines are passed over.
-
-    :raises InvalidParameter: if there is no such file.
-    :raises MalformedEmbedding: if it is not UTF-8.
-    """
-    if not path.is_file():
-        raise InvalidParameter("word list", str(path), "is not a file" if path.exists() else "does not exist")
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise MalformedEmbedding(path, f"a list of words must be UTF-8 ({error.reason} at byte {error.start:,})") from error
-    return [word for line in text.split("\n") if (word := line.removesuffix("\r"))]
 
 
 def _known_ids(embedding: Embedding, words: Iterable[str] | None) -> tuple[Ids, int]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from deniable.atomic import sync_folder
 from deniable.errors import EmbeddingExists
 
 _ADDING = ".adding-"
@@ -59,14 +59,14 @@ def staged(target: Path) -> Iterator[Path]:
         _lock(mine, wait=True)
     try:
         yield folder
-        _sync(folder)
+        sync_folder(folder)
         with _store_lock(parent):
             if target.exists():
                 raise EmbeddingExists(target.name)
             mine.close()
             (folder / _LOCK).unlink()
             folder.rename(target)
-        _sync(parent)
+        sync_folder(parent)
     except BaseException:
         mine.close()
         shutil.rmtree(folder, ignore_errors=True)
@@ -101,14 +101,3 @@ def _is_alive(folder: Path) -> bool:
             return not _lock(file, wait=False)
     except OSError:
         return False
-
-
-def _sync(folder: Path) -> None:
-    if sys.platform == "win32":  # pragma: no cover - folders cannot be synced there
-        return
-    with suppress(OSError):  # some network file systems cannot sync a folder either
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

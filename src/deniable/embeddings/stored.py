@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
+from deniable.atomic import sync_file
 from deniable.embeddings.embedding import Embedding, content_fingerprint, is_cased, mean_vector, shadowed_rows
 from deniable.errors import MalformedEmbedding
 from deniable.interfaces import Ids, Vectors
@@ -86,7 +86,7 @@ def write_content(
     (folder / META).write_bytes(msgspec.json.format(msgspec.json.encode(meta)))
     for file in folder.iterdir():
         if file.is_file():
-            _sync(file)
+            sync_file(file)
     return meta
 
 
@@ -160,11 +160,3 @@ def _expect(path: Path, array: Any, dtype: str, shape: tuple[int, ...]) -> None:
     if array.dtype != np.dtype(dtype) or array.shape != shape:
         problem = f"must be {np.dtype(dtype)} of shape {shape}, not {array.dtype} of shape {array.shape}: {_DAMAGED}"
         raise MalformedEmbedding(path, problem)
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDWR)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

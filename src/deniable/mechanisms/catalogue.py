@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 from deniable.embeddings.embedding import Embedding
@@ -21,6 +21,7 @@ from deniable.mechanisms.santext import SanText
 from deniable.mechanisms.santext_plus import SanTextPlus
 from deniable.mechanisms.tem import TEM
 from deniable.mechanisms.vickrey import Vickrey
+from deniable.word_list import read_word_list
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +57,6 @@ class Entry:
     summary: str
     make: Callable[..., Mechanism]
     options: tuple[Option, ...] = ()
-
-
-def listed_words(path: str | Path) -> list[str]:
-    """Return the words of a file, one a line.
-
-    :raises InvalidParameter: if it cannot be read.
-    """
-    try:
-        lines = Path(path).read_text("utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidParameter("sensitive", str(path), f"must be a UTF-8 file of words, one a line ({type(error).__name__})") from None
-    return [word for line in lines if (word := line.strip())]
 
 
 def _smoothed(embedding: Embedding, *, epsilon: float, over: str = "multivariate", c: float = 0.04, **options: Any) -> RankSmoothing:
@@ -117,7 +106,12 @@ _ENTRIES = (
         "SanText for listed words; others are mostly kept.",
         SanTextPlus,
         (
-            Option("sensitive", listed_words, None, "A public file of the sensitive words, one a line. Never made from the private text."),
+            Option(
+                "sensitive",
+                partial(read_word_list, name="sensitive"),
+                None,
+                "A public file of the sensitive words, one a line. Never made from the private text.",
+            ),
             Option("p", float, 0.2, "How often other words are replaced."),
         ),
     ),

@@ -2,23 +2,22 @@
 
 The file is a page of header and then the index as the scan reads it. It is used only if the header is, byte for byte, the
 one that would be written now: same versions, same fingerprint of the embedding, same checksum of the index. Anything else
-is built again. A new file is written under another name and renamed, so nobody ever sees half of one, and
-of two processes that build at once each has a whole one. Where nothing can be written the index stays in memory.
+is built again. Nobody ever sees half of a file, and of two processes that build at once each has a whole one. Where nothing
+can be written the index stays in memory.
 """
 
 from __future__ import annotations
 
 import os
-import secrets
 import struct
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.atomic import whole_file
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Vectors
 from deniable.neighbours import _native
@@ -33,7 +32,6 @@ HEADER_BYTES = 4096
 _MAGIC = b"deniable scan index\n"
 _FIELDS = struct.Struct("<20sII8s64sQQQQ")
 _LINE = 64
-_ABANDONED_SECONDS = 3600
 
 
 def open_index(embedding: Embedding, vectors: Vectors) -> Bytes:
@@ -66,31 +64,16 @@ def _read(path: Path, embedding: Embedding, size: int) -> Bytes | None:
 
 
 def _write(path: Path, embedding: Embedding, vectors: Vectors, size: int) -> None:
-    _sweep(path.parent)
-    draft = path.with_name(f".{FILE_NAME}.{secrets.token_hex(8)}.tmp")
-    try:
-        with draft.open("xb+") as file:
-            # Room first: writing to a map on a full disk would end the process.
-            if hasattr(os, "posix_fallocate"):
-                os.posix_fallocate(file.fileno(), 0, HEADER_BYTES + size)
-            else:  # pragma: no cover - not Linux
-                file.truncate(HEADER_BYTES + size)
-            mapped = np.memmap(file, dtype=np.uint8, mode="r+")
-            index = _built(embedding, vectors, np.asarray(mapped)[HEADER_BYTES:])
-            mapped[:HEADER_BYTES] = np.frombuffer(_header(embedding, size, _native.checksum(index)), dtype=np.uint8)
-            mapped.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def _sweep(folder: Path) -> None:
-    """Remove what processes that died left behind."""
-    for draft in folder.glob(f".{FILE_NAME}.*.tmp"):
-        with suppress(OSError):
-            if time.time() - draft.stat().st_mtime > _ABANDONED_SECONDS:
-                draft.unlink()
+    with whole_file(path) as file:
+        # Room first: writing to a map on a full disk would end the process.
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, HEADER_BYTES + size)
+        else:  # pragma: no cover - not Linux
+            file.truncate(HEADER_BYTES + size)
+        mapped = np.memmap(file, dtype=np.uint8, mode="r+")
+        index = _built(embedding, vectors, np.asarray(mapped)[HEADER_BYTES:])
+        mapped[:HEADER_BYTES] = np.frombuffer(_header(embedding, size, _native.checksum(index)), dtype=np.uint8)
+        mapped.flush()
 
 
 def _built(embedding: Embedding, vectors: Vectors, room: Bytes) -> Bytes:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from deniable.atomic import whole_file
 from deniable.errors import RecordError
-from deniable.records.publish import beside, publish
 
 
 def check_place(path: Path) -> None:
@@ -27,11 +27,5 @@ def put(path: Path, content: bytes) -> None:
     :raises RecordError: if it is a folder or a device, or its folder is not there.
     """
     check_place(path)
-    target = path.resolve()
-    waiting = beside(target, ".partial")
-    try:
-        waiting.write_bytes(content)
-        publish(waiting, target)
-    except OSError:
-        waiting.unlink(missing_ok=True)
-        raise
+    with whole_file(path.resolve()) as file:
+        file.write(content)

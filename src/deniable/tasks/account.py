@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from deniable.atomic import whole_file
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import MissingExtra
 from deniable.tasks.examples import Classification, Task
 from deniable.tasks.matching import AverageUnchanged
 from deniable.tasks.registry import TASKS
-from deniable.tasks.saving import whole_file
 from deniable.tasks.summary import markdown_table, points_of
 
 

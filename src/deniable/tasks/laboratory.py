@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from safetensors.torch import load, save
 
+from deniable.atomic import whole_file
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import TaskDataError
 from deniable.interfaces import Mechanism
@@ -25,7 +26,6 @@ from deniable.tasks.metrics import accuracy
 from deniable.tasks.passages import Passages
 from deniable.tasks.perturbation import Perturbations, changed_share
 from deniable.tasks.ranker import Ranker, RankerRecipe, evaluate_ranker, train_ranker
-from deniable.tasks.saving import whole_file
 from deniable.tasks.setting import Setting
 from deniable.tasks.vectors import vectors_for_models
 from deniable.text.policies import TextPolicy
@@ -119,6 +119,7 @@ class Laboratory:
         else:
             model, epochs = self._trained(passages, setting.run)
             if setting.at == "nowhere":
+                kept.parent.mkdir(parents=True, exist_ok=True)
                 with whole_file(kept) as file:
                     file.write(save({name: tensor.contiguous() for name, tensor in model.state_dict().items()}))
         scores = self._evaluated(model, passages["test"])

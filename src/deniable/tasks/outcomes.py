@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from deniable.atomic import whole_file
 from deniable.errors import TaskDataError
-from deniable.tasks.saving import whole_file
 from deniable.tasks.setting import Setting
 
 

@@ -15,6 +15,7 @@ from deniable.keyed import Keyed
 from deniable.keyed.encoding import RecordId
 from deniable.parameters import validated_epsilon
 from deniable.randomness import SecureRandomness
+from deniable.text.batches import batches
 from deniable.text.draft import Draft, Drafter
 from deniable.text.policies import CasePolicy, PunctuationPolicy, TextPolicy, UnknownPolicy
 from deniable.text.receipt import Receipt, make_receipt
@@ -22,9 +23,6 @@ from deniable.text.tally import Tally
 
 if TYPE_CHECKING:
     import pyarrow
-
-_WORDS_AT_ONCE = 16_384
-_TEXTS_AT_ONCE = 4_096
 
 
 class Privatizer:
@@ -148,7 +146,7 @@ class Privatizer:
         :raises UnknownWord: if the policy is to stop at unknown words.
         """
         tally = Tally()
-        for batch, start in _batches(texts):
+        for batch, start in batches(texts):
             for draft in self._drafts(batch, start):
                 _add(tally, draft)
         return tally
@@ -169,7 +167,7 @@ class Privatizer:
         if self.keyed is None and record_ids is not None:
             raise InvalidParameter("record_ids", "given", "mean something only with a key: Privatizer(…, randomness=Keyed.from_file(…))")
         ids = None if record_ids is None else iter(record_ids)
-        for batch, start in _batches(texts):
+        for batch, start in batches(texts):
             names = None if ids is None else list(islice(ids, len(batch)))
             yield self._release_batch(batch, names, start, tally)
 
@@ -233,21 +231,3 @@ def _check_different(record_ids: Sequence[RecordId]) -> None:
             problem = "names two texts; give each its own id, or use Keyed(…, consistent=True) with users' ids"
             raise InvalidParameter("record_ids", one, problem)
         seen.add(name)
-
-
-def _batches(texts: Iterable[str | None]) -> Iterator[tuple[list[str | None], int]]:
-    """Yield lists of texts of bounded size, each with the number of texts before it.
-
-    Characters stand in for words here, so that memory stays bounded before anything is tokenised.
-    """
-    batch: list[str | None] = []
-    start = characters = 0
-    for text in texts:
-        batch.append(text)
-        characters += len(text) if isinstance(text, str) else 0
-        if characters >= 5 * _WORDS_AT_ONCE or len(batch) >= _TEXTS_AT_ONCE:
-            yield batch, start
-            start += len(batch)
-            batch, characters = [], 0
-    if batch:
-        yield batch, start

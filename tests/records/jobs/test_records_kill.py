@@ -23,7 +23,7 @@ from deniable.keyed.key_file import write_new_key
 from deniable.records.formats.arrow_partial import _batches
 from deniable.records.jobs.journal import Journal
 
-ROWS = 1_500
+ROWS = 750
 KILLS = 22
 
 
@@ -66,7 +66,7 @@ def write_source(source: Path) -> list[str]:
             csv.writer(file).writerows([["id", "text", "note"], *([i, text, f"0{i},\n"] for i, text in enumerate(texts))])
     else:
         table = pa.table({"id": range(ROWS), "text": texts, "note": [f"0{i}," for i in range(ROWS)]})
-        pq.write_table(table, source, row_group_size=400)
+        pq.write_table(table, source, row_group_size=200)
     return texts
 
 
@@ -171,5 +171,5 @@ def check_output(target: Path, texts: list[str], kept: list[list[Any]]) -> None:
     receipt = json.loads(target.with_name(target.name + ".receipt.json").read_text())
     assert receipt["counts"]["records"] == ROWS
     assert receipt["counts"]["words"] == sum(len(text.split()) for text in texts)
-    beside = {path.name for path in target.parent.glob(target.name + ".*")}
+    beside = {path.name for path in target.parent.glob(f"*{target.name}.*")}
     assert beside == {target.name + ".receipt.json"}

@@ -1,9 +1,9 @@
 """A process that has everything imported and forks the ``deniable`` command again and again, killing it on request.
 
-Reads requests, one JSON object a line: {"argv": [...], "journal": path, "after": seconds or null, "length": bytes or
-null, "victim": "job" or "worker"}. The child, or one of its worker processes, is killed after the seconds, or when the
-journal has that length. Answers each with {"status": exit
-status or minus the signal, "seconds": run time, "length": the longest the journal was seen to be}.
+Reads requests, one JSON object a line: {"argv": [...], "journal": path, "after": seconds or null, "length": bytes or null,
+"victim": "job" or "worker"}. The child, or one of its worker processes, is killed after the seconds, or when the journal has
+that length. Answers each with {"status": exit status or minus the signal, "seconds": run time, "length": the longest the journal was
+seen to be}.
 
 Checkpoints are made far more often than in real life and releasing is slowed down, so that a short job has many moments at
 which it can be cut off, however fast the machine is.
@@ -21,6 +21,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import typer
+
+import deniable.cli.app
 import deniable.records.formats.arrow_partial
 import deniable.records.formats.batch
 import deniable.records.jobs.checkpoints
@@ -38,6 +41,8 @@ def release_slowly(private: Privatizer, texts: Sequence[str | None], *, record_i
 
 
 Privatizer.many = release_slowly  # type: ignore[method-assign, assignment]
+# Typer makes the parser of all commands anew for each call, which takes longer than these small jobs.
+deniable.cli.app.app = typer.main.get_command(deniable.cli.app.app)  # type: ignore[assignment]
 deniable.records.jobs.checkpoints.SECONDS_BETWEEN_CHECKPOINTS = 0.01
 deniable.records.formats.batch._RECORDS_AT_ONCE = 30
 
@@ -81,7 +86,7 @@ def run(argv: list[str], journal: str, after: float | None, length: int | None, 
             for process in victims:
                 os.kill(process, signal.SIGKILL)
                 after = length = None
-        time.sleep(0.0005)
+        time.sleep(0.001)
 
 
 if __name__ == "__main__":

@@ -62,8 +62,8 @@ def finish(answer: dict[str, Any], *, save: Path | None, page: Path | None, as_j
     """Print the result, and write it where it was asked for."""
     import json
 
+    from deniable.atomic import write_whole
     from deniable.cli.audit.view import show
-    from deniable.records.publish import write_whole
 
     if save is not None:
         write_whole(save, json.dumps(answer, indent=1, ensure_ascii=False) + "\n")

@@ -8,13 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from deniable.atomic import write_whole
 from deniable.errors import ClusterError, InvalidParameter, RecordError
 from deniable.integrations.spark.frames import check_unique, privatize, receipt
 from deniable.integrations.spark.session import session
 from deniable.integrations.spark.shipping import ship_embedding
 from deniable.records.formats.columns import find_named_columns
 from deniable.records.formats.layout import format_of
-from deniable.records.publish import beside, write_whole
+from deniable.records.jobs.targets import beside
 from deniable.text.receipt import Receipt
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from deniable.atomic import discard_drafts, publish, sync_file, write_whole
 from deniable.compression import compress, compression_for
 from deniable.errors import InvalidParameter, RecordError, ResumeError
 from deniable.progress import Progress
@@ -25,8 +26,7 @@ from deniable.records.jobs.journal import Journal
 from deniable.records.jobs.partial import Partial
 from deniable.records.jobs.receipts import check_budget, check_finished, receipt_of
 from deniable.records.jobs.releasing import checked_workers, releasing
-from deniable.records.jobs.targets import check_apart, check_target
-from deniable.records.publish import beside, publish, sync_file, write_whole, written_for
+from deniable.records.jobs.targets import beside, check_apart, check_target
 from deniable.text.privatizer import Privatizer
 from deniable.text.receipt import Receipt
 
@@ -48,8 +48,7 @@ class Job:
         self.journal_path = beside(self.target, ".journal")
         self.receipt_path = beside(self.target, ".receipt.json") if receipt is None else receipt
         self._finishing_path = beside(self.target, ".finishing")
-        written = (self.target, self.partial_path, self.journal_path, self._finishing_path)
-        check_apart(source.name, *written, *written_for(self.receipt_path))
+        check_apart(source.name, self.target, self.partial_path, self.journal_path, self._finishing_path, self.receipt_path)
         self._private, self._source, self._layout = private, source, layout
         self._workers = checked_workers(private, workers)
 
@@ -143,6 +142,7 @@ class Job:
         if self.partial_path.exists():
             if self._layout.format == "parquet":
                 self._seal(journal)
+            discard_drafts(self.receipt_path)  # of this job when it was killed: the journal's lock keeps others away
             write_whole(self.receipt_path, receipt.to_json())
             publish(self.partial_path, self.target)
         journal.remove()

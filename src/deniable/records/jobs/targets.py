@@ -9,6 +9,11 @@ from deniable.errors import InvalidParameter, RecordError
 from deniable.records.formats.layout import Layout, format_of
 
 
+def beside(path: Path, ending: str) -> Path:
+    """Return the path with more at the end of its name."""
+    return path.with_name(path.name + ending)
+
+
 def check_target(target: Path, layout: Layout) -> Path:
     """Return the path to write to: the target itself, or what it links to.
 

@@ -19,7 +19,7 @@ from deniable.errors import DeniableError, InvalidParameter, RecordError
 from deniable.progress import Progress
 from deniable.records.files import open_source, run_job
 from deniable.records.formats.layout import Layout, format_of
-from deniable.records.publish import beside
+from deniable.records.jobs.targets import beside
 from deniable.records.watching.ledger import Entry, Ledger
 from deniable.text.privatizer import Privatizer
 

@@ -1,0 +1,99 @@
+"""Files that appear under their name only when they are complete: written beside it, brought to the disk, then renamed.
+
+Whoever opens the name finds all of the new content or all of the old, also after a crash. A file is written as a draft: a hidden
+file beside it under a name of its own, so several processes may write the same file at once, and the last one wins. A process
+that is killed leaves its draft behind; the next one to write that file sweeps it away once it is too old to be anybody's.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+_ABANDONED_SECONDS = 3600
+_NAME_BYTES = 4
+# Some network file systems cannot sync a folder, and a folder that may only be written to cannot be opened.
+_CANNOT_SYNC = (errno.EACCES, errno.EINVAL, errno.ENOTSUP)
+
+
+@contextmanager
+def whole_file(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
+    """Give a file to write and read, which takes its name if the block ends without an error, else vanishes.
+
+    A ``private`` file is readable by its owner only.
+
+    :raises OSError: if the file cannot be made, written or renamed; the name then holds what it held before.
+    """
+    discard_drafts(path, older_than=_ABANDONED_SECONDS)
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(_NAME_BYTES)}.tmp")
+    try:
+        with _new_file(draft, path, mode=0o600 if private else 0o666) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+    sync_folder(path.parent)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a small file, readable by its owner only, whole or not at all."""
+    with whole_file(path, private=True) as file:
+        file.write(text.encode())
+
+
+def publish(finished: Path, target: Path) -> None:
+    """Give a finished file its final name, and the permissions that new files have."""
+    sync_file(finished)
+    # Setting the mask is the only way to read it; for that moment it is the strictest one.
+    mask = os.umask(0o077)
+    os.umask(mask)
+    finished.chmod(0o666 & ~mask)
+    finished.replace(target)
+    sync_folder(target.parent)
+
+
+def discard_drafts(path: Path, *, older_than: float = 0.0) -> None:
+    """Remove the drafts of a file that nobody has touched for so many seconds."""
+    is_draft = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{{2 * _NAME_BYTES}}}\.tmp").fullmatch
+    with suppress(OSError):
+        for draft in path.parent.iterdir():
+            if is_draft(draft.name) and time.time() - draft.stat().st_mtime >= older_than:
+                draft.unlink()
+
+
+def sync_file(path: Path) -> None:
+    """Wait until the file's content is on disk."""
+    _sync(path, os.O_RDWR)  # Windows syncs only what it may write to
+
+
+def sync_folder(path: Path) -> None:
+    """Wait until the names in a folder are on disk, where the file system can tell."""
+    try:
+        _sync(path, os.O_RDONLY)
+    except OSError as error:
+        if error.errno not in _CANNOT_SYNC:
+            raise
+
+
+def _new_file(draft: Path, path: Path, *, mode: int) -> IO[bytes]:
+    try:
+        return open(draft, "xb+", opener=lambda name, flags: os.open(name, flags, mode))
+    except OSError as error:  # about the name that its user knows
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def _sync(path: Path, flags: int) -> None:
+    descriptor = os.open(path, flags)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

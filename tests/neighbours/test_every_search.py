@@ -1,0 +1,88 @@
+"""What every search promises, whichever the machine gets: the same words, the same ties, the same refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import pytest
+
+from deniable import Embedding, InvalidParameter
+from deniable.interfaces import Neighbours
+from deniable.neighbours.blas import BlasNeighbours
+from deniable.neighbours.gpu import GpuNeighbours
+from deniable.neighbours.oracle import OracleNeighbours
+from hostile import near_ties, noisy_queries
+from strategies import random_embedding
+
+Search = Callable[[Embedding], Neighbours]
+
+SEARCHES: dict[str, Search] = {"blas": BlasNeighbours, "gpu": partial(GpuNeighbours, device="cpu")}
+try:
+    from deniable.neighbours.scan import ScanNeighbours, usable_paths
+except ImportError:  # installed without the native module
+    pass
+else:
+    SEARCHES |= {f"scan, {path}": partial(ScanNeighbours, path=path) for path in usable_paths()}
+
+
+@pytest.fixture(params=SEARCHES)
+def search(request: pytest.FixtureRequest) -> Search:
+    return SEARCHES[request.param]
+
+
+def test_exact_ties_go_to_the_lowest_id(search: Search) -> None:
+    # The corners of a square are equally far from its centre, and points of the axes tie in pairs.
+    embedding = Embedding(list("abcd"), [[1, 1], [1, -1], [-1, 1], [-1, -1]])
+    queries = np.array([[0, 0], [1, 0], [-1, 0], [0, -3]], dtype=np.float32)
+    assert search(embedding).nearest(queries).tolist() == [0, 0, 2, 1]
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 200])
+def test_the_k_nearest_and_their_distances_equal_the_oracle(search: Search, k: int) -> None:
+    embedding = random_embedding(200, 12)
+    queries = noisy_queries(embedding, 3.0, 50)
+    ids, distances = search(embedding).nearest_k(queries, k)
+    expected_ids, expected_distances = OracleNeighbours(embedding).nearest_k(queries, k)
+    assert np.array_equal(ids, expected_ids)
+    assert np.allclose(distances, expected_distances, rtol=1e-12, atol=0)
+
+
+def test_the_k_nearest_of_a_word_include_itself_and_words_that_share_its_vector(search: Search) -> None:
+    embedding = Embedding(list("abc"), [[0.0, 1.0], [5.0, 5.0], [0.0, 1.0]])
+    ids, distances = search(embedding).nearest_k(embedding.rows(np.array([2])), 3)
+    assert ids.tolist() == [[0, 2, 1]]
+    assert distances[0, :2].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("k", [0, 4])
+def test_k_out_of_range_is_refused(search: Search, k: int) -> None:
+    with pytest.raises(InvalidParameter, match="k ="):
+        search(random_embedding(3, 2)).nearest_k(np.zeros((1, 2), dtype=np.float32), k)
+
+
+def test_wrong_dimension_and_not_a_number_are_refused_without_showing_the_point(search: Search) -> None:
+    made = search(random_embedding(3, 2))
+    with pytest.raises(InvalidParameter, match="2 coordinates"):
+        made.nearest(np.zeros((1, 3), dtype=np.float32))
+    with pytest.raises(InvalidParameter, match="finite") as caught:
+        made.nearest(np.array([[0.123456, np.nan]], dtype=np.float32))
+    assert "0.123" not in str(caught.value)
+
+
+def test_points_so_far_out_that_float32_overflows_are_refused(search: Search) -> None:
+    with pytest.raises(InvalidParameter, match="at most"):
+        search(random_embedding(3, 2)).nearest(np.array([[1e30, 0.0]], dtype=np.float32))
+
+
+def test_no_queries_give_no_words(search: Search) -> None:
+    made = search(random_embedding(3, 2))
+    assert len(made.nearest(np.zeros((0, 2), dtype=np.float32))) == 0
+    assert made.nearest_k(np.zeros((0, 2), dtype=np.float32), 2)[0].shape == (0, 2)
+
+
+def test_queries_need_not_be_contiguous(search: Search) -> None:
+    embedding = near_ties()
+    queries = np.asfortranarray(noisy_queries(embedding, 1.0, 100))
+    assert np.array_equal(search(embedding).nearest(queries), OracleNeighbours(embedding).nearest(queries))
