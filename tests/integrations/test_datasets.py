@@ -46,7 +46,7 @@ def test_a_release_that_is_in_the_cache_is_not_drawn_again(name: str, stored: Da
     assert first["text"][:] == again["text"][:]
 
 
-@pytest.mark.parametrize("change", [{"epsilon": 1e-4}, {"unknown": "drop"}, {"load_from_cache_file": False}])
+@pytest.mark.parametrize("change", [{"epsilon": 1e-4}, {"unknown": "drop"}, {"mechanism": "tem"}, {"load_from_cache_file": False}])
 def test_other_settings_are_another_release(name: str, stored: Dataset, change: dict[str, Any]) -> None:
     first = privatize(stored, "text", epsilon=1e-3, embedding=name)
     other = privatize(stored, "text", **{"epsilon": 1e-3, "embedding": name, **change})

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from deniable import InvalidParameter, RecordError
+from deniable import CusText, Embedding, EmbeddingNotFound, InvalidParameter, KeyFileError, RecordError
 from deniable.cli import main
 from deniable.errors import ClusterError
 from deniable.integrations.spark import privatize_files
@@ -52,19 +52,22 @@ def test_the_command_releases_a_folder_of_csv_as_one_machine_would(
     write_csv(folder / "a.csv", rows[:5])
     write_csv(folder / "b.csv", rows[5:])
     arguments = ["--engine", "spark", "--column", "text", "--epsilon", "1", "--embedding", "tiny", "--key-file", str(place.key)]
+    arguments += ["--mechanism", "custext", "--mechanism-option", "k=7"]
     monkeypatch.setattr(sys, "argv", ["deniable", "privatize", str(folder), *arguments, "--record-id", "id", "-o", str(tmp_path / "out")])
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code in (None, 0), capsys.readouterr().err
     released = {int(row["id"]): row for row in read_csv_folder(tmp_path / "out")}
     assert len(released) == len(rows)
-    texts = place.one_machine([row["id"] for row in rows], [row["text"] for row in rows])
+    mechanism = CusText(Embedding.open("tiny"), epsilon=1, k=7)
+    texts = place.one_machine([row["id"] for row in rows], [row["text"] for row in rows], mechanism=mechanism)
     assert {key: row["text"] for key, row in released.items()} == texts
     assert {key: row["note"] for key, row in released.items()} == {row["id"]: row["note"] for row in rows}
     assert (tmp_path / "out" / "_SUCCESS").exists()
     receipt = json.loads((tmp_path / "out.receipt.json").read_text())
     assert receipt["counts"]["records"] == len(rows)
     assert receipt["randomness"]["source"] == "keyed"
+    assert receipt["mechanism"] == "CusText"
 
 
 def test_a_job_that_is_killed_has_published_nothing_and_run_again_releases_the_same_words(place: Place, tmp_path: Path) -> None:
@@ -148,6 +151,13 @@ def test_settings_are_checked_before_spark_is_started(tmp_path: Path) -> None:
             privatize_files(str(tmp_path / "in.csv"), str(target), **settings, force=True)
     with pytest.raises(InvalidParameter, match="where the receipt goes"):
         privatize_files("s3a://bucket/in", "s3a://bucket/out", **settings, format="csv")
+    source, target = str(tmp_path / "in.csv"), str(tmp_path / "out")
+    with pytest.raises(InvalidParameter, match="greater than 0"):
+        privatize_files(source, target, columns=["text"], epsilon=0)
+    with pytest.raises(EmbeddingNotFound, match="nowhere"):
+        privatize_files(source, target, **settings, embedding="nowhere")
+    with pytest.raises(KeyFileError, match="is not there"):
+        privatize_files(source, target, **settings, key_file=tmp_path / "none", record_id="id")
 
 
 def test_without_java_there_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

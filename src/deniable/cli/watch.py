@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli.building import check_keyed, privatizer_for, words_in
+from deniable.cli.building import calibrated_epsilon, check_budget_options, check_keyed, privatizer_for, words_in
 from deniable.cli.mechanism import Name, Options, parsed
 from deniable.cli.options import (
     Case,
@@ -25,7 +25,9 @@ from deniable.cli.options import (
     Header,
     KeepWords,
     KeyFile,
+    MaxUnchanged,
     Punctuation,
+    Quantile,
     RecordEpsilon,
     RecordIdColumn,
     Threads,
@@ -39,6 +41,8 @@ def watch(
     out: Annotated[Path, typer.Option("--out", help="The folder for the released files, under the same names.")],
     epsilon: Epsilon = None,
     record_epsilon: RecordEpsilon = None,
+    max_unchanged: MaxUnchanged = None,
+    quantile: Quantile = 1.0,
     column: Columns = None,
     delimiter: Delimiter = None,
     header: Header = True,
@@ -61,8 +65,7 @@ def watch(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say only what failed or was skipped.")] = False,
 ) -> None:
     """Release every file that appears in a folder into another one: once, whole, and when it has stopped changing."""
-    if [epsilon, record_epsilon].count(None) != 1:
-        raise typer.BadParameter("give one of --epsilon (per word) and --record-epsilon (per record)")
+    check_budget_options(epsilon, record_epsilon, max_unchanged)
     check_keyed(key_file, record_id, consistent_by)
     if not every > 0:
         raise typer.BadParameter("--every must be more than 0 seconds")
@@ -83,9 +86,12 @@ def watch(
         if not quiet or not line.startswith("released"):
             print(f"{datetime.now():%Y-%m-%d %H:%M:%S} {line}", file=sys.stderr, flush=True)
 
+    drawing = (mechanism, parsed(mechanism, mechanism_option))
+    if max_unchanged is not None:
+        epsilon = calibrated_epsilon(embedding, mechanism, max_unchanged, quantile, say=say)
     private = privatizer_for(
         embedding,
-        (mechanism, parsed(mechanism, mechanism_option)),
+        drawing,
         epsilon=epsilon,
         record_epsilon=record_epsilon,
         randomness=None if key_file is None else Keyed.from_file(key_file, consistent=consistent_by is not None),

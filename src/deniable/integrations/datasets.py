@@ -41,9 +41,9 @@ def privatize(
 ) -> Data:
     """Return the dataset with every word of a column replaced; the other columns pass as they are.
 
-    ``settings`` are ``epsilon`` or ``record_epsilon``, ``embedding``, ``mechanism``, ``unknown``, ``punctuation``, ``case``,
-    ``keep_words``, ``key_file`` and ``consistent``; with a key, ``record_id`` is the column that names the records. The workers of
-    ``num_proc`` draw noise of their own each. A release that is in the cache is returned as it is, unless
+    ``settings`` are ``epsilon`` or ``record_epsilon``, ``embedding``, ``mechanism`` and ``mechanism_options``, ``unknown``,
+    ``punctuation``, ``case``, ``keep_words``, ``key_file`` and ``consistent``; with a key, ``record_id`` is the column that names the
+    records. The workers of ``num_proc`` draw noise of their own each. A release that is in the cache is returned as it is, unless
     ``load_from_cache_file=False`` asks for another one, which spends ε again where there is no key.
 
     :raises InvalidParameter: if a column is not there or does not hold text, the dataset is a stream, or a setting is not allowed.

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deniable.errors import ClusterError, InvalidParameter, RecordError
+from deniable.integrations.recipe import Recipe
 from deniable.integrations.spark.frames import check_unique, privatize, receipt
 from deniable.integrations.spark.session import session
 from deniable.integrations.spark.shipping import ship_embedding
@@ -63,6 +64,7 @@ def privatize_files(
     kind = _format(source, format)
     noted = _receipt_path(target, receipt_path)
     _check_target(source, target, noted, force=force)
+    Recipe(**settings).pinned()  # whatever is wrong with the settings is said before a cluster is asked for anything
     with session(master) as spark, plain_errors():
         frame = _read(spark, source, kind)
         for name in columns:
