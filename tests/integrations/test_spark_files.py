@@ -151,13 +151,13 @@ def test_settings_are_checked_before_spark_is_started(tmp_path: Path) -> None:
             privatize_files(str(tmp_path / "in.csv"), str(target), **settings, force=True)
     with pytest.raises(InvalidParameter, match="where the receipt goes"):
         privatize_files("s3a://bucket/in", "s3a://bucket/out", **settings, format="csv")
-    source, target = str(tmp_path / "in.csv"), str(tmp_path / "out")
+    places = (str(tmp_path / "in.csv"), str(tmp_path / "out"))
     with pytest.raises(InvalidParameter, match="greater than 0"):
-        privatize_files(source, target, columns=["text"], epsilon=0)
+        privatize_files(*places, columns=["text"], epsilon=0)
     with pytest.raises(EmbeddingNotFound, match="nowhere"):
-        privatize_files(source, target, **settings, embedding="nowhere")
+        privatize_files(*places, **settings, embedding="nowhere")
     with pytest.raises(KeyFileError, match="is not there"):
-        privatize_files(source, target, **settings, key_file=tmp_path / "none", record_id="id")
+        privatize_files(*places, **settings, key_file=tmp_path / "none", record_id="id")
 
 
 def test_without_java_there_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import threading
 import time
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
@@ -62,6 +62,10 @@ def watch(
     once: Annotated[bool, typer.Option("--once", help="Release what is there and stop, for cron; exit code 1 if a file failed.")] = False,
     every: Annotated[float, typer.Option(help="Seconds between two looks at the folder.")] = 2.0,
     settle: Annotated[float, typer.Option(help="Seconds that a file must not have changed before it is taken for complete.")] = 5.0,
+    same_content: Annotated[
+        str,
+        typer.Option(metavar="skip|release", help="Without a key: what to do when the content was released under another name."),
+    ] = "skip",
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say only what failed or was skipped.")] = False,
 ) -> None:
     """Release every file that appears in a folder into another one: once, whole, and when it has stopped changing."""
@@ -73,7 +77,7 @@ def watch(
     from deniable.neighbours.threads import set_threads
     from deniable.progress import Progress
     from deniable.records.layout import Layout, make_layout
-    from deniable.records.watch import Settings, Watch
+    from deniable.records.watch import SameContent, Settings, Watch
 
     set_threads(threads)
     named_by = consistent_by if record_id is None else record_id
@@ -83,7 +87,7 @@ def watch(
         return make_layout(path, format=None, columns=columns, delimiter=delimiter, header=header, encoding=encoding, record_id=named_by)
 
     def say(line: str) -> None:
-        if not quiet or not line.startswith("released"):
+        if not quiet or not line.startswith(("released", "deniable: ε")):
             print(f"{datetime.now():%Y-%m-%d %H:%M:%S} {line}", file=sys.stderr, flush=True)
 
     drawing = (mechanism, parsed(mechanism, mechanism_option))
@@ -100,7 +104,8 @@ def watch(
         case=case,
         keep_words=words_in(keep_words),
     )
-    settings = Settings(settle=settle, workers=workers, progress=None if quiet or not sys.stderr.isatty() else Progress)
+    shown = None if quiet or not sys.stderr.isatty() else Progress
+    settings = Settings(settle=settle, same_content=cast(SameContent, same_content), workers=workers, progress=shown)
     watching = Watch(private, folder, out, layout_of, settings=settings, say=say)
     stopped = threading.Event()
 
