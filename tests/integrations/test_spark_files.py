@@ -175,3 +175,30 @@ def test_without_java_there_is_one_line(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
     with pytest.raises(ClusterError, match="none in JAVA_HOME"):
         check_java()
+
+
+def test_with_a_java_that_is_too_old_the_line_says_which_it_is(tmp_path: Path) -> None:
+    java = tmp_path / "jdk" / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\" 2019-01-15' >&2\nexit 1\n")
+    java.chmod(0o755)
+    write_csv(tmp_path / "in.csv", [{"id": 1, "text": "word1"}])
+    command = [sys.executable, "-c", "from deniable.cli import main; main()", "privatize", str(tmp_path / "in.csv"), "--engine", "spark"]
+    environment = {**os.environ, "JAVA_HOME": str(tmp_path / "jdk"), "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    command += ["-c", "text", "-e", "6", "-o", str(tmp_path / "out")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 1
+    line = done.stderr.strip().splitlines()[-1]
+    assert line.startswith("deniable: Spark did not start:")
+    assert "this is Java 11; Spark needs Java 17 or newer" in line
+    assert "Traceback" not in done.stderr
+
+
+def test_an_executor_without_deniable_is_named_and_other_reports_are_not_quoted() -> None:
+    from deniable.integrations.spark.files import _in_one_line
+
+    missing = "An exception was thrown from the Python worker\nModuleNotFoundError: No module named 'deniable'\n"
+    assert "not installed where the executors run" in _in_one_line(missing, "PYTHON_EXCEPTION")
+    assert "private words" not in _in_one_line("cannot parse 'private words'", "MALFORMED_RECORD")
+    ours = "Traceback\ndeniable.errors.KeyFileError: key file a.key: is not there\n"
+    assert _in_one_line(ours, None) == "key file a.key: is not there"

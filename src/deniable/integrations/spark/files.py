@@ -153,4 +153,6 @@ def _in_one_line(report: str, condition: str | None) -> str:
     ours = re.findall(r"^deniable\.errors\.\w+: (.+)$", report, re.MULTILINE)
     if ours:
         return str(ours[-1])
+    if "No module named 'deniable'" in report:
+        return "deniable is not installed where the executors run: pip install 'deniable[spark]' there, or set PYSPARK_PYTHON"
     return f"Spark gave up ({condition or 'no reason given'}); its logs say more, and may quote private text"
