@@ -140,6 +140,8 @@ def test_repeated_ids_and_outputs_that_exist_are_refused(place: Place, tmp_path:
     (tmp_path / "out").mkdir()
     with pytest.raises(RecordError, match="exists already"):
         privatize_files(str(tmp_path / "twice.csv"), str(tmp_path / "out"), **settings)
+    with pytest.raises(ClusterError, match="is running on spark://"):
+        privatize_files(str(tmp_path / "twice.csv"), str(tmp_path / "elsewhere"), **settings, master="local[1]")
 
 
 def test_settings_are_checked_before_spark_is_started(tmp_path: Path) -> None:

@@ -54,12 +54,15 @@ def session(master: str | None) -> Iterator[SparkSession]:
 
     Without a master it is what Spark's own configuration says, else this machine.
 
-    :raises ClusterError: if there is no Java, or the master cannot be reached.
+    :raises ClusterError: if there is no Java, the master cannot be reached, or a session is there with another master.
     """
     from pyspark.sql import SparkSession
 
     running = SparkSession.getActiveSession()
-    if running is not None and master in (None, running.sparkContext.master):
+    if running is not None:
+        if master not in (None, running.sparkContext.master):  # Spark would hand out the one that is there all the same
+            there = running.sparkContext.master
+            raise ClusterError(f"a Spark session is running on {there}; stop it before you ask for {master}, or name no master")
         yield running
         return
     check_java()
