@@ -189,8 +189,10 @@ def test_the_same_content_under_a_new_name_is_not_released_again_with_fresh_nois
 def test_equal_files_of_different_people_are_released_each_when_the_user_says_so(folders: Folders, noisy: Privatizer) -> None:
     for name in ("a.txt", "b.txt"):
         (folders.inbox / name).write_text("the quick brown fox " * 20 + "\n")
-    assert folders.look(noisy, same_content="release") == 2
+    assert folders.look(noisy) == 1
+    assert folders.look(noisy, same_content="release") == 1
     assert folders.released("a.txt") != folders.released("b.txt")
+    assert folders.look(noisy, same_content="release") == 0
 
 
 def test_files_without_a_word_are_released_under_every_name_and_may_grow(folders: Folders, noisy: Privatizer) -> None:
@@ -201,6 +203,9 @@ def test_files_without_a_word_are_released_under_every_name_and_may_grow(folders
     assert folders.look(noisy) == 1
     (folders.inbox / "a.csv").write_text("id,text\n1,the quick\n")
     assert folders.look(noisy) == 0
+    (folders.inbox / "b.csv").write_text("id,text\n1,the fox\n")
+    assert folders.look(noisy) == 0
+    assert "skipped b.csv: its content was released as a.csv" in folders.lines[-1]
 
 
 @pytest.mark.parametrize("record_id", [None, "id"])
@@ -298,6 +303,25 @@ def test_cut_off_after_the_output_was_there_a_change_is_still_noticed(
     path.write_text("the quick brown fox again\n")
     assert folders.look(noisy) == 0
     assert "changed after it was released" in folders.lines[-1]
+
+
+@pytest.mark.parametrize("moment", [1, 2])
+def test_a_file_that_was_empty_at_first_is_released_exactly_once_wherever_it_is_cut_off(
+    folders: Folders, noisy: Privatizer, stop_at: Callable[[int], None], monkeypatch: pytest.MonkeyPatch, moment: int
+) -> None:
+    path = folders.inbox / "a.csv"
+    path.write_text("id,text\n")
+    folders.look(noisy)
+    path.write_text("id,text\n1,the quick brown fox\n")
+    stop_at(moment)
+    with pytest.raises(KeyboardInterrupt):
+        folders.look(noisy)
+    monkeypatch.undo()
+    before = folders.released("a.csv") if moment == 2 else None
+    assert folders.look(noisy) == 1
+    assert before is None or folders.released("a.csv") == before
+    assert len(folders.released("a.csv").splitlines()) == 2
+    assert folders.look(noisy) == 0
 
 
 @pytest.mark.parametrize("published", [True, False])

@@ -32,7 +32,8 @@ SameContent = Literal["skip", "release"]
 LEDGER_NAME = ".deniable-watch"
 
 _UNFINISHED = (".partial", ".journal", ".finishing")
-_OURS = (*_UNFINISHED, ".receipt.json")
+_RECEIPT = ".receipt.json"
+_OURS = (*_UNFINISHED, _RECEIPT)
 _TEMPORARY = (".tmp", ".temp", ".part", ".crdownload", ".swp")
 
 
@@ -105,7 +106,8 @@ class Watch:
 
     def _consider(self, path: Path, about: os.stat_result) -> bool:
         entry = self._ledger.find(path.name)
-        if entry is not None and entry.released and entry.same_file(about):
+        left_out = entry is not None and entry.same_as is not None and self._settings.same_content == "release"
+        if entry is not None and entry.released and entry.same_file(about) and not left_out:
             return False
         if self._said.get(path.name) == (about.st_size, about.st_mtime_ns):
             return False
@@ -150,10 +152,15 @@ class Watch:
                 if entry.digest == now.digest:  # only its time changed
                     self._ledger.record(replace(entry, size=now.size, time=now.time, begun=False))
                     return False
-                self._check_repeatable(path, entry, now, layout)
-            elif not published and (earlier := self._released_as(now)) is not None:
+                if entry.spent:
+                    self._check_repeatable(path, entry, now, layout)
+                else:  # there was no word in it: it begins anew, so that no earlier output can be taken for what is to come
+                    for made in (target, beside(target, _RECEIPT)):
+                        made.unlink(missing_ok=True)
+                    again = published = False
+            if not (again or published) and (earlier := self._released_as(now)) is not None:
                 return self._skip(now, earlier, target)
-            resume = entry is not None and entry.same_file(about)
+            resume = entry is not None and not entry.released and entry.same_file(about)
             return self._release(source, now, layout, target, resume=resume, replaces=again)
 
     def _check_repeatable(self, path: Path, entry: Entry, now: Entry, layout: Layout) -> None:
@@ -161,11 +168,10 @@ class Watch:
 
         :raises RecordError: if what did not change in it would be drawn anew.
         """
-        if not entry.spent:
-            return
         problem = "changed after it was released, and fresh noise would spend the budget of its records again"
         if self._private.keyed is None or layout.record_id is None:
-            raise RecordError(path, f"{problem}: give it another name, or watch with a key and record ids (--key-file, --record-id)")
+            way_out = "put what is new into a file of its own, or watch with a key and record ids (--key-file, --record-id)"
+            raise RecordError(path, f"{problem}: {way_out}")
         if entry.settings != now.settings:
             raise RecordError(path, f"{problem}: it was released with other settings or another key; watch with those")
 
