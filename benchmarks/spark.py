@@ -24,7 +24,7 @@ from typing import Any
 from deniable import Embedding, Multivariate, Privatizer
 from deniable.integrations.spark import privatize
 from deniable.neighbours.threads import set_threads
-from machine import machine
+from machine import busy, machine, processor_seconds
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
@@ -38,11 +38,11 @@ def texts(words: int) -> list[str]:
     return [" ".join(drawn[start : start + WORDS_PER_TEXT]) for start in range(0, words, WORDS_PER_TEXT)]
 
 
-def timed(work: Callable[[], object]) -> float:
-    """Return the seconds that a call takes."""
-    begin = time.perf_counter()
+def timed(work: Callable[[], object]) -> tuple[float, float]:
+    """Return the seconds that a call takes, and the processor time of this process and of the cluster that it started."""
+    begin, spent = time.perf_counter(), processor_seconds()
     work()
-    return time.perf_counter() - begin
+    return time.perf_counter() - begin, processor_seconds() - spent
 
 
 def contestants(spark: Any, given: list[str], epsilon: float, folder: Path) -> dict[str, Callable[[], object]]:
@@ -81,6 +81,7 @@ def main() -> None:
     options = parser.parse_args()
     given = texts(options.words)
     embedding = Embedding.open()
+    now = busy()
     setting = f"{len(embedding):,} x {embedding.dimension}, {options.words:,} words, {options.rounds} rounds in turns; {machine()}"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -89,15 +90,18 @@ def main() -> None:
             for work in measured.values():  # the first release prepares the embedding in every process
                 work()
             rates: dict[str, list[float]] = {how: [] for how in measured}
+            costs: dict[str, list[float]] = {how: [] for how in measured}
             for _ in range(options.rounds):
                 for how, work in measured.items():
-                    rates[how].append(options.words / timed(work))
-    print("| how | words/s, median [range] |\n|---|---|")
+                    seconds, spent = timed(work)
+                    rates[how].append(options.words / seconds)
+                    costs[how].append(spent / options.words * 1e6)
+    print("| how | words/s, median [range] | processor time a word, µs |\n|---|---|---|")
     for how, found in rates.items():
-        print(f"| {how} | {median(found):,.0f} [{min(found):,.0f}–{max(found):,.0f}] |")
+        print(f"| {how} | {median(found):,.0f} [{min(found):,.0f}–{max(found):,.0f}] | {median(costs[how]):.0f} |")
     if options.json is not None:
-        rows = [{"how": how, "words_per_second": found} for how, found in rates.items()]
-        options.json.write_text(json.dumps({"setting": setting, "rows": rows}, indent=2) + "\n")
+        rows = [{"how": how, "words_per_second": rates[how], "processor_microseconds": costs[how]} for how in rates]
+        options.json.write_text(json.dumps({"setting": setting, **now, "rows": rows}, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import tempfile
 import time
 from pathlib import Path
@@ -20,15 +19,9 @@ import numpy as np
 from deniable import Embedding, Multivariate, Privatizer
 from deniable.neighbours.threads import set_threads
 from deniable.records import privatize_file
-from machine import machine
+from machine import busy, machine, processor_seconds
 
 _WORDS_PER_LINE = 15
-
-
-def processor_seconds() -> float:
-    """Return the processor time that this process and its workers have taken so far."""
-    times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
 
 
 def main() -> None:
@@ -41,6 +34,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
+    now = busy()
     setting = f"{options.vocabulary:,} x {options.dimension}, {options.rounds} rounds in turns; {machine()}"
     rng = np.random.default_rng(0)
     vectors = rng.standard_normal((options.vocabulary, options.dimension), dtype=np.float32)
@@ -68,7 +62,7 @@ def main() -> None:
         print(f"| {workers} | {median(found):,.0f} [{min(found):,.0f}–{max(found):,.0f}] | {spread} | {median(costs[workers]):.0f} |")
     if options.json is not None:
         rows = [{"workers": workers, "words_per_second": rates[workers], "processor_microseconds": costs[workers]} for workers in rates]
-        options.json.write_text(json.dumps({"setting": setting, "rows": rows}, indent=2) + "\n")
+        options.json.write_text(json.dumps({"setting": setting, **now, "rows": rows}, indent=2) + "\n")
 
 
 if __name__ == "__main__":

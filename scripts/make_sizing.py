@@ -82,16 +82,21 @@ WORKERS = """
 `--workers`, one thread each, with {setting}:
 
 {table}
-Processor time tells what the sharing itself costs: twice the workers cannot be twice as fast if they work longer for a word. Words per
-second also tell what else the machine was doing, and two hardware threads of one processor core share its arithmetic units.
+Processor time tells what the sharing itself costs: two workers are twice as fast as one if they do not work longer for a word, and
+are given two cores. Two hardware threads of one core share its arithmetic units and are less than that.
 """
 
 SPARK = """
 ## Spark
 
-A cluster of two workers with one core each on one machine, with {setting}; a frame of one partition keeps one of them at work:
+A cluster on one machine, two workers with one core each, with {setting}. A frame of one partition keeps one worker busy, one of two
+keeps both; processor time is that of the driver, the executors and their Python processes together:
 
-{table}
+{table}"""
+
+OVERLOADED = """
+While this was measured {load:g} processes wanted to work on {threads} hardware threads, so words per second would tell who else was
+there, and are left out. Measure on a machine that is free.
 """
 
 
@@ -180,30 +185,22 @@ def memory_section(measured: dict[str, Any]) -> str:
     return MEMORY.format(setting=measured["setting"], table=written(head, rows))
 
 
-def workers_section(measured: dict[str, Any]) -> str:
-    """Return what several processes gain and cost."""
+def scaling(measured: dict[str, Any], first_column: str) -> str:
+    """Write words per second and processor time beside those of the first row, round by round.
+
+    Where more processes than hardware threads wanted to work, a second process was given no second thread, and words per second say
+    nothing about what it gains: they are left out then.
+    """
+    overloaded = measured["load"] > measured["threads"]
+    parts = [("processor_microseconds", "processor time a word, µs")]
+    parts = parts if overloaded else [("words_per_second", "words/s"), *parts]
     first = measured["rows"][0]
     rows: list[tuple[object, ...]] = [
-        (
-            row["workers"],
-            spread(row["words_per_second"]),
-            ratios(row["words_per_second"], first["words_per_second"]),
-            spread(row["processor_microseconds"]),
-            ratios(row["processor_microseconds"], first["processor_microseconds"]),
-        )
+        (row[first_column], *(cell for name, _ in parts for cell in (spread(row[name]), ratios(row[name], first[name]))))
         for row in measured["rows"]
     ]
-    head = "| workers | words/s | over one | processor time a word, µs | over one |"
-    return WORKERS.format(setting=measured["setting"], table=written(head, rows))
-
-
-def spark_section(measured: dict[str, Any]) -> str:
-    """Return what a Spark cluster on one machine does beside one process."""
-    first = measured["rows"][0]["words_per_second"]
-    rows: list[tuple[object, ...]] = [
-        (row["how"], spread(row["words_per_second"]), ratios(row["words_per_second"], first)) for row in measured["rows"]
-    ]
-    return SPARK.format(setting=measured["setting"], table=written("| how | words/s | over the first |", rows))
+    head = f"| {first_column} |" + "".join(f" {title} | over the first |" for _, title in parts)
+    return written(head, rows) + (OVERLOADED.format(**measured) if overloaded else "")
 
 
 def page(measured: dict[str, Any], others: dict[str, dict[str, Any]]) -> str:
@@ -213,9 +210,10 @@ def page(measured: dict[str, Any], others: dict[str, dict[str, Any]]) -> str:
     example = f"{words * dimension * (4 + 1) / 1e6:,.0f} MB for {words:,} x {dimension}"
     rest = f"{1 - max(measured['shares'].values()):.0%} to {1 - min(measured['shares'].values()):.0%}"
     foot = FOOT.format(bytes_per_word=bytes_per_word(), example=example)
-    sections = {"memory": memory_section, "workers": workers_section, "spark": spark_section}
     head = HEAD.format(setting=measured["setting"], rest=rest)
-    return head + table(found, bytes_per_word(), Order()) + foot + "".join(sections[name](others[name]) for name in sections)
+    workers = WORKERS.format(setting=others["workers"]["setting"], table=scaling(others["workers"], "workers"))
+    spark = SPARK.format(setting=others["spark"]["setting"], table=scaling(others["spark"], "how"))
+    return head + table(found, bytes_per_word(), Order()) + foot + memory_section(others["memory"]) + workers + spark
 
 
 def other_measurements() -> dict[str, dict[str, Any]]:

@@ -43,9 +43,15 @@ def test_figures_follow_from_the_measurements(sizing: Any) -> None:
 
 def test_ratios_are_taken_round_by_round(sizing: Any) -> None:
     # Both medians are 20, yet in every round but one the second was faster: a busy machine slows down whole rounds.
-    rows = [{"how": "one", "words_per_second": [10.0, 20.0, 40.0]}, {"how": "two", "words_per_second": [20.0, 40.0, 10.0]}]
-    made = sizing.spark_section({"setting": "", "rows": rows})
-    assert "| two | 20 [10–40] | 2.00 [0.25–2.00] |" in made
+    rows = [
+        {"how": how, "words_per_second": rates, "processor_microseconds": [50.0] * 3}
+        for how, rates in (("one", [10.0, 20.0, 40.0]), ("two", [20.0, 40.0, 10.0]))
+    ]
+    made = sizing.scaling({"load": 0.5, "threads": 2, "rows": rows}, "how")
+    assert "| two | 20 [10–40] | 2.00 [0.25–2.00] | 50 [50–50] | 1.00 [1.00–1.00] |" in made
+    overloaded = sizing.scaling({"load": 9.0, "threads": 2, "rows": rows}, "how")
+    assert "words/s" not in overloaded
+    assert "9 processes wanted to work on 2 hardware threads" in overloaded
 
 
 def test_a_word_of_the_example_takes_a_plausible_number_of_bytes(sizing: Any) -> None:
