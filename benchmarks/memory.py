@@ -3,7 +3,7 @@
 Makes a file of synthetic reviews of each size, releases it with a tiny embedding (so that the time goes into the work around the
 search, and a large file ends in reasonable time), and reports the highest memory of the process and of it with its workers.
 
-    python benchmarks/memory.py --gigabytes 0.1 1 10 --workers 2 --json memory.json
+    python benchmarks/memory.py --gigabytes 0.1 1 10 --workers 1 2 --words 5 --letters 2000 --json docs/data/memory.json
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ import numpy as np
 
 from deniable import Embedding
 from deniable.embeddings import store
+from machine import machine
 
 _WORDS, _DIMENSION = 1_000, 8
 _SECONDS_BETWEEN_LOOKS = 0.1
@@ -82,7 +84,7 @@ def main() -> None:
     """Measure every size and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--gigabytes", type=float, nargs="+", default=[0.1, 1.0])
-    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--workers", type=int, nargs="+", default=[1])
     parser.add_argument("--words", type=int, default=20, help="per line")
     parser.add_argument("--letters", type=int, default=6, help="of most words; long words let a large file end sooner")
     parser.add_argument("--key", action="store_true", help="release with a key")
@@ -98,7 +100,7 @@ def main() -> None:
         if options.key:
             subprocess.run([*command, "key", "new", f"{folder}/key"], check=True, stdout=subprocess.DEVNULL)
         print("| GB | workers | seconds | MB/s | process, MiB | with workers, MiB |\n|---|---|---|---|---|---|")
-        for gigabytes in options.gigabytes:
+        for gigabytes, workers in product(options.gigabytes, options.workers):
             source, target = Path(folder, "in.txt"), Path(folder, "out.txt")
             write_reviews(source, int(gigabytes * 1e9), words=options.words, letters=options.letters)
             release = [
@@ -111,19 +113,20 @@ def main() -> None:
                 "-o",
                 str(target),
                 "--workers",
-                str(options.workers),
+                str(workers),
                 "-q",
             ]
             release += ["--key-file", f"{folder}/key"] if options.key else []
-            made = {"gigabytes": gigabytes, "workers": options.workers, **measure([*command, *release], dict(os.environ))}
+            made = {"gigabytes": gigabytes, "workers": workers, **measure([*command, *release], dict(os.environ))}
             results.append(made)
-            cells = (f"{gigabytes:g}", options.workers, made["seconds"], f"{gigabytes * 1e3 / made['seconds']:.2f}")
+            cells = (f"{gigabytes:g}", workers, made["seconds"], f"{gigabytes * 1e3 / made['seconds']:.2f}")
             print("|", *(f"{cell} |" for cell in (*cells, made["process_mib"], made["with_workers_mib"])), flush=True)
             source.unlink()
             target.unlink()
             Path(f"{target}.receipt.json").unlink()
     if options.json is not None:
-        options.json.write_text(json.dumps(results, indent=2) + "\n")
+        setting = f"lines of {options.words} words, most of {options.letters:,} letters; {_WORDS:,} x {_DIMENSION}; {machine()}"
+        options.json.write_text(json.dumps({"setting": setting, "rows": results}, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,9 @@
-"""Write docs/sizing.md from the numbers of the search benchmark: words per second and core, executors for a terabyte, costs.
+"""Write docs/sizing.md from the numbers of the benchmarks: words per second and core, executors for a terabyte, costs, memory.
 
     python benchmarks/search.py --json docs/data/search.json      # measure on your own machine
+    python benchmarks/memory.py --gigabytes 0.1 1 10 --workers 1 2 --words 5 --letters 2000 --json docs/data/memory.json
+    python benchmarks/workers.py --json docs/data/workers.json
+    python benchmarks/spark.py --json docs/data/spark.json
     python scripts/make_sizing.py                                 # write the page
     python scripts/make_sizing.py --print --terabytes 3 --hours 12 --cores 8 --price 0.04
 
@@ -22,7 +25,8 @@ from typing import Any
 from deniable import Embedding, Multivariate, Privatizer
 
 ROOT = Path(__file__).resolve().parent.parent
-MEASURED = ROOT / "docs" / "data" / "search.json"
+DATA = ROOT / "docs" / "data"
+MEASURED = DATA / "search.json"
 PAGE = ROOT / "docs" / "sizing.md"
 EXAMPLE = ROOT / "examples" / "reviews.csv"
 OURS = "deniable"
@@ -30,8 +34,12 @@ OURS = "deniable"
 HEAD = """\
 # Sizing
 
-This page is written by `python scripts/make_sizing.py` from `docs/data/search.json`, which `benchmarks/search.py --json` measured; a
-test fails when they differ. Measured with {setting}.
+This page is written by `python scripts/make_sizing.py` from what the benchmarks measured (`docs/data/*.json`, by `--json` of
+`benchmarks/search.py`, `memory.py`, `workers.py` and `spark.py`); a test fails when they differ.
+
+## Words per second, executors and cost
+
+Measured with {setting}.
 
 The search for the nearest word is most of the work, and its cost grows with the number of words in the vocabulary times their
 dimension. So the embedding decides: one restricted to the words you need (`deniable embeddings restrict`), or of fewer dimensions,
@@ -53,6 +61,42 @@ python scripts/make_sizing.py --print --terabytes 3 --hours 12 --cores 8 --price
 
 The vectors (four bytes a number) and the index of the search (about one) of an installed embedding are mapped from disk and shared by
 all processes of a machine: {example}. Every process holds the words of its vocabulary besides.
+"""
+
+
+MEMORY = """
+## Memory
+
+Files are read, released and written in batches, so memory does not grow with them. The highest memory of `deniable privatize`, on
+synthetic files with {setting}:
+
+{table}
+Resident memory counts pages that the processes share once for each of them; the last column divides these pages among those that share
+them, and adds up all processes. Long words let a large file end within the hour on a busy machine: the seconds are no speed to go by.
+A larger embedding adds its own size, once.
+"""
+
+WORKERS = """
+## Several processes on one machine
+
+`--workers`, one thread each, with {setting}:
+
+{table}
+Processor time tells what the sharing itself costs: two workers are twice as fast as one if they do not work longer for a word, and
+are given two cores. Two hardware threads of one core share its arithmetic units and are less than that.
+"""
+
+SPARK = """
+## Spark
+
+A cluster on one machine, two workers with one core each, with {setting}. A frame of one partition keeps one worker busy, one of two
+keeps both; processor time is that of the driver, the executors and their Python processes together:
+
+{table}"""
+
+OVERLOADED = """
+While this was measured {load:g} processes wanted to work on {threads} hardware threads, so words per second would tell who else was
+there, and are left out. Measure on a machine that is free.
 """
 
 
@@ -109,20 +153,72 @@ def table(found: list[Speed], per_word: float, order: Order) -> str:
     ]
     for speed in found:
         hours = speed.core_hours(words)
-        rates = f"{median(speed.rounds):,.0f} [{min(speed.rounds):,.0f}–{max(speed.rounds):,.0f}]"
+        rates = spread(speed.rounds)
         cost = f" {hours * order.price:,.0f} |" if order.price is not None else ""
         lines.append(f"| {speed.shape} | {rates} | {hours:,.0f} | {ceil(hours / order.hours / order.cores):,} |{cost}")
     return "\n".join(lines) + "\n"
 
 
-def page(measured: dict[str, Any]) -> str:
-    """Return the page."""
+def spread(values: list[float], form: str = ",.0f") -> str:
+    """Write the median with the range."""
+    return f"{median(values):{form}} [{min(values):{form}}–{max(values):{form}}]"
+
+
+def ratios(values: list[float], first: list[float]) -> str:
+    """Write how much more than in the same round of the first."""
+    return spread([value / one for value, one in zip(values, first, strict=True)], ".2f")
+
+
+def written(head: str, rows: list[tuple[object, ...]]) -> str:
+    """Write a table."""
+    columns = head.count("|") - 1
+    return "\n".join([head, "|" + "---|" * columns, *("| " + " | ".join(map(str, row)) + " |" for row in rows)]) + "\n"
+
+
+def memory_section(measured: dict[str, Any]) -> str:
+    """Return what releasing files of growing size takes."""
+    rows: list[tuple[object, ...]] = [
+        (f"{row['gigabytes']:g}", row["workers"], row["process_mib"], row["with_workers_mib"], f"{row['seconds']:,.0f}")
+        for row in sorted(measured["rows"], key=lambda row: (row["workers"], row["gigabytes"]))
+    ]
+    head = "| file, GB | workers | the process, MiB resident | all processes, MiB | seconds |"
+    return MEMORY.format(setting=measured["setting"], table=written(head, rows))
+
+
+def scaling(measured: dict[str, Any], first_column: str) -> str:
+    """Write words per second and processor time beside those of the first row, round by round.
+
+    Where more processes than hardware threads wanted to work, a second process was given no second thread, and words per second say
+    nothing about what it gains: they are left out then.
+    """
+    overloaded = measured["load"] > measured["threads"]
+    parts = [("processor_microseconds", "processor time a word, µs")]
+    parts = parts if overloaded else [("words_per_second", "words/s"), *parts]
+    first = measured["rows"][0]
+    rows: list[tuple[object, ...]] = [
+        (row[first_column], *(cell for name, _ in parts for cell in (spread(row[name]), ratios(row[name], first[name]))))
+        for row in measured["rows"]
+    ]
+    head = f"| {first_column} |" + "".join(f" {title} | over the first |" for _, title in parts)
+    return written(head, rows) + (OVERLOADED.format(**measured) if overloaded else "")
+
+
+def page(measured: dict[str, Any], others: dict[str, dict[str, Any]]) -> str:
+    """Return the page, from the search benchmark and the others by name."""
     found = speeds(measured)
     words, dimension = max(((row["words"], row["dimension"]) for row in measured["searches"]), key=lambda shape: shape[0] * shape[1])
     example = f"{words * dimension * (4 + 1) / 1e6:,.0f} MB for {words:,} x {dimension}"
     rest = f"{1 - max(measured['shares'].values()):.0%} to {1 - min(measured['shares'].values()):.0%}"
     foot = FOOT.format(bytes_per_word=bytes_per_word(), example=example)
-    return HEAD.format(setting=measured["setting"], rest=rest) + table(found, bytes_per_word(), Order()) + foot
+    head = HEAD.format(setting=measured["setting"], rest=rest)
+    workers = WORKERS.format(setting=others["workers"]["setting"], table=scaling(others["workers"], "workers"))
+    spark = SPARK.format(setting=others["spark"]["setting"], table=scaling(others["spark"], "how"))
+    return head + table(found, bytes_per_word(), Order()) + foot + memory_section(others["memory"]) + workers + spark
+
+
+def other_measurements() -> dict[str, dict[str, Any]]:
+    """Return what the other benchmarks measured, by name."""
+    return {name: json.loads((DATA / f"{name}.json").read_text(encoding="utf-8")) for name in ("memory", "workers", "spark")}
 
 
 def main() -> None:
@@ -140,7 +236,7 @@ def main() -> None:
         order = Order(terabytes=options.terabytes, hours=options.hours, cores=options.cores, price=options.price)
         print(table(speeds(measured), bytes_per_word(), order), end="")
     else:
-        PAGE.write_text(page(measured), encoding="utf-8")
+        PAGE.write_text(page(measured, other_measurements()), encoding="utf-8")
 
 
 if __name__ == "__main__":

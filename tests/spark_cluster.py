@@ -29,6 +29,13 @@ SETTINGS = {
 }
 
 
+def write_defaults(folder: Path) -> Path:
+    """Write the settings where a Spark that is started by somebody else finds them (SPARK_CONF_DIR), and return the folder."""
+    folder.mkdir()
+    (folder / "spark-defaults.conf").write_text("".join(f"{key} {value}\n" for key, value in SETTINGS.items()))
+    return folder
+
+
 def require_java() -> None:
     """Skip where there is no Java; where Java is required (DENIABLE_REQUIRE_JAVA), fail."""
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:

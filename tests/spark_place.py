@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable import Embedding, Keyed, Multivariate, Privatizer
+from deniable import Embedding, Keyed, Mechanism, Multivariate, Privatizer
 from deniable.embeddings import store
 from deniable.keyed.key_file import write_new_key
 
@@ -42,7 +42,10 @@ class Place:
         rows = list(zip(range(RECORDS), self.texts, [f"kept {i}" for i in range(RECORDS)], strict=True))
         return self.spark.createDataFrame(rows, "id long, text string, note string").repartition(PARTITIONS)
 
-    def one_machine(self, ids: Any = range(RECORDS), texts: Any = None, *, epsilon: float = 1.0) -> dict[int, str | None]:
+    def one_machine(
+        self, ids: Any = range(RECORDS), texts: Any = None, *, epsilon: float = 1.0, mechanism: Mechanism | None = None
+    ) -> dict[int, str | None]:
         """Return what one process releases under the key."""
-        private = Privatizer(Multivariate(Embedding.open("tiny"), epsilon=epsilon), randomness=Keyed.from_file(self.key))
+        mechanism = Multivariate(Embedding.open("tiny"), epsilon=epsilon) if mechanism is None else mechanism
+        private = Privatizer(mechanism, randomness=Keyed.from_file(self.key))
         return dict(zip(ids, private.many(self.texts if texts is None else texts, record_ids=[(i, "text") for i in ids]), strict=True))

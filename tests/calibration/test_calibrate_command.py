@@ -48,6 +48,13 @@ def test_targets_give_the_largest_epsilon_the_worst_words_and_a_receipt_that_quo
     receipt = json.loads(made.stderr[made.stderr.index("{") :])
     assert receipt["epsilon_per_word"] <= answer["epsilon"]
     assert receipt["calibration"]["unchanged"]["worst"] > 0.6
+    for folder in ("in", "out"):
+        Path(folder).mkdir()
+    Path("in/a.txt").write_text("w1 w2\n")
+    options = ["--max-unchanged", "0.6", "--quantile", "0.9", "--once", "--settle", "0"]
+    watched = run("watch", "in", "--out", "out", "--embedding", "small", *options)
+    assert watched.returncode == 0, watched.stderr
+    assert json.loads(Path("out/a.txt.receipt.json").read_text())["epsilon_per_word"] == receipt["epsilon_per_word"]
 
 
 def test_exposed_words_are_protected_and_the_result_is_evaluated_again() -> None:

@@ -90,6 +90,10 @@ def test_watch_once_releases_what_is_there_and_reports_what_failed(command: Comm
     done = run(command, *watch)
     assert done.returncode == 0, done.stderr
     assert "released a.csv: 1 records, 2 words" in done.stderr
+    (command.folder / "inbox" / "a.csv").rename(command.folder / "inbox" / "c.csv")
+    done = run(command, *watch, "--quiet")
+    assert done.returncode == 0, done.stderr
+    assert "skipped c.csv: its content was released as a.csv" in done.stderr
     (command.folder / "inbox" / "b.csv").write_text("id,wrong\n1,the fox\n")
     done = run(command, *watch)
     assert done.returncode == 1
@@ -111,7 +115,7 @@ def test_watch_goes_on_after_a_kill_and_ends_with_ctrl_c(command: Command) -> No
         (command.folder / name).mkdir()
     argv = [*MAIN, "watch", "inbox", "--out", "outbox", "--embedding", "tiny", "-e", "1e6", "--settle", "0", "--every", "0.1"]
     for round_, end in enumerate((signal.SIGKILL, signal.SIGINT)):
-        (command.folder / "inbox" / f"{round_}.txt").write_text("the fox\n")
+        (command.folder / "inbox" / f"{round_}.txt").write_text(f"the fox word{round_}\n")
         process = subprocess.Popen(argv, cwd=command.folder, env=command.environment, stderr=subprocess.PIPE)
         wait_for(command.folder / "outbox" / f"{round_}.txt", process)
         if end == signal.SIGINT:

@@ -15,8 +15,7 @@ from deniable.cli.app import app
         (["--engine", "spark", "in.csv"], "needs a FILE or folder and an --output"),
         (["--engine", "spark", "in.csv", "-o", "out", "--resume", "--threads", "2"], "--resume, --threads: not with --engine spark"),
         (["--engine", "spark", "in.csv", "-o", "out", "--insecure-seed", "1"], "--insecure-seed: not with --engine spark"),
-        (["--engine", "spark", "in.csv", "-o", "out", "-m", "tem"], "--mechanism: not with --engine spark"),
-        (["--engine", "spark", "in.csv", "-o", "out", "-O", "t=1"], "--mechanism-option: not with --engine spark"),
+        (["--engine", "spark", "in.csv", "-o", "out", "--threads", "1"], "--threads: not with --engine spark"),
         (["--engine", "spark", "in.csv", "-o", "out", "--no-header"], "--no-header: not with --engine spark"),
     ],
 )
@@ -24,3 +23,14 @@ def test_options_that_do_not_fit_the_engine_are_refused_before_it_starts(argumen
     done = CliRunner().invoke(app, ["privatize", "--epsilon", "6", *arguments], env={"COLUMNS": "300"})
     assert done.exit_code == 2
     assert message in done.output
+
+
+def test_a_mechanism_is_checked_before_the_engine_starts() -> None:
+    for arguments, message in ((["-m", "vikrey"], "must be one of"), (["-O", "t=1"], "is no option of the mechanism multivariate")):
+        done = CliRunner().invoke(app, ["privatize", "--epsilon", "6", "--engine", "spark", "in.csv", "-o", "out", *arguments])
+        assert done.exit_code == 1
+        assert message in str(done.exception)
+    arguments = ["--max-unchanged", "0.5", "--engine", "spark", "in.csv", "-o", "out", "-m", "tem"]
+    done = CliRunner().invoke(app, ["privatize", *arguments], env={"COLUMNS": "300"})
+    assert done.exit_code == 2
+    assert "the multivariate mechanism" in done.output

@@ -46,7 +46,7 @@ def test_a_release_that_is_in_the_cache_is_not_drawn_again(name: str, stored: Da
     assert first["text"][:] == again["text"][:]
 
 
-@pytest.mark.parametrize("change", [{"epsilon": 1e-4}, {"unknown": "drop"}, {"load_from_cache_file": False}])
+@pytest.mark.parametrize("change", [{"epsilon": 1e-4}, {"unknown": "drop"}, {"mechanism": "tem"}, {"load_from_cache_file": False}])
 def test_other_settings_are_another_release(name: str, stored: Dataset, change: dict[str, Any]) -> None:
     first = privatize(stored, "text", epsilon=1e-3, embedding=name)
     other = privatize(stored, "text", **{"epsilon": 1e-3, "embedding": name, **change})
@@ -106,3 +106,16 @@ def test_streams_missing_columns_and_numbers_are_refused(name: str) -> None:
         privatize(dataset, "txet", epsilon=6, embedding=name)
     with pytest.raises(InvalidParameter, match="does not hold text"):
         privatize(DatasetDict({"train": dataset}), "stars", epsilon=6, embedding=name)
+
+
+def test_an_id_that_comes_twice_is_refused_over_batches_and_splits_unless_it_names_users(name: str, tmp_path: Path) -> None:
+    write_new_key(tmp_path / "key")
+    one = Dataset.from_dict({"id": [1, 2, 1], "text": ["soup"] * 3})
+    train, test = (Dataset.from_dict({"id": ids, "text": ["soup", "bread"]}) for ids in ([1, 2], [3, 2]))
+    settings: dict[str, Any] = {"epsilon": 6, "embedding": name, "key_file": tmp_path / "key", "record_id": "id"}
+    with pytest.raises(InvalidParameter, match="row 3"):
+        privatize(one, "text", **settings, batch_size=1)
+    with pytest.raises(InvalidParameter, match="row 4"):
+        privatize(DatasetDict({"train": train, "test": test}), "text", **settings)
+    users = privatize(DatasetDict({"train": train, "test": test}), "text", **settings, consistent=True)
+    assert users["train"].num_rows == 2

@@ -37,6 +37,12 @@ def test_a_known_word_goes_through_the_mechanism_with_the_settings_given(name: s
     assert "[redacted] [redacted]" in anonymize(TEXT, [result("Maria Lopez")], epsilon=1e6, embedding=name, unknown="redact")
 
 
+def test_the_mechanism_is_a_setting_like_others(name: str) -> None:
+    # Sensitive words are perturbed at a small ε, others are kept where p is 0: no other mechanism leaves them.
+    drawing: dict[str, Any] = {"mechanism": "santext-plus", "mechanism_options": {"sensitive": ["soup"], "p": 0.0}}
+    assert anonymize(TEXT, [result("word7")], epsilon=1e-3, embedding=name, **drawing) == TEXT
+
+
 def test_the_whole_text_can_be_perturbed(name: str) -> None:
     released = anonymize(TEXT, whole_text(TEXT), epsilon=1e-3, embedding=name)
     assert len(released.split()) == 6

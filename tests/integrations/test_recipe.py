@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from deniable import Embedding, EmbeddingNotFound, InvalidParameter, MalformedEmbedding, Multivariate
+from deniable import Embedding, EmbeddingNotFound, InvalidParameter, MalformedEmbedding, Multivariate, SanTextPlus, Vickrey
 from deniable.embeddings import store
 from deniable.integrations.recipe import Recipe
 
@@ -27,6 +28,11 @@ def test_equal_settings_make_equal_recipes_and_one_privatizer_per_process(name: 
         {"record_epsilon": "6"},
         {"epsilon": 6, "unknown": "keep"},
         {"epsilon": 6, "keep_words": "word"},
+        {"epsilon": 6, "mechanism": "vikrey"},
+        {"epsilon": 6, "mechanism": "vickrey", "mechanism_options": {"tt": 0.5}},
+        {"epsilon": 6, "mechanism": "vickrey", "mechanism_options": {"t": "half"}},
+        {"epsilon": 6, "mechanism": "santext-plus"},
+        {"epsilon": 6, "mechanism": "vickrey", "mechanism_options": {"t": object()}},
     ],
 )
 def test_settings_that_are_not_allowed_are_refused_before_anything_is_opened(settings: dict[str, object]) -> None:
@@ -51,3 +57,16 @@ def test_an_embedding_that_is_not_installed_is_named(home: object) -> None:
 def test_a_mechanism_made_on_the_spot_is_refused_because_a_cache_could_not_tell_it_from_another() -> None:
     with pytest.raises(InvalidParameter, match="not made on the spot"):
         Recipe(epsilon=1, mechanism=lambda embedding, epsilon: Multivariate(embedding, epsilon=epsilon))
+
+
+def test_a_mechanism_travels_by_its_name_and_plain_options(name: str, tmp_path: Path) -> None:
+    (tmp_path / "words.txt").write_text("soup\nbread\n")
+    typed = {"sensitive": str(tmp_path / "words.txt"), "p": "0.1"}
+    recipe = Recipe(epsilon=6, embedding=name, mechanism="santext-plus", mechanism_options=typed)
+    (tmp_path / "words.txt").unlink()  # other machines do not have it
+    sent = pickle.loads(pickle.dumps(recipe.pinned()))
+    assert sent.make().mechanism.guarantee == SanTextPlus(Embedding.open(name), epsilon=6, sensitive=["soup", "bread"], p=0.1).guarantee
+    assert Recipe(epsilon=6, mechanism=Vickrey, mechanism_options={"t": 0.5}) == Recipe(
+        epsilon=6, mechanism="vickrey", mechanism_options={"t": "0.5"}
+    )
+    assert Recipe(epsilon=6, mechanism="vickrey").described() != Recipe(epsilon=6).described()

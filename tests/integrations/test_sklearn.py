@@ -64,6 +64,15 @@ def test_a_changed_parameter_counts_from_the_next_call(name: str) -> None:
     assert clone(transformer).get_params() == transformer.get_params()
 
 
+def test_a_mechanism_is_chosen_by_name(name: str) -> None:
+    transformer = TextPrivatizer(epsilon=1e6, embedding=name, mechanism="custext", mechanism_options={"k": 5})
+    assert transformer.transform(["best bread"]).tolist() == ["best bread"]
+    assert transformer.receipt().mechanism == "CusText"
+    assert clone(transformer).get_params()["mechanism_options"] == {"k": 5}
+    with pytest.raises(InvalidParameter, match="no option"):
+        transformer.set_params(mechanism="tem").fit(TEXTS)
+
+
 def test_a_pickle_holds_no_noise_and_its_copies_draw_their_own(name: str) -> None:
     transformer = TextPrivatizer(epsilon=1e-3, embedding=name)
     transformer.transform(TEXTS)

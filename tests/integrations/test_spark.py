@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from deniable import Embedding, EmbeddingNotFound, InvalidParameter, Keyed, KeyFileError, Multivariate, Privatizer
+from deniable import TEM, Embedding, EmbeddingNotFound, InvalidParameter, Keyed, KeyFileError, Mechanism, Multivariate, Privatizer, Vickrey
 from deniable.integrations.spark import privatize, privatized, receipt, ship_embedding
 from deniable.keyed.key_file import write_new_key
 from spark_place import RECORDS, Place
@@ -66,6 +66,17 @@ def test_computed_again_a_keyed_frame_is_the_same_and_a_fresh_one_is_another_rel
 def test_the_expression_releases_as_one_machine_does(place: Place) -> None:
     released = place.frame.select("id", privatized("text", "id", epsilon=1, embedding="tiny", key_file=place.key).alias("text"))
     assert {row.id: row.text for row in released.collect()} == place.one_machine()
+
+
+@pytest.mark.parametrize(("name", "options", "made"), [("vickrey", {"t": 0.4}, Vickrey), ("tem", {"beta": 0.01}, TEM)])
+def test_other_mechanisms_release_as_on_one_machine_too(
+    place: Place, name: str, options: dict[str, Any], made: Callable[..., Mechanism]
+) -> None:
+    drawing: dict[str, Any] = {"mechanism": name, "mechanism_options": options}
+    released = privatize(place.frame, "text", epsilon=1, embedding="tiny", key_file=place.key, record_id="id", **drawing)
+    expected = place.one_machine(mechanism=made(Embedding.open("tiny"), epsilon=1, **options))
+    assert {row.id: row.text for row in released.collect()} == expected
+    assert expected != place.one_machine()
 
 
 def test_several_columns_get_noise_of_their_own(place: Place) -> None:
@@ -148,6 +159,8 @@ def test_an_executor_without_the_embedding_or_the_key_says_so(place: Place) -> N
         ({"record_id": "nothing"}, "none of that name"),
         ({"record_id": "text"}, "itself released"),
         ({"epsilon": 0}, "greater than 0"),
+        ({"mechanism": "vikrey"}, "must be one of"),
+        ({"mechanism": "vickrey", "mechanism_options": {"k": 5}}, "is no option of the mechanism vickrey"),
     ],
 )
 def test_what_cannot_be_done_is_refused_before_any_work(place: Place, change: dict[str, Any], message: str) -> None:

@@ -16,11 +16,11 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from deniable import InvalidParameter, RecordError
+from deniable import CusText, Embedding, EmbeddingNotFound, InvalidParameter, KeyFileError, RecordError
 from deniable.cli import main
 from deniable.errors import ClusterError
 from deniable.integrations.spark import privatize_files
-from spark_cluster import SMALL_AND_QUICK_TO_START
+from spark_cluster import SMALL_AND_QUICK_TO_START, write_defaults
 from spark_place import Place
 
 pytestmark = pytest.mark.xdist_group("spark")
@@ -52,37 +52,45 @@ def test_the_command_releases_a_folder_of_csv_as_one_machine_would(
     write_csv(folder / "a.csv", rows[:5])
     write_csv(folder / "b.csv", rows[5:])
     arguments = ["--engine", "spark", "--column", "text", "--epsilon", "1", "--embedding", "tiny", "--key-file", str(place.key)]
+    arguments += ["--mechanism", "custext", "--mechanism-option", "k=7"]
     monkeypatch.setattr(sys, "argv", ["deniable", "privatize", str(folder), *arguments, "--record-id", "id", "-o", str(tmp_path / "out")])
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code in (None, 0), capsys.readouterr().err
     released = {int(row["id"]): row for row in read_csv_folder(tmp_path / "out")}
     assert len(released) == len(rows)
-    texts = place.one_machine([row["id"] for row in rows], [row["text"] for row in rows])
+    mechanism = CusText(Embedding.open("tiny"), epsilon=1, k=7)
+    texts = place.one_machine([row["id"] for row in rows], [row["text"] for row in rows], mechanism=mechanism)
     assert {key: row["text"] for key, row in released.items()} == texts
     assert {key: row["note"] for key, row in released.items()} == {row["id"]: row["note"] for row in rows}
     assert (tmp_path / "out" / "_SUCCESS").exists()
     receipt = json.loads((tmp_path / "out.receipt.json").read_text())
     assert receipt["counts"]["records"] == len(rows)
     assert receipt["randomness"]["source"] == "keyed"
+    assert receipt["mechanism"] == "CusText"
 
 
-def test_a_job_that_is_killed_has_published_nothing_and_run_again_releases_the_same_words(place: Place, tmp_path: Path) -> None:
+def test_a_job_that_is_killed_has_published_nothing_and_run_again_releases_the_same_words(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     write_csv(tmp_path / "in.csv", [{"id": i, "text": text or ""} for i, text in enumerate(place.texts)])
     target = tmp_path / "out"
-    arguments = ["privatize", str(tmp_path / "in.csv"), "--engine", "spark", "--master", "local[1]", "--output", str(target), "--force"]
+    arguments = ["privatize", str(tmp_path / "in.csv"), "--engine", "spark", "--output", str(target), "--force"]
     arguments += ["--column", "text", "--epsilon", "1", "--embedding", "tiny", "--key-file", str(place.key), "--record-id", "id"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "SPARK_LOCAL_IP": "127.0.0.1"}
-    environment["JDK_JAVA_OPTIONS"] = SMALL_AND_QUICK_TO_START
-    command = [sys.executable, "-c", "from deniable.cli import main; main()", *arguments]
+    environment |= {"JDK_JAVA_OPTIONS": SMALL_AND_QUICK_TO_START, "SPARK_CONF_DIR": str(write_defaults(tmp_path / "conf"))}
+    command = [sys.executable, "-c", "from deniable.cli import main; main()", *arguments, "--master", "local[1]"]
     with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL, start_new_session=True) as job:
         while job.poll() is None and not (target / "_temporary").exists():
             time.sleep(0.02)
         os.killpg(job.pid, signal.SIGKILL)
+    assert job.returncode == -signal.SIGKILL
     assert not list(target.glob("part-*"))
     assert not (target / "_SUCCESS").exists()
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    monkeypatch.setattr(sys, "argv", ["deniable", *arguments])  # on the cluster that is there: one start of a JVM less
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code in (None, 0), capsys.readouterr().err
     released = {int(row["id"]): row["text"] for row in read_csv_folder(target)}
     assert released == {i: text or "" for i, text in place.one_machine(texts=[text or "" for text in place.texts]).items()}
 
@@ -132,6 +140,8 @@ def test_repeated_ids_and_outputs_that_exist_are_refused(place: Place, tmp_path:
     (tmp_path / "out").mkdir()
     with pytest.raises(RecordError, match="exists already"):
         privatize_files(str(tmp_path / "twice.csv"), str(tmp_path / "out"), **settings)
+    with pytest.raises(ClusterError, match="is running on spark://"):
+        privatize_files(str(tmp_path / "twice.csv"), str(tmp_path / "elsewhere"), **settings, master="local[1]")
 
 
 def test_settings_are_checked_before_spark_is_started(tmp_path: Path) -> None:
@@ -148,6 +158,13 @@ def test_settings_are_checked_before_spark_is_started(tmp_path: Path) -> None:
             privatize_files(str(tmp_path / "in.csv"), str(target), **settings, force=True)
     with pytest.raises(InvalidParameter, match="where the receipt goes"):
         privatize_files("s3a://bucket/in", "s3a://bucket/out", **settings, format="csv")
+    places = (str(tmp_path / "in.csv"), str(tmp_path / "out"))
+    with pytest.raises(InvalidParameter, match="greater than 0"):
+        privatize_files(*places, columns=["text"], epsilon=0)
+    with pytest.raises(EmbeddingNotFound, match="nowhere"):
+        privatize_files(*places, **settings, embedding="nowhere")
+    with pytest.raises(KeyFileError, match="is not there"):
+        privatize_files(*places, **settings, key_file=tmp_path / "none", record_id="id")
 
 
 def test_without_java_there_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,3 +177,30 @@ def test_without_java_there_is_one_line(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
     with pytest.raises(ClusterError, match="none in JAVA_HOME"):
         check_java()
+
+
+def test_with_a_java_that_is_too_old_the_line_says_which_it_is(tmp_path: Path) -> None:
+    java = tmp_path / "jdk" / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\" 2019-01-15' >&2\nexit 1\n")
+    java.chmod(0o755)
+    write_csv(tmp_path / "in.csv", [{"id": 1, "text": "word1"}])
+    command = [sys.executable, "-c", "from deniable.cli import main; main()", "privatize", str(tmp_path / "in.csv"), "--engine", "spark"]
+    environment = {**os.environ, "JAVA_HOME": str(tmp_path / "jdk"), "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    command += ["-c", "text", "-e", "6", "-o", str(tmp_path / "out")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 1
+    line = done.stderr.strip().splitlines()[-1]
+    assert line.startswith("deniable: Spark did not start:")
+    assert "this is Java 11; Spark needs Java 17 or newer" in line
+    assert "Traceback" not in done.stderr
+
+
+def test_an_executor_without_deniable_is_named_and_other_reports_are_not_quoted() -> None:
+    from deniable.integrations.spark.files import _in_one_line
+
+    missing = "An exception was thrown from the Python worker\nModuleNotFoundError: No module named 'deniable'\n"
+    assert "not installed where the executors run" in _in_one_line(missing, "PYTHON_EXCEPTION")
+    assert "private words" not in _in_one_line("cannot parse 'private words'", "MALFORMED_RECORD")
+    ours = "Traceback\ndeniable.errors.KeyFileError: key file a.key: is not there\n"
+    assert _in_one_line(ours, None) == "key file a.key: is not there"

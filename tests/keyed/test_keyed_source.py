@@ -78,6 +78,20 @@ def test_the_same_records_give_the_same_words_in_any_batch_order_and_process_obj
     assert again.column(chunked, record_ids=ids).to_pylist() == whole
 
 
+def test_an_id_that_comes_twice_is_noticed_over_chunks_and_in_streams(monkeypatch: pytest.MonkeyPatch) -> None:
+    keyed, ids = private(Keyed(KEY)), [*range(9), 3]
+    with pytest.raises(InvalidParameter, match="names two texts"):
+        keyed.column(pa.chunked_array([TEXTS[:5], TEXTS[5:10]]), record_ids=ids)
+    with pytest.raises(InvalidParameter, match="names two texts"):
+        list(keyed.stream(TEXTS[:10], record_ids=ids))
+    monkeypatch.setattr("deniable.keyed.unique._HELD", 1)
+    stream = keyed.stream(TEXTS[:10], record_ids=ids)
+    assert [next(stream) for _ in range(10)]
+    with pytest.raises(InvalidParameter, match="texts 4 and 10"):
+        next(stream)
+    assert len(list(private(Keyed(KEY, consistent=True)).stream(TEXTS[:10], record_ids=ids))) == 10
+
+
 def test_batches_that_the_privatizer_makes_do_not_show() -> None:
     texts = ["w1 w2 w3 " * 3_000, None, "", *TEXTS * 20]
     ids = range(len(texts))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,30 @@ if TYPE_CHECKING:
     from deniable.interfaces import Randomness
     from deniable.keyed import Keyed
     from deniable.text.privatizer import Privatizer
+
+
+def check_budget_options(epsilon: float | None, record_epsilon: float | None, max_unchanged: float | None) -> None:
+    """Do nothing if exactly one of the options says how much may be spent.
+
+    :raises BadParameter: if not.
+    """
+    if [epsilon, record_epsilon, max_unchanged].count(None) != 2:
+        raise typer.BadParameter("give one of --epsilon (per word), --record-epsilon (per record) and --max-unchanged (by calibration)")
+
+
+def calibrated_epsilon(embedding: str, mechanism: str, max_unchanged: float, quantile: float, *, say: Callable[[str], None]) -> float:
+    """Return the largest ε that keeps to ``--max-unchanged`` by the calibration on record, and say which one it is.
+
+    :raises BadParameter: if the mechanism is not the one that was calibrated.
+    """
+    if mechanism != "multivariate":
+        raise typer.BadParameter("--max-unchanged is for the multivariate mechanism: the calibration speaks of that one alone")
+    from deniable.calibration.quote import largest_epsilon
+    from deniable.embeddings.embedding import Embedding
+
+    epsilon = largest_epsilon(Embedding.open(embedding), max_unchanged, quantile)
+    say(f"deniable: ε = {epsilon:g}: {quantile:.4g} of the words stay themselves with probability at most {max_unchanged:g}")
+    return epsilon
 
 
 def check_keyed(key_file: Path | None, record_id: str | None, consistent_by: str | None, insecure_seed: int | None = None) -> None:

@@ -9,6 +9,10 @@ import typer
 
 Epsilon = Annotated[float | None, typer.Option("--epsilon", "-e", help="The privacy parameter, per word.")]
 RecordEpsilon = Annotated[float | None, typer.Option(help="Instead of --epsilon: a budget per record, divided by its words.")]
+MaxUnchanged = Annotated[
+    float | None, typer.Option(help="Instead of --epsilon: the largest ε at which words stay themselves at most so often.")
+]
+Quantile = Annotated[float, typer.Option(help="With --max-unchanged: the share of the words that must.")]
 Columns = Annotated[list[str] | None, typer.Option("--column", "-c", help="A column that holds private text. May be repeated.")]
 Delimiter = Annotated[str | None, typer.Option(help="What separates the cells of CSV, such as ';' or tab.")]
 Header = Annotated[bool, typer.Option("--header/--no-header", help="Without a header, columns are numbers from 1.")]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deniable.cli.building import check_keyed, privatizer_for, words_in
+from deniable.cli.building import calibrated_epsilon, check_budget_options, check_keyed, privatizer_for, words_in
 from deniable.cli.mechanism import Name, Options, parsed
 from deniable.cli.options import (
     Case,
@@ -21,7 +21,9 @@ from deniable.cli.options import (
     Header,
     KeepWords,
     KeyFile,
+    MaxUnchanged,
     Punctuation,
+    Quantile,
     RecordEpsilon,
     RecordIdColumn,
     Threads,
@@ -43,10 +45,8 @@ def privatize(
     file: Annotated[str | None, typer.Argument(help="The file to privatize; standard input without it, or with -.")] = None,
     epsilon: Epsilon = None,
     record_epsilon: RecordEpsilon = None,
-    max_unchanged: Annotated[
-        float | None, typer.Option(help="Instead of --epsilon: the largest ε at which words stay themselves at most so often.")
-    ] = None,
-    quantile: Annotated[float, typer.Option(help="With --max-unchanged: the share of the words that must.")] = 1.0,
+    max_unchanged: MaxUnchanged = None,
+    quantile: Quantile = 1.0,
     target: Annotated[str | None, typer.Option("--output", "-o", help="Where to write; standard output without it.")] = None,
     column: Columns = None,
     format_: Annotated[str | None, typer.Option("--format", metavar="text|csv|tsv|jsonl|parquet", help="If not as the name says.")] = None,
@@ -75,8 +75,7 @@ def privatize(
     insecure_seed: Annotated[int | None, typer.Option(help="For tests only: whoever knows the seed can undo the noise.")] = None,
 ) -> None:
     """Replace every word of a text, or of the named columns of a file, by a word drawn around it."""
-    if [epsilon, record_epsilon, max_unchanged].count(None) != 2:
-        raise typer.BadParameter("give one of --epsilon (per word), --record-epsilon (per record) and --max-unchanged (by calibration)")
+    check_budget_options(epsilon, record_epsilon, max_unchanged)
     source, output = _path(file), _path(target)
     if resume and (output is None or source is None or insecure_seed is not None):
         raise typer.BadParameter("--resume needs a FILE and an --output, and excludes --insecure-seed")
@@ -85,13 +84,12 @@ def privatize(
         raise typer.BadParameter("--workers needs an --output")
     here_only: dict[str, bool] = {"--resume": resume, "--insecure-seed": insecure_seed is not None, "--no-header": not header}
     here_only |= {"--threads": threads is not None, "--workers": workers != 1, "--delimiter": delimiter is not None}
-    here_only |= {
-        "--encoding": encoding != "utf-8",
-        "--mechanism": mechanism != "multivariate",
-        "--mechanism-option": bool(mechanism_option),
-    }
+    here_only |= {"--encoding": encoding != "utf-8"}
     check_engine(engine, master, here_only)
     with quiet_ends():
+        drawing = (mechanism, parsed(mechanism, mechanism_option))
+        if max_unchanged is not None:
+            epsilon = calibrated_epsilon(embedding, mechanism, max_unchanged, quantile, say=lambda line: _say(line, quiet=quiet))
         if engine == "spark":
             privatize_with_spark(
                 file,
@@ -102,9 +100,11 @@ def privatize(
                 record_id=record_id or consistent_by,
                 consistent=consistent_by is not None,
                 key_file=key_file,
-                epsilon=epsilon if max_unchanged is None else _calibrated(embedding, max_unchanged, quantile, quiet=quiet),
+                epsilon=epsilon,
                 record_epsilon=record_epsilon,
                 embedding=embedding,
+                mechanism=drawing[0],
+                mechanism_options=drawing[1],
                 unknown=unknown,
                 punctuation=punctuation,
                 case=case,
@@ -124,11 +124,6 @@ def privatize(
         layout = make_layout(
             source, format=format_, columns=columns, delimiter=delimiter, header=header, encoding=encoding, record_id=named_by
         )
-        drawing = (mechanism, parsed(mechanism, mechanism_option))
-        if max_unchanged is not None:
-            if mechanism != "multivariate":
-                raise typer.BadParameter("--max-unchanged is for the multivariate mechanism: the calibration speaks of that one alone")
-            epsilon = _calibrated(embedding, max_unchanged, quantile, quiet=quiet)
         private = privatizer_for(
             embedding,
             drawing,
@@ -210,15 +205,6 @@ def _randomness(insecure_seed: int | None, key_file: Path | None, *, consistent:
     randomness = InsecureSeededRandomness(insecure_seed=insecure_seed)
     print("deniable: INSECURE: the noise comes from a seed; whoever knows it can undo the noise", file=sys.stderr)
     return randomness
-
-
-def _calibrated(embedding: str, max_unchanged: float, quantile: float, *, quiet: bool) -> float:
-    from deniable.calibration.quote import largest_epsilon
-    from deniable.embeddings.embedding import Embedding
-
-    epsilon = largest_epsilon(Embedding.open(embedding), max_unchanged, quantile)
-    _say(f"deniable: ε = {epsilon:g}: {quantile:.4g} of the words stay themselves with probability at most {max_unchanged:g}", quiet=quiet)
-    return epsilon
 
 
 def _warn_if_hardly_anything_changes(private: Privatizer) -> None:

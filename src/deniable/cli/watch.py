@@ -8,11 +8,11 @@ import threading
 import time
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
-from deniable.cli.building import check_keyed, privatizer_for, words_in
+from deniable.cli.building import calibrated_epsilon, check_budget_options, check_keyed, privatizer_for, words_in
 from deniable.cli.mechanism import Name, Options, parsed
 from deniable.cli.options import (
     Case,
@@ -25,7 +25,9 @@ from deniable.cli.options import (
     Header,
     KeepWords,
     KeyFile,
+    MaxUnchanged,
     Punctuation,
+    Quantile,
     RecordEpsilon,
     RecordIdColumn,
     Threads,
@@ -39,6 +41,8 @@ def watch(
     out: Annotated[Path, typer.Option("--out", help="The folder for the released files, under the same names.")],
     epsilon: Epsilon = None,
     record_epsilon: RecordEpsilon = None,
+    max_unchanged: MaxUnchanged = None,
+    quantile: Quantile = 1.0,
     column: Columns = None,
     delimiter: Delimiter = None,
     header: Header = True,
@@ -58,11 +62,14 @@ def watch(
     once: Annotated[bool, typer.Option("--once", help="Release what is there and stop, for cron; exit code 1 if a file failed.")] = False,
     every: Annotated[float, typer.Option(help="Seconds between two looks at the folder.")] = 2.0,
     settle: Annotated[float, typer.Option(help="Seconds that a file must not have changed before it is taken for complete.")] = 5.0,
+    same_content: Annotated[
+        str,
+        typer.Option(metavar="skip|release", help="Without a key: what to do when the content was released under another name."),
+    ] = "skip",
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say only what failed or was skipped.")] = False,
 ) -> None:
     """Release every file that appears in a folder into another one: once, whole, and when it has stopped changing."""
-    if [epsilon, record_epsilon].count(None) != 1:
-        raise typer.BadParameter("give one of --epsilon (per word) and --record-epsilon (per record)")
+    check_budget_options(epsilon, record_epsilon, max_unchanged)
     check_keyed(key_file, record_id, consistent_by)
     if not every > 0:
         raise typer.BadParameter("--every must be more than 0 seconds")
@@ -70,7 +77,7 @@ def watch(
     from deniable.neighbours.threads import set_threads
     from deniable.progress import Progress
     from deniable.records.formats.layout import Layout, make_layout
-    from deniable.records.watching.watch import Settings, Watch
+    from deniable.records.watching.watch import SameContent, Settings, Watch
 
     set_threads(threads)
     named_by = consistent_by if record_id is None else record_id
@@ -80,12 +87,15 @@ def watch(
         return make_layout(path, format=None, columns=columns, delimiter=delimiter, header=header, encoding=encoding, record_id=named_by)
 
     def say(line: str) -> None:
-        if not quiet or not line.startswith("released"):
+        if not quiet or not line.startswith(("released", "deniable: ε")):
             print(f"{datetime.now():%Y-%m-%d %H:%M:%S} {line}", file=sys.stderr, flush=True)
 
+    drawing = (mechanism, parsed(mechanism, mechanism_option))
+    if max_unchanged is not None:
+        epsilon = calibrated_epsilon(embedding, mechanism, max_unchanged, quantile, say=say)
     private = privatizer_for(
         embedding,
-        (mechanism, parsed(mechanism, mechanism_option)),
+        drawing,
         epsilon=epsilon,
         record_epsilon=record_epsilon,
         randomness=None if key_file is None else Keyed.from_file(key_file, consistent=consistent_by is not None),
@@ -94,7 +104,8 @@ def watch(
         case=case,
         keep_words=words_in(keep_words),
     )
-    settings = Settings(settle=settle, workers=workers, progress=None if quiet or not sys.stderr.isatty() else Progress)
+    shown = None if quiet or not sys.stderr.isatty() else Progress
+    settings = Settings(settle=settle, same_content=cast(SameContent, same_content), workers=workers, progress=shown)
     watching = Watch(private, folder, out, layout_of, settings=settings, say=say)
     stopped = threading.Event()
 

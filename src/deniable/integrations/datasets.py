@@ -13,11 +13,13 @@ release depends on; so it is computed here, from the data, the settings and the 
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from deniable.errors import InvalidParameter, MissingExtra
 from deniable.integrations.recipe import Recipe
-from deniable.keyed.encoding import RecordId
+from deniable.keyed.encoding import RecordId, encoded_id
+from deniable.keyed.unique import UniqueIds
 from deniable.version import __version__
 
 try:
@@ -25,6 +27,8 @@ try:
     from datasets.fingerprint import Hasher
 except ImportError as error:
     raise MissingExtra("releasing Hugging Face datasets", "datasets") from error
+
+_IDS_AT_ONCE = 10_000
 
 Data = TypeVar("Data", Dataset, DatasetDict)
 
@@ -41,9 +45,9 @@ def privatize(
 ) -> Data:
     """Return the dataset with every word of a column replaced; the other columns pass as they are.
 
-    ``settings`` are ``epsilon`` or ``record_epsilon``, ``embedding``, ``mechanism``, ``unknown``, ``punctuation``, ``case``,
-    ``keep_words``, ``key_file`` and ``consistent``; with a key, ``record_id`` is the column that names the records. The workers of
-    ``num_proc`` draw noise of their own each. A release that is in the cache is returned as it is, unless
+    ``settings`` are ``epsilon`` or ``record_epsilon``, ``embedding``, ``mechanism`` and ``mechanism_options``, ``unknown``,
+    ``punctuation``, ``case``, ``keep_words``, ``key_file`` and ``consistent``; with a key, ``record_id`` is the column that names the
+    records. The workers of ``num_proc`` draw noise of their own each. A release that is in the cache is returned as it is, unless
     ``load_from_cache_file=False`` asks for another one, which spends ε again where there is no key.
 
     :raises InvalidParameter: if a column is not there or does not hold text, the dataset is a stream, or a setting is not allowed.
@@ -55,9 +59,27 @@ def privatize(
     splits = dict(dataset) if isinstance(dataset, DatasetDict) else {"": dataset}
     for split in splits.values():
         release.check(split)
+    if record_id is not None and not recipe.consistent:
+        _check_unique(splits.values(), record_id)
     options: dict[str, Any] = {"num_proc": num_proc, "batch_size": batch_size, "load_from_cache_file": load_from_cache_file}
     released = {name: release.of(split, **options) for name, split in splits.items()}
     return DatasetDict(released) if isinstance(dataset, DatasetDict) else released[""]
+
+
+def _check_unique(splits: Iterable[Dataset], record_id: str) -> None:
+    """Do nothing if no two rows have one id, over all splits: equal words of both would be released as equal.
+
+    :raises InvalidParameter: otherwise.
+    """
+    seen = UniqueIds()
+    parts = (part for split in splits for part in split.select_columns([record_id]).with_format("arrow").iter(_IDS_AT_ONCE))
+    names = (name for part in parts for name in part.column(0).to_pylist())
+    again = next((row for row, name in enumerate(names, 1) if not seen.add(encoded_id(name, row), row)), None)
+    if again is None and (repeated := seen.repeated()) is not None:
+        again = repeated[1]
+    if again is not None:
+        problem = f"row {again:,} (of all splits in a row) has the id of an earlier one; name unique ids, or users with consistent=True"
+        raise InvalidParameter("record_id", record_id, problem)
 
 
 class _Release:

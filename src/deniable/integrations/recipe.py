@@ -6,7 +6,7 @@ pickled, compared and hashed; each process makes a privatizer of its own from it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -17,19 +17,23 @@ from deniable.embeddings.store import DEFAULT
 from deniable.errors import InvalidParameter, KeyFileError, MalformedEmbedding
 from deniable.interfaces import Mechanism
 from deniable.keyed import Keyed
-from deniable.mechanisms.multivariate import Multivariate
+from deniable.mechanisms.catalogue import CATALOGUE, checked_options, entry_of
 from deniable.parameters import validated_epsilon
 from deniable.text.policies import CasePolicy, PunctuationPolicy, TextPolicy, UnknownPolicy
 from deniable.text.privatizer import Privatizer
+
+Options = tuple[tuple[str, Any], ...]
+"""Options of a mechanism as plain values, sorted by name."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
     """The settings of a privatizer, checked when they are put together.
 
-    ``embedding`` is a name, or the path of a stored embedding's folder. ``mechanism`` makes the mechanism from an embedding
-    and ``epsilon=``: a class, or a function of a module, so that other processes find it by its name. ``key_file`` is a
-    path too: each process opens the file itself, and the key never travels.
+    ``embedding`` is a name, or the path of a stored embedding's folder. ``mechanism`` is a name of the catalogue (``deniable
+    mechanisms`` lists them) with ``mechanism_options`` such as ``{"t": 0.5}``; or a mechanism of your own, as what makes it from an
+    embedding and ``epsilon=``: a class, or a function of a module, so that other processes find it by its name. ``key_file`` is a
+    path: each process opens the file itself, and the key never travels.
 
     ``fingerprint`` and ``key`` are names of the embedding's content and of the key, for ``pinned``: no others will be used.
     """
@@ -38,7 +42,8 @@ class Recipe:
     record_epsilon: float | None = None
     embedding: str | Path = DEFAULT
     fingerprint: str | None = None
-    mechanism: Callable[..., Mechanism] = Multivariate
+    mechanism: str | Callable[..., Mechanism] = "multivariate"
+    mechanism_options: Mapping[str, object] | Options | None = ()
     unknown: UnknownPolicy = "perturb"
     punctuation: PunctuationPolicy = "drop"
     case: CasePolicy = "drop"
@@ -60,9 +65,8 @@ class Recipe:
             object.__setattr__(self, "keep_words", frozenset(self.keep_words))
         if self.consistent and self.key_file is None:
             raise InvalidParameter("consistent", True, "means something only with a key_file")
-        name = getattr(self.mechanism, "__qualname__", "<a partial>")
-        if "<" in name:  # what cannot be found by its name cannot be told from another under that name either
-            raise InvalidParameter("mechanism", name, "must be a class or a function of a module, not made on the spot")
+        object.__setattr__(self, "mechanism", _named(self.mechanism))
+        object.__setattr__(self, "mechanism_options", _plain(self.mechanism, dict(self.mechanism_options or ())))
         TextPolicy(**self._policies())
 
     def pinned(self) -> Recipe:
@@ -95,12 +99,14 @@ class Recipe:
             raise MalformedEmbedding(self.embedding, problem)
         if key is not None and self.key not in (None, key.fingerprint):
             raise KeyFileError(str(self.key_file), "holds another key here than where the work began")
-        mechanism = self.mechanism(embedding, epsilon=self.epsilon or self.record_epsilon)
+        made_by = entry_of(self.mechanism).make if isinstance(self.mechanism, str) else self.mechanism
+        mechanism = made_by(embedding, epsilon=self.epsilon or self.record_epsilon, **dict(self.mechanism_options or ()))
         return Privatizer(mechanism, record_epsilon=self.record_epsilon, randomness=key, **self._policies())
 
     def described(self) -> str:
         """Return all settings as text that is the same in every process."""
-        mechanism = f"{self.mechanism.__module__}.{self.mechanism.__qualname__}"
+        own = self.mechanism
+        mechanism = own if isinstance(own, str) else f"{own.__module__}.{own.__qualname__}"
         return repr({**vars(self), "mechanism": mechanism, "keep_words": sorted(self.keep_words)})
 
     def shared(self) -> Privatizer:
@@ -117,3 +123,35 @@ class Recipe:
 @lru_cache(maxsize=8)
 def _shared(recipe: Recipe) -> Privatizer:
     return recipe.make()
+
+
+def _named(mechanism: object) -> object:
+    """Return a mechanism's name in the catalogue, whether it was given by name or by class; one of the user's own as it is.
+
+    :raises InvalidParameter: if it is in no way found by a name.
+    """
+    if isinstance(mechanism, str):
+        return entry_of(mechanism).name
+    for entry in CATALOGUE.values():
+        if entry.make is mechanism:
+            return entry.name
+    name = getattr(mechanism, "__qualname__", None)
+    if name is None or "<" in name:  # what cannot be found by its name cannot be told from another under that name either
+        problem = "must be a name of `deniable mechanisms`, or a class or a function of a module, not made on the spot"
+        raise InvalidParameter("mechanism", name or type(mechanism).__name__, problem)
+    return mechanism
+
+
+def _plain(mechanism: object, given: dict[str, object]) -> Options:
+    """Return the options as values that can travel.
+
+    :raises InvalidParameter: if an option does not exist, is missing or no such value, or is an object with a state of its own.
+    """
+    options = checked_options(entry_of(mechanism), given) if isinstance(mechanism, str) else given
+    plain: dict[str, Any] = {}
+    for name, value in options.items():
+        value = tuple(sorted(value)) if isinstance(value, set | frozenset) else tuple(value) if isinstance(value, list) else value
+        plain[name] = value
+        if not all(isinstance(part, str | int | float) for part in (value if isinstance(value, tuple) else (value,))):
+            raise InvalidParameter(name, type(value).__name__, "must be text, a number, or a list of those: nothing else travels")
+    return tuple(sorted(plain.items()))

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from deniable.errors import InvalidParameter, MissingExtra
 from deniable.integrations.recipe import Recipe
 from deniable.interfaces import Mechanism
-from deniable.mechanisms.multivariate import Multivariate
 from deniable.text.privatizer import Privatizer
 from deniable.text.receipt import Receipt
 
@@ -42,7 +41,8 @@ class TextPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         epsilon: float | None = None,
         record_epsilon: float | None = None,
         embedding: str = "default",
-        mechanism: Callable[..., Mechanism] = Multivariate,
+        mechanism: str | Callable[..., Mechanism] = "multivariate",
+        mechanism_options: Mapping[str, object] | None = None,
         unknown: str = "perturb",
         punctuation: str = "drop",
         case: str = "drop",
@@ -53,6 +53,7 @@ class TextPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.record_epsilon = record_epsilon
         self.embedding = embedding
         self.mechanism = mechanism
+        self.mechanism_options = mechanism_options
         self.unknown = unknown
         self.punctuation = punctuation
         self.case = case

@@ -12,7 +12,8 @@ import numpy as np
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Floats, Ids, Mechanism, Randomness
 from deniable.keyed import Keyed
-from deniable.keyed.encoding import RecordId
+from deniable.keyed.encoding import RecordId, encoded_id
+from deniable.keyed.unique import UniqueIds
 from deniable.parameters import validated_epsilon
 from deniable.randomness import SecureRandomness
 from deniable.text.batches import batches
@@ -23,6 +24,8 @@ from deniable.text.tally import Tally
 
 if TYPE_CHECKING:
     import pyarrow
+
+_NAMES_TWO = "names two texts; give each its own id, or use Keyed(…, consistent=True) with users' ids"
 
 
 class Privatizer:
@@ -98,12 +101,19 @@ class Privatizer:
         return released
 
     def stream(self, texts: Iterable[str | None], *, record_ids: Iterable[RecordId] | None = None) -> Iterator[str | None]:
-        """Yield the texts of any iterable with every word replaced, reading a few thousand words ahead."""
+        """Yield the texts of any iterable with every word replaced, reading a few thousand words ahead.
+
+        :raises InvalidParameter: as ``many``; an id that comes again after more than 65,536 others is noticed at the end only.
+        """
         tally = Tally()
-        for released in self._release(texts, record_ids, tally):
+        seen = UniqueIds() if self.keyed is not None and not self.keyed.consistent else None
+        ids = record_ids if seen is None or record_ids is None or isinstance(record_ids, str) else _remembered(record_ids, seen)
+        for released in self._release(texts, ids, tally):
             self._count(tally)
             tally.clear()
             yield from released
+        if seen is not None and (repeated := seen.repeated()) is not None:
+            raise InvalidParameter("record_ids", f"of texts {repeated[0]:,} and {repeated[1]:,}", _NAMES_TWO)
 
     def column(self, column: Any, *, record_ids: Sequence[RecordId] | None = None) -> pyarrow.ChunkedArray:
         """Return a column of texts with every word replaced, as an Arrow array with the same nulls.
@@ -119,6 +129,8 @@ class Privatizer:
             return map_column(texts, self.many)
         if len(record_ids) != len(texts):
             raise InvalidParameter("record_ids", f"{len(record_ids):,} ids", f"must be one for each of the {len(texts):,} texts")
+        if self.keyed is not None and not self.keyed.consistent:
+            _check_different(record_ids)  # over all parts of the column, each of which is released by itself
         ids = iter(record_ids)
         return map_column(texts, lambda part: self.many(part, record_ids=list(islice(ids, len(part)))))
 
@@ -228,6 +240,12 @@ def _check_different(record_ids: Sequence[RecordId]) -> None:
     for one in record_ids:
         name = tuple(map(str, one if isinstance(one, tuple) else (one,)))
         if name in seen:
-            problem = "names two texts; give each its own id, or use Keyed(…, consistent=True) with users' ids"
-            raise InvalidParameter("record_ids", one, problem)
+            raise InvalidParameter("record_ids", one, _NAMES_TWO)
         seen.add(name)
+
+
+def _remembered(record_ids: Iterable[RecordId], seen: UniqueIds) -> Iterator[RecordId]:
+    for record, one in enumerate(record_ids, 1):
+        if not seen.add(encoded_id(one, record), record):
+            raise InvalidParameter("record_ids", one, _NAMES_TWO)
+        yield one

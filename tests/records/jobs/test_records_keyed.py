@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import deniable.keyed.unique
 import deniable.records.formats.batch
 from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer, RecordError, ResumeError
 from deniable.records import privatize_file
@@ -130,6 +131,24 @@ def test_records_without_an_id_or_with_one_twice_are_refused(keyed: Make, tmp_pa
         with pytest.raises(RecordError, match=problem):
             privatize_file(keyed(), source, tmp_path / f"out.{ending}", columns=["text"], record_id="id")
         assert not (tmp_path / f"out.{ending}").exists()
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_an_id_that_comes_again_much_later_publishes_nothing_however_often_it_is_tried(
+    keyed: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    monkeypatch.setattr(deniable.keyed.unique, "_HELD", 16)
+    monkeypatch.setattr(deniable.keyed.unique, "_RUN", 100)
+    monkeypatch.setattr(deniable.records.formats.batch, "_RECORDS_AT_ONCE", 50)
+    monkeypatch.setattr("deniable.records.checkpoints.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    rows = [{"id": str(i), "text": "fox"} for i in range(700)]
+    rows[650]["id"] = "7"
+    source, target = write(tmp_path / f"in.{ending}", rows), tmp_path / f"out.{ending}"
+    for resume in (False, True, True):
+        with pytest.raises(RecordError, match="record 651: has the id of record 8 in 'id'"):
+            privatize_file(keyed(), source, target, columns=["text"], record_id="id", resume=resume)
+        assert not target.exists()
+    assert privatize_file(keyed(consistent=True), source, target, columns=["text"], record_id="id", force=True) is not None
 
 
 def test_what_cannot_be_an_id_is_refused(keyed: Make, private: Privatizer, tmp_path: Path) -> None:

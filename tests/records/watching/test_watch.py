@@ -11,7 +11,7 @@ import pytest
 from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer, RecordError, ResumeError
 from deniable.records.formats.layout import Layout, make_layout
 from deniable.records.watching.ledger import Entry, Ledger
-from deniable.records.watching.watch import LEDGER_NAME, Settings, Watch
+from deniable.records.watching.watch import LEDGER_NAME, SameContent, Settings, Watch
 
 
 class Folders:
@@ -25,7 +25,14 @@ class Folders:
         self.lines: list[str] = []
         self.failed = 0
 
-    def look(self, private: Privatizer | None = None, *, settle: float = 0.0, record_id: str | None = None) -> int:
+    def look(
+        self,
+        private: Privatizer | None = None,
+        *,
+        settle: float = 0.0,
+        record_id: str | None = None,
+        same_content: SameContent = "skip",
+    ) -> int:
         """Look once, as a new process would."""
 
         def layout_of(path: Path) -> Layout:
@@ -33,7 +40,8 @@ class Folders:
             by = None if path.suffix == ".txt" else record_id
             return make_layout(path, format=None, columns=columns, delimiter=None, header=True, encoding="utf-8", record_id=by)
 
-        watch = Watch(private or self.private, self.inbox, self.out, layout_of, settings=Settings(settle=settle), say=self.lines.append)
+        settings = Settings(settle=settle, same_content=same_content)
+        watch = Watch(private or self.private, self.inbox, self.out, layout_of, settings=settings, say=self.lines.append)
         try:
             return watch.look()
         finally:
@@ -142,6 +150,93 @@ def test_with_a_key_and_ids_a_changed_file_is_released_again_and_old_records_sta
     assert folders.failed == 1
 
 
+def test_a_key_that_was_not_used_before_does_not_make_a_changed_file_safe_to_release(
+    folders: Folders, noisy: Privatizer, keyed: Privatizer, embedding: Embedding
+) -> None:
+    path = folders.inbox / "a.csv"
+    path.write_text("id,text\n1,the fox\n")
+    folders.look(noisy, record_id=None)
+    path.write_text("id,text\n1,the fox\n2,the quick\n")
+    other = Privatizer(Multivariate(embedding, epsilon=0.25), randomness=Keyed(bytes(32)))
+    for private in (keyed, other):
+        assert folders.look(private, record_id="id") == 0
+        assert "released with other settings or another key" in folders.lines[-1]
+
+
+@pytest.mark.parametrize("renamed", [True, False])
+def test_the_same_content_under_a_new_name_is_not_released_again_with_fresh_noise(
+    folders: Folders, noisy: Privatizer, renamed: bool
+) -> None:
+    path, new = folders.inbox / "b.csv", folders.inbox / "a.csv"
+    path.write_text("id,text\n1,the quick brown fox\n")
+    assert folders.look(noisy) == 1
+    path.rename(new) if renamed else new.write_bytes(path.read_bytes())
+    assert folders.look(noisy) == 0
+    assert not (folders.out / "a.csv").exists()
+    assert "skipped a.csv: its content was released as b.csv" in folders.lines[-1]
+    assert folders.failed == 0
+    said = len(folders.lines)
+    new.rename(folders.inbox / "c.csv")
+    assert folders.look(noisy) == 0
+    assert "skipped c.csv: its content was released as b.csv" in folders.lines[-1]
+    assert folders.look(noisy) == 0
+    assert len(folders.lines) == said + 1
+    (folders.inbox / "c.csv").write_text("id,text\n1,the quick\n")
+    assert folders.look(noisy) == 0
+    assert "changed after it was released" in folders.lines[-1]
+
+
+def test_equal_files_of_different_people_are_released_each_when_the_user_says_so(folders: Folders, noisy: Privatizer) -> None:
+    for name in ("a.txt", "b.txt"):
+        (folders.inbox / name).write_text("the quick brown fox " * 20 + "\n")
+    assert folders.look(noisy) == 1
+    assert folders.look(noisy, same_content="release") == 1
+    assert folders.released("a.txt") != folders.released("b.txt")
+    assert folders.look(noisy, same_content="release") == 0
+
+
+def test_files_without_a_word_are_released_under_every_name_and_may_grow(folders: Folders, noisy: Privatizer) -> None:
+    for name in ("a.csv", "b.csv"):
+        (folders.inbox / name).write_text("id,text\n")
+    assert folders.look(noisy) == 2
+    (folders.inbox / "a.csv").write_text("id,text\n1,the fox\n")
+    assert folders.look(noisy) == 1
+    (folders.inbox / "a.csv").write_text("id,text\n1,the quick\n")
+    assert folders.look(noisy) == 0
+    (folders.inbox / "b.csv").write_text("id,text\n1,the fox\n")
+    assert folders.look(noisy) == 0
+    assert "skipped b.csv: its content was released as a.csv" in folders.lines[-1]
+
+
+@pytest.mark.parametrize("record_id", [None, "id"])
+def test_with_a_key_the_same_content_under_a_new_name_is_released_in_the_same_words(
+    folders: Folders, keyed: Privatizer, embedding: Embedding, record_id: str | None
+) -> None:
+    (folders.inbox / "a.csv").write_text("id,text\n1,the quick brown fox\n")
+    assert folders.look(keyed, record_id=record_id) == 1
+    (folders.inbox / "a.csv").rename(folders.inbox / "b.csv")
+    assert folders.look(keyed, record_id=record_id) == 1
+    assert folders.released("b.csv") == folders.released("a.csv")
+    (folders.inbox / "b.csv").rename(folders.inbox / "c.csv")
+    other = Privatizer(Multivariate(embedding, epsilon=0.5), randomness=Keyed(bytes([1] * 32)))
+    assert folders.look(other, record_id=record_id) == 0
+    assert "skipped c.csv" in folders.lines[-1]
+
+
+def test_one_id_in_two_files_is_one_record_equal_words_come_out_equal_and_others_are_drawn_anew(
+    folders: Folders, keyed: Privatizer
+) -> None:
+    text = ["the quick brown fox"] * 20
+    other = ["the brown brown fox"] * 20
+    (folders.inbox / "a.csv").write_text(f"id,text\n1,{' '.join(text)}\n")
+    (folders.inbox / "b.csv").write_text(f"id,text\n1,{' '.join(other)}\n")
+    assert folders.look(keyed, record_id="id") == 2
+    one, two = (folders.released(name).splitlines()[1].split(",")[1].split() for name in ("a.csv", "b.csv"))
+    for place, (first, second) in enumerate(zip(one, two, strict=True)):
+        assert place % 4 == 1 or first == second
+    assert [one[i] for i in range(1, 80, 4)] != [two[i] for i in range(1, 80, 4)]
+
+
 def test_one_bad_file_does_not_stop_the_others_and_is_tried_again_once_it_is_mended(folders: Folders) -> None:
     (folders.inbox / "a.csv").write_text("id,review\n1,the fox\n")
     (folders.inbox / "b.csv").write_text("id,text\n1,the fox\n")
@@ -210,6 +305,44 @@ def test_cut_off_after_the_output_was_there_a_change_is_still_noticed(
     assert "changed after it was released" in folders.lines[-1]
 
 
+@pytest.mark.parametrize("moment", [1, 2])
+def test_a_file_that_was_empty_at_first_is_released_exactly_once_wherever_it_is_cut_off(
+    folders: Folders, noisy: Privatizer, stop_at: Callable[[int], None], monkeypatch: pytest.MonkeyPatch, moment: int
+) -> None:
+    path = folders.inbox / "a.csv"
+    path.write_text("id,text\n")
+    folders.look(noisy)
+    path.write_text("id,text\n1,the quick brown fox\n")
+    stop_at(moment)
+    with pytest.raises(KeyboardInterrupt):
+        folders.look(noisy)
+    monkeypatch.undo()
+    before = folders.released("a.csv") if moment == 2 else None
+    assert folders.look(noisy) == 1
+    assert before is None or folders.released("a.csv") == before
+    assert len(folders.released("a.csv").splitlines()) == 2
+    assert folders.look(noisy) == 0
+
+
+@pytest.mark.parametrize("published", [True, False])
+def test_cut_off_and_renamed_the_content_is_still_released_exactly_once(
+    folders: Folders, noisy: Privatizer, stop_at: Callable[[int], None], monkeypatch: pytest.MonkeyPatch, published: bool
+) -> None:
+    path = folders.inbox / "b.txt"
+    path.write_text("the quick brown fox " * 20)
+    stop_at(2)
+    with pytest.raises(KeyboardInterrupt):
+        folders.look(noisy)
+    monkeypatch.undo()
+    if not published:
+        (folders.out / "b.txt").rename(folders.out / "b.txt.partial")
+    (folders.inbox / "a.txt").write_bytes(path.read_bytes())
+    # Taken up first, the copy is released unless b.txt is out already; then b.txt is not, and what was left of it is removed.
+    assert folders.look(noisy) == 1
+    assert {path.name for path in folders.out.glob("*.txt*") if path.suffix != ".json"} == {"b.txt" if published else "a.txt"}
+    assert folders.look(noisy) == 0
+
+
 def test_wrong_folders_and_a_second_watch_are_refused(folders: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def watch(folder: Path, out: Path, settle: float = 0.0) -> Watch:
         return Watch(folders.private, folder, out, lambda path: Layout(format="text"), settings=Settings(settle=settle), say=print)
@@ -220,6 +353,8 @@ def test_wrong_folders_and_a_second_watch_are_refused(folders: Folders, tmp_path
         watch(folders.inbox, folders.inbox)
     with pytest.raises(InvalidParameter, match="settle"):
         watch(folders.inbox, folders.out, settle=float("nan"))
+    with pytest.raises(InvalidParameter, match="same_content"):
+        folders.look(same_content="keep")  # type: ignore[arg-type]
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     first = watch(folders.inbox, folders.out)
     with pytest.raises(ResumeError, match="another process is watching"):

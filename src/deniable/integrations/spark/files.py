@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from deniable.atomic import write_whole
 from deniable.errors import ClusterError, InvalidParameter, RecordError
+from deniable.integrations.recipe import Recipe
 from deniable.integrations.spark.frames import check_unique, privatize, receipt
 from deniable.integrations.spark.session import session
 from deniable.integrations.spark.shipping import ship_embedding
@@ -64,6 +65,7 @@ def privatize_files(
     kind = _format(source, format)
     noted = _receipt_path(target, receipt_path)
     _check_target(source, target, noted, force=force)
+    Recipe(**settings).pinned()  # whatever is wrong with the settings is said before a cluster is asked for anything
     with session(master) as spark, plain_errors():
         frame = _read(spark, source, kind)
         for name in columns:
@@ -152,4 +154,6 @@ def _in_one_line(report: str, condition: str | None) -> str:
     ours = re.findall(r"^deniable\.errors\.\w+: (.+)$", report, re.MULTILINE)
     if ours:
         return str(ours[-1])
+    if "No module named 'deniable'" in report:
+        return "deniable is not installed where the executors run: pip install 'deniable[spark]' there, or set PYSPARK_PYTHON"
     return f"Spark gave up ({condition or 'no reason given'}); its logs say more, and may quote private text"

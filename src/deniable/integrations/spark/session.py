@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,18 +17,35 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+_OLDEST_JAVA = 17
+
+
 def check_java() -> None:
     """Do nothing if Spark will find a Java.
 
     :raises ClusterError: otherwise.
     """
     home = os.environ.get("JAVA_HOME")
-    if shutil.which(os.path.join(home, "bin", "java") if home else "java") is None:  # noqa: PTH118 - as Spark itself looks for it
+    if _java() is None:
         where = f"in JAVA_HOME ({home})" if home else "on the PATH"
         raise ClusterError(
-            f"Spark needs Java 17 or newer and there is none {where}; install one (Debian: apt-get install openjdk-17-jre-headless) "
-            "or set JAVA_HOME"
+            f"Spark needs Java {_OLDEST_JAVA} or newer and there is none {where}; install one "
+            f"(Debian: apt-get install openjdk-{_OLDEST_JAVA}-jre-headless) or set JAVA_HOME"
         )
+
+
+def _java() -> str | None:
+    home = os.environ.get("JAVA_HOME")
+    return shutil.which(os.path.join(home, "bin", "java") if home else "java")  # noqa: PTH118 - as Spark itself looks for it
+
+
+def _if_too_old() -> str:
+    """Return what to add to a message if the Java that Spark found is too old for it; nothing otherwise."""
+    said = subprocess.run([_java() or "java", "-version"], capture_output=True, text=True, check=False).stderr  # noqa: S603
+    version = re.search(r'version "(?:1\.)?(\d+)', said)
+    if version is None or int(version[1]) >= _OLDEST_JAVA:
+        return ""
+    return f" (this is Java {version[1]}; Spark needs Java {_OLDEST_JAVA} or newer: install one, or set JAVA_HOME)"
 
 
 @contextmanager
@@ -35,12 +54,15 @@ def session(master: str | None) -> Iterator[SparkSession]:
 
     Without a master it is what Spark's own configuration says, else this machine.
 
-    :raises ClusterError: if there is no Java, or the master cannot be reached.
+    :raises ClusterError: if there is no Java, the master cannot be reached, or a session is there with another master.
     """
     from pyspark.sql import SparkSession
 
     running = SparkSession.getActiveSession()
-    if running is not None and master in (None, running.sparkContext.master):
+    if running is not None:
+        if master not in (None, running.sparkContext.master):  # Spark would hand out the one that is there all the same
+            there = running.sparkContext.master
+            raise ClusterError(f"a Spark session is running on {there}; stop it before you ask for {master}, or name no master")
         yield running
         return
     check_java()
@@ -53,7 +75,7 @@ def session(master: str | None) -> Iterator[SparkSession]:
     try:
         spark = builder.getOrCreate()
     except Exception as error:  # py4j and PySpark have no base class in common
-        raise ClusterError(f"Spark did not start: {str(error).strip().splitlines()[0]}") from error
+        raise ClusterError(f"Spark did not start: {str(error).strip().splitlines()[0]}{_if_too_old()}") from error
     try:
         yield spark
     finally:

@@ -8,14 +8,14 @@ different files never share noise.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NoReturn
 
 from deniable.errors import InvalidParameter, RecordError
 from deniable.keyed.encoding import RecordId
+from deniable.keyed.unique import UniqueIds
 from deniable.records.formats.layout import Layout
 from deniable.records.formats.source import Source
 from deniable.text.privatizer import Privatizer
-
-_REMEMBERED = 1 << 16
 
 
 class Naming:
@@ -24,13 +24,12 @@ class Naming:
     def __init__(self, source: str, *, column: str | None, digest: str = "", consistent: bool = False) -> None:
         self.column = column
         self._source, self._digest, self._consistent = source, digest, consistent
-        self._recent: set[int] = set()
-        self._before: set[int] = set()
+        self._ids = UniqueIds()
 
     def names(self, record: int, given: object, columns: Sequence[str]) -> tuple[RecordId, ...]:
         """Return a name for the text in each of these columns of a record; ``record`` counts from 1, ``given`` is its id.
 
-        :raises RecordError: if the record has no id, or the id of another record.
+        :raises RecordError: if the record has no id, or the id of a record not long before (``check_unique`` finds the others).
         """
         if self.column is None:
             return tuple(("", self._digest, record, column) for column in columns)
@@ -38,21 +37,24 @@ class Naming:
             raise RecordError(self._source, f"has no id in {self.column!r}; every record needs one", record=record)
         if self._consistent:
             return (given,) * len(columns)
-        self._remember(record, str(given))
+        if not self._ids.add(str(given).encode("utf-8", "surrogatepass"), record):
+            self._refuse(None, record)
         return tuple((given, column) for column in columns)
 
-    def _remember(self, record: int, given: str) -> None:
-        """Refuse an id that one of the last 65,536 records had: more would not fit in constant memory."""
-        mark = hash(given)
-        if mark in self._recent or mark in self._before:
-            problem = (
-                f"has the id of an earlier record in {self.column!r}: equal words of both would be released as equal. "
-                "Name a column of unique ids; if it names users, use --consistent-by"
-            )
-            raise RecordError(self._source, problem, record=record)
-        self._recent.add(mark)
-        if len(self._recent) >= _REMEMBERED:
-            self._before, self._recent = self._recent, set()
+    def check_unique(self) -> None:
+        """Do nothing if no two of all records named so far have one id.
+
+        :raises RecordError: if two have.
+        """
+        if (repeated := self._ids.repeated()) is not None:
+            self._refuse(*repeated)
+
+    def _refuse(self, earlier: int | None, record: int) -> NoReturn:
+        problem = (
+            f"has the id of {'an earlier record' if earlier is None else f'record {earlier:,}'} in {self.column!r}: "
+            "equal words of both would be released as equal. Name a column of unique ids; if it names users, use --consistent-by"
+        )
+        raise RecordError(self._source, problem, record=record)
 
 
 def naming_for(private: Privatizer, source: Source, layout: Layout) -> Naming | None:

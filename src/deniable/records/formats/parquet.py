@@ -8,7 +8,7 @@ count, and an order of the private values would mean nothing for them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import accumulate, repeat
+from itertools import accumulate, islice, repeat
 from pathlib import Path
 from typing import Any
 
@@ -86,12 +86,18 @@ class ParquetReader:
         """
         if records > (self.total or 0):
             raise ResumeError(self._path, f"has {self.total:,} records, but an earlier run released {records:,}: the input has changed")
+        if self._naming is not None and self._id is not None:  # their ids must not come again in what is left
+            parts = self._file.iter_batches(_ROWS_AT_ONCE, columns=[self.schema.field(self._id).name])
+            given = (name for part in parts for name in part.column(0).to_pylist())
+            for record, name in enumerate(islice(given, records), 1):
+                self._naming.names(record, name, self._names)
         self._done = records
 
     def batches(self, size: BatchSize) -> Iterator[Batch]:
         """Yield the rows in batches.
 
-        :raises RecordError: if the file is damaged, or a text is too long or not valid UTF-8.
+        :raises RecordError: if the file is damaged, a text is too long or not valid UTF-8, or at the end, if two records of a keyed
+            release have one id.
         """
         for part in self._parts():
             columns = [self._texts(part.column(i)) for i in self._columns]
@@ -102,6 +108,8 @@ class ParquetReader:
                 yield self._batch(rest, group)
                 start += len(group)
                 self._done += len(group)
+        if self._naming is not None:
+            self._naming.check_unique()
 
     def _parts(self) -> Iterator[pa.RecordBatch]:
         metadata = self._file.metadata

@@ -75,10 +75,15 @@ class LineReader(ABC):
             raise ResumeError(self._name, f"has {self._done:,} records, but an earlier run released {records:,}: the input has changed")
 
     def batches(self, size: BatchSize) -> Iterator[Batch]:
-        """Yield the records in batches."""
+        """Yield the records in batches.
+
+        :raises RecordError: if a record cannot be read, or at the end, if two records of a keyed release have one id.
+        """
         for rows in gather(self._rows, size, self._lines.idle):
             yield self._batch(rows)
             self._done += len(rows)
+        if self._naming is not None:
+            self._naming.check_unique()
 
     def _batch(self, rows: list[Row]) -> Batch:
         return Batch(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,19 @@ from deniable.version import __version__
 
 def identity_of(private: Privatizer, source: Source, layout: Layout) -> dict[str, Any]:
     """Return the input and every setting that the output depends on, as JSON-ready data without private text."""
+    return {"deniable": __version__, **(source.identity() or {"input": source.name}), **_settings(private, layout)}
+
+
+def settings_digest(private: Privatizer, layout: Layout) -> str:
+    """Return a digest of every setting that the output depends on: with a key, equal digests and records give equal words."""
+    settings = json.dumps(_settings(private, layout), sort_keys=True).encode()
+    return hashlib.blake2b(settings, digest_size=16).hexdigest()
+
+
+def _settings(private: Privatizer, layout: Layout) -> dict[str, Any]:
     receipt = private.receipt()
     keep_words = "\n".join(sorted(private.policy.keep_words)).encode("utf-8", "surrogatepass")
     return {
-        "deniable": __version__,
-        **(source.identity() or {"input": source.name}),
         **layout.to_dict(),
         "mechanism": receipt.mechanism,
         "epsilon": None if private.record_epsilon is not None else receipt.guarantee["epsilon"],

@@ -16,17 +16,29 @@ from deniable.errors import RecordError, ResumeError
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A file as it was when it was taken up; ``digest`` is known once it was released."""
+    """A file as it was when it was taken up, by its content and the settings; ``words`` is how many were drawn for it.
+
+    ``same_as`` names the file under whose name the same content was released before, in place of this one.
+    """
 
     name: str
     size: int
     time: int
     digest: str | None = None
+    settings: str | None = None
+    begun: bool = False
+    words: int | None = None
+    same_as: str | None = None
 
     @property
     def released(self) -> bool:
         """Whether the release is complete; it was only begun otherwise."""
-        return self.digest is not None
+        return self.digest is not None and not self.begun
+
+    @property
+    def spent(self) -> bool:
+        """Whether releasing it again with fresh noise would spend something again: not if there was no word in it."""
+        return self.words != 0
 
     def same_file(self, about: os.stat_result) -> bool:
         """Return whether the file has kept its size and its time of last change."""
@@ -44,6 +56,7 @@ class Ledger:
         """
         self.path = path
         self._entries: dict[str, Entry] = {}
+        self._contents: dict[str, dict[str, Entry]] = {}
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             self._lock()
@@ -64,19 +77,28 @@ class Ledger:
         """Return the last event about the file of that name."""
         return self._entries.get(name)
 
+    def about_content(self, digest: str) -> list[Entry]:
+        """Return the last event about this content under each name that it had."""
+        return list(self._contents.get(digest, {}).values())
+
     def record(self, entry: Entry) -> None:
         """Add an event and wait until it is on disk."""
         line = json.dumps(asdict(entry)).encode() + b"\n"
         if os.write(self._descriptor, line) != len(line):
             raise OSError(28, os.strerror(28), str(self.path))
         os.fsync(self._descriptor)
-        self._entries[entry.name] = entry
+        self._remember(entry)
 
     def close(self) -> None:
         """Let go of the lock."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
+
+    def _remember(self, entry: Entry) -> None:
+        self._entries[entry.name] = entry
+        if entry.digest is not None:
+            self._contents.setdefault(entry.digest, {})[entry.name] = entry
 
     def _lock(self) -> None:
         # Workers of a killed watch hold the lock until they notice that they are alone.
@@ -99,6 +121,6 @@ class Ledger:
                 except (ValueError, TypeError):
                     problem = "is damaged, or not a ledger of deniable; without it files could be released twice"
                     raise RecordError(self.path, problem, line=number) from None
-                self._entries[entry.name] = entry
+                self._remember(entry)
                 intact += len(line)
         os.ftruncate(self._descriptor, intact)

@@ -3,7 +3,8 @@
 Before a file is released the ledger says so, and afterwards again. Cut off in between, the release is continued where it was
 (see ``job``); cut off after the output got its name, it is only entered. A file that changes after its release would be drawn
 again with fresh noise, which spends the budget of every record twice: it is refused, unless a key and a column of record ids
-make sure that records that did not change are released as they were.
+make sure that records that did not change are released as they were. So would a file that comes again under another name: it is
+recognised by its content and skipped, unless a key makes sure that it comes out in the same words.
 """
 
 from __future__ import annotations
@@ -12,28 +13,39 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal, get_args
 
 from deniable.errors import DeniableError, InvalidParameter, RecordError
 from deniable.progress import Progress
 from deniable.records.files import open_source, run_job
 from deniable.records.formats.layout import Layout, format_of
+from deniable.records.formats.source import Source
+from deniable.records.jobs.identity import settings_digest
 from deniable.records.jobs.targets import beside
 from deniable.records.watching.ledger import Entry, Ledger
 from deniable.text.privatizer import Privatizer
 
+SameContent = Literal["skip", "release"]
+
 LEDGER_NAME = ".deniable-watch"
 
-_OURS = (".partial", ".journal", ".finishing", ".receipt.json")
+_UNFINISHED = (".partial", ".journal", ".finishing")
+_RECEIPT = ".receipt.json"
+_OURS = (*_UNFINISHED, _RECEIPT)
 _TEMPORARY = (".tmp", ".temp", ".part", ".crdownload", ".swp")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How a folder is watched. ``settle`` is how long a file must not have changed before it is taken for complete."""
+    """How a folder is watched. ``settle`` is how long a file must not have changed before it is taken for complete.
+
+    ``same_content`` says what becomes of a file whose content was released under another name: skip, or release.
+    """
 
     settle: float = 5.0
+    same_content: SameContent = "skip"
     workers: int = 1
     progress: type[Progress] | None = None
 
@@ -63,6 +75,8 @@ class Watch:
             raise RecordError(out, "is the watched folder itself; released files would be released again")
         if not settings.settle >= 0:
             raise InvalidParameter("settle", settings.settle, "must be a number of seconds, at least 0")
+        if settings.same_content not in get_args(SameContent):
+            raise InvalidParameter("same_content", settings.same_content, f"must be one of {', '.join(get_args(SameContent))}")
         self._private, self._folder, self._out = private, folder, out
         self._layout_of, self._settings, self._say = layout_of, settings, say
         self._ledger = Ledger(out / LEDGER_NAME)
@@ -92,7 +106,8 @@ class Watch:
 
     def _consider(self, path: Path, about: os.stat_result) -> bool:
         entry = self._ledger.find(path.name)
-        if entry is not None and entry.released and entry.same_file(about):
+        left_out = entry is not None and entry.same_as is not None and self._settings.same_content == "release"
+        if entry is not None and entry.released and entry.same_file(about) and not left_out:
             return False
         if self._said.get(path.name) == (about.st_size, about.st_mtime_ns):
             return False
@@ -125,45 +140,80 @@ class Watch:
         # By the ledger and not by the output, which its reader may have taken away. What was only begun and has no output yet
         # released nothing.
         again = entry is not None and not entry.same_file(about) and (entry.released or published)
-        if again and not self._changed_in_earnest(path, about, entry):
-            return False
-        if again and (self._private.keyed is None or layout.record_id is None):
-            problem = (
-                "changed after it was released, and fresh noise would spend the budget of its records again: give it another name, "
-                "or watch with a key and record ids (--key-file, --record-id)"
-            )
-            raise RecordError(path, problem)
-        return self._release(path, about, layout, target, resume=entry is not None and entry.same_file(about), replaces=again)
-
-    def _changed_in_earnest(self, path: Path, about: os.stat_result, entry: Entry | None) -> bool:
-        """Return whether the content changed; if only the time did, that is entered."""
         with open_source(path) as source:
-            digest = source.digest()
-        if entry is None or entry.digest != digest:
-            return True
-        self._ledger.record(Entry(name=path.name, size=about.st_size, time=about.st_mtime_ns, digest=digest))
+            now = Entry(
+                name=path.name,
+                size=about.st_size,
+                time=about.st_mtime_ns,
+                digest=source.digest(),
+                settings=settings_digest(self._private, layout),
+            )
+            if entry is not None and again:
+                if entry.digest == now.digest:  # only its time changed
+                    self._ledger.record(replace(entry, size=now.size, time=now.time, begun=False))
+                    return False
+                if entry.spent:
+                    self._check_repeatable(path, entry, now, layout)
+                else:  # there was no word in it: it begins anew, so that no earlier output can be taken for what is to come
+                    for made in (target, beside(target, _RECEIPT)):
+                        made.unlink(missing_ok=True)
+                    again = published = False
+            if not (again or published) and (earlier := self._released_as(now)) is not None:
+                return self._skip(now, earlier, target)
+            resume = entry is not None and not entry.released and entry.same_file(about)
+            return self._release(source, now, layout, target, resume=resume, replaces=again)
+
+    def _check_repeatable(self, path: Path, entry: Entry, now: Entry, layout: Layout) -> None:
+        """Do nothing if a file that changed after its release may be released again.
+
+        :raises RecordError: if what did not change in it would be drawn anew.
+        """
+        problem = "changed after it was released, and fresh noise would spend the budget of its records again"
+        if self._private.keyed is None or layout.record_id is None:
+            way_out = "put what is new into a file of its own, or watch with a key and record ids (--key-file, --record-id)"
+            raise RecordError(path, f"{problem}: {way_out}")
+        if entry.settings != now.settings:
+            raise RecordError(path, f"{problem}: it was released with other settings or another key; watch with those")
+
+    def _released_as(self, now: Entry) -> Entry | None:
+        """Return the entry under whose name this content was released before, if fresh noise would be drawn for it now."""
+        if self._settings.same_content == "release":
+            return None
+        for entry in self._ledger.about_content(now.digest or ""):
+            out = entry.released or (self._ledger.find(entry.name) == entry and (self._out / entry.name).exists())
+            same_words = self._private.keyed is not None and entry.settings == now.settings
+            if entry.name != now.name and out and entry.spent and not same_words:
+                return entry
+        return None
+
+    def _skip(self, now: Entry, earlier: Entry, target: Path) -> bool:
+        for ending in _UNFINISHED:  # it may have been begun before the other one was released
+            beside(target, ending).unlink(missing_ok=True)
+        name = earlier.same_as or earlier.name
+        self._ledger.record(replace(now, settings=earlier.settings, words=earlier.words, same_as=name))
+        self._say(
+            f"skipped {now.name}: its content was released as {name}, and fresh noise would spend the budget of its records again "
+            "(--same-content release, if equal files are different people's)"
+        )
         return False
 
-    def _release(self, path: Path, about: os.stat_result, layout: Layout, target: Path, *, resume: bool, replaces: bool) -> bool:
-        begun = Entry(name=path.name, size=about.st_size, time=about.st_mtime_ns)
+    def _release(self, source: Source, now: Entry, layout: Layout, target: Path, *, resume: bool, replaces: bool) -> bool:
         if not (resume or replaces):
-            self._ledger.record(begun)
+            self._ledger.record(replace(now, begun=True))
         left_over = beside(target, ".partial").exists() or beside(target, ".journal").exists()
-        with open_source(path) as source:
-            digest = source.digest()
-            made = run_job(
-                self._private,
-                source,
-                layout,
-                target,
-                workers=self._settings.workers,
-                resume=resume and not replaces,
-                force=replaces or (left_over and not resume),
-                progress=self._settings.progress,
-            )
-        self._ledger.record(Entry(name=path.name, size=about.st_size, time=about.st_mtime_ns, digest=digest))
+        made = run_job(
+            self._private,
+            source,
+            layout,
+            target,
+            workers=self._settings.workers,
+            resume=resume and not replaces,
+            force=replaces or (left_over and not resume),
+            progress=self._settings.progress,
+        )
+        self._ledger.record(replace(now, words=None if made is None else made.tally.words))
         counts = "" if made is None else f": {made.tally.records:,} records, {made.tally.words:,} words"
-        self._say(f"released {path.name}{' again, by its key' if replaces else ''}{counts}")
+        self._say(f"released {now.name}{' again, by its key' if replaces else ''}{counts}")
         return True
 
     def _say_once(self, path: Path, about: os.stat_result, line: str) -> None:
