@@ -35,6 +35,7 @@ def test_the_chosen_epsilon_meets_the_target_and_a_little_more_does_not(most: fl
     above, _ = calibration.unchanged(choice.epsilon * 1.002)
     assert (above > most).sum() > 200 - np.ceil(quantile * 200)
     assert (choice.upper >= choice.unchanged).all()
+    assert len(f"{choice.epsilon:.15g}".replace(".", "").lstrip("0")) <= 5  # a number that people can copy
 
 
 @pytest.mark.parametrize("quantile", [1.0, 0.5])
