@@ -40,7 +40,8 @@ class Ended:
 
 def run(*arguments: str) -> Ended:
     """Run the command in this process, from the arguments to the exit code: starting Python anew takes longer than most of them."""
-    streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2)]
+    buffers = [io.BytesIO(), io.BytesIO()]
+    streams = [io.TextIOWrapper(buffer, encoding="utf-8", write_through=True) for buffer in buffers]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["deniable", *arguments])
         patch.setattr(sys, "stdout", streams[0])
@@ -50,7 +51,7 @@ def run(*arguments: str) -> Ended:
             code: Any = 0
         except SystemExit as end:
             code = end.code or 0
-    out, err = (stream.buffer.getvalue().decode() for stream in streams)  # type: ignore[attr-defined]
+    out, err = (buffer.getvalue().decode() for buffer in buffers)
     return Ended(code, out, err)
 
 
@@ -110,7 +111,10 @@ def test_without_targets_there_is_a_table_and_every_word_is_written(tmp_path: Pa
     assert not list(tmp_path.glob("*.partial"))
     table = pyarrow.parquet.read_table(tmp_path / "words.parquet")
     assert table.num_rows == 120 * 12
-    assert {"unchanged", "distinct", "support", "H0", "H1", "H2", "Hinf"} <= set(table.column_names)
+    assert {"unchanged", "unchanged_draws", "distinct", "support", "H0", "H1", "H2", "Hinf"} <= set(table.column_names)
+    counted, smooth = (np.asarray(table[name]) for name in ("unchanged_draws", "unchanged"))
+    assert abs(counted.mean() / 50 - smooth.mean()) < 0.05  # one draw for each of 50 rays
+    assert np.corrcoef(counted, smooth)[0, 1] > 0.9
     assert (tmp_path / "w.csv").read_text().count("\n") == 120 * 12 + 1
 
 

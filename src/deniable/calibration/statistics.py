@@ -80,7 +80,11 @@ def average_unchanged(radii: Floats, epsilon: float, gamma: GammaFunction) -> tu
 
 def unchanged_counts(radii: Floats, epsilon: float, draws: Floats) -> Ids:
     """Return how many of the draws, one per ray, leave each word unchanged: the paper's N_w, per 1,000 with 1,000 rays."""
-    counts: Ids = (draws < epsilon * np.asarray(radii, dtype=np.float64)).sum(axis=1)
+    words, rays = radii.shape
+    counts, at_once = np.empty(words, dtype=np.int64), max(1, _VALUES_AT_ONCE // rays)
+    for start in range(0, words, at_once):
+        block = np.asarray(radii[start : start + at_once], dtype=np.float64)
+        counts[start : start + at_once] = (draws < epsilon * block).sum(axis=1)
     return counts
 
 
