@@ -59,6 +59,11 @@ def _ratio(benchmark: Found, other: str) -> float:
     return float(rates["rays, walked"] / rates[other])
 
 
+def _looked_at(found: Found) -> str:
+    measured, words = found["words_measured"], found["words"]
+    return f"all {words:,} words" if measured == words else f"{measured:,} random words (of {words:,})"
+
+
 def _at(found: Found, epsilon: float) -> Found:
     row: Found = next(row for row in found["table"] if row["epsilon"] == epsilon)
     return row
@@ -75,17 +80,21 @@ def _gigabytes(size: float) -> str:
 def _short(read: dict[str, Found]) -> str:
     large, wide, claim, benchmark = read["50d"], read["300d"], read["50d"]["claim"], read["benchmark"]
     faster = " and ".join(f"{_ratio(benchmark, name):,.0f} times {title}" for name, (title, _) in TARGETS.items())
-    both = " and ".join(f"{each['all_words']['epsilon']:.3g} in {each['dimension']} dimensions" for each in (large, wide))
+    known = [each for each in (large, wide) if each["all_words"] is not None]
+    both = " and ".join(
+        f"{each['all_words']['epsilon']:.3g} in {each['dimension']} dimensions (average N_w {_share(each['all_words']['average'])})"
+        for each in known
+    )
     frequent = "*, *".join(word["word"] for word in claim["frequent"][:6])
     average = _at(large, claim["epsilon"])["average"]
     return f"""## In short
 
-- N_w of all {large["words"]:,} words at every ε, with {large["rays"]:,} directions each, took {_minutes(large["seconds_for_n_w"])} and
+- N_w of {_looked_at(large)} at every ε, with {large["rays"]:,} directions each, took {_minutes(large["seconds_for_n_w"])} and
   {_gigabytes(large["largest_memory_bytes"])} of memory on {large["machine"]}. Exact draws come {faster} as fast.
 - “At ε = {claim["epsilon"]:g} no word yields fewer than 300 distinct words and none is returned more than 500 times” does **not** hold for
-  {claim["either"]:,} of the {large["words"]:,} words of GloVe 6B 50d, among them *{frequent}*. `--protect` mends it.
-- The largest ε at which *no* word stays itself in more than half of the cases is {both}, where
-  hardly anything of a text is left. A worst case over all words needs protection of the few isolated ones.
+  {claim["either"]:,} of {_looked_at(large)} of GloVe 6B 50d, among them *{frequent}*. `--protect` mends it.
+- The largest ε at which *no* word stays itself in more than half of the cases is {both}.
+  A useful ε whose worst case holds needs protection of the few isolated words.
 - An average says little: at ε = {claim["epsilon"]:g} in 50 dimensions the average word stays in {average:.1%} of the cases, the worst
   always.
 """
@@ -134,8 +143,8 @@ def _section(found: Found, name: str) -> str:
     lines = [
         f"## {found['title']}",
         "",
-        f"{found['words']:,} words, fingerprint `{found['fingerprint'][:12]}`, {found['rays']:,} directions. N_w is over all words; "
-        f"distinct words and S_w are over {walked}.",
+        f"{found['words']:,} words, fingerprint `{found['fingerprint'][:12]}`, {found['rays']:,} directions. "
+        f"N_w is over {_looked_at(found)}; distinct words and S_w are over {walked}.",
         "",
         "| ε | average N_w | median | 95 % | 99 % | worst | words above ½ | average distinct | fewest | under 300 | average S_w |",
         "|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
@@ -231,19 +240,19 @@ def _outputs(*embeddings: Found) -> str:
 
 
 def _claim(found: Found) -> str:
-    claim, words, dimension = found["claim"], found["words"], found["dimension"]
+    claim, words, dimension = found["claim"], found["words_measured"], found["dimension"]
     often, few, mended, epsilon = claim["above_half"], claim["too_few_distinct"], claim["protected"], f"{claim['epsilon']:g}"
     alone, others = claim["why"]["exposed"], claim["why"]["others"]
-    ranks = ", ".join(f"{row['words']:,} of the first {row['up_to']:,}" for row in claim["by_rank"][:-1])
+    ranks = ", ".join(f"{row['words']:,} of them are among the first {row['up_to']:,}" for row in claim["by_rank"][:-1])
     return f"""## “At ε = {epsilon} no word …”
 
 {CLAIM}
-- **{often:,}** of {words:,} words ({often / words:.2%}) are returned in more than half of the draws,
+- **{often:,}** of {_looked_at(found)} ({often / words:.2%}) are returned in more than half of the draws,
   {claim["unchanged_in_999_of_1000"]:,} of them in 999 of 1,000 or more.
 - **{few:,}** words give fewer than 300 distinct words in 1,000 draws; {claim["either"]:,} words miss one or the other. Distinct words
   were counted for the {claim["suspects"]:,} words with N_w above {claim["suspect_above"]:g}; of {claim["sampled_others"]:,} random
   other words {_none(claim["sampled_others_with_too_few"])} fewer than 300 (the fewest: {claim["fewest_distinct_of_sampled_others"]:,}).
-- They are not only rare words. The file is sorted by frequency: {ranks} words are among them.
+- They are not only rare words. The file is sorted by frequency: {ranks} words.
 - **Why.** They lie alone. Their median distance to the nearest word is {alone["nearest_at"]:.2f}, of other words
   {others["nearest_at"]:.2f}; their vectors are long, {alone["norm"]:.2f} against {others["norm"]:.2f}. Noise is about
   {dimension}/ε = {dimension / claim["epsilon"]:.0f} long, but in a random direction: only about a {_part(dimension)} of it leads
