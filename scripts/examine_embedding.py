@@ -53,8 +53,7 @@ def main() -> None:
     if summary["words"] != len(embedding):
         raise SystemExit(f"{options.found} is of {summary['words']:,} words, {options.embedding} has {len(embedding):,}")
     measured = values["measured"] if "measured" in values else np.arange(len(embedding))
-    rows = np.unique(np.linspace(0, len(embedding) - 1, _SPREAD_WORDS).astype(np.int64))
-    some = calibrate(embedding, rays=summary["rays"], ids=rows, keep=False)
+    some = calibrate(embedding, rays=summary["rays"], ids=_spread(measured))
     content: dict[str, Any] = {
         "title": options.title,
         "words": len(embedding),
@@ -82,6 +81,11 @@ def _compact(value: Any) -> str:
     """Return JSON with five digits, and a line for each ε of a table."""
     rounded = json.loads(json.dumps(value), parse_float=lambda text: float(f"{float(text):.5g}"))
     return json.dumps(rounded, ensure_ascii=False, separators=(",", ":")).replace('},{"average"', '},\n{"average"')
+
+
+def _spread(ids: Ids) -> Ids:
+    """Return some of the words, evenly."""
+    return ids[np.unique(np.linspace(0, len(ids) - 1, min(_SPREAD_WORDS, len(ids))).astype(np.int64))]
 
 
 def _table(summary: dict[str, Any], values: Any, some: Calibration) -> list[dict[str, Any]]:
@@ -164,7 +168,7 @@ def _described(embedding: Embedding, ids: Ids, unchanged: Floats, distinct: Ids)
 
 def _why(embedding: Embedding, exposed: Ids) -> dict[str, dict[str, float]]:
     """Return the median norm and distance to the nearest word, of the exposed words and of words spread evenly."""
-    spread = np.setdiff1d(np.linspace(0, len(embedding) - 1, _SPREAD_WORDS).astype(np.int64), exposed)
+    spread = np.setdiff1d(_spread(np.arange(len(embedding))), exposed)
     return {
         name: {"norm": float(np.median(_norms(embedding, ids))), "nearest_at": float(np.median(_nearest(embedding, ids)))}
         for name, ids in (("exposed", exposed), ("others", spread))
