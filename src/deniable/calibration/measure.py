@@ -79,9 +79,9 @@ def calibrate(
     """Return the calibration of all words, or of ``ids``: from the disk as far as it was computed before.
 
     With ``walks`` the statistics S_w, distinct words and entropies are computed at ``epsilons``, or at twelve values from
-    where hardly a word stays to where most do. ``report`` is told how many words are done, of how many. What is done
-    stays on the disk (unless ``keep`` is false), so an interrupted run is continued by the next. Projections take at most
-    ``table_bytes`` of memory; the numbers do not depend on it.
+    where hardly a word stays to where most do. ``report`` is told how many words are done, of how many, and first how
+    many an earlier run did. What is done stays on the disk (unless ``keep`` is false), so an interrupted run is continued by
+    the next. Projections take at most ``table_bytes`` of memory; the numbers do not depend on it.
 
     :raises InvalidParameter: if there is no word to look at, or a number is not allowed.
     :raises DamagedCalibration: if what is on the disk cannot be trusted.
@@ -123,6 +123,8 @@ def calibrate(
         grid = epsilon_range(engine) if walks and found is None else found
         pairs = _PAIRS_AT_ONCE if not engine.in_parts else _WALKS_AT_ONCE_IN_PARTS if walks else _PAIRS_AT_ONCE_IN_PARTS
         at_once = max(1, pairs // rays)
+        if report is not None:
+            report(store.done, words)
         for start in range(store.done, words, at_once):
             part = order[start : start + at_once]
             store.append(ids=part, **_rows(engine, part, None if not walks else grid, eta))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -140,10 +141,14 @@ def _run(embedding: Embedding, ids: Ids | None, rays: int, grid: Any, *, walks: 
     from deniable.calibration.measure import calibrate as measured
     from deniable.progress import Progress
 
-    if quiet:
-        return measured(embedding, rays=rays, ids=ids, epsilons=grid, walks=walks)
-    with Progress(f"calibrating {embedding.name}", unit="words") as progress:
-        return measured(embedding, rays=rays, ids=ids, epsilons=grid, walks=walks, report=progress.report)
+    try:
+        if quiet:
+            return measured(embedding, rays=rays, ids=ids, epsilons=grid, walks=walks)
+        with Progress(f"calibrating {embedding.name}", unit="words") as progress:
+            return measured(embedding, rays=rays, ids=ids, epsilons=grid, walks=walks, report=progress.follow)
+    except KeyboardInterrupt:
+        print("deniable: stopped; finished words are kept, and the same command goes on from there", file=sys.stderr)
+        raise typer.Exit(130) from None
 
 
 def _walked(calibration: Calibration, choice: Choice | None, epsilons: list[float], *, whole: bool, quiet: bool) -> Calibration:
