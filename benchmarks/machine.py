@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 from pathlib import Path
 from typing import Any
 
 
 def machine() -> str:
-    """Return the processor's kind, the hardware threads there are, the Python, and how busy the machine is now."""
-    load = f"load {os.getloadavg()[0]:.1f}"
-    return f"{platform.machine()}, {os.cpu_count()} hardware threads, {load}, Python {platform.python_version()}"
+    """Return how many hardware threads of which processor there are, how busy they are now, and the Python."""
+    cpuinfo = Path("/proc/cpuinfo")
+    models = re.findall(r"^model name\s*: (.*)$", cpuinfo.read_text(), re.MULTILINE) if cpuinfo.exists() else []
+    model = models[0] if models else platform.processor() or platform.machine()
+    return f"{os.cpu_count()} x {model}, load {os.getloadavg()[0]:.1f}, Python {platform.python_version()}"
 
 
 def busy() -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from deniable.calibration.statistics import ETA, GROUPS, distinct_words, furthes
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Floats, Ids
+from deniable.neighbours.threads import threads
 from deniable.parameters import validated_count, validated_epsilon
 
 GRID_VALUES = 12
@@ -77,9 +79,9 @@ def calibrate(
     """Return the calibration of all words, or of ``ids``: from the disk as far as it was computed before.
 
     With ``walks`` the statistics S_w, distinct words and entropies are computed at ``epsilons``, or at twelve values from
-    where hardly a word stays to where most do. ``report`` is told how many words are done, of how many. What is done
-    stays on the disk (unless ``keep`` is false), so an interrupted run is continued by the next. Projections take at most
-    ``table_bytes`` of memory; the numbers do not depend on it.
+    where hardly a word stays to where most do. ``report`` is told how many words are done, of how many, and first how
+    many an earlier run did. What is done stays on the disk (unless ``keep`` is false), so an interrupted run is continued by
+    the next. Projections take at most ``table_bytes`` of memory; the numbers do not depend on it.
 
     :raises InvalidParameter: if there is no word to look at, or a number is not allowed.
     :raises DamagedCalibration: if what is on the disk cannot be trusted.
@@ -121,6 +123,8 @@ def calibrate(
         grid = epsilon_range(engine) if walks and found is None else found
         pairs = _PAIRS_AT_ONCE if not engine.in_parts else _WALKS_AT_ONCE_IN_PARTS if walks else _PAIRS_AT_ONCE_IN_PARTS
         at_once = max(1, pairs // rays)
+        if report is not None:
+            report(store.done, words)
         for start in range(store.done, words, at_once):
             part = order[start : start + at_once]
             store.append(ids=part, **_rows(engine, part, None if not walks else grid, eta))
@@ -178,26 +182,21 @@ def _rows(engine: Rays, ids: Ids, grid: Floats | None, eta: float) -> dict[str, 
         radii, _ = engine.first_breakpoints(ids)
         return {"radii": rounded_up(radii)}
     gamma, draws = GammaFunction(engine.embedding.dimension), gamma_draws(engine.rays, engine.embedding.dimension)
-    radii, shape = np.full((len(ids), engine.rays), np.inf), (len(ids), len(grid))
-    distinct, support, entropies = np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64), np.empty((*shape, 4))
-    support_errors, entropy_errors = np.empty(shape), np.empty((*shape, 4))
-    for i, envelope in enumerate(engine.envelopes(ids, furthest=furthest_radius(float(grid.min()), gamma, draws))):
-        radii[i] = _first(envelope)
-        for e, epsilon in enumerate(grid.tolist()):
-            found = output_distribution(envelope, epsilon, gamma)
-            distinct[i, e] = distinct_words(envelope, epsilon, draws)
-            support[i, e] = found.support(eta)
-            entropies[i, e] = found.entropies()
-            support_errors[i, e], entropy_errors[i, e] = jackknife(envelope, epsilon, gamma, eta)
-    return {
-        "radii": rounded_up(radii),
-        "distinct": distinct,
-        "support": support,
-        "entropies": entropies,
-        "support_errors": support_errors,
-        "entropy_errors": entropy_errors,
-        "grid": np.tile(grid, (len(ids), 1)),
-    }
+
+    def of_one_word(envelope: Envelope) -> tuple[Floats, list[tuple[Any, ...]]]:
+        found = []
+        for epsilon in grid.tolist():
+            outputs = output_distribution(envelope, epsilon, gamma)
+            counts = distinct_words(envelope, epsilon, draws), outputs.support(eta)
+            found.append((*counts, outputs.entropies(), *jackknife(envelope, epsilon, gamma, eta)))
+        return _first(envelope), found
+
+    walks = engine.envelopes(ids, furthest=furthest_radius(float(grid.min()), gamma, draws))
+    with ThreadPoolExecutor(threads()) as pool:  # NumPy lets go of the interpreter while it sorts and adds up
+        radii, found = zip(*pool.map(of_one_word, walks), strict=True)
+    names = ("distinct", "support", "entropies", "support_errors", "entropy_errors")
+    columns = {name: np.array([[row[i] for row in rows] for rows in found]) for i, name in enumerate(names)}
+    return {"radii": rounded_up(np.stack(radii)), **columns, "grid": np.tile(grid, (len(ids), 1))}
 
 
 def _first(envelope: Envelope) -> Floats:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deniable.calibration.choice import Choice, Targets, allowed_to_fail, evaluate, meets
+from deniable.calibration.choice import Choice, Targets, allowed_to_fail, evaluate, meets, rounded_down
 from deniable.calibration.gamma import GammaFunction, gamma_draws
 from deniable.calibration.measure import Calibration, calibrate
 from deniable.calibration.rays import Rays
@@ -37,7 +37,7 @@ def refined(calibration: Calibration, targets: Targets, known: float) -> Choice:
         if len(good) and good[-1] == _STEPS:
             break
         low, high = (float(tried[good[-1]]), float(tried[good[-1] + 1])) if len(good) else (low, float(tried[1]))
-    for epsilon in sorted({_shorter(e, known) for e in passing}, reverse=True):
+    for epsilon in sorted({max(rounded_down(e), known) for e in passing}, reverse=True):
         found = _walked(calibration, epsilon, targets)
         if meets(found):
             return found
@@ -84,10 +84,3 @@ def _walked(calibration: Calibration, epsilon: float, targets: Targets) -> Choic
         distinct=None if found.distinct is None else found.distinct[places],
         failing=back[found.failing],
     )
-
-
-def _shorter(epsilon: float, least: float) -> float:
-    """Return ε cut to five digits, unless that would be less than what is known already."""
-    unit = 10.0 ** (np.floor(np.log10(epsilon)) - 4)
-    cut = float(f"{np.floor(epsilon / unit) * unit:.5g}")
-    return cut if cut > least else epsilon

@@ -33,10 +33,11 @@ def calibrated_epsilon(embedding: str, mechanism: str, max_unchanged: float, qua
     if mechanism != "multivariate":
         raise typer.BadParameter("--max-unchanged is for the multivariate mechanism: the calibration speaks of that one alone")
     from deniable.calibration.quote import largest_epsilon
+    from deniable.calibration.report.wording import most_words
     from deniable.embeddings.embedding import Embedding
 
     epsilon = largest_epsilon(Embedding.open(embedding), max_unchanged, quantile)
-    say(f"deniable: ε = {epsilon:g}: {quantile:.4g} of the words stay themselves with probability at most {max_unchanged:g}")
+    say(f"deniable: ε = {epsilon:g}: N_w ≤ {max_unchanged:g} for {most_words(quantile)}")
     return epsilon
 
 

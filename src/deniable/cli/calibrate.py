@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -52,6 +53,7 @@ def calibrate(
 
     from deniable.calibration.choice import Targets, choose, choose_for_protection
     from deniable.calibration.choice import evaluate as evaluated
+    from deniable.calibration.protection import check_protectable
     from deniable.cli.calibration_report import check_known, write_report
     from deniable.embeddings.embedding import Embedding
     from deniable.parameters import validated_epsilon
@@ -72,6 +74,9 @@ def calibrate(
     if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)
     opened = Embedding.open(embedding)
+    targets.check_within_reach(words=len(opened), rays=rays)
+    if protect is not None:
+        check_protectable(opened, protect)
     for public in word or ():
         check_known(opened, public)
     if report is None and not aimed and not as_json:
@@ -91,8 +96,8 @@ def calibrate(
         choice = choose(calibration, targets)
     drawn = report is not None or figures is not None
     walked = calibration
-    if not walks and (drawn or not aimed):
-        walked = _walked(calibration, choice, epsilons, quiet=quiet)
+    if not walks and (drawn or not aimed or ids is None):
+        walked = _walked(calibration, choice if drawn else None, epsilons, whole=ids is None, quiet=quiet)
     shown = epsilons or ([choice.epsilon] if choice and not walks else walked.epsilons.tolist())
     answer = _answer(calibration, choice, shown, walked)
     if protect is not None and choice is not None and save_as is not None:
@@ -102,7 +107,7 @@ def calibrate(
     if csv is not None or parquet is not None:
         from deniable.calibration.export import write_words
 
-        write_words(calibration, shown, csv=csv, parquet=parquet)
+        write_words(calibration, shown, walked=walked, csv=csv, parquet=parquet)
     if drawn:
         answer |= write_report(
             calibration, walked, choice, epsilons, report=report, folder=figures, words=word or [], sentences=example or [], quiet=quiet
@@ -136,22 +141,27 @@ def _run(embedding: Embedding, ids: Ids | None, rays: int, grid: Any, *, walks: 
     from deniable.calibration.measure import calibrate as measured
     from deniable.progress import Progress
 
-    if quiet:
-        return measured(embedding, rays=rays, ids=ids, epsilons=grid, walks=walks)
-    with Progress(f"calibrating {embedding.name}", unit="words") as progress:
-        return measured(embedding, rays=rays, ids=ids, epsilons=grid, walks=walks, report=progress.report)
+    try:
+        if quiet:
+            return measured(embedding, rays=rays, ids=ids, epsilons=grid, walks=walks)
+        with Progress(f"calibrating {embedding.name}", unit="words") as progress:
+            return measured(embedding, rays=rays, ids=ids, epsilons=grid, walks=walks, report=progress.follow)
+    except KeyboardInterrupt:
+        print("deniable: stopped; finished words are kept, and the same command goes on from there", file=sys.stderr)
+        raise typer.Exit(130) from None
 
 
-def _walked(calibration: Calibration, choice: Choice | None, epsilons: list[float], *, quiet: bool) -> Calibration:
-    """Return S_w of a sample of the words, at the values of ε asked for or at ones that cover the calibration."""
+def _walked(calibration: Calibration, choice: Choice | None, epsilons: list[float], *, whole: bool, quiet: bool) -> Calibration:
+    """Return S_w of a sample of the words, at the values of ε asked for, and at ones that cover a calibration of all words."""
     import numpy as np
 
     from deniable.calibration.report.span import epsilon_span
 
     count = min(WALKED_WORDS, len(calibration.ids))
     ids = np.random.Generator(np.random.PCG64(4)).choice(np.sort(calibration.ids), count, replace=False)
-    grid = epsilons or sorted({*epsilon_span(calibration, values=GRID_VALUES), *([choice.epsilon] if choice is not None else [])})
-    return _run(calibration.embedding, np.sort(ids), calibration.rays, np.array(grid), walks=True, quiet=quiet)
+    covering = epsilon_span(calibration, values=GRID_VALUES) if whole or not epsilons else []
+    grid = {*covering, *epsilons, *([choice.epsilon] if choice is not None else [])}
+    return _run(calibration.embedding, np.sort(ids), calibration.rays, np.array(sorted(grid)), walks=True, quiet=quiet)
 
 
 def _answer(calibration: Calibration, choice: Choice | None, epsilons: list[float], walked: Calibration) -> dict[str, Any]:
@@ -166,9 +176,10 @@ def _answer(calibration: Calibration, choice: Choice | None, epsilons: list[floa
         "table": table(calibration, epsilons),
     }
     if walked is not calibration:
-        answer["words_walked"] = len(walked.ids)
         for row, counted in zip(answer["table"], table(walked, epsilons), strict=True):
             row |= {key: counted[key] for key in ("distinct", "support", "mean_entropies_bits") if key in counted}
+        if any("distinct" in row for row in answer["table"]):
+            answer["words_walked"] = len(walked.ids)
     if choice is not None:
         answer["epsilon"] = choice.epsilon
         answer["targets"] = {
@@ -185,20 +196,28 @@ def _answer(calibration: Calibration, choice: Choice | None, epsilons: list[floa
 
 
 def _note(calibration: Calibration, walked: Calibration) -> None:
-    """Leave the numbers that receipts and ``privatize --max-unchanged`` read beside a stored embedding."""
+    """Leave the numbers that receipts and ``privatize --max-unchanged`` read beside a stored embedding.
+
+    What fewer rays say does not take the place of what more rays said.
+    """
     from contextlib import suppress
 
     from deniable.atomic import write_whole
     from deniable.calibration.measure import epsilons_of
-    from deniable.calibration.quote import FILE_NAME
+    from deniable.calibration.quote import FILE_NAME, stored_quote
     from deniable.calibration.summary import quote
+    from deniable.errors import DamagedCalibration
 
     folder = calibration.embedding.folder
     if folder is None:
         return  # the default's numbers come with the package
-    epsilons = walked.epsilons.tolist() if walked.distinct is not None else epsilons_of(calibration).tolist()
+    with suppress(DamagedCalibration):  # what cannot be read is written anew
+        known = stored_quote(calibration.embedding)
+        if known is not None and known["rays"] > calibration.rays:
+            return
+    epsilons = sorted({*epsilons_of(calibration).tolist(), *walked.epsilons.tolist()})
     with suppress(PermissionError):  # an embedding that many people share may be read-only
-        write_whole(folder / FILE_NAME, json.dumps(quote(calibration, sorted(epsilons), walked), indent=1) + "\n")
+        write_whole(folder / FILE_NAME, json.dumps(quote(calibration, epsilons, walked), indent=1) + "\n")
 
 
 def _protect(
@@ -216,7 +235,7 @@ def _protect(
     store.save(safe, name, source=f"{embedding.name}, protected at ε = {choice.epsilon:g}")
     opened = Embedding.open(name)
     calibrated = _run(opened, None, rays, np.array([choice.epsilon]), walks=walks, quiet=quiet)
-    _note(calibrated, calibrated)
+    _note(calibrated, calibrated if walks else _walked(calibrated, None, [choice.epsilon], whole=True, quiet=quiet))
     again = evaluate(calibrated, choice.epsilon, choice.targets)
     itself = stays_itself(opened, exposed, choice.epsilon, rays=rays) if len(exposed) else np.zeros(1)
     return {
