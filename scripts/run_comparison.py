@@ -31,9 +31,9 @@ TARGETS = ["--target", "average=0.3", "--target", "worst=0.5", "--target", "adve
 REVIEWS, FIRST_WORDS = 8_000, 150
 SIZES = {
     ("sst2", "default"): {"train": 5_000, "test": 4_000, "words": 500},
-    ("imdb", "default"): {"train": 1_500, "test": 4_000, "words": 500},
-    ("sst2", "glove-840b"): {"train": 2_500, "test": 4_000, "words": 400},
-    ("imdb", "glove-840b"): {"train": 800, "test": 4_000, "words": 400},
+    ("imdb", "default"): {"train": 2_000, "test": 4_000, "words": 500},
+    ("sst2", "glove-840b"): {"train": 4_000, "test": 4_000, "words": 500},
+    ("imdb", "glove-840b"): {"train": 1_000, "test": 4_000, "words": 500},
 }
 COSTS = {
     "multivariate": 2.0,
