@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable.calibration.measure import Calibration
+from deniable.calibration.calibration import Calibration
 from deniable.records.publish import beside, publish
 
 

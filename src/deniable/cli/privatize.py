@@ -7,12 +7,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
 from deniable.cli.building import check_keyed, privatizer_for, words_in
-from deniable.cli.mechanism import Name, Options, parsed
+from deniable.cli.mechanism import Name, Options, opened, parsed
 from deniable.cli.options import (
     Case,
     Columns,
@@ -104,7 +104,7 @@ def privatize(
                 record_id=record_id or consistent_by,
                 consistent=consistent_by is not None,
                 key_file=key_file,
-                epsilon=epsilon if max_unchanged is None else _calibrated(embedding, max_unchanged, quantile, quiet=quiet),
+                epsilon=epsilon if max_unchanged is None else _calibrated(embedding, (mechanism, {}), max_unchanged, quantile, quiet=quiet),
                 record_epsilon=record_epsilon,
                 embedding=embedding,
                 unknown=unknown,
@@ -128,9 +128,7 @@ def privatize(
         )
         drawing = (mechanism, parsed(mechanism, mechanism_option))
         if max_unchanged is not None:
-            if mechanism != "multivariate":
-                raise typer.BadParameter("--max-unchanged is for the multivariate mechanism: the calibration speaks of that one alone")
-            epsilon = _calibrated(embedding, max_unchanged, quantile, quiet=quiet)
+            epsilon = _calibrated(embedding, drawing, max_unchanged, quantile, quiet=quiet)
         private = privatizer_for(
             embedding,
             drawing,
@@ -214,11 +212,11 @@ def _randomness(insecure_seed: int | None, key_file: Path | None, *, consistent:
     return randomness
 
 
-def _calibrated(embedding: str, max_unchanged: float, quantile: float, *, quiet: bool) -> float:
+def _calibrated(embedding: str, drawing: tuple[str, dict[str, Any]], max_unchanged: float, quantile: float, *, quiet: bool) -> float:
     from deniable.calibration.quote import largest_epsilon
     from deniable.embeddings.embedding import Embedding
 
-    epsilon = largest_epsilon(Embedding.open(embedding), max_unchanged, quantile)
+    epsilon = largest_epsilon(opened(*drawing, Embedding.open(embedding), 1.0), max_unchanged, quantile)
     _say(f"deniable: ε = {epsilon:g}: {quantile:.4g} of the words stay themselves with probability at most {max_unchanged:g}", quiet=quiet)
     return epsilon
 

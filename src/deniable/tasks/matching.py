@@ -7,8 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from deniable.calibration.gamma import GammaFunction
-from deniable.calibration.measure import Calibration, calibrate
+from deniable.calibration.measure import calibrate
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Floats
 
@@ -24,14 +23,14 @@ class AverageUnchanged:
     def __init__(self, embedding: Embedding, *, sample: int = _SAMPLE, rays: int = _RAYS) -> None:
         """Follow the rays of a sample of the words; on the second call for the same embedding they are read from the disk."""
         chosen = np.random.Generator(np.random.PCG64(_SEED)).choice(len(embedding), min(sample, len(embedding)), replace=False)
-        calibration: Calibration = calibrate(embedding, rays=rays, ids=np.sort(chosen))
+        calibration = calibrate(embedding, rays=rays, ids=np.sort(chosen))
         self._radii: Floats = np.asarray(calibration.radii, dtype=np.float64)
-        self._gamma = GammaFunction(embedding.dimension)
+        self._length = calibration.length
         self.words, self.rays = len(chosen), rays
 
     def at(self, epsilon: float) -> float:
         """Return the average over words of the probability that a word stays itself."""
-        return float(self._gamma(epsilon * self._radii).mean())
+        return float(self._length(epsilon * self._radii).mean())
 
     def epsilon(self, share: float) -> float:
         """Return the ε, to three digits, at which an average word stays itself so often."""
