@@ -22,6 +22,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from machine import machine
+
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "DENIABLE_THREADS")
 HERE = Path(__file__).resolve().parent
 
@@ -75,13 +77,6 @@ def measure_peers(options: argparse.Namespace) -> list[dict[str, Any]]:
                 results.append(row | {"ratios": ratios(one, pair)})
             print(f"{peer} at {size:,}: {pair[1].failure or 'done'}", file=sys.stderr, flush=True)
     return results
-
-
-def machine() -> str:
-    """Return the processor's name and how many of it there are."""
-    cpuinfo = Path("/proc/cpuinfo")
-    models = re.findall(r"^model name\s*: (.*)$", cpuinfo.read_text(), re.MULTILINE) if cpuinfo.exists() else []
-    return f"{os.cpu_count()} x {models[0] if models else platform.processor() or platform.machine()}"
 
 
 def measured(options: argparse.Namespace) -> dict[str, Any]:

@@ -175,3 +175,61 @@ def test_a_run_stopped_by_the_keyboard_is_continued_and_gives_the_same(home: Pat
     shutil.rmtree(folder)
     anew = subprocess.run(command, capture_output=True, text=True, check=True)
     assert json.loads(continued.stdout) == json.loads(anew.stdout)
+
+
+@pytest.mark.parametrize(("name", "method"), [("santext", "exact"), ("randomized-response", "exact"), ("gaussian", "rays")])
+def test_another_mechanism_is_calibrated_and_then_used_to_release(name: str, method: str) -> None:
+    asked = ["--max-unchanged", "0.6", "--quantile", "0.9"]
+    chosen = ["--mechanism", name]
+    refused = run("privatize", "--embedding", "small", *chosen, *asked, text="w1 w2\n")
+    assert refused.returncode == 2
+    assert "is not calibrated for" in refused.stderr
+    answer = calibrated(*chosen, *asked)
+    assert (answer["mechanism"], answer["method"], answer["meets_the_targets"]) == (name, method, True)
+    made = run("privatize", "--embedding", "small", *chosen, *asked, "--json", text="w1 w2\n")
+    assert made.returncode == 0, made.stderr
+    receipt = json.loads(made.stderr[made.stderr.index("{") :])
+    assert 0.8 * answer["epsilon"] < receipt["epsilon_per_word"] <= answer["epsilon"]
+    assert receipt["calibration"]["words"] == 120
+
+
+def test_a_calibration_with_other_options_is_not_used() -> None:
+    calibrated("--mechanism", "tem", "--epsilon", "1", "--epsilon", "3")
+    asked = ["privatize", "--embedding", "small", "--mechanism", "tem", "--max-unchanged", "0.9", "--quantile", "0.9"]
+    assert run(*asked, text="w1\n").returncode == 0
+    other = run(*asked, "--mechanism-option", "beta=0.01", text="w1\n")
+    assert other.returncode == 2
+    assert "beta = 0.01" in other.stderr
+    plain = run("privatize", "--embedding", "small", "--max-unchanged", "0.9", text="w1\n")
+    assert "is not calibrated" in plain.stderr
+
+
+def test_the_page_says_how_it_was_measured_and_what_is_promised(home: Path) -> None:
+    page = home / "page.html"
+    command = ("--mechanism", "vickrey", "-O", "t=0.5", "--sample", "20", "-e", "1", "-e", "6", "-e", "30", "--report", str(page))
+    answer = calibrated(*command)
+    assert answer["parameters"] == {"t": 0.5, "noise": "multivariate"}
+    assert (answer["method"], len(answer["table"])) == ("simulation", 3)
+    text = page.read_text(encoding="utf-8")
+    assert "vickrey (t = 0.5, noise = multivariate)" in text
+    assert "the mechanism itself drew 100 times" in text
+    calibrated("--mechanism", "custext", "-O", "k=5", "--report", str(page))
+    text = page.read_text(encoding="utf-8")
+    assert "Nothing was drawn" in text
+    assert "Exposed: the cell of every word" in text
+    assert "d_χ" not in text
+
+
+def test_exposed_words_are_protected_under_another_mechanism() -> None:
+    answer = calibrated("--mechanism", "santext", "--max-unchanged", "0.6", "--epsilon", "4", "--protect", "nearest", "--as", "safe")
+    made = answer["protected"]
+    assert made["words_mapped"] >= 1
+    assert made["exposed_words_left"] == 0
+    assert made["largest_unchanged"] <= 0.6
+
+
+@pytest.mark.parametrize("wrong", [["--mechanism", "none"], ["--mechanism", "vickrey", "-O", "t=2"], ["-O", "t=0.5"]])
+def test_a_mechanism_that_cannot_be_is_one_line(wrong: list[str]) -> None:
+    made = run("calibrate", "--embedding", "small", *wrong)
+    assert made.returncode == 2
+    assert len(made.stderr.strip().splitlines()) == 1

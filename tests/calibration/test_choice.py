@@ -9,8 +9,10 @@ import pytest
 from deniable import Embedding, InvalidParameter
 from deniable.calibration import refinement
 from deniable.calibration.choice import Targets, choose, choose_for_protection, evaluate
+from deniable.calibration.gamma import GammaFunction
 from deniable.calibration.measure import calibrate, epsilon_range
 from deniable.calibration.rays import Rays
+from deniable.calibration.straight import StraightNoise, StraightRays
 from deniable.errors import DamagedCalibration, TargetsNotMet
 from strategies import line_embedding, random_embedding
 
@@ -35,6 +37,7 @@ def test_the_chosen_epsilon_meets_the_target_and_a_little_more_does_not(most: fl
     above, _ = calibration.unchanged(choice.epsilon * 1.002)
     assert (above > most).sum() > 200 - np.ceil(quantile * 200)
     assert (choice.upper >= choice.unchanged).all()
+    assert len(f"{choice.epsilon:.15g}".replace(".", "").lstrip("0")) <= 5  # a number that people can copy
 
 
 @pytest.mark.parametrize("quantile", [1.0, 0.5])
@@ -116,7 +119,7 @@ def test_no_words_at_all_is_one_clear_message() -> None:
 
 def test_the_range_goes_from_hardly_any_word_to_most_words() -> None:
     embedding = random_embedding(300, 6)
-    grid = epsilon_range(Rays(embedding, rays=100))
+    grid = epsilon_range(StraightRays(embedding, StraightNoise(length=GammaFunction(6)), rays=100))
     calibration = calibrate(embedding, rays=100)
     assert (np.diff(grid) > 0).all()
     assert calibration.unchanged(float(grid[0]))[0].mean() < 0.1

@@ -109,13 +109,19 @@ def test_a_vocabulary_of_two_words_has_a_page() -> None:
     assert outline(calibration_page(findings(tiny, tiny)).html()).problems == []
 
 
-def test_two_geometries_share_their_scale() -> None:
+def test_two_geometries_share_a_scale_that_shows_both() -> None:
     from deniable.calibration.geometry import geometry
 
-    both = geometry_figure(geometry(calibrated().embedding), geometry(calibrated().embedding))
-    assert len(both.axes) == 2
-    assert both.axes[0].get_ylim() == both.axes[1].get_ylim()
-    assert "<i>small</i>" in both.axes[0].get_title("left")
+    small = calibrated().embedding
+    large = Embedding(small.words, 7.0 * small.vectors)
+    for order in ((small, large), (large, small)):
+        both = geometry_figure(*(geometry(each) for each in order))
+        assert len(both.axes) == 2
+        assert both.axes[0].get_ylim() == both.axes[1].get_ylim()
+        drawn = [value for panel in both.axes for line in panel.lines for value in np.asarray(line.get_ydata())]
+        assert both.axes[0].get_ylim()[0] == 0.0
+        assert max(drawn) < both.axes[0].get_ylim()[1]
+        assert "<i>small</i>" in both.axes[order.index(small)].get_title("left")
 
 
 @pytest.mark.parametrize(

@@ -132,6 +132,13 @@ def meets(choice: Choice) -> bool:
     return len(choice.failing) <= allowed_to_fail(len(choice.unchanged), choice.targets.quantile)
 
 
+def rounded_down(epsilon: float) -> float:
+    """Return the largest number of five digits that is not above ε."""
+    unit = 10.0 ** (math.floor(math.log10(epsilon)) - 4)
+    cut = float(f"{math.floor(epsilon / unit) * unit:.5g}")
+    return cut if cut <= epsilon else epsilon
+
+
 def _largest_by_unchanged(calibration: RayCalibration, targets: Targets) -> float:
     """Halve the range of ε; words that are decided for all of what is left are not looked at again."""
     assert targets.max_unchanged is not None  # noqa: S101 - said by the caller
@@ -146,11 +153,9 @@ def _largest_by_unchanged(calibration: RayCalibration, targets: Targets) -> floa
             low, failed, open_rows = tried, failed + int(fails.sum()), open_rows[~fails]  # what fails here fails above
         else:
             high, open_rows = tried, open_rows[fails]  # what passes here passes below
-    epsilon = float(f"{low:.4g}")
-    epsilon = epsilon if epsilon <= low else low
     if low <= middle * 2e-9:
         raise TargetsNotMet(_why_not(calibration, targets))
-    return epsilon
+    return rounded_down(low)
 
 
 def _why_not(calibration: Calibration, targets: Targets) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,6 +29,7 @@ from deniable.errors import InvalidParameter
 from deniable.interfaces import Floats, Ids
 from deniable.mechanisms.probabilities import Method
 from deniable.mechanisms.selected import Selected
+from deniable.neighbours.threads import threads
 from deniable.parameters import validated_count, validated_epsilon
 
 GRID_VALUES = 12
@@ -224,26 +226,21 @@ def _rows(engine: StraightRays, ids: Ids, grid: Floats | None, eta: float) -> di
         return {"radii": rounded_up(engine.first_breakpoints(ids))}
     length = engine.noise.length
     draws = length.draws(engine.rays)
-    radii, shape = np.full((len(ids), engine.rays), np.inf), (len(ids), len(grid))
-    distinct, support, entropies = np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64), np.empty((*shape, 4))
-    support_errors, entropy_errors = np.empty(shape), np.empty((*shape, 4))
-    for i, envelope in enumerate(engine.envelopes(ids, furthest=furthest_radius(float(grid.min()), length, draws))):
-        radii[i] = _first(envelope)
-        for e, epsilon in enumerate(grid.tolist()):
-            found = output_distribution(envelope, epsilon, length)
-            distinct[i, e] = distinct_words(envelope, epsilon, draws)
-            support[i, e] = found.support(eta)
-            entropies[i, e] = found.entropies()
-            support_errors[i, e], entropy_errors[i, e] = jackknife(envelope, epsilon, length, eta)
-    return {
-        "radii": rounded_up(radii),
-        "distinct": distinct,
-        "support": support,
-        "entropies": entropies,
-        "support_errors": support_errors,
-        "entropy_errors": entropy_errors,
-        "grid": np.tile(grid, (len(ids), 1)),
-    }
+
+    def of_one_word(envelope: Envelope) -> tuple[Floats, list[tuple[Any, ...]]]:
+        found = []
+        for epsilon in grid.tolist():
+            outputs = output_distribution(envelope, epsilon, length)
+            counts = distinct_words(envelope, epsilon, draws), outputs.support(eta)
+            found.append((*counts, outputs.entropies(), *jackknife(envelope, epsilon, length, eta)))
+        return _first(envelope), found
+
+    walks = engine.envelopes(ids, furthest=furthest_radius(float(grid.min()), length, draws))
+    with ThreadPoolExecutor(threads()) as pool:  # NumPy lets go of the interpreter while it sorts and adds up
+        radii, found = zip(*pool.map(of_one_word, walks), strict=True)
+    names = ("distinct", "support", "entropies", "support_errors", "entropy_errors")
+    columns = {name: np.array([[row[i] for row in rows] for rows in found]) for i, name in enumerate(names)}
+    return {"radii": rounded_up(np.stack(radii)), **columns, "grid": np.tile(grid, (len(ids), 1))}
 
 
 def _first(envelope: Envelope) -> Floats:

@@ -13,11 +13,13 @@ protected word goes in as the word that stands in for it, and has that one's ray
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable.calibration.lines import NumpyRays
 from deniable.calibration.tables import WordTables, bounds, ray_tables, unit_directions, word_tables
@@ -61,6 +63,32 @@ class Envelope:
         moved = passed > 0
         words[moved] = self.winners[(ends - self.counts + passed - 1)[moved]]
         return words
+
+    @functools.cached_property
+    def pieces(self) -> Pieces:
+        """The pieces of all rays, put together once for all ε."""
+        rays, ends = len(self.counts), np.cumsum(self.counts + 1)
+        owners = np.repeat(np.arange(rays), self.counts + 1)
+        first, last = np.zeros(len(owners), dtype=bool), np.zeros(len(owners), dtype=bool)
+        first[ends - self.counts - 1], last[ends - 1] = True, True
+        begins, words = np.zeros(len(owners)), np.full(len(owners), self.start, dtype=np.int64)
+        begins[~first], words[~first] = self.radii, self.winners
+        met, places = np.unique(words, return_inverse=True)
+        return Pieces(owners=owners, begins=begins, last=last, met=met, places=places)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pieces:
+    """What a word's rays pass, ray after ray: piece i of ray ``owners[i]`` begins at ``begins[i]`` in the cell of ``met[places[i]]``.
+
+    ``last`` marks the pieces that do not end, and ``met`` holds every word once, in rising order.
+    """
+
+    owners: Ids
+    begins: Floats
+    last: NDArray[np.bool_]
+    met: Ids
+    places: Ids
 
 
 class Rays:

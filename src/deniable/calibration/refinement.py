@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from deniable.calibration.calibration import Calibration
-from deniable.calibration.choice import Choice, Targets, allowed_to_fail, evaluate, meets
+from deniable.calibration.choice import Choice, Targets, allowed_to_fail, evaluate, meets, rounded_down
 from deniable.calibration.measure import RayCalibration, calibrate
 from deniable.calibration.statistics import distinct_words, furthest_radius, unchanged
 from deniable.calibration.straight import StraightRays
@@ -44,7 +44,7 @@ def refined(calibration: Calibration, targets: Targets, known: float) -> Choice:
         if len(good) and good[-1] == _STEPS:
             break
         low, high = (float(tried[good[-1]]), float(tried[good[-1] + 1])) if len(good) else (low, float(tried[1]))
-    for epsilon in sorted({_shorter(e, known) for e in passing}, reverse=True):
+    for epsilon in sorted({max(rounded_down(e), known) for e in passing}, reverse=True):
         found = _walked(calibration, epsilon, targets)
         if meets(found):
             return found
@@ -62,7 +62,7 @@ def _at_stake(calibration: Calibration, targets: Targets, epsilon: float) -> Ids
 
 def _continued(calibration: TabulatedCalibration, best: Choice, high: float) -> Choice:
     """Return the largest ε that meets the targets of some between the best one known and the next."""
-    tried = sorted({_shorter(float(e), best.epsilon) for e in np.geomspace(best.epsilon, high, _STEPS + 1)[1:-1]}, reverse=True)
+    tried = sorted({rounded_down(float(e)) for e in np.geomspace(best.epsilon, high, _STEPS + 1)[1:-1]}, reverse=True)
     calibration.look_closer(np.array(tried))
     found = (evaluate(calibration, epsilon, best.targets) for epsilon in tried)
     return next((choice for choice in found if meets(choice)), best)
@@ -106,10 +106,3 @@ def _walked(calibration: RayCalibration, epsilon: float, targets: Targets) -> Ch
         distinct=None if found.distinct is None else found.distinct[places],
         failing=back[found.failing],
     )
-
-
-def _shorter(epsilon: float, least: float) -> float:
-    """Return ε cut to five digits, unless that would be less than what is known already."""
-    unit = 10.0 ** (np.floor(np.log10(epsilon)) - 4)
-    cut = float(f"{np.floor(epsilon / unit) * unit:.5g}")
-    return cut if cut > least else epsilon

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.calibration.gamma import ChiFunction, GammaFunction
-from deniable.calibration.rays import Envelope
+from deniable.calibration.gamma import LengthFunction
+from deniable.calibration.rays import Envelope, Pieces
 from deniable.interfaces import Floats, Ids
 
 ETA = 0.05
@@ -50,7 +50,7 @@ class Distribution:
         return math.log2(len(p)), shannon, -math.log2(float((p * p).sum())), -math.log2(float(p.max()))
 
 
-def unchanged(radii: Floats, epsilons: Floats, gamma: GammaFunction) -> tuple[Floats, Floats]:
+def unchanged(radii: Floats, epsilons: Floats, gamma: LengthFunction) -> tuple[Floats, Floats]:
     """Return N_w of each word (row of first breakpoints) at each ε, and the standard errors, both (words, epsilons)."""
     words, rays = radii.shape
     means, errors = np.empty((words, len(epsilons))), np.empty((words, len(epsilons)))
@@ -64,7 +64,7 @@ def unchanged(radii: Floats, epsilons: Floats, gamma: GammaFunction) -> tuple[Fl
     return means, errors
 
 
-def average_unchanged(radii: Floats, epsilon: float, gamma: GammaFunction) -> tuple[float, float]:
+def average_unchanged(radii: Floats, epsilon: float, gamma: LengthFunction) -> tuple[float, float]:
     """Return the average of N_w over the words and its standard error, which counts that words share the rays."""
     words, rays = radii.shape
     totals = np.zeros(rays)
@@ -86,67 +86,56 @@ def distinct_words(envelope: Envelope, epsilon: float, draws: Floats) -> int:
     return len(np.unique(envelope.at(draws / epsilon)))
 
 
-def furthest_radius(epsilon: float, gamma: GammaFunction | ChiFunction, draws: Floats | None = None) -> float:
+def furthest_radius(epsilon: float, gamma: LengthFunction, draws: Floats | None = None) -> float:
     """Return how far rays must be walked for this ε: beyond it lies 10⁻⁹ of the probability, and no draw."""
     reach = gamma.quantile(1.0 - 1e-9)
     return max(reach, 0.0 if draws is None else float(draws.max())) * (1.0 + 1e-9) / epsilon
 
 
-def output_distribution(envelope: Envelope, epsilon: float, gamma: GammaFunction | ChiFunction) -> Distribution:
+def output_distribution(envelope: Envelope, epsilon: float, gamma: LengthFunction) -> Distribution:
     """Return what the word becomes at this ε, from walks that went far enough (``furthest_radius``)."""
-    rays = len(envelope.counts)
-    words, masses, _ = _pieces(envelope, epsilon, gamma)
-    met, places = np.unique(words, return_inverse=True)
-    sums = np.bincount(places, weights=masses, minlength=len(met))
+    rays, pieces = len(envelope.counts), envelope.pieces
+    masses = _masses(pieces, epsilon, gamma)
+    sums = np.bincount(pieces.places, weights=masses, minlength=len(pieces.met))
     # A ray meets a word at most once, so the squares of its pieces add up to the second moment.
-    squares = np.bincount(places, weights=masses * masses, minlength=len(met))
+    squares = np.bincount(pieces.places, weights=masses * masses, minlength=len(pieces.met))
     means = sums / rays
     errors = np.sqrt(np.maximum(squares / rays - means * means, 0.0) / max(rays - 1, 1))
-    order = np.lexsort((met, -means))
+    order = np.argsort(-means, kind="stable")  # the words that were met rise, so that ties go to the lowest
     order = order[means[order] > 0.0]
-    return Distribution(words=met[order], probabilities=means[order], standard_errors=errors[order])
+    return Distribution(words=pieces.met[order], probabilities=means[order], standard_errors=errors[order])
 
 
-def jackknife(envelope: Envelope, epsilon: float, gamma: GammaFunction, eta: float = ETA) -> tuple[float, Floats]:
+def jackknife(envelope: Envelope, epsilon: float, gamma: LengthFunction, eta: float = ETA) -> tuple[float, Floats]:
     """Return the standard errors of S_w and of the four entropies at this ε.
 
     Each is computed again without one group of rays after the other. The spread of these values is that of the estimate,
     made smaller by a known factor (Shao and Tu, The Jackknife and Bootstrap, 1995, section 2.3).
     """
-    rays = len(envelope.counts)
-    groups = min(GROUPS, rays)
+    rays, pieces = len(envelope.counts), envelope.pieces
+    groups, met = min(GROUPS, rays), len(pieces.met)
     if groups < 2:
         return math.nan, np.full(4, math.nan)
-    words, masses, owners = _pieces(envelope, epsilon, gamma)
-    met, places = np.unique(words, return_inverse=True)
     membership = np.arange(rays) * groups // rays
-    sums = np.bincount(places * groups + membership[owners], weights=masses, minlength=len(met) * groups).reshape(len(met), groups)
-    left = np.maximum(sums.sum(axis=1, keepdims=True) - sums, 0.0)
-    only_here = (np.count_nonzero(sums, axis=1) == 1)[:, None] & (sums > 0.0)
-    left[only_here] = 0.0  # what is left of such words is rounding
-    left /= rays - np.bincount(membership, minlength=groups)
-    falling = -np.sort(-left, axis=0)
-    reached = np.cumsum(falling, axis=0) >= (1.0 - eta) * (1.0 - 1e-12)
-    support = np.where(reached.any(axis=0), reached.argmax(axis=0) + 1, len(met))
-    shannon = -(falling * np.log2(np.where(falling > 0.0, falling, 1.0))).sum(axis=0)
-    collision, top = -np.log2(np.square(falling).sum(axis=0)), -np.log2(falling[0])
-    values = np.column_stack([support, np.log2(np.count_nonzero(falling, axis=0)), shannon, collision, top])
-    errors: Floats = np.sqrt((groups - 1) / groups * np.square(values - values.mean(axis=0)).sum(axis=0))
+    places = membership[pieces.owners] * met + pieces.places
+    sums = np.bincount(places, weights=_masses(pieces, epsilon, gamma), minlength=groups * met).reshape(groups, met)
+    sums = sums[:, sums.any(axis=0)]  # at a large ε most words that were met have nothing
+    left = np.maximum(sums.sum(axis=0) - sums, 0.0)
+    left[(np.count_nonzero(sums, axis=0) == 1) & (sums > 0.0)] = 0.0  # what is left of such words is rounding
+    left /= (rays - np.bincount(membership, minlength=groups))[:, None]
+    falling = np.sort(left, axis=1)[:, ::-1]
+    reached = np.cumsum(falling, axis=1) >= (1.0 - eta) * (1.0 - 1e-12)
+    support = np.where(reached.any(axis=1), reached.argmax(axis=1) + 1, met)
+    shannon = -(left * np.log2(np.where(left > 0.0, left, 1.0))).sum(axis=1)
+    collision, top = -np.log2(np.square(left).sum(axis=1)), -np.log2(falling[:, 0])
+    values = np.stack([support, np.log2(np.count_nonzero(left, axis=1)), shannon, collision, top])
+    errors: Floats = np.sqrt((groups - 1) / groups * np.square(values - values.mean(axis=1, keepdims=True)).sum(axis=1))
     return float(errors[0]), errors[1:]
 
 
-def _pieces(envelope: Envelope, epsilon: float, gamma: GammaFunction | ChiFunction) -> tuple[Ids, Floats, Ids]:
-    """Return the words of all pieces of all rays, how likely a ray's length ends in them, and the rays they belong to."""
-    rays = len(envelope.counts)
-    owners = np.repeat(np.arange(rays), envelope.counts)
-    reached = gamma(epsilon * envelope.radii)
-    last = np.ones(len(owners), dtype=bool)
-    last[:-1] = owners[1:] != owners[:-1]
-    until = np.ones(len(owners))
-    until[~last] = reached[np.flatnonzero(~last) + 1]
-    first = np.ones(rays)  # a ray without breakpoints never leaves the first cell
-    starts = np.cumsum(envelope.counts) - envelope.counts
-    some = envelope.counts > 0
-    first[some] = reached[starts[some]]
-    words = np.concatenate([np.full(rays, envelope.start, dtype=np.int64), envelope.winners])
-    return words, np.concatenate([first, until - reached]), np.concatenate([np.arange(rays), owners])
+def _masses(pieces: Pieces, epsilon: float, gamma: LengthFunction) -> Floats:
+    """Return how likely a ray's length ends in each piece."""
+    reached = gamma(epsilon * pieces.begins)
+    masses: Floats = np.ones(len(reached))
+    masses[~pieces.last] = reached[1:][~pieces.last[:-1]]
+    return masses - reached

@@ -18,9 +18,11 @@ import numpy as np
 
 from deniable.audit.draws import Draws
 from deniable.calibration.calibration import Calibration
+from deniable.calibration.gamma import GammaFunction
 from deniable.calibration.measure import GRID_VALUES, Report
+from deniable.calibration.rays import Envelope
 from deniable.calibration.results import Memory, Store, calibration_folder, words_digest
-from deniable.calibration.statistics import ETA, GROUPS, Distribution, distribution_of, jackknife, pieces_of_draws
+from deniable.calibration.statistics import ETA, GROUPS, Distribution, jackknife, output_distribution
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Floats, Ids
@@ -154,10 +156,11 @@ def tabulate(
         stays=np.asarray(arrays["stays"]),
         errors=np.asarray(arrays["errors"]),
         folder=folder if keep else None,
-        **{
-            name: np.asarray(arrays[name]) if walks else None
-            for name in ("distinct", "support", "entropies", "support_errors", "entropy_errors")
-        },
+        distinct=np.asarray(arrays["distinct"]) if walks else None,
+        support=np.asarray(arrays["support"]) if walks else None,
+        entropies=np.asarray(arrays["entropies"]) if walks else None,
+        support_errors=np.asarray(arrays["support_errors"]) if walks else None,
+        entropy_errors=np.asarray(arrays["entropy_errors"]) if walks else None,
     )
 
 
@@ -179,7 +182,7 @@ class _Table:
         self._embedding, self._mechanism, self._grid, self._draws, self._eta = embedding, mechanism, grid, draws, eta
         self._made = [mechanism(embedding, epsilon=epsilon) for epsilon in grid.tolist()]
         self.exact = isinstance(self._made[0], ExactSums)
-        self._first = first_of_each(embedding)
+        self._first, self._length = first_of_each(embedding), GammaFunction(1)
 
     def rows(self, ids: Ids) -> dict[str, Any]:
         """Return the columns of the store for these words."""
@@ -228,9 +231,10 @@ class _Table:
         stays = released == own
         numbers: dict[str, Any] = {"stays": stays.mean(), "errors": stays.std(ddof=min(1, len(stays) - 1)) / np.sqrt(len(stays))}
         if self._eta is not None:
-            pieces = pieces_of_draws(released)
-            found = distribution_of(pieces)
-            support_error, entropy_errors = jackknife(pieces, self._eta)
+            # A draw is a ray that turns into its word at once: then the same arithmetic serves both.
+            draws = Envelope(start=own, counts=np.ones_like(released), winners=released, radii=np.zeros(len(released)))
+            found = output_distribution(draws, 1.0, self._length)
+            support_error, entropy_errors = jackknife(draws, 1.0, self._length, self._eta)
             numbers |= {"support": found.support(self._eta), "entropies": found.entropies(), "distinct": len(found.words)}
             numbers |= {"support_errors": support_error, "entropy_errors": entropy_errors}
         return numbers

@@ -29,5 +29,5 @@ def averages_figure(compared: list[list[Averages]]) -> Figure:
     below.set_ylabel("average S_w (words)")
     below.set_ylim(bottom=0)
     epsilon_axis(below, [row.epsilon for rows in compared for row in rows])
-    above.legend()
+    figure.legend(loc="outside lower center", ncols=1)
     return figure

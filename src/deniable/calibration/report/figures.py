@@ -106,7 +106,7 @@ def geometry_figure(*found: Geometry) -> Figure:
         panel.set_xticks(places, [f"{k:,}" for k in each.neighbours], rotation=45)
         panel.set_title(f"{drawable(each.embedding, longest=28)}, {each.words:,} words")
         panel.set_xlabel("k")
-        panel.set_ylim(bottom=0)
+    axes[0][0].set_ylim(bottom=0)  # once all is drawn: the panels share the axis, and a limit ends its growing
     axes[0][0].set_ylabel("distance to the k-th neighbour")
     axes[0][0].legend(fontsize=7.5)
     return figure
