@@ -13,20 +13,20 @@ draws, which the paper takes for S_w. **S_w** is by its definition the number of
 of what 1,000 directions meet: S_w may exceed 1,000, since a direction passes several words.
 """
 
-SPEED = """An exact draw says which word is released for one word, one direction and one ε. Direct simulation searches the nearest word once for
-each; a ray gives all ε of a direction at once. The rates are for a sweep of ten ε. “N_w only” looks for the end of the word's own
+SPEED = """An exact draw says which word is released for one word, one direction and one ε. Direct simulation searches the nearest word
+once for each; a ray gives all ε of a direction at once. The rates are for a sweep of ten ε. “N_w only” looks for the end of the word's own
 cell: it says whether the word stays, not what it becomes.
 """
 
 COMPARED = """The paper says of 50 and 300 dimensions of GloVe that they “provide the same level of average case guarantees (at *different*
-values of ε)”. The curves below have the same shape, shifted in ε. But the averages hide two things. The number of words matters as much
-as the dimension: cut down to the words that both embeddings have, the same vectors leave words unchanged more often, because the words that
-stood around them are gone. And the worst word is not moved at all by what the average does: see the tables above.
+values of ε)”. The curves below have the same shape, shifted in ε. But the averages hide two things. The number of words
+matters too: cut down to the words that both embeddings have, the same vectors leave words unchanged more often, because words that stood
+around them are gone. And the worst word hardly moves with the average: see the tables above.
 """
 
 CLAIM = """The paper says of GloVe 50d: “at ε = 5, no word yields fewer than 300 distinct new words, and no word is ever returned more than
 500 times in the worst case”, and advises to choose ε by such worst cases. The advice is good; the sentence is not true of the
-published file. It reads like what a histogram with a linear scale shows: the words in question are too few to be seen in it.
+published file. The words in question are so few that a histogram with a linear scale does not show them.
 """
 
 REPEAT = """## How it is repeated
@@ -42,6 +42,6 @@ python scripts/examine_embedding.py glove-6b-50d found-50d.npz --claim 5 -o docs
 python scripts/make_calibration_page.py
 ```
 
-`measure_embedding.py` and `examine_embedding.py` are run for each of the three embeddings. A stopped `measure_embedding.py` goes on where it
-was. The directions come from a public seed, so the numbers come out the same on every machine; times do not.
+`measure_embedding.py` and `examine_embedding.py` are run for each of the three embeddings. A stopped `measure_embedding.py` goes on
+where it was. The directions come from a public seed, so the numbers come out the same on every machine; times do not.
 """

@@ -50,13 +50,14 @@ def main() -> None:
     embedding = Embedding.open(options.embedding)
     summary: dict[str, Any] = json.loads(options.found.with_suffix(".json").read_text(encoding="utf-8"))
     values = np.load(options.found, allow_pickle=False)
-    if len(values["n_w"]) != len(embedding):
-        raise SystemExit(f"{options.found} is of {len(values['n_w']):,} words, {options.embedding} has {len(embedding):,}")
-    rows = np.unique(np.linspace(0, len(embedding) - 1, _SPREAD_WORDS).astype(np.int64))
-    some = calibrate(embedding, rays=summary["rays"], ids=rows, keep=False)
+    if summary["words"] != len(embedding):
+        raise SystemExit(f"{options.found} is of {summary['words']:,} words, {options.embedding} has {len(embedding):,}")
+    measured = values["measured"] if "measured" in values else np.arange(len(embedding))
+    some = calibrate(embedding, rays=summary["rays"], ids=_spread(measured))
     content: dict[str, Any] = {
         "title": options.title,
         "words": len(embedding),
+        "words_measured": len(measured),
         "dimension": embedding.dimension,
         "fingerprint": embedding.fingerprint,
         "rays": summary["rays"],
@@ -68,10 +69,10 @@ def main() -> None:
         "largest_memory_bytes": summary["largest_memory_bytes"],
         "table": _table(summary, values, some),
         "outputs": asdict(sample_outputs(some)),
-        "all_words": _largest_for_all(embedding, values["n_w"], summary["rays"]),
+        "all_words": _largest_for_all(embedding, values["n_w"], some) if len(measured) == len(embedding) else None,
     }
     if options.claim is not None:
-        content["claim"] = _claim(embedding, options.claim, values, summary["rays"])
+        content["claim"] = _claim(embedding, options.claim, measured, values, summary["rays"])
     lines = [f"{json.dumps(key)}: {_compact(value)}" for key, value in content.items()]
     options.output.write_text("{" + ",\n".join(lines) + "}\n", encoding="utf-8")
 
@@ -80,6 +81,11 @@ def _compact(value: Any) -> str:
     """Return JSON with five digits, and a line for each ε of a table."""
     rounded = json.loads(json.dumps(value), parse_float=lambda text: float(f"{float(text):.5g}"))
     return json.dumps(rounded, ensure_ascii=False, separators=(",", ":")).replace('},{"average"', '},\n{"average"')
+
+
+def _spread(ids: Ids) -> Ids:
+    """Return some of the words, evenly."""
+    return ids[np.unique(np.linspace(0, len(ids) - 1, min(_SPREAD_WORDS, len(ids))).astype(np.int64))]
 
 
 def _table(summary: dict[str, Any], values: Any, some: RayCalibration) -> list[dict[str, Any]]:
@@ -98,29 +104,30 @@ def _table(summary: dict[str, Any], values: Any, some: RayCalibration) -> list[d
     return rows
 
 
-def _largest_for_all(embedding: Embedding, shares: Any, rays: int) -> dict[str, float]:
+def _largest_for_all(embedding: Embedding, shares: Any, some: RayCalibration) -> dict[str, float]:
     """Return the largest ε at which no word stays itself in more than half of the cases, to five digits.
 
     N_w grows with ε. So only words that stay more often at the first measured ε where any does have to be looked at again.
     """
     first = int(np.argmax((shares > MOST_UNCHANGED).any(axis=0)))
     worst = np.flatnonzero(shares[:, first] > MOST_UNCHANGED - 0.01)  # they were rounded
-    found = choose(calibrate(embedding, rays=rays, ids=worst, keep=False), Targets(max_unchanged=MOST_UNCHANGED))
-    return {"epsilon": found.epsilon, "worst": float(found.unchanged.max()), "words_looked_at": len(worst)}
+    found = choose(calibrate(embedding, rays=some.rays, ids=worst, keep=False), Targets(max_unchanged=MOST_UNCHANGED))
+    average, _ = average_unchanged(some.radii, found.epsilon, some.length)
+    return {"epsilon": found.epsilon, "worst": float(found.unchanged.max()), "average": average, "words_looked_at": len(worst)}
 
 
-def _claim(embedding: Embedding, epsilon: float, values: Any, rays: int) -> dict[str, Any]:
+def _claim(embedding: Embedding, epsilon: float, measured: Ids, values: Any, rays: int) -> dict[str, Any]:
     """Return how the paper's sentence fares at this ε."""
     place = int(np.flatnonzero(values["epsilons"] == epsilon)[0])
     shares, fewest = values["n_w"][:, place].astype(np.float64), FEWEST_DISTINCT * rays // 1000
-    suspects = np.flatnonzero(shares > SUSPECT)
+    suspects = measured[shares > SUSPECT]
     walked = calibrate(embedding, rays=rays, ids=suspects, epsilons=np.array([epsilon]), walks=True, keep=False)
     unchanged, distinct = np.zeros(len(embedding)), np.full(len(embedding), rays)
     assert walked.distinct is not None
     unchanged[walked.ids], distinct[walked.ids] = walked.unchanged(epsilon)[0], walked.distinct[:, 0]
     too_often, too_few = unchanged > MOST_UNCHANGED, distinct < fewest
     exposed = np.flatnonzero(too_often | too_few)
-    calm = shares[values["ids"]] <= SUSPECT
+    calm = shares[np.searchsorted(measured, values["ids"])] <= SUSPECT
     sampled = values["distinct"][calm, place]
     return {
         "epsilon": epsilon,
@@ -161,7 +168,7 @@ def _described(embedding: Embedding, ids: Ids, unchanged: Floats, distinct: Ids)
 
 def _why(embedding: Embedding, exposed: Ids) -> dict[str, dict[str, float]]:
     """Return the median norm and distance to the nearest word, of the exposed words and of words spread evenly."""
-    spread = np.setdiff1d(np.linspace(0, len(embedding) - 1, _SPREAD_WORDS).astype(np.int64), exposed)
+    spread = np.setdiff1d(_spread(np.arange(len(embedding))), exposed)
     return {
         name: {"norm": float(np.median(_norms(embedding, ids))), "nearest_at": float(np.median(_nearest(embedding, ids)))}
         for name, ids in (("exposed", exposed), ("others", spread))
@@ -180,14 +187,25 @@ def _nearest(embedding: Embedding, ids: Ids) -> Floats:
 
 
 def _protected(embedding: Embedding, exposed: Ids, epsilon: float, rays: int) -> dict[str, Any]:
-    """Return what the exposed words have once others stand in for them; everything else is as it was."""
-    safe = protect(embedding, exposed)
-    after = calibrate(safe, rays=rays, ids=exposed, epsilons=np.array([epsilon]), walks=True, keep=False)
-    assert after.distinct is not None
+    """Return what the exposed words have once others stand in for them; everything else is as it was.
+
+    Not every word was looked at, or walked: a word that was to stand in and is exposed itself is protected too.
+    """
+    fewest, known = FEWEST_DISTINCT * rays // 1000, exposed
+    while True:
+        safe = protect(embedding, known)
+        after = calibrate(safe, rays=rays, ids=exposed, epsilons=np.array([epsilon]), walks=True, keep=False)
+        assert after.distinct is not None
+        unchanged, distinct = after.unchanged(epsilon)[0], after.distinct[:, 0]
+        missed = after.ids[(unchanged > MOST_UNCHANGED) | (distinct < fewest)]
+        if not len(missed):
+            break
+        known = np.union1d(known, safe.stands_in(missed))
     return {
         "words": len(exposed),
-        "largest_unchanged": float(after.unchanged(epsilon)[0].max()),
-        "fewest_distinct": int(after.distinct.min()),
+        "found_on_the_way": len(known) - len(exposed),
+        "largest_unchanged": float(unchanged.max()),
+        "fewest_distinct": int(distinct.min()),
         "largest_released_as_itself": float(stays_itself(Multivariate(safe, epsilon=epsilon), exposed, rays=rays).max()),
     }
 

@@ -59,6 +59,11 @@ def _ratio(benchmark: Found, other: str) -> float:
     return float(rates["rays, walked"] / rates[other])
 
 
+def _looked_at(found: Found) -> str:
+    measured, words = found["words_measured"], found["words"]
+    return f"all {words:,} words" if measured == words else f"{measured:,} random words (of {words:,})"
+
+
 def _at(found: Found, epsilon: float) -> Found:
     row: Found = next(row for row in found["table"] if row["epsilon"] == epsilon)
     return row
@@ -75,26 +80,29 @@ def _gigabytes(size: float) -> str:
 def _short(read: dict[str, Found]) -> str:
     large, wide, claim, benchmark = read["50d"], read["300d"], read["50d"]["claim"], read["benchmark"]
     faster = " and ".join(f"{_ratio(benchmark, name):,.0f} times {title}" for name, (title, _) in TARGETS.items())
+    known = [each for each in (large, wide) if each["all_words"] is not None]
     both = " and ".join(
-        f"{each['all_words']['epsilon']:.3g} in {each['dimension']} dimensions" for each in (large, wide) if each["all_words"] is not None
+        f"{each['all_words']['epsilon']:.3g} in {each['dimension']} dimensions (average N_w {_share(each['all_words']['average'])})"
+        for each in known
     )
+    frequent = "*, *".join(word["word"] for word in claim["frequent"][:6])
+    average = _at(large, claim["epsilon"])["average"]
     return f"""## In short
 
-- N_w of all {large["words"]:,} words at every ε, with {large["rays"]:,} directions each, took {_minutes(large["seconds_for_n_w"])} on
-  {large["machine"]} and {_gigabytes(large["largest_memory_bytes"])} of memory. Rays make exact draws at {faster}.
+- N_w of {_looked_at(large)} at every ε, with {large["rays"]:,} directions each, took {_minutes(large["seconds_for_n_w"])} and
+  {_gigabytes(large["largest_memory_bytes"])} of memory on {large["machine"]}. Exact draws come {faster} as fast.
 - “At ε = {claim["epsilon"]:g} no word yields fewer than 300 distinct words and none is returned more than 500 times” does **not** hold for
-  {claim["either"]:,} of the {large["words"]:,} words of GloVe 6B 50d, among them *{"*, *".join(w["word"] for w in claim["frequent"][:6])}*.
-  `--protect` mends it.
-- The largest ε at which *no* word stays itself in more than half of the cases is {both}, where hardly anything of a text is left. A
-  worst case over all words needs protection of the few isolated ones.
-- An average says little: at ε = {claim["epsilon"]:g} in 50 dimensions the average word stays in {_at(large, claim["epsilon"])["average"]:.1%} of
-  the cases, the worst always.
+  {claim["either"]:,} of {_looked_at(large)} of GloVe 6B 50d, among them *{frequent}*. `--protect` mends it.
+- The largest ε at which *no* word stays itself in more than half of the cases is {both}.
+  A useful ε whose worst case holds needs protection of the few isolated words.
+- An average says little: at ε = {claim["epsilon"]:g} in 50 dimensions the average word stays in {average:.1%} of the cases, the worst
+  always.
 """
 
 
 def _speed(benchmark: Found, large: Found) -> str:
     rates, projected = benchmark["draws_per_second"], benchmark["projected_seconds_for_all_words"]
-    words, dimension = benchmark["size"]
+    (words, dimension), epsilons, two = benchmark["size"], benchmark["epsilons"], f"{benchmark['threads']} threads"
     lines = ["## How fast", "", SPEED, "| | exact draws a second | x FAISS IndexFlatL2 | x blocked NumPy |", "|---|--:|--:|--:|"]
     for name, rate in rates.items():
         label = {"faiss, direct": "FAISS IndexFlatL2, direct", "numpy, direct": "blocked NumPy, direct"}.get(name, name)
@@ -103,22 +111,24 @@ def _speed(benchmark: Found, large: Found) -> str:
     for name, (title, wanted) in TARGETS.items():
         ratio = _ratio(benchmark, name)
         verdicts.append(f"{wanted:,} times {title}: **{'met' if ratio >= wanted else 'missed'}** ({ratio:,.0f} times, with walks)")
+    memory, many = _gigabytes(large["largest_memory_bytes"]), f"{large['threads']} threads"
     lines += [
         "",
-        f"{words:,} words x {dimension} dimensions, {benchmark['rays']:,} directions, {len(benchmark['epsilons'])} values of ε from "
-        f"{min(benchmark['epsilons']):g} to {max(benchmark['epsilons']):g}; {benchmark['machine']}, {benchmark['threads']} threads, shared with "
-        "other work; contestants in turn, the median of three rounds. The targets were " + " and ".join(verdicts) + ".",
+        f"{words:,} words x {dimension} dimensions, {benchmark['rays']:,} directions, {len(epsilons)} values of ε from "
+        f"{min(epsilons):g} to {max(epsilons):g}; {benchmark['machine']}, {two}, shared with other work; contestants in turn, the "
+        f"median of three rounds. The targets were {' and '.join(verdicts)}.",
         "",
-        f"| the whole vocabulary, {large['rays']:,} directions | time | memory |",
+        f"| the whole vocabulary, {benchmark['rays']:,} directions | time | memory |",
         "|---|--:|--:|",
-        f"| N_w, projected, {benchmark['threads']} threads | {_minutes(projected['N_w only'])} | |",
-        f"| N_w and S_w at ten ε, projected, {benchmark['threads']} threads | {_minutes(projected['walked'])} | |",
-        f"| N_w, measured, {large['threads']} threads | {_minutes(large['seconds_for_n_w'])} | {_gigabytes(large['largest_memory_bytes'])} |",
-        f"| S_w at {len(large['table'])} ε of {large['sampled_words']:,} words, measured, {large['threads']} threads | "
+        f"| N_w at every ε, projected, {two} | {_minutes(projected['N_w only'])} | |",
+        f"| every draw at ten ε, projected, {two} | {_minutes(projected['walked'])} | |",
+        f"| N_w at every ε, measured, {many} | {_minutes(large['seconds_for_n_w'])} | {memory} |",
+        f"| S_w and its error at {len(large['table'])} ε of {large['sampled_words']:,} words, measured, {many} | "
         f"{_minutes(large['seconds_for_s_w_of_the_sample'])} | |",
         "",
         f"The measured run was on {large['machine']}. N_w is kept as one number for each word and direction, "
-        f"{_gigabytes(4 * large['words'] * large['rays'])} on the disk, from which N_w at any other ε is read off.",
+        f"{_gigabytes(4 * large['words'] * large['rays'])} on the disk, from which N_w at any other ε is read off. The memory counts "
+        "what of this file is mapped.",
         "",
     ]
     return "\n".join(lines)
@@ -133,8 +143,8 @@ def _section(found: Found, name: str) -> str:
     lines = [
         f"## {found['title']}",
         "",
-        f"{found['words']:,} words, fingerprint `{found['fingerprint'][:12]}`, {found['rays']:,} directions. N_w is over all words; distinct words and "
-        f"S_w are over {walked}.",
+        f"{found['words']:,} words, fingerprint `{found['fingerprint'][:12]}`, {found['rays']:,} directions. "
+        f"N_w is over {_looked_at(found)}; distinct words and S_w are over {walked}.",
         "",
         "| ε | average N_w | median | 95 % | 99 % | worst | words above ½ | average distinct | fewest | under 300 | average S_w |",
         "|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
@@ -148,18 +158,20 @@ def _section(found: Found, name: str) -> str:
     errors = max(row["error_of_average"] for row in found["table"])
     lines += [
         "",
-        f"The standard error of an average N_w is at most {errors:.4f}: all words share the directions, so it does not vanish with many words.",
+        f"The standard error of an average N_w is at most {errors:.4f}: all words share the directions, so it does not vanish with "
+        "many words.",
         "",
         f"![Histograms of N_w, distinct words and S_w](../figures/calibration-histograms-{name}.png)",
         "",
-        "The dashed lines are one half and 300. The heights are powers of ten: on a linear scale the words beyond the lines cannot be seen.",
+        "The dashed lines are one half and 300. The heights are powers of ten: on a linear scale the words beyond the lines can "
+        "hardly be seen.",
         "",
     ]
     return "\n".join(lines)
 
 
 def _share(value: float) -> str:
-    return "0" if value < 5e-7 else f"{value:.1e}" if value < 5e-4 else "> .9995" if 0.9995 <= value else f"{value:.3f}".lstrip("0")
+    return "0" if value < 5e-7 else f"{value:.1e}" if value < 5e-4 else "> .9995" if value >= 0.9995 else f"{value:.3f}".lstrip("0")
 
 
 def _side_by_side(large: Found, common: Found, wide: Found, geometry: Any) -> str:
@@ -228,54 +240,55 @@ def _outputs(*embeddings: Found) -> str:
 
 
 def _claim(found: Found) -> str:
-    claim = found["claim"]
-    why, mended, words = claim["why"], claim["protected"], found["words"]
-    ranks = ", ".join(f"{row['words']:,} of the first {row['up_to']:,}" for row in claim["by_rank"][:-1])
-    return "\n".join(
-        [
-            f"## “At ε = {claim['epsilon']:g} no word …”",
-            "",
-            CLAIM,
-            f"- **{claim['above_half']:,}** of {words:,} words ({claim['above_half'] / words:.2%}) are returned in more than half of the draws, "
-            f"{claim['unchanged_in_999_of_1000']:,} of them in 999 of 1,000 or more.",
-            f"- **{claim['too_few_distinct']:,}** words give fewer than 300 distinct words in 1,000 draws; {claim['either']:,} words miss one or the "
-            f"other. Distinct words were counted for the {claim['suspects']:,} words with N_w above {claim['suspect_above']:g}; of "
-            f"{claim['sampled_others']:,} random other words {_none(claim['sampled_others_with_too_few'])} fewer than 300 (the fewest: "
-            f"{claim['fewest_distinct_of_sampled_others']:,}).",
-            f"- They are not only rare words. The file is sorted by frequency: {ranks} words are among them.",
-            f"- **Why.** They lie alone. Their median distance to the nearest word is {why['exposed']['nearest_at']:.2f}, of other words "
-            f"{why['others']['nearest_at']:.2f}; their vectors are long, {why['exposed']['norm']:.2f} against {why['others']['norm']:.2f}. Noise of "
-            f"about {found['dimension']}/ε = {found['dimension'] / claim['epsilon']:.0f} in a random direction is mostly across the way to any "
-            "one neighbour, and a word without near neighbours stays the nearest.",
-            "",
-            "The most frequent of them:",
-            "",
-            *_words(claim["frequent"]),
-            "",
-            "Those that change least:",
-            "",
-            *_words(claim["worst"]),
-            "",
-            f"**Protection mends it.** With `deniable calibrate --max-unchanged 0.5 --min-distinct 300 --epsilon {claim['epsilon']:g} --protect "
-            f"nearest --as NAME` these {mended['words']:,} words go in as their nearest word that is not exposed. Computed again, the largest N_w "
-            f"among them is {mended['largest_unchanged']:.3f} and the fewest distinct words are {mended['fewest_distinct']:,}; none comes out as "
-            f"itself more often than {mended['largest_released_as_itself']:.3f}. All other words are as they were. "
-            "[The guarantee](../guarantee.md) then holds with the distance between the words that stand in.",
-            "",
-        ]
-    )
+    claim, words, dimension = found["claim"], found["words_measured"], found["dimension"]
+    often, few, mended, epsilon = claim["above_half"], claim["too_few_distinct"], claim["protected"], f"{claim['epsilon']:g}"
+    alone, others = claim["why"]["exposed"], claim["why"]["others"]
+    ranks = ", ".join(f"{row['words']:,} of them are among the first {row['up_to']:,}" for row in claim["by_rank"][:-1])
+    return f"""## “At ε = {epsilon} no word …”
+
+{CLAIM}
+- **{often:,}** of {_looked_at(found)} ({often / words:.2%}) are returned in more than half of the draws,
+  {claim["unchanged_in_999_of_1000"]:,} of them in 999 of 1,000 or more.
+- **{few:,}** words give fewer than 300 distinct words in 1,000 draws; {claim["either"]:,} words miss one or the other. Distinct words
+  were counted for the {claim["suspects"]:,} words with N_w above {claim["suspect_above"]:g}; of {claim["sampled_others"]:,} random
+  other words {_none(claim["sampled_others_with_too_few"])} fewer than 300 (the fewest: {claim["fewest_distinct_of_sampled_others"]:,}).
+- They are not only rare words. The file is sorted by frequency: {ranks} words.
+- **Why.** They lie alone. Their median distance to the nearest word is {alone["nearest_at"]:.2f}, of other words
+  {others["nearest_at"]:.2f}; their vectors are long, {alone["norm"]:.2f} against {others["norm"]:.2f}. Noise is about
+  {dimension}/ε = {dimension / claim["epsilon"]:.0f} long, but in a random direction: only about a {_part(dimension)} of it leads
+  towards any one neighbour, and a word without near neighbours stays the nearest.
+
+The most frequent of them:
+
+{_words(claim["frequent"])}
+
+Those that change least:
+
+{_words(claim["worst"])}
+
+**Protection mends it.** With `deniable calibrate --max-unchanged 0.5 --min-distinct 300 --epsilon {epsilon} --protect nearest --as NAME`
+these {mended["words"]:,} words go in as their nearest word that is not exposed. Computed again, the largest N_w among them is
+{mended["largest_unchanged"]:.3f} and the fewest distinct words are {mended["fewest_distinct"]:,}; none comes out as itself more often than
+in {mended["largest_released_as_itself"]:.1%} of the cases. All other words are as they were. [The guarantee](../guarantee.md) then holds
+with the distance between the words that stand in.
+"""
+
+
+def _part(dimension: int) -> str:
+    """Return in words the root of 1/n: the size of a coordinate of a random direction."""
+    return {50: "seventh", 300: "seventeenth"}[dimension]
 
 
 def _none(count: int) -> str:
     return "none had" if count == 0 else f"{count:,} had"
 
 
-def _words(rows: list[Found]) -> list[str]:
+def _words(rows: list[Found]) -> str:
     lines = ["| word | rank | N_w | distinct | nearest word at | norm |", "|---|--:|--:|--:|--:|--:|"]
-    return lines + [
-        f"| `{row['word']}` | {row['rank']:,} | {_share(row['unchanged'])} | {row['distinct']:,} | {row['nearest_at']:.2f} | {row['norm']:.2f} |"
-        for row in rows
-    ]
+    for row in rows:
+        numbers = f"{_share(row['unchanged'])} | {row['distinct']:,} | {row['nearest_at']:.2f} | {row['norm']:.2f}"
+        lines.append(f"| `{row['word']}` | {row['rank']:,} | {numbers} |")
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

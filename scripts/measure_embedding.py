@@ -2,8 +2,9 @@
 
     python scripts/measure_embedding.py glove-6b-50d --epsilon 3 --epsilon 5 --rays 1000 --sample 20000 -o found.npz
 
-N_w of all words at every ε comes from the first breakpoints, S_w and the distinct words of a random sample from whole walks. The
-.npz holds the values, the .json beside it the summary, the time and the memory. An interrupted run goes on where it was.
+N_w of all words at every ε comes from the first breakpoints, S_w and the distinct words of a random sample from whole walks. ``--only``
+looks at so many random words instead of all. The .npz holds the values, the .json beside it the summary, the time and the memory. An
+interrupted run goes on where it was.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import numpy as np
 from deniable import Embedding
 from deniable.calibration.measure import calibrate
 from deniable.calibration.statistics import unchanged
-from deniable.interfaces import Floats
+from deniable.interfaces import Floats, Ids
 from deniable.neighbours.threads import threads
 from deniable.progress import Progress
 
@@ -35,6 +36,7 @@ def main() -> None:
     parser.add_argument("--epsilon", type=float, action="append", required=True)
     parser.add_argument("--rays", type=int, default=1000)
     parser.add_argument("--sample", type=int, default=20_000, help="so many random words are walked for S_w")
+    parser.add_argument("--only", type=int, help="N_w of so many random words, for a quick look")
     parser.add_argument("--output", "-o", type=Path, required=True)
     options = parser.parse_args()
     embedding = Embedding.open(options.embedding)
@@ -44,18 +46,24 @@ def main() -> None:
 
     started = time.monotonic()
     with Progress(f"N_w of {embedding.name}", unit="words") as progress:
-        found = calibrate(embedding, rays=options.rays, report=progress.report)
+        measured = None if options.only is None else _some(embedding, options.only)
+        found = calibrate(embedding, rays=options.rays, ids=measured, report=progress.report)
     summary["seconds_for_n_w"] = round(time.monotonic() - started, 1)
+    summary["words_measured"] = len(found.ids)
     shares = np.empty((len(embedding), len(epsilons)))
     for start in range(0, len(found.ids), _WORDS_AT_ONCE):
         part = slice(start, start + _WORDS_AT_ONCE)
         shares[found.ids[part]] = unchanged(np.asarray(found.radii[part]), epsilons, found.length)[0]
-    summary["n_w"] = [_of_shares(embedding, column) | {"epsilon": float(e)} for e, column in zip(epsilons, shares.T, strict=True)]
+    looked_at = np.sort(found.ids)
+    shares = shares[looked_at]
+    summary["n_w"] = [
+        _of_shares(embedding, looked_at, column) | {"epsilon": float(e)} for e, column in zip(epsilons, shares.T, strict=True)
+    ]
 
     started = time.monotonic()
-    sample = np.sort(np.random.Generator(np.random.PCG64(4)).choice(len(embedding), min(options.sample, len(embedding)), replace=False))
+    sample = np.random.Generator(np.random.PCG64(4)).choice(looked_at, min(options.sample, len(looked_at)), replace=False)
     with Progress(f"S_w of {embedding.name}", unit="words") as progress:
-        walked = calibrate(embedding, rays=options.rays, ids=sample, epsilons=epsilons, walks=True, report=progress.report)
+        walked = calibrate(embedding, rays=options.rays, ids=np.sort(sample), epsilons=epsilons, walks=True, report=progress.report)
     summary["seconds_for_s_w_of_the_sample"] = round(time.monotonic() - started, 1)
     assert walked.distinct is not None and walked.support is not None  # noqa: PT018 - walks were asked for
     summary["sampled_words"] = len(walked.ids)
@@ -71,13 +79,23 @@ def main() -> None:
     ]
     summary["largest_memory_bytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     np.savez_compressed(
-        options.output, epsilons=epsilons, n_w=shares.astype(np.float16), ids=walked.ids, distinct=walked.distinct, support=walked.support
+        options.output,
+        epsilons=epsilons,
+        measured=looked_at,
+        n_w=shares.astype(np.float16),
+        ids=walked.ids,
+        distinct=walked.distinct,
+        support=walked.support,
     )
     options.output.with_suffix(".json").write_text(json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
 
 
-def _of_shares(embedding: Embedding, shares: Floats) -> dict[str, Any]:
-    exposed = np.flatnonzero(shares > 0.5)
+def _some(embedding: Embedding, count: int) -> Ids:
+    return np.sort(np.random.Generator(np.random.PCG64(5)).choice(len(embedding), min(count, len(embedding)), replace=False))
+
+
+def _of_shares(embedding: Embedding, ids: Ids, shares: Floats) -> dict[str, Any]:
+    exposed = ids[shares > 0.5]
     return {
         "average": float(shares.mean()),
         "median": float(np.median(shares)),

@@ -111,7 +111,8 @@ def expected_of(name: str, word: int, epsilon: float) -> Floats:
 
 @cache
 def measured(name: str, *, wrong: bool = False) -> Calibration:
-    return calibrate_mechanism(E, MECHANISMS[name][2 if wrong else 1], rays=DRAWS, epsilons=np.array(EPSILONS), walks=True)
+    _, right, other, _ = MECHANISMS[name]
+    return calibrate_mechanism(E, other if wrong else right, rays=DRAWS, epsilons=np.array(EPSILONS), walks=True)
 
 
 def off(found: Calibration, name: str) -> float:
@@ -154,17 +155,17 @@ def test_support_and_entropies_are_those_of_the_definition(name: str) -> None:
             allowed = TOO_FAR * float(found.entropy_errors[row, column, 1]) + 0.01
             assert abs(float(found.entropies[row, column, 1]) - shannon) < allowed
             assert found.distinct[row, column] <= (chances > 0.0).sum()
-            assert found.distinct[row, column] >= (chances * DRAWS > 20).sum()
+            assert found.distinct[row, column] >= (chances * DRAWS > 20).sum() - (found.method == "exact")  # rounded down
 
 
 @pytest.mark.parametrize("name", ["santext", "randomized-response", "custext", "vickrey"])
 def test_the_chosen_epsilon_meets_the_targets_by_definition_and_the_next_does_not(name: str) -> None:
     _, mechanism, _, expected = MECHANISMS[name]
-    targets = Targets(max_unchanged=0.6, quantile=6 / 7)
+    most, targets = 0.6, Targets(max_unchanged=0.6, quantile=6 / 7)
     choice = choose(calibrate_mechanism(E, mechanism, rays=DRAWS // 2), targets)
 
     def failing(epsilon: float) -> int:
-        return sum(float(expected(w, epsilon)[1 if w == 6 else w]) > targets.max_unchanged + slack for w in range(7))
+        return sum(float(expected(w, epsilon)[1 if w == 6 else w]) > most + slack for w in range(7))
 
     slack = 0.0 if name != "vickrey" else 0.03
     assert failing(choice.epsilon) <= 1

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
+import io
 import json
-import shutil
-import signal
 import subprocess
 import sys
-import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,10 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
-from deniable import Embedding
+from deniable import Embedding, Multivariate
+from deniable.calibration.measure import calibrate
+from deniable.calibration.quote import quoted
+from deniable.cli import main
 from deniable.embeddings import store
 
 
@@ -27,8 +29,35 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(*arguments: str, text: str | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "deniable", *arguments]
+@dataclass(frozen=True)
+class Ended:
+    """What a command left behind."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def run(*arguments: str) -> Ended:
+    """Run the command in this process, from the arguments to the exit code: starting Python anew takes longer than most of them."""
+    buffers = [io.BytesIO(), io.BytesIO()]
+    streams = [io.TextIOWrapper(buffer, encoding="utf-8", write_through=True) for buffer in buffers]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["deniable", *arguments])
+        patch.setattr(sys, "stdout", streams[0])
+        patch.setattr(sys, "stderr", streams[1])
+        try:
+            main()
+            code: Any = 0
+        except SystemExit as end:
+            code = end.code or 0
+    out, err = (buffer.getvalue().decode() for buffer in buffers)
+    return Ended(code, out, err)
+
+
+def privatized(text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run ``deniable privatize`` as a filter, which wants real pipes."""
+    command = [sys.executable, "-m", "deniable", "privatize", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False, input=text)
 
 
@@ -43,7 +72,7 @@ def test_targets_give_the_largest_epsilon_the_worst_words_and_a_receipt_that_quo
     answer = calibrated("--max-unchanged", "0.6", "--quantile", "0.9")
     assert answer["meets_the_targets"] is True
     assert answer["worst_words"][0]["word"] == "w7"
-    made = run("privatize", "--embedding", "small", "--max-unchanged", "0.6", "--quantile", "0.9", "--json", text="w1 w2\n")
+    made = privatized("w1 w2\n", "--embedding", "small", "--max-unchanged", "0.6", "--quantile", "0.9", "--json")
     assert made.returncode == 0, made.stderr
     receipt = json.loads(made.stderr[made.stderr.index("{") :])
     assert receipt["epsilon_per_word"] <= answer["epsilon"]
@@ -58,7 +87,7 @@ def test_exposed_words_are_protected_and_the_result_is_evaluated_again() -> None
     assert made["exposed_words_left"] == 0
     assert made["largest_unchanged"] <= 0.6
     assert 7 in Embedding.open("safe").protected
-    assert run("privatize", "--embedding", "safe", "--epsilon", "2", text="w7\n").stdout.strip() != ""
+    assert privatized("w7\n", "--embedding", "safe", "--epsilon", "2").stdout.strip() != ""
 
 
 def test_without_an_epsilon_protection_finds_the_one_at_which_few_words_need_it() -> None:
@@ -82,8 +111,27 @@ def test_without_targets_there_is_a_table_and_every_word_is_written(tmp_path: Pa
     assert not list(tmp_path.glob("*.partial"))
     table = pyarrow.parquet.read_table(tmp_path / "words.parquet")
     assert table.num_rows == 120 * 12
-    assert {"unchanged", "distinct", "support", "H0", "H1", "H2", "Hinf"} <= set(table.column_names)
+    assert {"unchanged", "unchanged_draws", "distinct", "support", "H0", "H1", "H2", "Hinf"} <= set(table.column_names)
+    counted, smooth = (np.asarray(table[name]) for name in ("unchanged_draws", "unchanged"))
+    assert abs(counted.mean() / 50 - smooth.mean()) < 0.05  # one draw for each of 50 rays
+    assert np.corrcoef(counted, smooth)[0, 1] > 0.9
     assert (tmp_path / "w.csv").read_text().count("\n") == 120 * 12 + 1
+
+
+def test_words_that_were_not_walked_have_no_spread_in_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deniable.cli.calibrate.WALKED_WORDS", 30)
+    answer = calibrated("--epsilon", "2", "--epsilon", "4", "--parquet", str(tmp_path / "words.parquet"), "--csv", str(tmp_path / "w.csv"))
+    assert answer["words_walked"] == 30
+    table = pyarrow.parquet.read_table(tmp_path / "words.parquet").to_pylist()
+    assert len(table) == 2 * 120
+    walked = [row for row in table if row["distinct"] is not None]
+    assert len(walked) == 2 * 30
+    assert all((row["support"] is None) == (row["H1_error"] is None) == (row["distinct"] is None) for row in table)
+    alone = calibrated("--all-walks", "--epsilon", "2", "--epsilon", "4", "--parquet", str(tmp_path / "all.parquet"))
+    assert "words_walked" not in alone
+    every = {(row["word"], row["epsilon"]): row for row in pyarrow.parquet.read_table(tmp_path / "all.parquet").to_pylist()}
+    assert all(every[row["word"], row["epsilon"]] == pytest.approx(row, abs=1e-8) for row in walked)  # walks end where 10⁻⁹ is left
+    assert (tmp_path / "w.csv").read_text().count(",,") > 0
 
 
 def test_a_list_of_words_and_a_sample_are_quick_looks(tmp_path: Path) -> None:
@@ -96,11 +144,15 @@ def test_a_list_of_words_and_a_sample_are_quick_looks(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (["--max-unchanged", "1e-9"], 1, "no ε"),
+        (["--max-unchanged", "1e-9"], 1, "meets the targets for every word"),
         (["--max-unchanged", "2"], 2, "max_unchanged"),
+        (["--max-unchanged", "1e-9", "--quantile", "0.99"], 1, "meets the targets for 99 % of the words"),
+        (["--min-distinct", "51"], 2, "50 rays give at most as many distinct words"),
+        (["--min-distinct", "121", "--rays", "200"], 2, "the embedding has 120 words"),
         (["--embedding", "absent"], 2, "absent"),
         (["--words", "EMPTY"], 2, "no word to calibrate"),
         (["--protect", "nearest"], 2, "--as"),
+        (["--protect", "magic", "--as", "safe", "--max-unchanged", "0.5"], 2, "must be nearest or unknown"),
         (["--epsilon", "0"], 2, "epsilon"),
         (["--rays", "0"], 2, "rays"),
         (["--report", "absent/page.html"], 1, "is not there"),
@@ -119,8 +171,26 @@ def test_what_cannot_be_done_is_one_clear_message(tmp_path: Path, arguments: lis
     assert "Traceback" not in failed.stderr
 
 
+def test_receipts_quote_n_w_and_s_w_after_any_run_over_all_words_and_never_fewer_rays(tmp_path: Path) -> None:
+    note = tmp_path / "embeddings" / "small" / "calibration.json"
+    calibrated("--max-unchanged", "0.6", "--quantile", "0.9")
+    first = json.loads(note.read_text())
+    assert first["rays"] == 100
+    for epsilon in (1.0, 2.2, 5.0):
+        found = quoted(Multivariate(Embedding.open("small"), epsilon=epsilon))
+        assert found is not None
+        assert found["support"] is not None
+        assert found["words_for_support"] == 120
+        assert found["at_epsilon"] <= 1.5 * epsilon  # as fine as before S_w came in
+    assert run("calibrate", "--embedding", "small", "--rays", "20", "--epsilon", "2", "--json", "-q").returncode == 0
+    assert json.loads(note.read_text()) == first
+    note.write_text("{")
+    calibrated("--max-unchanged", "0.6", "--quantile", "0.9")
+    assert json.loads(note.read_text()) == first
+
+
 def test_an_embedding_without_calibration_says_what_to_run() -> None:
-    failed = run("privatize", "--embedding", "small", "--max-unchanged", "0.5", text="w1\n")
+    failed = privatized("w1\n", "--embedding", "small", "--max-unchanged", "0.5")
     assert failed.returncode == 2
     assert "deniable calibrate --embedding small" in failed.stderr
 
@@ -142,7 +212,7 @@ def test_json_without_targets_writes_no_page_unless_asked(tmp_path: Path) -> Non
 
 def test_a_damaged_cache_is_one_clear_message(tmp_path: Path) -> None:
     calibrated("--max-unchanged", "0.6", "--quantile", "0.5")
-    (folder,) = (tmp_path / "embeddings" / "small" / "calibrations").iterdir()
+    (folder,) = (path for path in (tmp_path / "embeddings" / "small" / "calibrations").iterdir() if not (path / "distinct.npy").exists())
     with (folder / "radii.npy").open("r+b") as file:
         file.seek(-1, 2)
         file.write(b"?")
@@ -152,84 +222,42 @@ def test_a_damaged_cache_is_one_clear_message(tmp_path: Path) -> None:
     assert failed.stderr.count("\n") == 1
 
 
+STOPPED = """
+import os, signal
+from deniable.calibration.results import Store
+from deniable.cli import main
+
+append = Store.append
+
+def append_and_stop(self, **rows):
+    append(self, **rows)
+    os.kill(os.getpid(), signal.SIGINT)
+
+Store.append = append_and_stop
+signal.signal(signal.SIGINT, signal.default_int_handler)  # tests that run in the background ignore it
+main()
+"""
+"""The command, with a Ctrl-C after the first block of words, however busy the machine is."""
+
+
 def test_a_run_stopped_by_the_keyboard_is_continued_and_gives_the_same(home: Path) -> None:
-    vectors = np.random.default_rng(1).standard_normal((2000, 8))
-    store.save(Embedding([f"w{i}" for i in range(2000)], vectors), "larger")
-    command = [sys.executable, "-m", "deniable", "calibrate", "--embedding", "larger", "--rays", "1000", "--json", "--quiet"]
-    command += ["--max-unchanged", "0.9", "--quantile", "0.5"]
+    embedding = Embedding([f"w{i}" for i in range(700)], np.random.default_rng(1).standard_normal((700, 8)))
+    store.save(embedding, "larger")
+    command = ["calibrate", "--embedding", "larger", "--rays", "1000", "--json", "--max-unchanged", "0.9", "--epsilon", "2"]
+    command += ["--sample", "600"]  # three blocks of words
     folder = home / "embeddings" / "larger" / "calibrations"
-    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    until = time.monotonic() + 120
-    while not any(journal.stat().st_size for journal in folder.glob("*/journal.txt")) and time.monotonic() < until:
-        time.sleep(0.005)
-    running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=120)
-    assert running.returncode not in (0, None)
-    assert not out
-    assert "Traceback" not in err
+    stopped = subprocess.run([sys.executable, "-c", STOPPED, *command], capture_output=True, text=True, check=False)
+    assert stopped.returncode == 130
+    assert not stopped.stdout
+    assert "Traceback" not in stopped.stderr
     (journal,) = folder.glob("*/journal.txt")
     lines = journal.read_text().splitlines()
-    assert 0 < len(lines) < 8
-    continued = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert journal.read_text().splitlines()[: len(lines)] == lines
-    shutil.rmtree(folder)
-    anew = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert json.loads(continued.stdout) == json.loads(anew.stdout)
-
-
-@pytest.mark.parametrize(("name", "method"), [("santext", "exact"), ("randomized-response", "exact"), ("gaussian", "rays")])
-def test_another_mechanism_is_calibrated_and_then_used_to_release(name: str, method: str) -> None:
-    asked = ["--max-unchanged", "0.6", "--quantile", "0.9"]
-    chosen = ["--mechanism", name]
-    refused = run("privatize", "--embedding", "small", *chosen, *asked, text="w1 w2\n")
-    assert refused.returncode == 2
-    assert "is not calibrated for" in refused.stderr
-    answer = calibrated(*chosen, *asked)
-    assert (answer["mechanism"], answer["method"], answer["meets_the_targets"]) == (name, method, True)
-    made = run("privatize", "--embedding", "small", *chosen, *asked, "--json", text="w1 w2\n")
-    assert made.returncode == 0, made.stderr
-    receipt = json.loads(made.stderr[made.stderr.index("{") :])
-    assert 0.8 * answer["epsilon"] < receipt["epsilon_per_word"] <= answer["epsilon"]
-    assert receipt["calibration"]["words"] == 120
-
-
-def test_a_calibration_with_other_options_is_not_used() -> None:
-    calibrated("--mechanism", "tem", "--epsilon", "1", "--epsilon", "3")
-    asked = ["privatize", "--embedding", "small", "--mechanism", "tem", "--max-unchanged", "0.9", "--quantile", "0.9"]
-    assert run(*asked, text="w1\n").returncode == 0
-    other = run(*asked, "--mechanism-option", "beta=0.01", text="w1\n")
-    assert other.returncode == 2
-    assert "beta = 0.01" in other.stderr
-    plain = run("privatize", "--embedding", "small", "--max-unchanged", "0.9", text="w1\n")
-    assert "is not calibrated" in plain.stderr
-
-
-def test_the_page_says_how_it_was_measured_and_what_is_promised(home: Path) -> None:
-    page = home / "page.html"
-    command = ("--mechanism", "vickrey", "-O", "t=0.5", "--sample", "20", "-e", "1", "-e", "6", "-e", "30", "--report", str(page))
-    answer = calibrated(*command)
-    assert answer["parameters"] == {"t": 0.5, "noise": "multivariate"}
-    assert (answer["method"], len(answer["table"])) == ("simulation", 3)
-    text = page.read_text(encoding="utf-8")
-    assert "vickrey (t = 0.5, noise = multivariate)" in text
-    assert "the mechanism itself drew 100 times" in text
-    calibrated("--mechanism", "custext", "-O", "k=5", "--report", str(page))
-    text = page.read_text(encoding="utf-8")
-    assert "Nothing was drawn" in text
-    assert "Exposed: the cell of every word" in text
-    assert "d_χ" not in text
-
-
-def test_exposed_words_are_protected_under_another_mechanism() -> None:
-    answer = calibrated("--mechanism", "santext", "--max-unchanged", "0.6", "--epsilon", "4", "--protect", "nearest", "--as", "safe")
-    made = answer["protected"]
-    assert made["words_mapped"] >= 1
-    assert made["exposed_words_left"] == 0
-    assert made["largest_unchanged"] <= 0.6
-
-
-@pytest.mark.parametrize("wrong", [["--mechanism", "none"], ["--mechanism", "vickrey", "-O", "t=2"], ["-O", "t=0.5"]])
-def test_a_mechanism_that_cannot_be_is_one_line(wrong: list[str]) -> None:
-    made = run("calibrate", "--embedding", "small", *wrong)
-    assert made.returncode == 2
-    assert len(made.stderr.strip().splitlines()) == 1
+    assert len(lines) == 1
+    continued = run(*command)
+    assert continued.returncode == 0, continued.stderr
+    assert json.loads(continued.stdout)["words"] == 600
+    assert journal.read_text().splitlines()[:1] == lines
+    ids, radii = (np.load(journal.with_name(name)) for name in ("ids.npy", "radii.npy"))
+    anew = calibrate(embedding, rays=1000, ids=np.sort(ids), keep=False)
+    assert np.array_equal(ids, anew.ids)
+    assert np.array_equal(radii, anew.radii)

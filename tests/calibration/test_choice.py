@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import os
 from pathlib import Path
 
@@ -27,6 +28,12 @@ def folders(home: Path) -> list[Path]:
     return [path.parent for path in (home / "calibrations").rglob("journal.txt")]
 
 
+@functools.cache
+def counted() -> RayCalibration:
+    """Return a calibration with walks, made once."""
+    return calibrate(random_embedding(150, 6), rays=200, walks=True, keep=False)
+
+
 @pytest.mark.parametrize("quantile", [1.0, 0.9, 0.5])
 @pytest.mark.parametrize("most", [0.3, 0.5, 0.9])
 def test_the_chosen_epsilon_meets_the_target_and_a_little_more_does_not(most: float, quantile: float) -> None:
@@ -42,7 +49,7 @@ def test_the_chosen_epsilon_meets_the_target_and_a_little_more_does_not(most: fl
 
 @pytest.mark.parametrize("quantile", [1.0, 0.5])
 def test_distinct_words_are_met_by_the_chosen_epsilon_and_missed_a_little_above(quantile: float) -> None:
-    calibration = calibrate(random_embedding(300, 6), rays=200, walks=True)
+    calibration = counted()
     assert calibration.distinct is not None
     wanted = int(np.quantile(calibration.distinct[:, 5], 1.0 - quantile))
     targets = Targets(min_distinct=wanted, max_unchanged=0.9, quantile=quantile)
@@ -51,7 +58,7 @@ def test_distinct_words_are_met_by_the_chosen_epsilon_and_missed_a_little_above(
     for epsilon, enough in ((choice.epsilon, True), (choice.epsilon * 1.01, False)):
         again = calibrate(calibration.embedding, rays=200, epsilons=np.array([epsilon]), walks=True, keep=False)
         found = evaluate(again, epsilon, targets)
-        assert bool(len(found.failing) <= 300 - np.ceil(quantile * 300)) is enough
+        assert bool(len(found.failing) <= 150 - np.ceil(quantile * 150)) is enough
         if enough:
             assert choice.distinct is not None
             assert found.distinct is not None
@@ -60,7 +67,7 @@ def test_distinct_words_are_met_by_the_chosen_epsilon_and_missed_a_little_above(
 
 
 def test_an_epsilon_that_misses_the_target_on_all_words_is_not_returned(monkeypatch: pytest.MonkeyPatch) -> None:
-    calibration = calibrate(random_embedding(300, 6), rays=200, walks=True)
+    calibration = counted()
     assert calibration.distinct is not None
     targets = Targets(min_distinct=int(calibration.distinct[:, 5].min()))
     monkeypatch.setattr(refinement, "_failing", lambda *_: np.zeros(refinement._STEPS, dtype=np.int64))

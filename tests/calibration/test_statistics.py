@@ -45,6 +45,18 @@ def test_probabilities_on_a_line_are_those_of_the_laplace_distribution() -> None
     assert math.isclose(found.probabilities.sum(), 1.0)
 
 
+@pytest.mark.parametrize("epsilon", [1.0, 4.0, 20.0])
+def test_walking_further_than_an_epsilon_needs_changes_nothing(epsilon: float) -> None:
+    rays, gamma, ids = Rays(random_embedding(400, 6), rays=100), GammaFunction(6), np.array([0, 7, 9])
+    needed, more = (rays.envelopes(ids, furthest=furthest_radius(epsilon / times, gamma)) for times in (1.0, 50.0))
+    for short, far in zip(needed, more, strict=True):
+        first, second = output_distribution(short, epsilon, gamma), output_distribution(far, epsilon, gamma)
+        assert np.array_equal(first.words, second.words)
+        assert np.array_equal(first.probabilities, second.probabilities)
+        assert first.entropies() == second.entropies()
+        assert np.array_equal(jackknife(short, epsilon, gamma)[1], jackknife(far, epsilon, gamma)[1])
+
+
 def test_the_curve_agrees_with_direct_draws() -> None:
     embedding = random_embedding(400, 8)
     rays, gamma = Rays(embedding, rays=2000), GammaFunction(8)

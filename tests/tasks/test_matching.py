@@ -24,7 +24,7 @@ def test_the_average_is_that_of_real_draws(two_kinds: Embedding) -> None:
         stayed = Multivariate(two_kinds, epsilon=epsilon).perturb(words, SecureRandomness()) == words
         # Draws: a standard error below 0.0025. Rays: 40 words with 200 each, below 0.006.
         assert average.at(epsilon) == pytest.approx(float(stayed.mean()), abs=0.035)
-    assert (average.words, average.rays) == (40, 200)
+    assert average.source == "40 words of the vocabulary, 200 rays each"
 
 
 def test_the_inverse_leads_back_and_rises(two_kinds: Embedding) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 
 from deniable.calibration.calibration import Calibration
 from deniable.calibration.measure import RayCalibration, typical_epsilon
+from deniable.calibration.report.wording import most_words
 from deniable.calibration.statistics import unchanged
 from deniable.errors import InvalidParameter, TargetsNotMet
 from deniable.interfaces import Floats, Ids
@@ -41,6 +42,17 @@ class Targets:
             raise InvalidParameter("min_distinct", self.min_distinct, "must be a whole number of at least 1")
         if not 0.0 < self.quantile <= 1.0:
             raise InvalidParameter("quantile", self.quantile, "must be above 0 and at most 1 (all words)")
+
+    def check_within_reach(self, *, words: int, rays: int) -> None:
+        """Do nothing if a vocabulary of so many words and so many rays can give the distinct words that are asked for.
+
+        :raises InvalidParameter: otherwise.
+        """
+        if self.min_distinct is None or self.min_distinct <= min(words, rays):
+            return
+        if words < rays:
+            raise InvalidParameter("min_distinct", self.min_distinct, f"the embedding has {words:,} words, so no more can come out")
+        raise InvalidParameter("min_distinct", self.min_distinct, f"{rays:,} rays give at most as many distinct words; ask for more --rays")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,6 +175,6 @@ def _why_not(calibration: Calibration, targets: Targets) -> str:
     at = evaluate(calibration, smallest, Targets(max_unchanged=targets.max_unchanged, min_distinct=targets.min_distinct))
     named = ", ".join(calibration.embedding.words[i] for i in calibration.ids[at.failing[:5]])
     return (
-        f"no ε from {smallest:g} up meets the targets for {targets.quantile:.4g} of the words: at {smallest:g} still {len(at.failing):,} "
+        f"no ε from {smallest:g} up meets the targets for {most_words(targets.quantile)}: at {smallest:g} still {len(at.failing):,} "
         f"of {len(calibration.ids):,} miss them ({named} …); ask for less or for a smaller --quantile, or use --protect"
     )

@@ -8,32 +8,40 @@ from typing import Any
 import numpy as np
 
 from deniable.calibration.calibration import Calibration
+from deniable.calibration.measure import RayCalibration
+from deniable.calibration.statistics import unchanged_counts
 from deniable.records.publish import beside, publish
 
+ENTROPIES = ("H0", "H1", "H2", "Hinf")
 
-def write_words(calibration: Calibration, epsilons: list[float], *, csv: Path | None = None, parquet: Path | None = None) -> None:
+
+def write_words(
+    calibration: Calibration,
+    epsilons: list[float],
+    *,
+    walked: Calibration | None = None,
+    csv: Path | None = None,
+    parquet: Path | None = None,
+) -> None:
     """Write one row per word and ε: N_w with its error and, where walks were made, distinct words, S_w and entropies.
 
-    Each file appears whole or not at all.
+    ``unchanged_draws`` is the paper's N_w, where there are rays: how many of one draw per ray leave the word as it is. ``walked`` has
+    the walks of some of the words, if the calibration has none; they are missing for the others. Each file appears whole or
+    not at all.
     """
     import pyarrow
     import pyarrow.csv
     import pyarrow.parquet
 
-    tables = []
     names = [calibration.embedding.words[i] for i in calibration.ids.tolist()]
+    tables = []
     for epsilon in epsilons:
         means, errors = calibration.unchanged(epsilon)
         columns: dict[str, Any] = {"word": names, "epsilon": np.full(len(names), epsilon), "unchanged": means, "standard_error": errors}
-        at = np.flatnonzero(calibration.epsilons == epsilon)
-        if calibration.distinct is not None and calibration.support is not None and calibration.entropies is not None and len(at):
-            columns |= {"distinct": calibration.distinct[:, at[0]], "support": calibration.support[:, at[0]]}
-            columns |= {name: calibration.entropies[:, at[0], i] for i, name in enumerate(("H0", "H1", "H2", "Hinf"))}
-        if calibration.support_errors is not None and calibration.entropy_errors is not None and len(at):
-            columns |= {"support_error": calibration.support_errors[:, at[0]]}
-            columns |= {f"{name}_error": calibration.entropy_errors[:, at[0], i] for i, name in enumerate(("H0", "H1", "H2", "Hinf"))}
-        tables.append(pyarrow.table(columns))
-    table = pyarrow.concat_tables(tables)
+        if isinstance(calibration, RayCalibration):
+            columns["unchanged_draws"] = unchanged_counts(calibration.radii, epsilon, calibration.length.draws(calibration.rays))
+        tables.append(pyarrow.table(columns | _of_walks(calibration, walked or calibration, epsilon)))
+    table = pyarrow.concat_tables(tables, promote_options="default")  # walks may be missing at some ε
     for path, write in ((csv, pyarrow.csv.write_csv), (parquet, pyarrow.parquet.write_table)):
         if path is not None:
             target = path.resolve()
@@ -44,3 +52,21 @@ def write_words(calibration: Calibration, epsilons: list[float], *, csv: Path | 
             except OSError:
                 waiting.unlink(missing_ok=True)
                 raise
+
+
+def _of_walks(calibration: Calibration, walked: Calibration, epsilon: float) -> dict[str, Any]:
+    """Return the columns that only walks give, one value per word of the calibration."""
+    import pyarrow
+
+    at = np.flatnonzero(walked.epsilons == epsilon)
+    if walked.distinct is None or walked.support is None or walked.entropies is None or not len(at):
+        return {}
+    columns: dict[str, Any] = {"distinct": walked.distinct[:, at[0]], "support": walked.support[:, at[0]]}
+    columns |= {name: walked.entropies[:, at[0], i] for i, name in enumerate(ENTROPIES)}
+    if walked.support_errors is not None and walked.entropy_errors is not None:
+        columns |= {"support_error": walked.support_errors[:, at[0]]}
+        columns |= {f"{name}_error": walked.entropy_errors[:, at[0], i] for i, name in enumerate(ENTROPIES)}
+    rows = np.full(len(walked.embedding), -1, dtype=np.int64)
+    rows[walked.ids] = np.arange(len(walked.ids))
+    rows = rows[calibration.ids]
+    return {name: pyarrow.array(values[rows], mask=rows < 0) for name, values in columns.items()}

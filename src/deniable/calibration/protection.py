@@ -26,10 +26,7 @@ def protect(embedding: Embedding, exposed: Ids, *, by: By = "nearest", name: str
 
     :raises InvalidParameter: if all words are exposed, ``by`` is neither of the two, or the embedding is protected already.
     """
-    if by not in ("nearest", "unknown"):
-        raise InvalidParameter("protect", by, "must be nearest or unknown")
-    if embedding.protection is not None:
-        raise InvalidParameter("embedding", embedding.name, "is protected already; protect the embedding that it was made from")
+    check_protectable(embedding, by)
     exposed = np.unique(np.asarray(exposed, dtype=np.int64))
     if len(exposed) == len(embedding):
         raise InvalidParameter("exposed", "all words", "no word would be left to stand in for them; choose a smaller ε")
@@ -39,6 +36,17 @@ def protect(embedding: Embedding, exposed: Ids, *, by: By = "nearest", name: str
     return Embedding.from_checked(
         embedding.words, embedding.vectors, embedding.unknown, name=name or embedding.name, unknown_origin=embedding.unknown_origin, **known
     )
+
+
+def check_protectable(embedding: Embedding, by: str) -> None:
+    """Do nothing if words of this embedding can be protected in this way.
+
+    :raises InvalidParameter: if the way is not known, or the embedding is protected already.
+    """
+    if by not in ("nearest", "unknown"):
+        raise InvalidParameter("protect", by, "must be nearest or unknown")
+    if embedding.protection is not None:
+        raise InvalidParameter("embedding", embedding.name, "is protected already; protect the embedding that it was made from")
 
 
 def stays_itself(mechanism: Mechanism, ids: Ids, *, rays: int = 1000) -> Floats:

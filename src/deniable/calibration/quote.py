@@ -55,27 +55,29 @@ def stored_quote(mechanism: Mechanism) -> dict[str, Any] | None:
 
 def quoted(mechanism: Mechanism) -> dict[str, Any] | None:
     """Return what a receipt says of the words at the mechanism's ε: N_w and S_w, median, 95 % and worst; None if it is not known."""
-    content, epsilon = stored_quote(mechanism), mechanism.epsilon
+    content, epsilon = stored_quote(mechanism), float(mechanism.epsilon)
     place = None if content is None else next((i for i, row in enumerate(content["table"]) if row["epsilon"] >= epsilon), None)
     if content is None or place is None:
         return None
     row = content["table"][place]
-    around = [row] if row["epsilon"] == epsilon else content["table"][max(place - 1, 0) : place + 1]
     return {
         "at_epsilon": row["epsilon"],
         "unchanged": {key: row["unchanged"][key] for key in ("median", "95%", "worst")},
-        "support": _smaller(around, "support"),
-        "distinct_in_one_draw_per_ray": _smaller(around, "distinct"),
+        "support": _smaller(content["table"], epsilon, "support"),
+        "distinct_in_one_draw_per_ray": _smaller(content["table"], epsilon, "distinct"),
         "rays": content["rays"],
         "words": content["words"],
         "words_for_support": content.get("words_for_support"),
     }
 
 
-def _smaller(rows: list[dict[str, Any]], name: str) -> dict[str, float] | None:
-    if any(name not in row for row in rows):
+def _smaller(table: list[dict[str, Any]], epsilon: float, name: str) -> dict[str, float] | None:
+    """Return the smaller of the values at the nearest ε on both sides where they are known."""
+    below, above = ([row for row in table if name in row and side(row["epsilon"])] for side in (epsilon.__ge__, epsilon.__le__))
+    if not above:
         return None
-    return {key: min(row[name][key] for row in rows) for key in ("median", "95%", "worst")}
+    around = [*below[-1:], above[0]] if above[0]["epsilon"] != epsilon else above[:1]
+    return {key: min(row[name][key] for row in around) for key in ("median", "95%", "worst")}
 
 
 def largest_epsilon(mechanism: Mechanism, max_unchanged: float, quantile: float = 1.0) -> float:

@@ -27,6 +27,9 @@ ETA = 0.05
 GROUPS = 20
 """The errors of S_w and of the entropies come from leaving out one of so many groups of rays at a time."""
 
+_BEYOND = 1e-9
+"""Rays are walked until so much of the probability is left."""
+
 _VALUES_AT_ONCE = 1 << 22
 
 
@@ -77,7 +80,11 @@ def average_unchanged(radii: Floats, epsilon: float, gamma: LengthFunction) -> t
 
 def unchanged_counts(radii: Floats, epsilon: float, draws: Floats) -> Ids:
     """Return how many of the draws, one per ray, leave each word unchanged: the paper's N_w, per 1,000 with 1,000 rays."""
-    counts: Ids = (draws < epsilon * np.asarray(radii, dtype=np.float64)).sum(axis=1)
+    words, rays = radii.shape
+    counts, at_once = np.empty(words, dtype=np.int64), max(1, _VALUES_AT_ONCE // rays)
+    for start in range(0, words, at_once):
+        block = np.asarray(radii[start : start + at_once], dtype=np.float64)
+        counts[start : start + at_once] = (draws < epsilon * block).sum(axis=1)
     return counts
 
 
@@ -88,7 +95,7 @@ def distinct_words(envelope: Envelope, epsilon: float, draws: Floats) -> int:
 
 def furthest_radius(epsilon: float, gamma: LengthFunction, draws: Floats | None = None) -> float:
     """Return how far rays must be walked for this ε: beyond it lies 10⁻⁹ of the probability, and no draw."""
-    reach = gamma.quantile(1.0 - 1e-9)
+    reach = gamma.quantile(1.0 - _BEYOND)
     return max(reach, 0.0 if draws is None else float(draws.max())) * (1.0 + 1e-9) / epsilon
 
 
@@ -136,6 +143,7 @@ def jackknife(envelope: Envelope, epsilon: float, gamma: LengthFunction, eta: fl
 def _masses(pieces: Pieces, epsilon: float, gamma: LengthFunction) -> Floats:
     """Return how likely a ray's length ends in each piece."""
     reached = gamma(epsilon * pieces.begins)
+    reached[reached >= 1.0 - _BEYOND] = 1.0  # a ray may have been walked further for a smaller ε: the numbers are the same
     masses: Floats = np.ones(len(reached))
     masses[~pieces.last] = reached[1:][~pieces.last[:-1]]
     return masses - reached

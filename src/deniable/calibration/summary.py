@@ -68,7 +68,7 @@ def quote(whole: Calibration, epsilons: list[float], walked: Calibration | None 
         "method": whole.method,
         "rays": whole.rays,
         "words": len(whole.ids),
-        "words_for_support": None if walked is None else len(walked.ids),
+        "words_for_support": None if walked is None or walked.distinct is None else len(walked.ids),
         "eta": ETA,
         "table": rows,
     }

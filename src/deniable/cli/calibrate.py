@@ -66,6 +66,7 @@ def calibrate(
 
     from deniable.calibration.choice import Targets, choose, choose_for_protection
     from deniable.calibration.choice import evaluate as evaluated
+    from deniable.calibration.protection import check_protectable
     from deniable.cli.calibration_report import check_known, write_report
     from deniable.cli.mechanism import parsed
     from deniable.embeddings.embedding import Embedding
@@ -90,6 +91,9 @@ def calibrate(
         figures.mkdir(parents=True, exist_ok=True)
     opened = Embedding.open(embedding)
     selected(opened, epsilon=1.0)  # wrong options are refused before anything is measured
+    targets.check_within_reach(words=len(opened), rays=rays)
+    if protect is not None:
+        check_protectable(opened, protect)
     for public in word or ():
         check_known(opened, public)
     if report is None and not aimed and not as_json:
@@ -109,8 +113,8 @@ def calibrate(
         choice = choose(calibration, targets)
     drawn = report is not None or figures is not None
     walked = calibration
-    if not walks and (drawn or not aimed):
-        walked = _walked(calibration, choice, epsilons, quiet=quiet)
+    if not walks and (drawn or not aimed or ids is None):
+        walked = _walked(calibration, choice if drawn else None, epsilons, whole=ids is None, quiet=quiet)
     shown = epsilons or ([choice.epsilon] if choice and not walks else walked.epsilons.tolist())
     answer = _answer(calibration, choice, shown, walked)
     if protect is not None and choice is not None and save_as is not None:
@@ -120,7 +124,7 @@ def calibrate(
     if csv is not None or parquet is not None:
         from deniable.calibration.export import write_words
 
-        write_words(calibration, shown, csv=csv, parquet=parquet)
+        write_words(calibration, shown, walked=walked, csv=csv, parquet=parquet)
     if drawn:
         answer |= write_report(
             calibration, walked, choice, epsilons, report=report, folder=figures, words=word or [], sentences=example or [], quiet=quiet
@@ -160,14 +164,20 @@ def _run(embedding: Embedding, mechanism: Selected, ids: Ids | None, rays: int, 
         return calibrate_mechanism(embedding, mechanism, rays=rays, ids=ids, epsilons=grid, walks=walks, report=progress.report)
 
 
-def _walked(calibration: Calibration, choice: Choice | None, epsilons: list[float], *, quiet: bool) -> Calibration:
-    """Return S_w of a sample of the words, at the values of ε asked for or at ones that cover the calibration."""
+def _walked(calibration: Calibration, choice: Choice | None, epsilons: list[float], *, whole: bool, quiet: bool) -> Calibration:
+    """Return S_w of a sample of the words, at the values of ε asked for, and at ones that cover a calibration of all words."""
     import numpy as np
+
+    from deniable.calibration.measure import RayCalibration
 
     count = min(DRAWN_WORDS if calibration.method == "simulation" else WALKED_WORDS, len(calibration.ids))
     ids = np.random.Generator(np.random.PCG64(4)).choice(np.sort(calibration.ids), count, replace=False)
-    grid = epsilons or sorted({*calibration.span(GRID_VALUES), *([choice.epsilon] if choice is not None else [])})
-    return _run(calibration.embedding, calibration.mechanism, np.sort(ids), calibration.rays, np.array(grid), walks=True, quiet=quiet)
+    if isinstance(calibration, RayCalibration):
+        covering = calibration.span(GRID_VALUES) if whole or not epsilons else []
+    else:
+        covering = calibration.epsilons.tolist()
+    grid = np.array(sorted({*covering, *epsilons, *([choice.epsilon] if choice is not None else [])}))
+    return _run(calibration.embedding, calibration.mechanism, np.sort(ids), calibration.rays, grid, walks=True, quiet=quiet)
 
 
 def _answer(calibration: Calibration, choice: Choice | None, epsilons: list[float], walked: Calibration) -> dict[str, Any]:
@@ -185,9 +195,10 @@ def _answer(calibration: Calibration, choice: Choice | None, epsilons: list[floa
         "table": table(calibration, epsilons),
     }
     if walked is not calibration:
-        answer["words_walked"] = len(walked.ids)
         for row, counted in zip(answer["table"], table(walked, epsilons), strict=True):
             row |= {key: counted[key] for key in ("distinct", "support", "mean_entropies_bits") if key in counted}
+        if any("distinct" in row for row in answer["table"]):
+            answer["words_walked"] = len(walked.ids)
     if choice is not None:
         answer["epsilon"] = choice.epsilon
         answer["targets"] = {
@@ -204,24 +215,31 @@ def _answer(calibration: Calibration, choice: Choice | None, epsilons: list[floa
 
 
 def _note(calibration: Calibration, walked: Calibration) -> None:
-    """Leave the numbers that receipts and ``privatize --max-unchanged`` read beside a stored embedding."""
+    """Leave the numbers that receipts and ``privatize --max-unchanged`` read beside a stored embedding.
+
+    What fewer rays say does not take the place of what more rays said.
+    """
     from contextlib import suppress
 
     from deniable.calibration.measure import RayCalibration, epsilons_of
-    from deniable.calibration.quote import quote_place
+    from deniable.calibration.quote import quote_place, stored_quote
     from deniable.calibration.summary import quote
+    from deniable.errors import DamagedCalibration
     from deniable.records.publish import write_whole
 
-    place = quote_place(calibration.mechanism(calibration.embedding, epsilon=1.0))
+    mechanism = calibration.mechanism(calibration.embedding, epsilon=1.0)
+    place = quote_place(mechanism)
     if place is None:
         return  # the default's numbers come with the package
-    if not isinstance(calibration, RayCalibration):
-        epsilons = calibration.span(GRID_VALUES)
-    else:
-        epsilons = walked.epsilons.tolist() if walked.distinct is not None else epsilons_of(calibration).tolist()
+    with suppress(DamagedCalibration):  # what cannot be read is written anew
+        known = stored_quote(mechanism)
+        if known is not None and known["rays"] > calibration.rays:
+            return
+    own = epsilons_of(calibration).tolist() if isinstance(calibration, RayCalibration) else calibration.span(GRID_VALUES)
+    epsilons = sorted({*own, *walked.epsilons.tolist()})
     with suppress(PermissionError):  # an embedding that many people share may be read-only
         place.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(place, json.dumps(quote(calibration, sorted(epsilons), walked), indent=1) + "\n")
+        write_whole(place, json.dumps(quote(calibration, epsilons, walked), indent=1) + "\n")
 
 
 def _protect(calibration: Calibration, choice: Choice, by: str, name: str, *, walks: bool, quiet: bool) -> dict[str, Any]:
@@ -238,7 +256,7 @@ def _protect(calibration: Calibration, choice: Choice, by: str, name: str, *, wa
     store.save(safe, name, source=f"{embedding.name}, protected at ε = {choice.epsilon:g}")
     opened = Embedding.open(name)
     calibrated = _run(opened, mechanism, None, rays, np.array([choice.epsilon]), walks=walks, quiet=quiet)
-    _note(calibrated, calibrated)
+    _note(calibrated, calibrated if walks else _walked(calibrated, None, [choice.epsilon], whole=True, quiet=quiet))
     again = evaluate(calibrated, choice.epsilon, choice.targets)
     itself = stays_itself(mechanism(opened, epsilon=choice.epsilon), exposed, rays=rays) if len(exposed) else np.zeros(1)
     return {

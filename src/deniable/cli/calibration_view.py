@@ -9,6 +9,8 @@ def show(answer: dict[str, Any]) -> None:
     """Print the chosen ε, the table and the words that change least."""
     from rich.console import Console
 
+    from deniable.calibration.report.wording import most_words
+
     console = Console(highlight=False, markup=False)
     console.print(f"{answer['embedding']}, {_mechanism(answer)}: {answer['words']:,} words, {_how(answer)}")
     if "epsilon" in answer:
@@ -16,7 +18,7 @@ def show(answer: dict[str, Any]) -> None:
         asked = [f"N_w ≤ {targets['max_unchanged']:g}"] if targets["max_unchanged"] is not None else []
         asked += [f"≥ {targets['min_distinct']:,} distinct words"] if targets["min_distinct"] is not None else []
         verb = "meets" if answer["meets_the_targets"] else "MISSES"
-        console.print(f"ε = {answer['epsilon']:g} {verb} {' and '.join(asked)} for {targets['quantile']:.4g} of the words")
+        console.print(f"ε = {answer['epsilon']:g} {verb} {' and '.join(asked)} for {most_words(targets['quantile'])}")
         sure = "exact" if answer["method"] == "exact" else "95 % confidence, all words"
         console.print(f"no word stays itself more often than {answer['largest_unchanged_with_95%_confidence']:.1%} ({sure})")
     console.print()

@@ -214,10 +214,11 @@ def _randomness(insecure_seed: int | None, key_file: Path | None, *, consistent:
 
 def _calibrated(embedding: str, drawing: tuple[str, dict[str, Any]], max_unchanged: float, quantile: float, *, quiet: bool) -> float:
     from deniable.calibration.quote import largest_epsilon
+    from deniable.calibration.report.wording import most_words
     from deniable.embeddings.embedding import Embedding
 
     epsilon = largest_epsilon(opened(*drawing, Embedding.open(embedding), 1.0), max_unchanged, quantile)
-    _say(f"deniable: ε = {epsilon:g}: {quantile:.4g} of the words stay themselves with probability at most {max_unchanged:g}", quiet=quiet)
+    _say(f"deniable: ε = {epsilon:g}: N_w ≤ {max_unchanged:g} for {most_words(quantile)}", quiet=quiet)
     return epsilon
 
 

@@ -13,7 +13,7 @@ from deniable.calibration.report.findings import EXPOSED, Curve, Findings
 from deniable.calibration.report.method import PER_WORD, how, mechanism_name, mechanism_options
 from deniable.calibration.report.outputs import AVERAGES
 from deniable.calibration.report.releases import example_words
-from deniable.calibration.report.wording import of_a_hundred, percent, percent_up, words
+from deniable.calibration.report.wording import most_words, of_a_hundred, percent, percent_up, words
 from deniable.calibration.statistics import ETA
 from deniable.interfaces import NOTHING_EXPOSED
 from deniable.report.markup import code, phrase, stayed, strong, word
@@ -53,7 +53,7 @@ def _open_lead(found: Findings) -> str:
 
 def _aimed_lead(found: Findings) -> str:
     choice, targets = found.choice, found.choice.targets
-    share = "every word" if targets.quantile == 1.0 else f"{percent(targets.quantile)} of the words"
+    share = most_words(targets.quantile)
     asked = []
     if targets.max_unchanged is not None:
         asked.append(f"comes out unchanged in at most {percent(targets.max_unchanged)} of its releases")

@@ -26,6 +26,11 @@ def of_a_hundred(share: float) -> str:
     return f"{100.0 * share:.0f}" if share >= 0.005 else "fewer than one"
 
 
+def most_words(quantile: float) -> str:
+    """Return which words a share of them is."""
+    return "every word" if quantile == 1.0 else f"{percent(quantile)} of the words"
+
+
 def words(count: int) -> str:
     """Return a number of words."""
     return "1 word" if count == 1 else f"{count:,} words"
