@@ -11,7 +11,7 @@ from deniable import Embedding, InvalidParameter
 from deniable.calibration import refinement
 from deniable.calibration.choice import Targets, choose, choose_for_protection, evaluate
 from deniable.calibration.gamma import GammaFunction
-from deniable.calibration.measure import calibrate, epsilon_range
+from deniable.calibration.measure import RayCalibration, calibrate, epsilon_range
 from deniable.calibration.rays import Rays
 from deniable.calibration.straight import StraightNoise, StraightRays
 from deniable.errors import DamagedCalibration, TargetsNotMet
