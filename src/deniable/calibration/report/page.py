@@ -177,8 +177,8 @@ def _exposed(page: Page, found: Findings) -> None:
             for row in found.worst
         ],
         caption=(
-            f"The {len(found.worst)} words that change least at ε = {choice.epsilon:g}. “At most” holds for all words together with 95 % "
-            "confidence."
+            f"The {len(found.worst)} words that change least at ε = {choice.epsilon:g}. “At most” "
+            + ("is the value itself." if found.calibration.method == "exact" else "holds for all words together with 95 % confidence.")
         ),
     )
     if count:
