@@ -17,6 +17,7 @@ from deniable.calibration.calibration import Calibration
 from deniable.calibration.choice import Targets, choose
 from deniable.calibration.measure import RayCalibration, calibrate
 from deniable.calibration.protection import protect
+from deniable.calibration.report.outputs import sample_outputs
 from deniable.calibration.tabulated import TabulatedCalibration, tabulate
 from deniable.errors import TargetsNotMet
 from deniable.interfaces import Floats
@@ -282,3 +283,11 @@ def test_the_two_kinds_answer_the_same_questions() -> None:
 def test_an_empty_vocabulary_of_words_is_refused() -> None:
     with pytest.raises(InvalidParameter, match="no word to calibrate"):
         tabulate(Embedding(["a", "b"], [[0.0], [1.0]]), Selected(name="santext"), ids=np.array([], dtype=np.int64))
+
+
+def test_the_table_of_outputs_says_what_the_average_really_is() -> None:
+    calibration = tabulate(E, Selected(name="santext"), rays=20, epsilons=np.array([0.5, 4.0]))
+    outputs = sample_outputs(calibration, ("w2",))
+    assert outputs.epsilons == (0.5,)  # the nearest of the table, once
+    assert outputs.averages == (calibration.average(0.5)[0],)
+    assert outputs.rows[0][0].unchanged == pytest.approx(float(direct.softmax(E, 2, 0.5)[2]), abs=1e-6)

@@ -33,10 +33,11 @@ class Output:
 
 @dataclass(frozen=True, kw_only=True)
 class Outputs:
-    """``rows[i]`` holds one output per word at ``epsilons[i]``, where N_w is about ``AVERAGES[i]`` on average."""
+    """``rows[i]`` holds one output per word at ``epsilons[i]``, where N_w is ``averages[i]`` on average: near those of ``AVERAGES``."""
 
     words: tuple[str, ...]
     epsilons: tuple[float, ...]
+    averages: tuple[float, ...]
     rows: tuple[tuple[Output, ...], ...]
 
 
@@ -47,13 +48,14 @@ def sample_outputs(calibration: Calibration, words: tuple[str, ...] = ()) -> Out
     """
     embedding = calibration.embedding
     chosen = _chosen(calibration, words)
-    epsilons = tuple(calibration.reaching(average) for average in AVERAGES)
+    epsilons = tuple(dict.fromkeys(calibration.reaching(average) for average in AVERAGES))
     columns = []
     for word in chosen:
         goes_in = int(embedding.stands_in(embedding.ids([word]))[0])
         found = _distributions(calibration, goes_in, epsilons)
         columns.append([_output(embedding, word, epsilon, each) for epsilon, each in zip(epsilons, found, strict=True)])
-    return Outputs(words=chosen, epsilons=epsilons, rows=tuple(zip(*columns, strict=True)))
+    averages = tuple(calibration.average(epsilon)[0] for epsilon in epsilons)
+    return Outputs(words=chosen, epsilons=epsilons, averages=averages, rows=tuple(zip(*columns, strict=True)))
 
 
 def _distributions(calibration: Calibration, word: int, epsilons: tuple[float, ...]) -> list[Distribution]:

@@ -11,7 +11,6 @@ from deniable.calibration.choice import allowed_to_fail
 from deniable.calibration.report import figures
 from deniable.calibration.report.findings import EXPOSED, Curve, Findings
 from deniable.calibration.report.method import PER_WORD, how, mechanism_name, mechanism_options
-from deniable.calibration.report.outputs import AVERAGES
 from deniable.calibration.report.releases import example_words
 from deniable.calibration.report.wording import most_words, of_a_hundred, percent, percent_up, words
 from deniable.calibration.statistics import ETA
@@ -230,12 +229,12 @@ def _outputs(page: Page, found: Findings) -> None:
     outputs = found.outputs
     page.add_section(
         "What single words become",
-        "The likeliest words that come out in place of a few examples, at four values of ε, with how often the word itself comes out (N_w) "
-        f"and how many words hold {percent(1.0 - ETA)} of what it becomes (S_w).",
+        "The likeliest words that come out in place of a few examples, at several values of ε, with how often the word itself comes out "
+        f"(N_w) and how many words hold {percent(1.0 - ETA)} of what it becomes (S_w).",
     )
     for place, name in enumerate(outputs.words):
         rows = []
-        for average, row in zip(AVERAGES, outputs.rows, strict=True):
+        for average, row in zip(outputs.averages, outputs.rows, strict=True):
             output = row[place]
             others = phrase(*[part for other, _ in output.others for part in (", ", word(other))][1:])
             rows.append([percent(average), others, f"{output.epsilon:g}", percent(output.unchanged), f"{output.support:,}"])
@@ -250,10 +249,13 @@ def _outputs(page: Page, found: Findings) -> None:
 def _geometry(page: Page, found: Findings) -> None:
     if not found.geometry.neighbours:
         return
+    guarantee = found.calibration.mechanism(found.calibration.embedding, epsilon=found.choice.epsilon).guarantee
     page.add_section(
         "How far words lie apart",
         "ε counts per unit of distance, so what it means depends on how far words lie apart in this vocabulary. That is why a value of ε "
-        "must never be carried over from another one.",
+        "must never be carried over from another one."
+        if "per unit of distance" in guarantee.caveat
+        else "This ε counts no distances. They say how far apart near words are, and so what it means that a word became a near one.",
     )
     near = found.geometry.percentiles[0]
     page.add_figure(
