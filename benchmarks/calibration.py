@@ -83,8 +83,10 @@ def main() -> None:
 def sweep(rays: Rays) -> Any:
     """Return ten values of ε from where hardly a word stays to where most do."""
     from deniable.calibration.measure import epsilon_range
+    from deniable.calibration.straight import StraightNoise, StraightRays
 
-    return epsilon_range(rays, SWEEP)
+    noise = StraightNoise(length=GammaFunction(rays.embedding.dimension))
+    return epsilon_range(StraightRays(rays.embedding, noise, rays=rays.rays), SWEEP)
 
 
 def walked(rays: Rays, epsilons: Any, words: int) -> Callable[[], int]:

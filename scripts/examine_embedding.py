@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from deniable import Embedding
+from deniable import Embedding, Multivariate
 from deniable.calibration.choice import Targets, choose
-from deniable.calibration.measure import Calibration, calibrate
+from deniable.calibration.measure import RayCalibration, calibrate
 from deniable.calibration.protection import protect, stays_itself
 from deniable.calibration.report.outputs import sample_outputs
 from deniable.calibration.statistics import average_unchanged
@@ -88,12 +88,12 @@ def _spread(ids: Ids) -> Ids:
     return ids[np.unique(np.linspace(0, len(ids) - 1, min(_SPREAD_WORDS, len(ids))).astype(np.int64))]
 
 
-def _table(summary: dict[str, Any], values: Any, some: Calibration) -> list[dict[str, Any]]:
+def _table(summary: dict[str, Any], values: Any, some: RayCalibration) -> list[dict[str, Any]]:
     """Return a row per ε: the numbers, and how many words fall into each bin of N_w, S_w and distinct words."""
     rows = []
     for place, (stays, spreads) in enumerate(zip(summary["n_w"], summary["s_w"], strict=True)):
         row = {key: value for key, value in (stays | spreads).items() if key != "most_frequent_above_half"}
-        row["error_of_average"] = average_unchanged(some.radii, stays["epsilon"], some.gamma)[1]
+        row["error_of_average"] = average_unchanged(some.radii, stays["epsilon"], some.length)[1]
         row["histograms"] = {
             "n_w": np.histogram(values["n_w"][:, place].astype(np.float64), bins=BINS, range=(0.0, 1.0))[0].tolist(),
             "distinct": np.histogram(values["distinct"][:, place], bins=BINS, range=(0.0, summary["rays"]))[0].tolist(),
@@ -104,7 +104,7 @@ def _table(summary: dict[str, Any], values: Any, some: Calibration) -> list[dict
     return rows
 
 
-def _largest_for_all(embedding: Embedding, shares: Any, some: Calibration) -> dict[str, float]:
+def _largest_for_all(embedding: Embedding, shares: Any, some: RayCalibration) -> dict[str, float]:
     """Return the largest ε at which no word stays itself in more than half of the cases, to five digits.
 
     N_w grows with ε. So only words that stay more often at the first measured ε where any does have to be looked at again.
@@ -112,7 +112,7 @@ def _largest_for_all(embedding: Embedding, shares: Any, some: Calibration) -> di
     first = int(np.argmax((shares > MOST_UNCHANGED).any(axis=0)))
     worst = np.flatnonzero(shares[:, first] > MOST_UNCHANGED - 0.01)  # they were rounded
     found = choose(calibrate(embedding, rays=some.rays, ids=worst, keep=False), Targets(max_unchanged=MOST_UNCHANGED))
-    average, _ = average_unchanged(some.radii, found.epsilon, some.gamma)
+    average, _ = average_unchanged(some.radii, found.epsilon, some.length)
     return {"epsilon": found.epsilon, "worst": float(found.unchanged.max()), "average": average, "words_looked_at": len(worst)}
 
 
@@ -206,7 +206,7 @@ def _protected(embedding: Embedding, exposed: Ids, epsilon: float, rays: int) ->
         "found_on_the_way": len(known) - len(exposed),
         "largest_unchanged": float(unchanged.max()),
         "fewest_distinct": int(distinct.min()),
-        "largest_released_as_itself": float(stays_itself(safe, exposed, epsilon, rays=rays).max()),
+        "largest_released_as_itself": float(stays_itself(Multivariate(safe, epsilon=epsilon), exposed, rays=rays).max()),
     }
 
 

@@ -53,7 +53,7 @@ def main() -> None:
     shares = np.empty((len(embedding), len(epsilons)))
     for start in range(0, len(found.ids), _WORDS_AT_ONCE):
         part = slice(start, start + _WORDS_AT_ONCE)
-        shares[found.ids[part]] = unchanged(np.asarray(found.radii[part]), epsilons, found.gamma)[0]
+        shares[found.ids[part]] = unchanged(np.asarray(found.radii[part]), epsilons, found.length)[0]
     looked_at = np.sort(found.ids)
     shares = shares[looked_at]
     summary["n_w"] = [

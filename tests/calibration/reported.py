@@ -8,14 +8,14 @@ import numpy as np
 
 from deniable import Embedding
 from deniable.calibration.choice import Choice, Targets, evaluate
-from deniable.calibration.measure import Calibration, calibrate
+from deniable.calibration.measure import RayCalibration, calibrate
 from deniable.calibration.report.findings import Findings, findings
 
 HOSTILE = ("<script>alert(1)</script>", "$x$", "日本語", "\x1b[31m", "a\u202eb", "{{ 7 * 7 }}", "&amp;", '"onload="alert(2)')
 
 
 @functools.cache
-def calibrated(rays: int = 60) -> Calibration:
+def calibrated(rays: int = 60) -> RayCalibration:
     """Return N_w and S_w of 80 words: hostile ones, which lie alone, and plain ones."""
     vectors = np.random.default_rng(0).standard_normal((80, 4))
     vectors[: len(HOSTILE)] *= 30.0

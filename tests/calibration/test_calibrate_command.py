@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
-from deniable import Embedding
+from deniable import Embedding, Multivariate
 from deniable.calibration.measure import calibrate
 from deniable.calibration.quote import quoted
 from deniable.cli import main
@@ -184,7 +184,7 @@ def test_receipts_quote_n_w_and_s_w_after_any_run_over_all_words_and_never_fewer
     first = json.loads(note.read_text())
     assert first["rays"] == 100
     for epsilon in (1.0, 2.2, 5.0):
-        found = quoted(Embedding.open("small"), epsilon)
+        found = quoted(Multivariate(Embedding.open("small"), epsilon=epsilon))
         assert found is not None
         assert found["support"] is not None
         assert found["words_for_support"] == 120

@@ -37,7 +37,7 @@ def test_exposed_words_are_found_and_protected_so_that_every_word_meets_the_targ
     safe = protect(embedding, exposed)
     after = evaluate(calibrate(safe, rays=200, keep=False), 1.0, targets)
     assert len(after.failing) == 0
-    assert (stays_itself(safe, exposed, 1.0, rays=200) <= 0.6).all()
+    assert (stays_itself(Multivariate(safe, epsilon=1.0), exposed, rays=200) <= 0.6).all()
     distances = np.linalg.norm(embedding.vectors[60] - embedding.vectors, axis=1)
     distances[exposed] = np.inf
     assert safe.stands_in(np.array([60]))[0] == distances.argmin()

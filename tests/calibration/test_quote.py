@@ -12,7 +12,7 @@ from strategies import random_embedding
 
 def test_the_default_embedding_comes_calibrated_and_a_fresh_sample_agrees() -> None:
     embedding = Embedding.open()
-    content = stored_quote(embedding)
+    content = stored_quote(Multivariate(embedding, epsilon=1.0))
     assert content is not None
     sample = np.sort(np.random.default_rng(0).choice(len(embedding), 300, replace=False))
     fresh = calibrate(embedding, rays=100, ids=sample, keep=False)
@@ -25,17 +25,17 @@ def test_the_default_embedding_comes_calibrated_and_a_fresh_sample_agrees() -> N
 
 def test_between_two_values_the_less_favourable_one_is_quoted() -> None:
     embedding = Embedding.open()
-    found, exact = quoted(embedding, 5.2), quoted(embedding, 5.5)
+    found, exact = quoted(Multivariate(embedding, epsilon=5.2)), quoted(Multivariate(embedding, epsilon=5.5))
     assert found is not None
     assert exact is not None
     assert found["unchanged"] == exact["unchanged"]
-    low, high = quoted(embedding, 1.0), quoted(embedding, 1.2)
+    low, high = quoted(Multivariate(embedding, epsilon=1.0)), quoted(Multivariate(embedding, epsilon=1.2))
     assert low is not None
     assert high is not None
     assert high["support"] == low["support"]  # S_w rises with ε here, and the smaller value is the honest one
     assert found["at_epsilon"] == 5.5
-    assert quoted(embedding, 1000.0) is None
-    assert quoted(random_embedding(5, 2), 1.0) is None
+    assert quoted(Multivariate(embedding, epsilon=1000.0)) is None
+    assert quoted(Multivariate(random_embedding(5, 2), epsilon=1.0)) is None
 
 
 def test_a_receipt_quotes_it() -> None:
@@ -47,12 +47,12 @@ def test_a_receipt_quotes_it() -> None:
 
 def test_the_largest_epsilon_is_read_off() -> None:
     embedding = Embedding.open()
-    chosen = largest_epsilon(embedding, 0.5, 0.95)
-    content = stored_quote(embedding)
+    chosen = largest_epsilon(Multivariate(embedding, epsilon=1.0), 0.5, 0.95)
+    content = stored_quote(Multivariate(embedding, epsilon=1.0))
     assert content is not None
     for row in content["table"]:
         assert (row["unchanged_quantiles"]["0.95"] <= 0.5) == (row["epsilon"] <= chosen)
     with pytest.raises(TargetsNotMet, match="quantile"):
-        largest_epsilon(embedding, 1e-9)
+        largest_epsilon(Multivariate(embedding, epsilon=1.0), 1e-9)
     with pytest.raises(InvalidParameter, match="quantile"):
-        largest_epsilon(embedding, 0.5, 0.123)
+        largest_epsilon(Multivariate(embedding, epsilon=1.0), 0.5, 0.123)

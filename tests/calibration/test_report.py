@@ -11,8 +11,8 @@ from deniable.calibration.report.findings import SHOWN_AVERAGES, findings
 from deniable.calibration.report.outputs import AVERAGES, sample_outputs
 from deniable.calibration.report.page import calibration_page
 from deniable.calibration.report.releases import SENTENCES, example_releases
-from deniable.calibration.report.span import epsilon_reaching, epsilon_span
 from deniable.calibration.report.wording import of_a_hundred, percent, percent_up, words
+from deniable.mechanisms.selected import Selected
 from html_check import outline
 from reported import HOSTILE, calibrated, found
 
@@ -52,11 +52,11 @@ def test_the_curves_are_those_of_the_calibration() -> None:
 
 def test_the_range_goes_from_all_words_changed_to_none() -> None:
     calibration = calibrated()
-    span = epsilon_span(calibration)
+    span = calibration.span(16)
     assert calibration.unchanged(span[0])[0].mean() < 0.2  # the words that lie alone stay at any ε
     assert calibration.unchanged(span[-1])[0].mean() > 0.98
     for share in (0.3, 0.6):
-        assert calibration.unchanged(epsilon_reaching(calibration, share))[0].mean() == pytest.approx(share, abs=0.01)
+        assert calibration.unchanged(calibration.reaching(share))[0].mean() == pytest.approx(share, abs=0.01)
     assert [curve.average for curve in found().shown] == sorted(curve.average for curve in found().shown)
     assert len(found().shown) <= len(SHOWN_AVERAGES)
 
@@ -88,14 +88,14 @@ def test_sample_outputs_are_probabilities_of_other_words() -> None:
 
 def test_examples_are_released_by_the_mechanism_or_left_out() -> None:
     embedding = calibrated().embedding
-    assert example_releases(embedding, [1.0]) == []
-    before, after = example_releases(embedding, [1e9], ("w1 w2",))
+    assert example_releases(embedding, Selected(), [1.0]) == []
+    before, after = example_releases(embedding, Selected(), [1e9], ("w1 w2",))
     assert before.texts == after.texts == ("w1 w2",)
-    hidden = [example_releases(embedding, [0.5], ("w1 w2 w3 w4 w5 w6",))[1].texts for _ in range(3)]
+    hidden = [example_releases(embedding, Selected(), [0.5], ("w1 w2 w3 w4 w5 w6",))[1].texts for _ in range(3)]
     assert len(set(hidden)) > 1
     vocabulary = sorted({word for sentence in SENTENCES for word in sentence.split()})
     english = Embedding(vocabulary, np.random.default_rng(0).standard_normal((len(vocabulary), 3)))
-    assert example_releases(english, [1.0])[0].texts == SENTENCES
+    assert example_releases(english, Selected(), [1.0])[0].texts == SENTENCES
 
 
 def test_words_that_stayed_are_marked() -> None:

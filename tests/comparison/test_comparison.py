@@ -109,6 +109,7 @@ def test_the_words_say_who_is_ahead_and_whether_clearly() -> None:
     assert "a is the most accurate (70.0 %), clearly ahead of the others." in said_first(answer())
     close = answer(rows=[row("a", 0.4, 0.7), row("b", 0.5, 0.69)])
     assert "not clearly ahead of b." in said_first(close)
+    assert "no other mechanism is there" in said_first(answer(rows=[row("a", 0.4, 0.7)]))
     assert "one run does not tell" in said_first(answer(rows=[row("a", 0.4, 0.7, None)]))
 
 

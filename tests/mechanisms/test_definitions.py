@@ -26,7 +26,7 @@ from deniable.mechanisms import (
     SanTextPlus,
     Vickrey,
 )
-from deniable.mechanisms.probabilities import SumsItself
+from deniable.mechanisms.exact import ExactSums
 
 EPSILON, DRAWS, ALPHA = 1.3, 30_000, 1e-6
 E = direct.few_words()
@@ -134,11 +134,11 @@ def test_a_cut_of_tem_makes_a_difference_here() -> None:
     assert TEM(E, epsilon=EPSILON, beta=0.3).gamma < 5.6  # the longest distance: else the mutant would be right
 
 
-@pytest.mark.parametrize("name", [name for name, (mechanism, _, _) in CASES.items() if isinstance(mechanism, SumsItself)])
+@pytest.mark.parametrize("name", [name for name, (mechanism, _, _) in CASES.items() if isinstance(mechanism, ExactSums)])
 @pytest.mark.parametrize("word", WORDS)
 def test_exact_sums_are_those_of_the_definition(name: str, word: int) -> None:
     mechanism = CASES[name][0]
-    assert isinstance(mechanism, SumsItself)
+    assert isinstance(mechanism, ExactSums)
     ids, probabilities = next(mechanism.probabilities(np.array([word])))
     found = np.zeros(len(E))
     found[ids] = probabilities

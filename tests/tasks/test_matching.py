@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from deniable import Embedding, Multivariate
-from deniable.randomness import SecureRandomness
+from deniable.mechanisms.selected import Selected
+from deniable.randomness import InsecureSeededRandomness, SecureRandomness
 from deniable.tasks.matching import SHARES, AverageUnchanged, epsilons_where_words_stay
 
 
@@ -23,7 +24,7 @@ def test_the_average_is_that_of_real_draws(two_kinds: Embedding) -> None:
         stayed = Multivariate(two_kinds, epsilon=epsilon).perturb(words, SecureRandomness()) == words
         # Draws: a standard error below 0.0025. Rays: 40 words with 200 each, below 0.006.
         assert average.at(epsilon) == pytest.approx(float(stayed.mean()), abs=0.035)
-    assert (average.words, average.rays) == (40, 200)
+    assert average.source == "40 words of the vocabulary, 200 rays each"
 
 
 def test_the_inverse_leads_back_and_rises(two_kinds: Embedding) -> None:
@@ -36,3 +37,16 @@ def test_the_default_values_of_an_installed_embedding(installed: Embedding) -> N
     values = epsilons_where_words_stay("two-kinds")
     assert len(values) == len(SHARES)
     assert values == sorted(values)
+
+
+@pytest.mark.parametrize("name", ["mahalanobis", "gaussian", "vickrey", "santext", "randomized-response"])
+def test_other_mechanisms_reach_the_share_too(name: str, two_kinds: Embedding) -> None:
+    mechanism = Selected(name=name)
+    average = AverageUnchanged(two_kinds, mechanism)
+    epsilon = average.epsilon(0.5)
+    words = np.repeat(np.arange(40), 500)
+    drawn = float((mechanism(two_kinds, epsilon=epsilon).perturb(words, InsecureSeededRandomness(insecure_seed=1)) == words).mean())
+    assert average.at(epsilon) == pytest.approx(drawn, abs=0.03)
+    # A table gives the value between two of its own, in a straight line: near, not exact.
+    assert drawn == pytest.approx(0.5, abs=0.1)
+    assert abs(average.at(1.5 * epsilon) - drawn) > 0.05

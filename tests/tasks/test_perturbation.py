@@ -10,6 +10,7 @@ import pytest
 
 from deniable import Embedding, Multivariate, TextPolicy
 from deniable.errors import TaskDataError
+from deniable.mechanisms.selected import Selected
 from deniable.tasks.passages import Passages, passages_of
 from deniable.tasks.perturbation import Perturbations, changed_share
 from strategies import random_embedding
@@ -55,6 +56,30 @@ def test_a_second_call_draws_nothing_again(two_kinds: Embedding, tmp_path: Path)
     assert len(list(tmp_path.iterdir())) == 1
 
 
+CHOSEN = [
+    Selected(name="mahalanobis"),
+    Selected(name="mahalanobis", options={"lam": 0.3}),
+    Selected(name="vickrey"),
+    Selected(name="vickrey", options={"t": 0.5}),
+    Selected(name="vickrey", options={"noise": "mahalanobis"}),
+    Selected(name="rank-smoothing"),
+    Selected(name="rank-smoothing", options={"c": 0.1}),
+    Selected(name="rank-smoothing", options={"over": "gaussian"}),
+    Selected(name="rank-smoothing", options={"over": "vickrey", "t": 0.5}),
+    Selected(name="tem"),
+    Selected(name="tem", options={"beta": 0.01}),
+    Selected(name="santext"),
+    Selected(name="santext-plus", options={"sensitive": ["good1"]}),
+    Selected(name="santext-plus", options={"sensitive": ["good2"]}),
+    Selected(name="santext-plus", options={"sensitive": ["good1"], "p": 0.3}),
+    Selected(name="custext"),
+    Selected(name="custext", options={"k": 5}),
+    Selected(name="gaussian"),
+    Selected(name="randomized-response"),
+]
+"""No two of them draw alike."""
+
+
 class Other(Multivariate):
     """Another mechanism on the same words."""
 
@@ -71,6 +96,7 @@ def test_another_epsilon_embedding_policy_mechanism_run_or_text_is_drawn_anew(tw
         plain.path(passages, Multivariate(other, epsilon=1.0), 1),
         keeping.path(passages, base, 1),
         plain.path(passages, Other(two_kinds, epsilon=1.0), 1),
+        *(plain.path(passages, chosen(two_kinds, epsilon=1.0), 1) for chosen in CHOSEN),
         plain.path(passages, base, 2),
         plain.path(shifted, base, 1),
     ]

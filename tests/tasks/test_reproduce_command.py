@@ -78,3 +78,37 @@ def test_what_cannot_be_is_refused(data: Path, installed: Embedding, tmp_path: P
     assert isinstance(cut, TaskDataError)
     assert "cut off" in str(cut)
     assert not (tmp_path / "w").exists()
+
+
+def test_another_mechanism_or_option_never_meets_what_was_kept(data: Path, installed: Embedding, tmp_path: Path) -> None:
+    work = tmp_path / "w"
+    command = ["reproduce", "imdb", "--data", str(data), "--embedding", "two-kinds", "--work", str(work), "--results-only"]
+    command += ["-e", "5", "--runs", "1", "--epochs", "1", "--at", "test", "--texts", "20"]
+    options = [[], ["-m", "vickrey"], ["-m", "vickrey", "-O", "t=0.5"], ["-m", "santext"]]
+    made: dict[str, bytes] = {}
+    for chosen in options:
+        result = run.invoke(app, [*command, *chosen])
+        assert result.exit_code == 0, result.output
+        assert result.stderr.count("new results") == 2
+        new = {str(file): file.read_bytes() for file in work.rglob("*") if file.is_file() and str(file) not in made}
+        assert sum("perturbed" in Path(file).parts for file in new) == 1
+        (outcome,) = [json.loads(content) for file, content in new.items() if Path(file).name == "test-5-run1.json"]
+        written = json.dumps(outcome["mechanism"])
+        assert ("Multivariate" if not chosen else "Vickrey" if "vickrey" in chosen else "SanText") in written
+        assert ("0.5" in written) == ("t=0.5" in chosen)
+        assert all(Path(file).read_bytes() == content for file, content in made.items())
+        made |= new
+    again = run.invoke(app, [*command, "-m", "vickrey", "-O", "t=0.75"])  # the default, said
+    assert again.stderr.count("new results") == 0
+    wrong = run.invoke(app, [*command, "-m", "vickrey", "-O", "c=1"])
+    assert isinstance(wrong.exception, InvalidParameter)
+
+
+def test_another_mechanism_has_values_of_its_own_and_an_account(data: Path, installed: Embedding, tmp_path: Path) -> None:
+    command = ["reproduce", "imdb", "--data", str(data), "--embedding", "two-kinds", "--work", str(tmp_path / "w"), "-m", "santext"]
+    result = run.invoke(app, [*command, "--runs", "1", "--epochs", "1", "--at", "test", "--texts", "20"])
+    assert result.exit_code == 0, result.output
+    (table,) = (tmp_path / "w").rglob("table.md")
+    text = table.read_text(encoding="utf-8")
+    assert "Mechanism: santext." in text
+    assert "exact sums" in text

@@ -9,12 +9,10 @@ import pytest
 
 from deniable import Embedding, Multivariate
 from deniable.errors import DeniableError, InvalidParameter, TaskDataError
-from deniable.mechanisms.catalogue import make_mechanism
 from deniable.tasks.summary import points_of
 from deniable.utility.findings import Findings
 from deniable.utility.linear import LinearLearner
 from deniable.utility.measurement import majority_of, measure, scores_of, stratified
-from deniable.utility.staying import average_unchanged
 from deniable.utility.texts import read_classified
 from deniable.utility.version import Learner, original_version, released_version
 from made_texts import csv_of, made_rows
@@ -110,22 +108,6 @@ def test_the_acceptable_epsilon_is_the_smallest_from_which_on_all_are_fine() -> 
     assert best is not None
     assert best.epsilon == 3.0
     assert found(0.9, 0.8).smallest_acceptable() is None
-
-
-def test_n_w_by_rays_and_by_drawing_agree_where_both_apply(two_kinds: Embedding, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
-
-    class Drawn(Multivariate):
-        """The same mechanism, which rays do not recognise."""
-
-    rays, by_rays = average_unchanged(two_kinds, {8.0: Multivariate(two_kinds, epsilon=8.0)})
-    drawn, by_draws = average_unchanged(two_kinds, {8.0: Drawn(two_kinds, epsilon=8.0)})
-    # 40 words with 100 draws and 200 rays each: the standard error is below 0.008.
-    assert rays[8.0] == pytest.approx(drawn[8.0], abs=0.05)
-    assert "rays" in by_rays
-    assert "draws" in by_draws
-    other, _ = average_unchanged(two_kinds, {200.0: make_mechanism("santext", two_kinds, epsilon=200.0)})
-    assert other[200.0] > 0.99
 
 
 @pytest.mark.parametrize(

@@ -66,9 +66,19 @@ def test_whole_numbers_in_json_lines_are_labels_and_another_mechanism_may_be_nam
     result = run.invoke(app, ["utility", "a.jsonl", *COMMON, "-m", "santext", "-e", "5", "--json"])
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["mechanism"] == "santext"
-    without = run.invoke(app, ["utility", "a.jsonl", *COMMON, "-m", "santext", "--json"])
-    assert without.exit_code == 2
-    assert "no range of its own" in without.output
+
+
+def test_every_mechanism_has_a_range_of_its_own_and_its_options_are_said(installed: Embedding) -> None:
+    csv_of(made_rows(40), Path("a.csv"))
+    for mechanism, options, source in (("santext", [], "exact"), ("vickrey", ["-O", "t=0.5"], "draws"), ("gaussian", [], "rays")):
+        result = run.invoke(app, ["utility", "a.csv", *COMMON, "--runs", "1", "-m", mechanism, *options, "--json"])
+        assert result.exit_code == 0, result.output
+        answer = json.loads(result.stdout)
+        assert source in answer["average_unchanged_from"]
+        assert answer["mechanism_options"].get("t") == (0.5 if options else None)
+        rising = [point["average_unchanged"] for point in answer["points"] if point["at"] == "train"]
+        assert rising[0] < 0.15
+        assert rising[-1] > 0.9
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 Targets: N_w at most ``max_unchanged``, and at least ``min_distinct`` distinct words among one draw a ray, for a share
 ``quantile`` of the words (1 = all). N_w grows with ε, so the largest ε is found by halving. Distinct words are known at the
-calibration's values of ε only: the largest of these that meets the targets is a first answer, and ``refinement`` looks
-between it and the next. Whatever is found is evaluated once more on all words before it is returned.
+calibration's values of ε only, and N_w too where no rays tell it (``tabulated``): the largest of these that meets the targets is a
+first answer, and ``refinement`` looks between it and the next. Whatever is found is evaluated once more on all words before it is returned.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from deniable.calibration.confidence import simultaneous_upper
-from deniable.calibration.measure import Calibration
+from deniable.calibration.calibration import Calibration
+from deniable.calibration.measure import RayCalibration, typical_epsilon
 from deniable.calibration.report.wording import most_words
 from deniable.calibration.statistics import unchanged
 from deniable.errors import InvalidParameter, TargetsNotMet
@@ -82,18 +82,16 @@ def choose(calibration: Calibration, targets: Targets) -> Choice:
     """
     if targets.max_unchanged is None and targets.min_distinct is None:
         raise InvalidParameter("targets", "none", "give max_unchanged or min_distinct")
-    if targets.min_distinct is None:
-        epsilon = _largest_by_unchanged(calibration, targets)
-    else:
-        if calibration.distinct is None:
-            raise InvalidParameter("min_distinct", targets.min_distinct, "needs a calibration with walks")
+    if targets.min_distinct is not None and calibration.distinct is None:
+        raise InvalidParameter("min_distinct", targets.min_distinct, "needs a calibration with walks")
+    if targets.min_distinct is not None or not isinstance(calibration, RayCalibration):
         met = [e for e in sorted(calibration.epsilons.tolist(), reverse=True) if meets(evaluate(calibration, e, targets))]
         if not met:
             raise TargetsNotMet(_why_not(calibration, targets))
         from deniable.calibration.refinement import refined
 
         return refined(calibration, targets, met[0])
-    choice = evaluate(calibration, epsilon, targets)
+    choice = evaluate(calibration, _largest_by_unchanged(calibration, targets), targets)
     while not meets(choice):  # rounding may have left the value a hair too large
         choice = evaluate(calibration, choice.epsilon * (1.0 - _SMALLEST_STEP), targets)
     return choice
@@ -117,12 +115,9 @@ def evaluate(calibration: Calibration, epsilon: float, targets: Targets) -> Choi
     """Return what every word has at this ε, and which words miss a target."""
     means, errors = calibration.unchanged(epsilon)
     fails = np.zeros(len(means), dtype=bool)
-    distinct = None
     if targets.max_unchanged is not None:
         fails |= means > targets.max_unchanged
-    known = np.flatnonzero(calibration.epsilons == epsilon)
-    if calibration.distinct is not None and len(known):
-        distinct = calibration.distinct[:, known[0]]
+    distinct = calibration.distinct_at(epsilon)
     if targets.min_distinct is not None:
         if distinct is None:
             raise InvalidParameter("epsilon", epsilon, "distinct words were not counted at this value")
@@ -133,7 +128,7 @@ def evaluate(calibration: Calibration, epsilon: float, targets: Targets) -> Choi
         targets=targets,
         unchanged=means,
         errors=errors,
-        upper=simultaneous_upper(means, errors, calibration.rays, words=len(means)),
+        upper=calibration.upper(means, errors),
         distinct=distinct,
         failing=rows[np.argsort(-means[rows], kind="stable")],
     )
@@ -156,19 +151,16 @@ def rounded_down(epsilon: float) -> float:
     return cut if cut <= epsilon else epsilon
 
 
-def _largest_by_unchanged(calibration: Calibration, targets: Targets) -> float:
+def _largest_by_unchanged(calibration: RayCalibration, targets: Targets) -> float:
     """Halve the range of ε; words that are decided for all of what is left are not looked at again."""
     assert targets.max_unchanged is not None  # noqa: S101 - said by the caller
-    allowed, gamma = allowed_to_fail(len(calibration.ids), targets.quantile), calibration.gamma
+    allowed, length = allowed_to_fail(len(calibration.ids), targets.quantile), calibration.length
     open_rows, failed = np.arange(len(calibration.ids)), 0
-    finite = np.asarray(calibration.radii[:, 0], dtype=np.float64)
-    middle = calibration.embedding.dimension / max(
-        float(np.median(finite[np.isfinite(finite)])) if np.isfinite(finite).any() else 1.0, 1e-300
-    )
+    middle = typical_epsilon(np.asarray(calibration.radii[:, 0], dtype=np.float64), length)
     low, high = middle * 1e-9, middle * 1e9
     while high / low > 1.0 + _SMALLEST_STEP:
         tried = math.sqrt(low * high)
-        fails = unchanged(calibration.radii[open_rows], np.array([tried]), gamma)[0][:, 0] > targets.max_unchanged
+        fails = unchanged(calibration.radii[open_rows], np.array([tried]), length)[0][:, 0] > targets.max_unchanged
         if failed + int(fails.sum()) <= allowed:
             low, failed, open_rows = tried, failed + int(fails.sum()), open_rows[~fails]  # what fails here fails above
         else:

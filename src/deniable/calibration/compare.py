@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.calibration.measure import Calibration, calibrate
+from deniable.calibration.measure import calibrate
 from deniable.calibration.statistics import average_unchanged
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
@@ -45,12 +45,12 @@ def common_words(embeddings: list[Embedding], sample: int) -> list[Ids]:
 
 def averages(embedding: Embedding, ids: Ids, *, rays: int = 1000, report: Report | None = None) -> list[Averages]:
     """Return the averages over these words at twelve ε, from where hardly a word stays to where most do."""
-    found: Calibration = calibrate(embedding, ids=ids, rays=rays, walks=True, report=report)
+    found = calibrate(embedding, ids=ids, rays=rays, walks=True, report=report)
     rows = []
     for e, epsilon in enumerate(found.epsilons.tolist()):
         assert found.support is not None  # noqa: S101 - walks were asked for
         assert found.distinct is not None  # noqa: S101
-        mean, error = average_unchanged(found.radii, epsilon, found.gamma)
+        mean, error = average_unchanged(found.radii, epsilon, found.length)
         rows.append(
             Averages(
                 embedding=embedding.name,

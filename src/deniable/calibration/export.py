@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from deniable.atomic import whole_file
-from deniable.calibration.gamma import gamma_draws
-from deniable.calibration.measure import Calibration
+from deniable.calibration.calibration import Calibration
+from deniable.calibration.measure import RayCalibration
 from deniable.calibration.statistics import unchanged_counts
 
 ENTROPIES = ("H0", "H1", "H2", "Hinf")
@@ -25,7 +25,7 @@ def write_words(
 ) -> None:
     """Write one row per word and ε: N_w with its error and, where walks were made, distinct words, S_w and entropies.
 
-    ``unchanged_draws`` is the paper's N_w: how many of one draw per ray leave the word as it is. ``walked`` has
+    ``unchanged_draws`` is the paper's N_w, where there are rays: how many of one draw per ray leave the word as it is. ``walked`` has
     the walks of some of the words, if the calibration has none; they are missing for the others. Each file appears whole or
     not at all.
     """
@@ -33,13 +33,13 @@ def write_words(
     import pyarrow.csv
     import pyarrow.parquet
 
-    draws = gamma_draws(calibration.rays, calibration.embedding.dimension)
     names = [calibration.embedding.words[i] for i in calibration.ids.tolist()]
     tables = []
     for epsilon in epsilons:
         means, errors = calibration.unchanged(epsilon)
         columns: dict[str, Any] = {"word": names, "epsilon": np.full(len(names), epsilon), "unchanged": means, "standard_error": errors}
-        columns["unchanged_draws"] = unchanged_counts(calibration.radii, epsilon, draws)
+        if isinstance(calibration, RayCalibration):
+            columns["unchanged_draws"] = unchanged_counts(calibration.radii, epsilon, calibration.length.draws(calibration.rays))
         tables.append(pyarrow.table(columns | _of_walks(calibration, walked or calibration, epsilon)))
     table = pyarrow.concat_tables(tables, promote_options="default")  # walks may be missing at some ε
     for path, write in ((csv, pyarrow.csv.write_csv), (parquet, pyarrow.parquet.write_table)):

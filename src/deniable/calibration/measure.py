@@ -5,18 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from deniable.calibration.gamma import GammaFunction, gamma_draws
-from deniable.calibration.rays import SEED, TABLE_BYTES, Envelope, Rays
-from deniable.calibration.results import Store, calibration_folder, words_digest
-from deniable.calibration.statistics import ETA, GROUPS, distinct_words, furthest_radius, jackknife, output_distribution, unchanged
+from deniable.calibration.calibration import Calibration
+from deniable.calibration.gamma import LengthFunction
+from deniable.calibration.rays import SEED, TABLE_BYTES, Envelope
+from deniable.calibration.results import Memory, Store, calibration_folder, words_digest
+from deniable.calibration.statistics import (
+    ETA,
+    GROUPS,
+    average_unchanged,
+    distinct_words,
+    furthest_radius,
+    jackknife,
+    output_distribution,
+    unchanged,
+)
+from deniable.calibration.straight import StraightNoise, StraightRays, straight_noise
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Floats, Ids
+from deniable.mechanisms.probabilities import Method
+from deniable.mechanisms.selected import Selected
 from deniable.neighbours.threads import threads
 from deniable.parameters import validated_count, validated_epsilon
 
@@ -24,49 +36,69 @@ GRID_VALUES = 12
 _PAIRS_AT_ONCE = 256_000
 _PAIRS_AT_ONCE_IN_PARTS, _WALKS_AT_ONCE_IN_PARTS = 16_384_000, 1_024_000  # many, so that the parts' tables are seldom made again
 _WORDS_TO_FIND_THE_RANGE = 256
+_ROWS_FOR_AVERAGES = 2048
+_HALVINGS = 40
 
 Report = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Calibration:
-    """What was found for the words ``ids`` (row i of every array is word ``ids[i]``).
+class RayCalibration(Calibration):
+    """A calibration by rays. ``radii`` are the first breakpoints, as lengths of noise at ε = 1, so N_w is known at every ε."""
 
-    ``radii`` are the first breakpoints, so N_w is known at every ε. The statistics of the walks are there at ``epsilons``
-    only, and None if no walks were asked for: ``distinct`` words among one draw a ray, the ``support`` S_w, ``entropies``
-    (H₀, H₁, H₂, H_∞ in bits), and the standard errors of the last two.
-    """
-
-    embedding: Embedding
-    rays: int
-    ids: Ids
+    noise: StraightNoise
     radii: Floats
-    epsilons: Floats
-    distinct: Ids | None
-    support: Ids | None
-    entropies: Floats | None
-    folder: Path | None
-    support_errors: Floats | None = None
-    entropy_errors: Floats | None = None
     _seen: dict[float, tuple[Floats, Floats]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
-    def gamma(self) -> GammaFunction:
+    def method(self) -> Method:
+        """By rays."""
+        return "rays"
+
+    @property
+    def length(self) -> LengthFunction:
         """The distribution of the noise's length."""
-        return GammaFunction(self.embedding.dimension)
+        return self.noise.length
 
     def unchanged(self, epsilon: float) -> tuple[Floats, Floats]:
         """Return N_w of every word at one ε, and the standard errors; what was computed once is remembered."""
         epsilon = validated_epsilon(epsilon)
         if epsilon not in self._seen:
-            means, errors = unchanged(self.radii, np.array([epsilon]), self.gamma)
+            means, errors = unchanged(self.radii, np.array([epsilon]), self.length)
             self._seen[epsilon] = means[:, 0], errors[:, 0]
         return self._seen[epsilon]
+
+    def average(self, epsilon: float) -> tuple[float, float]:
+        """Return the average of N_w over the words and its standard error, which counts that words share the rays."""
+        means, _ = self.unchanged(epsilon)
+        # The error is that of a ray's average over words; some words tell it well enough.
+        _, error = average_unchanged(self.radii[self._some_rows()], epsilon, self.length)
+        return float(means.mean()), error
+
+    def reaching(self, share: float) -> float:
+        """Return the ε at which N_w is ``share`` on average over the words, or over 2,048 of them spread evenly where there are more."""
+        radii: Floats = np.asarray(self.radii[self._some_rows()], dtype=np.float64)
+        middle = typical_epsilon(radii, self.length)
+        low, high = middle * 1e-4, middle * 1e4
+        for _ in range(_HALVINGS):
+            tried = float(np.sqrt(low * high))
+            average = float(unchanged(radii, np.array([tried]), self.length)[0].mean())
+            low, high = (tried, high) if average < share else (low, tried)
+        return float(f"{high:.3g}")
+
+    def span(self, values: int) -> list[float]:
+        """Return so many values of ε from where one word in 200 stays on average to where all but one in 200 do."""
+        low, high = self.reaching(0.005), self.reaching(0.995)
+        return sorted({float(f"{epsilon:.3g}") for epsilon in np.geomspace(low, max(high, low * 1.5), values)})
+
+    def _some_rows(self) -> Ids:
+        return np.unique(np.linspace(0, len(self.ids) - 1, _ROWS_FOR_AVERAGES).astype(np.int64))
 
 
 def calibrate(
     embedding: Embedding,
     *,
+    mechanism: Selected | None = None,
     rays: int = 1000,
     ids: Ids | None = None,
     epsilons: Floats | None = None,
@@ -75,15 +107,16 @@ def calibrate(
     keep: bool = True,
     report: Report | None = None,
     table_bytes: int = TABLE_BYTES,
-) -> Calibration:
-    """Return the calibration of all words, or of ``ids``: from the disk as far as it was computed before.
+) -> RayCalibration:
+    """Return the calibration of all words, or of ``ids``, by rays: from the disk as far as it was computed before.
 
-    With ``walks`` the statistics S_w, distinct words and entropies are computed at ``epsilons``, or at twelve values from
-    where hardly a word stays to where most do. ``report`` is told how many words are done, of how many, and first how
-    many an earlier run did. What is done stays on the disk (unless ``keep`` is false), so an interrupted run is continued by
-    the next. Projections take at most ``table_bytes`` of memory; the numbers do not depend on it.
+    It is that of the paper's mechanism, or of another whose noise is straight (see ``calibration.straight``). With ``walks`` the
+    statistics S_w, distinct words and entropies are computed at ``epsilons``, or at twelve values from where hardly a word
+    stays to where most do. ``report`` is told how many words are done, of how many, and first how many an earlier run did.
+    What is done stays on the disk (unless ``keep`` is false), so an interrupted run is continued by the next. Projections take
+    at most ``table_bytes`` of memory; the numbers do not depend on it.
 
-    :raises InvalidParameter: if there is no word to look at, or a number is not allowed.
+    :raises InvalidParameter: if there is no word to look at, a number is not allowed, or rays say nothing of the mechanism.
     :raises DamagedCalibration: if what is on the disk cannot be trusted.
     """
     rays = validated_count(rays, "rays")
@@ -91,6 +124,10 @@ def calibrate(
         raise InvalidParameter("words", "none", "there is no word to calibrate: none of them is in the embedding")
     if epsilons is not None and not len(epsilons):
         epsilons = None
+    mechanism = Selected() if mechanism is None else mechanism
+    noise = straight_noise(mechanism(embedding, epsilon=1.0))
+    if noise is None:
+        raise InvalidParameter("mechanism", mechanism.name, "does more than to release the word nearest to noise: rays say nothing of it")
     settings: dict[str, Any] = {
         "fingerprint": embedding.fingerprint,
         "rays": rays,
@@ -102,6 +139,8 @@ def calibrate(
     }
     if walks:
         settings["groups"] = GROUPS
+    if not mechanism.is_papers:
+        settings["mechanism"] = mechanism.identity(embedding)
     columns: dict[str, tuple[str, tuple[int, ...]]] = {"ids": ("<i8", ()), "radii": ("<f4", (rays,))}
     values = GRID_VALUES if epsilons is None else len(epsilons)
     if walks:
@@ -115,13 +154,13 @@ def calibrate(
         }
     words = len(embedding) if ids is None else len(ids)
     folder = calibration_folder(embedding, settings)
-    store: Store | _Memory = Store(folder, settings, columns, words) if keep else _Memory(columns, words)
+    store: Store | Memory = Store(folder, settings, columns, words) if keep else Memory(columns, words)
     if not store.complete:
-        engine = Rays(embedding, rays=rays, table_bytes=table_bytes)
-        order = engine.order if ids is None else ids[np.argsort(engine.place(ids), kind="stable")]
+        engine = StraightRays(embedding, noise, rays=rays, table_bytes=table_bytes)
+        order = engine.tables.order if ids is None else ids[np.argsort(engine.tables.place(ids), kind="stable")]
         found = np.asarray(store.arrays["grid"][0]) if walks and store.done else epsilons
         grid = epsilon_range(engine) if walks and found is None else found
-        pairs = _PAIRS_AT_ONCE if not engine.in_parts else _WALKS_AT_ONCE_IN_PARTS if walks else _PAIRS_AT_ONCE_IN_PARTS
+        pairs = _PAIRS_AT_ONCE if not engine.tables.in_parts else _WALKS_AT_ONCE_IN_PARTS if walks else _PAIRS_AT_ONCE_IN_PARTS
         at_once = max(1, pairs // rays)
         if report is not None:
             report(store.done, words)
@@ -131,8 +170,10 @@ def calibrate(
             if report is not None:
                 report(store.done, words)
     arrays = store.arrays
-    return Calibration(
+    return RayCalibration(
         embedding=embedding,
+        mechanism=mechanism,
+        noise=noise,
         rays=rays,
         ids=np.asarray(arrays["ids"]),
         radii=arrays["radii"],
@@ -146,52 +187,57 @@ def calibrate(
     )
 
 
-def epsilons_of(calibration: Calibration) -> Floats:
+def epsilons_of(calibration: RayCalibration) -> Floats:
     """Return values of ε that cover a calibration without walks, the ones it was asked about among them."""
     rows = np.linspace(0, len(calibration.ids) - 1, min(_WORDS_TO_FIND_THE_RANGE, len(calibration.ids))).astype(np.int64)
-    found = _covering(np.asarray(calibration.radii[rows], dtype=np.float64), calibration.embedding.dimension, 2 * GRID_VALUES)
+    found = _covering(np.asarray(calibration.radii[rows], dtype=np.float64), calibration.length, 2 * GRID_VALUES)
     return np.unique(np.concatenate([found, calibration.epsilons]))
 
 
-def epsilon_range(engine: Rays, values: int = GRID_VALUES) -> Floats:
+def epsilon_range(engine: StraightRays, values: int = GRID_VALUES) -> Floats:
     """Return values of ε from where an average word hardly ever stays (2 %) to where it mostly does (95 %)."""
     ids = np.random.Generator(np.random.PCG64(3)).choice(
         len(engine.embedding), min(_WORDS_TO_FIND_THE_RANGE, len(engine.embedding)), replace=False
     )
-    radii, _ = engine.first_breakpoints(np.sort(ids))
-    return _covering(radii, engine.embedding.dimension, values)
+    return _covering(engine.first_breakpoints(np.sort(ids)), engine.noise.length, values)
 
 
-def _covering(radii: Floats, dimension: int, values: int) -> Floats:
-    gamma = GammaFunction(dimension)
-    middle = dimension / float(np.median(radii)) if np.isfinite(np.median(radii)) else 1.0
+def typical_epsilon(radii: Floats, length: LengthFunction) -> float:
+    """Return the ε at which the median length of the noise is the median of the radii; 1 where that says nothing."""
+    finite = radii[np.isfinite(radii)]
+    middle = float(np.median(finite)) if len(finite) else 0.0
+    return length.quantile(0.5) / middle if middle > 0.0 else 1.0
+
+
+def _covering(radii: Floats, length: LengthFunction, values: int) -> Floats:
+    middle = typical_epsilon(radii, length)
 
     def reaching(share: float) -> float:
         low, high = middle * 1e-3, middle * 1e3
         for _ in range(60):
             tried = (low * high) ** 0.5
-            low, high = (tried, high) if gamma(tried * radii).mean() < share else (low, tried)
+            low, high = (tried, high) if length(tried * radii).mean() < share else (low, tried)
         return high
 
     grid = np.geomspace(reaching(0.02), max(reaching(0.95), reaching(0.02) * 1.01), values)
     return np.array([float(f"{epsilon:.3g}") for epsilon in grid])
 
 
-def _rows(engine: Rays, ids: Ids, grid: Floats | None, eta: float) -> dict[str, Any]:
+def _rows(engine: StraightRays, ids: Ids, grid: Floats | None, eta: float) -> dict[str, Any]:
     if grid is None:
-        radii, _ = engine.first_breakpoints(ids)
-        return {"radii": rounded_up(radii)}
-    gamma, draws = GammaFunction(engine.embedding.dimension), gamma_draws(engine.rays, engine.embedding.dimension)
+        return {"radii": rounded_up(engine.first_breakpoints(ids))}
+    length = engine.noise.length
+    draws = length.draws(engine.rays)
 
     def of_one_word(envelope: Envelope) -> tuple[Floats, list[tuple[Any, ...]]]:
         found = []
         for epsilon in grid.tolist():
-            outputs = output_distribution(envelope, epsilon, gamma)
+            outputs = output_distribution(envelope, epsilon, length)
             counts = distinct_words(envelope, epsilon, draws), outputs.support(eta)
-            found.append((*counts, outputs.entropies(), *jackknife(envelope, epsilon, gamma, eta)))
+            found.append((*counts, outputs.entropies(), *jackknife(envelope, epsilon, length, eta)))
         return _first(envelope), found
 
-    walks = engine.envelopes(ids, furthest=furthest_radius(float(grid.min()), gamma, draws))
+    walks = engine.envelopes(ids, furthest=furthest_radius(float(grid.min()), length, draws))
     with ThreadPoolExecutor(threads()) as pool:  # NumPy lets go of the interpreter while it sorts and adds up
         radii, found = zip(*pool.map(of_one_word, walks), strict=True)
     names = ("distinct", "support", "entropies", "support_errors", "entropy_errors")
@@ -211,21 +257,3 @@ def rounded_up(values: Floats) -> Floats:
     rounded = values.astype(np.float32)
     up: Floats = np.where(rounded < values, np.nextafter(rounded, np.float32(np.inf)), rounded)
     return up
-
-
-class _Memory:
-    """A store that keeps nothing."""
-
-    def __init__(self, columns: dict[str, tuple[str, tuple[int, ...]]], words: int) -> None:
-        self.arrays: dict[str, Any] = {name: np.empty((words, *shape), dtype=dtype) for name, (dtype, shape) in columns.items()}
-        self.done, self.words = 0, words
-
-    @property
-    def complete(self) -> bool:
-        return self.done == self.words
-
-    def append(self, **rows: np.ndarray[Any, Any]) -> None:
-        count = len(rows["ids"])
-        for name, values in rows.items():
-            self.arrays[name][self.done : self.done + count] = values
-        self.done += count

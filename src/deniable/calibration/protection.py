@@ -10,12 +10,10 @@ from typing import Literal
 
 import numpy as np
 
-from deniable.calibration.gamma import GammaFunction
-from deniable.calibration.rays import Rays
-from deniable.calibration.statistics import furthest_radius, output_distribution
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
-from deniable.interfaces import Floats, Ids
+from deniable.interfaces import Floats, Ids, Mechanism
+from deniable.mechanisms.probabilities import output_distributions
 from deniable.neighbours import best_neighbours
 
 By = Literal["nearest", "unknown"]
@@ -51,14 +49,10 @@ def check_protectable(embedding: Embedding, by: str) -> None:
         raise InvalidParameter("embedding", embedding.name, "is protected already; protect the embedding that it was made from")
 
 
-def stays_itself(embedding: Embedding, ids: Ids, epsilon: float, *, rays: int = 1000) -> Floats:
+def stays_itself(mechanism: Mechanism, ids: Ids, *, rays: int = 1000) -> Floats:
     """Return Pr[M(w) = w] of protected words: how often the word that stands in for w becomes w."""
-    engine, gamma = Rays(embedding, rays=rays), GammaFunction(embedding.dimension)
-    shares = np.zeros(len(ids))
-    for i, envelope in enumerate(engine.envelopes(ids, furthest=furthest_radius(epsilon, gamma))):
-        found = output_distribution(envelope, epsilon, gamma)
-        shares[i] = found.probabilities[found.words == ids[i]].sum()
-    return shares
+    found = output_distributions(mechanism, ids, draws=rays)
+    return np.array([each.probabilities[each.words == word].sum() for word, each in zip(ids.tolist(), found, strict=True)])
 
 
 def _nearest_unexposed(embedding: Embedding, exposed: Ids) -> Ids:

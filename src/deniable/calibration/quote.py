@@ -1,41 +1,61 @@
 """What a calibration says in one small file: for receipts, and for choosing ε without computing anything.
 
-The default embedding has its file in the package; ``deniable calibrate`` of all words writes one beside a stored embedding.
+The default embedding has its file in the package; ``deniable calibrate`` of all words writes one beside a stored embedding. Mechanisms
+other than the paper's have a file for each choice of their options, among the calibrations that are kept.
 It holds values at some ε only. Between two of them, N_w is quoted at the larger one, since N_w grows with ε; S_w may rise
 and fall (at tiny ε all words become the same few), so the smaller of the two values is quoted.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any
 
-from deniable.embeddings.embedding import Embedding
 from deniable.errors import DamagedCalibration, InvalidParameter, TargetsNotMet
+from deniable.interfaces import Mechanism
+from deniable.mechanisms.multivariate import Multivariate
+from deniable.mechanisms.selected import identity_of
 
 FILE_NAME = "calibration.json"
 
 
-def stored_quote(embedding: Embedding) -> dict[str, Any] | None:
-    """Return the file of an embedding's calibration, or None if it was not calibrated.
+def quote_place(mechanism: Mechanism) -> Path | None:
+    """Return where the calibration of a mechanism over its embedding is noted; None for what comes with the package."""
+    embedding = mechanism.embedding
+    if type(mechanism) is Multivariate:
+        return None if embedding.folder is None else embedding.folder / FILE_NAME
+    from deniable.calibration.results import calibrations_of
+
+    identity = json.dumps(identity_of(mechanism), sort_keys=True)
+    return calibrations_of(embedding) / f"{hashlib.blake2b(identity.encode(), digest_size=8).hexdigest()}-{FILE_NAME}"
+
+
+def stored_quote(mechanism: Mechanism) -> dict[str, Any] | None:
+    """Return the note of a mechanism's calibration over its embedding, at whatever ε, or None if it was not calibrated.
 
     :raises DamagedCalibration: if it cannot be read.
     """
-    file = (resources.files("deniable.embeddings") / "data" if embedding.folder is None else embedding.folder) / FILE_NAME
+    file: Traversable | None = quote_place(mechanism)
+    if file is None:
+        file = resources.files("deniable.embeddings") / "data" / FILE_NAME
     try:
         content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        return content if content["fingerprint"] == embedding.fingerprint else None
+        known = content["fingerprint"] == mechanism.embedding.fingerprint
+        # The paper's mechanism is not named in its files.
+        return content if known and content.get("mechanism", identity_of(mechanism)) == identity_of(mechanism) else None
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError) as error:
         raise DamagedCalibration(str(file), f"cannot be read ({error})") from error
 
 
-def quoted(embedding: Embedding, epsilon: float) -> dict[str, Any] | None:
-    """Return what a receipt says of the words at this ε: N_w and S_w, median, 95 % and worst; None if it is not known."""
-    epsilon = float(epsilon)
-    content = stored_quote(embedding)
+def quoted(mechanism: Mechanism) -> dict[str, Any] | None:
+    """Return what a receipt says of the words at the mechanism's ε: N_w and S_w, median, 95 % and worst; None if it is not known."""
+    content, epsilon = stored_quote(mechanism), float(mechanism.epsilon)
     place = None if content is None else next((i for i, row in enumerate(content["table"]) if row["epsilon"] >= epsilon), None)
     if content is None or place is None:
         return None
@@ -60,18 +80,17 @@ def _smaller(table: list[dict[str, Any]], epsilon: float, name: str) -> dict[str
     return {key: min(row[name][key] for row in around) for key in ("median", "95%", "worst")}
 
 
-def largest_epsilon(embedding: Embedding, max_unchanged: float, quantile: float = 1.0) -> float:
-    """Return the largest ε of the stored calibration at which a share of the words stays itself at most so often.
+def largest_epsilon(mechanism: Mechanism, max_unchanged: float, quantile: float = 1.0) -> float:
+    """Return the largest ε of the stored calibration of a mechanism at which a share of the words stays itself at most so often.
 
-    :raises InvalidParameter: if the embedding was not calibrated, or a number is not allowed.
+    :raises InvalidParameter: if the embedding was not calibrated for it, or a number is not allowed.
     :raises TargetsNotMet: if no ε in the file does.
     """
     if not 0.0 < max_unchanged < 1.0:
         raise InvalidParameter("max_unchanged", max_unchanged, "must lie between 0 and 1, such as 0.5")
-    content = stored_quote(embedding)
+    content = stored_quote(mechanism)
     if content is None:
-        problem = f"the embedding {embedding.name!r} is not calibrated; run: deniable calibrate --embedding {embedding.name}"
-        raise InvalidParameter("max_unchanged", max_unchanged, problem)
+        raise InvalidParameter("max_unchanged", max_unchanged, _not_calibrated(mechanism))
     known = [float(key) for key in content["table"][0]["unchanged_quantiles"]]
     if quantile not in known:
         raise InvalidParameter("quantile", quantile, f"must be one the calibration holds: {', '.join(f'{q:g}' for q in known)}")
@@ -87,3 +106,14 @@ def largest_epsilon(embedding: Embedding, max_unchanged: float, quantile: float 
             f"{max_unchanged:g}; ask for fewer words (--quantile), or protect the exposed ones: deniable calibrate --protect"
         )
     return float(max(met))
+
+
+def _not_calibrated(mechanism: Mechanism) -> str:
+    name, command = mechanism.embedding.name, f"deniable calibrate --embedding {mechanism.embedding.name}"
+    if type(mechanism) is Multivariate:
+        return f"the embedding {name!r} is not calibrated; run: {command}"
+    options = "".join(f", {key} = {value}" for key, value in mechanism.guarantee.parameters.items())
+    return (
+        f"the embedding {name!r} is not calibrated for {type(mechanism).__name__}{options}; run: {command} --mechanism … with the same "
+        "options, for all words"
+    )

@@ -1,20 +1,24 @@
-"""The largest ε for distinct words, between two values of a calibration.
+"""The largest ε that meets the targets, between two values of a calibration.
 
-How many distinct words one draw a ray gives falls with ε, but not at every step: it is a count. So the range between the
-largest value that meets the targets and the next is cut into steps, and again around the best of them. On the way only words
-that come near to missing the target are walked. What is found is walked for all words before it counts; if it misses the
-targets after all, the step below is tried, down to the value that is known to meet them.
+With rays this is about distinct words, since N_w is known everywhere. How many distinct words one draw a ray gives falls with ε, but
+not at every step: it is a count. So the range between the largest value that meets the targets and the next is cut into steps,
+and again around the best of them. On the way only words that come near to missing the target are walked. What is found is
+walked for all words before it counts; if it misses the targets after all, the step below is tried, down to the value that is
+known to meet them.
+
+A table (``tabulated``) is continued: all words are measured at the steps, in one pass, and the largest that meets the targets counts.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from deniable.calibration.calibration import Calibration
 from deniable.calibration.choice import Choice, Targets, allowed_to_fail, evaluate, meets, rounded_down
-from deniable.calibration.gamma import GammaFunction, gamma_draws
-from deniable.calibration.measure import Calibration, calibrate
-from deniable.calibration.rays import Rays
+from deniable.calibration.measure import RayCalibration, calibrate
 from deniable.calibration.statistics import distinct_words, furthest_radius, unchanged
+from deniable.calibration.straight import StraightRays
+from deniable.calibration.tabulated import TabulatedCalibration
 from deniable.interfaces import Floats, Ids
 
 _STEPS, _TURNS = 12, 2
@@ -26,8 +30,11 @@ def refined(calibration: Calibration, targets: Targets, known: float) -> Choice:
     best = evaluate(calibration, known, targets)
     above = calibration.epsilons[calibration.epsilons > known]
     low, high = known, float(above.min()) if len(above) else known * _BEYOND
+    if isinstance(calibration, TabulatedCalibration):
+        return _continued(calibration, best, high)
+    assert isinstance(calibration, RayCalibration)  # noqa: S101 - there are these two
     rows = _at_stake(calibration, targets, high if len(above) else known)
-    engine = Rays(calibration.embedding, rays=calibration.rays)
+    engine = StraightRays(calibration.embedding, calibration.noise, rays=calibration.rays)
     passing: list[float] = []
     for _ in range(_TURNS):
         tried = np.geomspace(low, high, _STEPS + 1)
@@ -53,24 +60,39 @@ def _at_stake(calibration: Calibration, targets: Targets, epsilon: float) -> Ids
     return np.flatnonzero(calibration.distinct[:, column] < targets.min_distinct + 4.0 * calibration.rays**0.5)
 
 
-def _failing(engine: Rays, calibration: Calibration, targets: Targets, rows: Ids, epsilons: Floats) -> Ids:
+def _continued(calibration: TabulatedCalibration, best: Choice, high: float) -> Choice:
+    """Return the largest ε that meets the targets of some between the best one known and the next."""
+    tried = sorted({rounded_down(float(e)) for e in np.geomspace(best.epsilon, high, _STEPS + 1)[1:-1]}, reverse=True)
+    calibration.look_closer(np.array(tried))
+    found = (evaluate(calibration, epsilon, best.targets) for epsilon in tried)
+    return next((choice for choice in found if meets(choice)), best)
+
+
+def _failing(engine: StraightRays, calibration: RayCalibration, targets: Targets, rows: Ids, epsilons: Floats) -> Ids:
     """Return how many words miss the targets at each ε, as far as the words at stake can tell."""
     assert targets.min_distinct is not None  # noqa: S101 - said by the caller
-    gamma, draws = GammaFunction(calibration.embedding.dimension), gamma_draws(calibration.rays, calibration.embedding.dimension)
+    length = calibration.length
+    draws = length.draws(calibration.rays)
     fails = np.zeros((len(calibration.ids), len(epsilons)), dtype=bool)
-    reach = furthest_radius(float(epsilons.min()), gamma, draws)
+    reach = furthest_radius(float(epsilons.min()), length, draws)
     for row, envelope in zip(rows, engine.envelopes(calibration.ids[rows], furthest=reach), strict=True):
         fails[row] = [distinct_words(envelope, float(e), draws) < targets.min_distinct for e in epsilons]
     if targets.max_unchanged is not None:
-        fails |= unchanged(calibration.radii, epsilons, gamma)[0] > targets.max_unchanged
+        fails |= unchanged(calibration.radii, epsilons, length)[0] > targets.max_unchanged
     count: Ids = fails.sum(axis=0)
     return count
 
 
-def _walked(calibration: Calibration, epsilon: float, targets: Targets) -> Choice:
+def _walked(calibration: RayCalibration, epsilon: float, targets: Targets) -> Choice:
     """Walk all words for this ε, in the order of the calibration, and evaluate it."""
     again = calibrate(
-        calibration.embedding, rays=calibration.rays, ids=calibration.ids, epsilons=np.array([epsilon]), walks=True, keep=False
+        calibration.embedding,
+        mechanism=calibration.mechanism,
+        rays=calibration.rays,
+        ids=calibration.ids,
+        epsilons=np.array([epsilon]),
+        walks=True,
+        keep=False,
     )
     places = np.argsort(again.ids)[np.searchsorted(np.sort(again.ids), calibration.ids)]
     found = evaluate(again, epsilon, targets)

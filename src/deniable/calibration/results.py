@@ -134,6 +134,26 @@ class Store:
         return f"{crc:08x}"
 
 
+class Memory:
+    """A store in memory, for a calibration that nobody comes back to."""
+
+    def __init__(self, columns: dict[str, tuple[str, tuple[int, ...]]], words: int) -> None:
+        self.arrays: dict[str, Any] = {name: np.empty((words, *shape), dtype=dtype) for name, (dtype, shape) in columns.items()}
+        self.done, self.words = 0, words
+
+    @property
+    def complete(self) -> bool:
+        """Whether all words are there."""
+        return self.done == self.words
+
+    def append(self, **rows: np.ndarray[Any, Any]) -> None:
+        """Add the next words' rows."""
+        count = len(rows["ids"])
+        for name, values in rows.items():
+            self.arrays[name][self.done : self.done + count] = values
+        self.done += count
+
+
 def words_digest(ids: Ids) -> str:
     """Return a short name for a choice of words."""
     return hashlib.blake2b(np.ascontiguousarray(ids, dtype="<i8").data, digest_size=8).hexdigest()

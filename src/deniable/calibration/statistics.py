@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.calibration.gamma import ChiFunction, GammaFunction
+from deniable.calibration.gamma import LengthFunction
 from deniable.calibration.rays import Envelope, Pieces
 from deniable.interfaces import Floats, Ids
 
@@ -53,7 +53,7 @@ class Distribution:
         return math.log2(len(p)), shannon, -math.log2(float((p * p).sum())), -math.log2(float(p.max()))
 
 
-def unchanged(radii: Floats, epsilons: Floats, gamma: GammaFunction) -> tuple[Floats, Floats]:
+def unchanged(radii: Floats, epsilons: Floats, gamma: LengthFunction) -> tuple[Floats, Floats]:
     """Return N_w of each word (row of first breakpoints) at each ε, and the standard errors, both (words, epsilons)."""
     words, rays = radii.shape
     means, errors = np.empty((words, len(epsilons))), np.empty((words, len(epsilons)))
@@ -67,7 +67,7 @@ def unchanged(radii: Floats, epsilons: Floats, gamma: GammaFunction) -> tuple[Fl
     return means, errors
 
 
-def average_unchanged(radii: Floats, epsilon: float, gamma: GammaFunction) -> tuple[float, float]:
+def average_unchanged(radii: Floats, epsilon: float, gamma: LengthFunction) -> tuple[float, float]:
     """Return the average of N_w over the words and its standard error, which counts that words share the rays."""
     words, rays = radii.shape
     totals = np.zeros(rays)
@@ -93,13 +93,13 @@ def distinct_words(envelope: Envelope, epsilon: float, draws: Floats) -> int:
     return len(np.unique(envelope.at(draws / epsilon)))
 
 
-def furthest_radius(epsilon: float, gamma: GammaFunction | ChiFunction, draws: Floats | None = None) -> float:
+def furthest_radius(epsilon: float, gamma: LengthFunction, draws: Floats | None = None) -> float:
     """Return how far rays must be walked for this ε: beyond it lies 10⁻⁹ of the probability, and no draw."""
     reach = gamma.quantile(1.0 - _BEYOND)
     return max(reach, 0.0 if draws is None else float(draws.max())) * (1.0 + 1e-9) / epsilon
 
 
-def output_distribution(envelope: Envelope, epsilon: float, gamma: GammaFunction | ChiFunction) -> Distribution:
+def output_distribution(envelope: Envelope, epsilon: float, gamma: LengthFunction) -> Distribution:
     """Return what the word becomes at this ε, from walks that went far enough (``furthest_radius``)."""
     rays, pieces = len(envelope.counts), envelope.pieces
     masses = _masses(pieces, epsilon, gamma)
@@ -113,7 +113,7 @@ def output_distribution(envelope: Envelope, epsilon: float, gamma: GammaFunction
     return Distribution(words=pieces.met[order], probabilities=means[order], standard_errors=errors[order])
 
 
-def jackknife(envelope: Envelope, epsilon: float, gamma: GammaFunction, eta: float = ETA) -> tuple[float, Floats]:
+def jackknife(envelope: Envelope, epsilon: float, gamma: LengthFunction, eta: float = ETA) -> tuple[float, Floats]:
     """Return the standard errors of S_w and of the four entropies at this ε.
 
     Each is computed again without one group of rays after the other. The spread of these values is that of the estimate,
@@ -140,7 +140,7 @@ def jackknife(envelope: Envelope, epsilon: float, gamma: GammaFunction, eta: flo
     return float(errors[0]), errors[1:]
 
 
-def _masses(pieces: Pieces, epsilon: float, gamma: GammaFunction | ChiFunction) -> Floats:
+def _masses(pieces: Pieces, epsilon: float, gamma: LengthFunction) -> Floats:
     """Return how likely a ray's length ends in each piece."""
     reached = gamma(epsilon * pieces.begins)
     reached[reached >= 1.0 - _BEYOND] = 1.0  # a ray may have been walked further for a smaller ε: the numbers are the same

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from deniable.calibration.calibration import Calibration
 from deniable.calibration.choice import Choice
-from deniable.calibration.measure import Calibration
 from deniable.calibration.statistics import ETA
 from deniable.embeddings.embedding import Embedding
 from deniable.neighbours import best_neighbours
@@ -64,6 +64,8 @@ def quote(whole: Calibration, epsilons: list[float], walked: Calibration | None 
         rows.append(row)
     return {
         "fingerprint": whole.embedding.fingerprint,
+        "mechanism": whole.mechanism.identity(whole.embedding),
+        "method": whole.method,
         "rays": whole.rays,
         "words": len(whole.ids),
         "words_for_support": None if walked is None or walked.distinct is None else len(walked.ids),

@@ -25,18 +25,16 @@ def check_budget_options(epsilon: float | None, record_epsilon: float | None, ma
         raise typer.BadParameter("give one of --epsilon (per word), --record-epsilon (per record) and --max-unchanged (by calibration)")
 
 
-def calibrated_epsilon(embedding: str, mechanism: str, max_unchanged: float, quantile: float, *, say: Callable[[str], None]) -> float:
-    """Return the largest ε that keeps to ``--max-unchanged`` by the calibration on record, and say which one it is.
-
-    :raises BadParameter: if the mechanism is not the one that was calibrated.
-    """
-    if mechanism != "multivariate":
-        raise typer.BadParameter("--max-unchanged is for the multivariate mechanism: the calibration speaks of that one alone")
+def calibrated_epsilon(
+    embedding: str, drawing: tuple[str, dict[str, Any]], max_unchanged: float, quantile: float, *, say: Callable[[str], None]
+) -> float:
+    """Return the largest ε that keeps to ``--max-unchanged`` by the calibration on record, and say which one it is."""
     from deniable.calibration.quote import largest_epsilon
     from deniable.calibration.report.wording import most_words
+    from deniable.cli.mechanism import opened
     from deniable.embeddings.embedding import Embedding
 
-    epsilon = largest_epsilon(Embedding.open(embedding), max_unchanged, quantile)
+    epsilon = largest_epsilon(opened(*drawing, Embedding.open(embedding), 1.0), max_unchanged, quantile)
     say(f"deniable: ε = {epsilon:g}: N_w ≤ {max_unchanged:g} for {most_words(quantile)}")
     return epsilon
 

@@ -9,25 +9,35 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from deniable.cli.mechanism import Name, Options
+
 if TYPE_CHECKING:
+    from deniable.calibration.calibration import Calibration
     from deniable.calibration.choice import Choice
-    from deniable.calibration.measure import Calibration
     from deniable.embeddings.embedding import Embedding
     from deniable.interfaces import Ids
+    from deniable.mechanisms.selected import Selected
 
 WALKED_WORDS = 1000
 """S_w costs a walk along every ray; where nobody asks for it of every word, so many are walked."""
+
+DRAWN_WORDS = 100
+"""The same where every ε takes draws of its own."""
 
 GRID_VALUES = 12
 
 
 def calibrate(
     embedding: Annotated[str, typer.Option(help="The name of an installed embedding.")] = "default",
+    mechanism: Name = "multivariate",
+    mechanism_option: Options = None,
     max_unchanged: Annotated[float | None, typer.Option(help="N_w: a word may stay itself at most so often, such as 0.5.")] = None,
-    min_distinct: Annotated[int | None, typer.Option(help="At least so many distinct words among one draw per ray.")] = None,
+    min_distinct: Annotated[
+        int | None, typer.Option(help="At least so many distinct words among one draw per ray, or among all draws.")
+    ] = None,
     quantile: Annotated[float, typer.Option(help="The share of the words that must meet the targets; 1 is all.")] = 1.0,
     epsilon: Annotated[list[float] | None, typer.Option("--epsilon", "-e", help="A value of ε to look at. May be repeated.")] = None,
-    rays: Annotated[int, typer.Option(help="Directions per word.")] = 1000,
+    rays: Annotated[int, typer.Option(help="Directions per word; draws per word and ε for mechanisms that rays say nothing of.")] = 1000,
     words: Annotated[Path | None, typer.Option(help="Look only at the words in this file, one a line.")] = None,
     sample: Annotated[int | None, typer.Option(help="Look only at so many words, drawn at random: a quick look.")] = None,
     protect: Annotated[str | None, typer.Option(metavar="nearest|unknown", help="Let exposed words go in as others.")] = None,
@@ -48,6 +58,10 @@ def calibrate(
     Without targets the page covers a range of ε that is found, from all words changed to none. An interrupted run is
     continued by the same command. With --protect the words that miss the targets are exposed and go in as others: at the
     given --epsilon, or at the largest ε where at most the share --most-protected does.
+
+    Rays serve the mechanisms multivariate, mahalanobis and gaussian, at all ε at once. The others are measured at twelve values of ε
+    (or those given), and again between the two where the targets are lost: by exact sums where a mechanism has them, and by draws for
+    vickrey and rank-smoothing, which takes long for many words.
     """
     import numpy as np
 
@@ -55,10 +69,13 @@ def calibrate(
     from deniable.calibration.choice import evaluate as evaluated
     from deniable.calibration.protection import check_protectable
     from deniable.cli.calibration_report import check_known, write_report
+    from deniable.cli.mechanism import parsed
     from deniable.embeddings.embedding import Embedding
+    from deniable.mechanisms.selected import Selected
     from deniable.parameters import validated_epsilon
     from deniable.report.place import check_place
 
+    selected = Selected(name=mechanism, options=parsed(mechanism, mechanism_option))
     targets = Targets(max_unchanged=max_unchanged, min_distinct=min_distinct, quantile=quantile)
     epsilons = [validated_epsilon(e) for e in epsilon or ()]
     aimed = max_unchanged is not None or min_distinct is not None
@@ -74,6 +91,7 @@ def calibrate(
     if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)
     opened = Embedding.open(embedding)
+    selected(opened, epsilon=1.0)  # wrong options are refused before anything is measured
     targets.check_within_reach(words=len(opened), rays=rays)
     if protect is not None:
         check_protectable(opened, protect)
@@ -86,7 +104,7 @@ def calibrate(
     few = not aimed and (len(opened) if ids is None else len(ids)) <= WALKED_WORDS
     walks = min_distinct is not None or all_walks or few
     grid = np.array(epsilons) if epsilons else None
-    calibration = _run(opened, ids, rays, grid, walks=walks, quiet=quiet)
+    calibration = _run(opened, selected, ids, rays, grid, walks=walks, quiet=quiet)
     choice: Choice | None = None
     if aimed and len(epsilons) == 1:
         choice = evaluated(calibration, epsilons[0], targets)
@@ -101,7 +119,7 @@ def calibrate(
     shown = epsilons or ([choice.epsilon] if choice and not walks else walked.epsilons.tolist())
     answer = _answer(calibration, choice, shown, walked)
     if protect is not None and choice is not None and save_as is not None:
-        answer["protected"] = _protect(opened, calibration, choice, protect, save_as, rays, walks=walks, quiet=quiet)
+        answer["protected"] = _protect(calibration, choice, protect, save_as, walks=walks, quiet=quiet)
     if ids is None:
         _note(calibration, walked)
     if csv is not None or parquet is not None:
@@ -137,15 +155,15 @@ def _chosen(embedding: Embedding, words: Path | None, sample: int | None) -> Ids
     return ids
 
 
-def _run(embedding: Embedding, ids: Ids | None, rays: int, grid: Any, *, walks: bool, quiet: bool) -> Calibration:
-    from deniable.calibration.measure import calibrate as measured
+def _run(embedding: Embedding, mechanism: Selected, ids: Ids | None, rays: int, grid: Any, *, walks: bool, quiet: bool) -> Calibration:
+    from deniable.calibration.any_mechanism import calibrate_mechanism
     from deniable.progress import Progress
 
     try:
         if quiet:
-            return measured(embedding, rays=rays, ids=ids, epsilons=grid, walks=walks)
+            return calibrate_mechanism(embedding, mechanism, rays=rays, ids=ids, epsilons=grid, walks=walks)
         with Progress(f"calibrating {embedding.name}", unit="words") as progress:
-            return measured(embedding, rays=rays, ids=ids, epsilons=grid, walks=walks, report=progress.follow)
+            return calibrate_mechanism(embedding, mechanism, rays=rays, ids=ids, epsilons=grid, walks=walks, report=progress.follow)
     except KeyboardInterrupt:
         print("deniable: stopped; finished words are kept, and the same command goes on from there", file=sys.stderr)
         raise typer.Exit(130) from None
@@ -155,13 +173,16 @@ def _walked(calibration: Calibration, choice: Choice | None, epsilons: list[floa
     """Return S_w of a sample of the words, at the values of ε asked for, and at ones that cover a calibration of all words."""
     import numpy as np
 
-    from deniable.calibration.report.span import epsilon_span
+    from deniable.calibration.measure import RayCalibration
 
-    count = min(WALKED_WORDS, len(calibration.ids))
+    count = min(DRAWN_WORDS if calibration.method == "simulation" else WALKED_WORDS, len(calibration.ids))
     ids = np.random.Generator(np.random.PCG64(4)).choice(np.sort(calibration.ids), count, replace=False)
-    covering = epsilon_span(calibration, values=GRID_VALUES) if whole or not epsilons else []
-    grid = {*covering, *epsilons, *([choice.epsilon] if choice is not None else [])}
-    return _run(calibration.embedding, np.sort(ids), calibration.rays, np.array(sorted(grid)), walks=True, quiet=quiet)
+    if isinstance(calibration, RayCalibration):
+        covering = calibration.span(GRID_VALUES) if whole or not epsilons else []
+    else:
+        covering = calibration.epsilons.tolist()
+    grid = np.array(sorted({*covering, *epsilons, *([choice.epsilon] if choice is not None else [])}))
+    return _run(calibration.embedding, calibration.mechanism, np.sort(ids), calibration.rays, grid, walks=True, quiet=quiet)
 
 
 def _answer(calibration: Calibration, choice: Choice | None, epsilons: list[float], walked: Calibration) -> dict[str, Any]:
@@ -171,6 +192,9 @@ def _answer(calibration: Calibration, choice: Choice | None, epsilons: list[floa
     answer: dict[str, Any] = {
         "embedding": calibration.embedding.name,
         "fingerprint": calibration.embedding.fingerprint,
+        "mechanism": calibration.mechanism.name,
+        "parameters": calibration.mechanism.identity(calibration.embedding)["parameters"],
+        "method": calibration.method,
         "words": len(calibration.ids),
         "rays": calibration.rays,
         "table": table(calibration, epsilons),
@@ -203,26 +227,27 @@ def _note(calibration: Calibration, walked: Calibration) -> None:
     from contextlib import suppress
 
     from deniable.atomic import write_whole
-    from deniable.calibration.measure import epsilons_of
-    from deniable.calibration.quote import FILE_NAME, stored_quote
+    from deniable.calibration.measure import RayCalibration, epsilons_of
+    from deniable.calibration.quote import quote_place, stored_quote
     from deniable.calibration.summary import quote
     from deniable.errors import DamagedCalibration
 
-    folder = calibration.embedding.folder
-    if folder is None:
+    mechanism = calibration.mechanism(calibration.embedding, epsilon=1.0)
+    place = quote_place(mechanism)
+    if place is None:
         return  # the default's numbers come with the package
     with suppress(DamagedCalibration):  # what cannot be read is written anew
-        known = stored_quote(calibration.embedding)
+        known = stored_quote(mechanism)
         if known is not None and known["rays"] > calibration.rays:
             return
-    epsilons = sorted({*epsilons_of(calibration).tolist(), *walked.epsilons.tolist()})
+    own = epsilons_of(calibration).tolist() if isinstance(calibration, RayCalibration) else calibration.span(GRID_VALUES)
+    epsilons = sorted({*own, *walked.epsilons.tolist()})
     with suppress(PermissionError):  # an embedding that many people share may be read-only
-        write_whole(folder / FILE_NAME, json.dumps(quote(calibration, epsilons, walked), indent=1) + "\n")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(place, json.dumps(quote(calibration, epsilons, walked), indent=1) + "\n")
 
 
-def _protect(
-    embedding: Embedding, calibration: Calibration, choice: Choice, by: str, name: str, rays: int, *, walks: bool, quiet: bool
-) -> dict[str, Any]:
+def _protect(calibration: Calibration, choice: Choice, by: str, name: str, *, walks: bool, quiet: bool) -> dict[str, Any]:
     import numpy as np
 
     from deniable.calibration.choice import evaluate
@@ -230,14 +255,15 @@ def _protect(
     from deniable.embeddings import store
     from deniable.embeddings.embedding import Embedding
 
+    embedding, mechanism, rays = calibration.embedding, calibration.mechanism, calibration.rays
     exposed = np.sort(calibration.ids[choice.failing])
     safe = protect(embedding, exposed, by=by, name=name)  # type: ignore[arg-type]
     store.save(safe, name, source=f"{embedding.name}, protected at ε = {choice.epsilon:g}")
     opened = Embedding.open(name)
-    calibrated = _run(opened, None, rays, np.array([choice.epsilon]), walks=walks, quiet=quiet)
+    calibrated = _run(opened, mechanism, None, rays, np.array([choice.epsilon]), walks=walks, quiet=quiet)
     _note(calibrated, calibrated if walks else _walked(calibrated, None, [choice.epsilon], whole=True, quiet=quiet))
     again = evaluate(calibrated, choice.epsilon, choice.targets)
-    itself = stays_itself(opened, exposed, choice.epsilon, rays=rays) if len(exposed) else np.zeros(1)
+    itself = stays_itself(mechanism(opened, epsilon=choice.epsilon), exposed, rays=rays) if len(exposed) else np.zeros(1)
     return {
         "name": name,
         "fingerprint": opened.fingerprint,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from deniable.errors import InvalidParameter
 
 if TYPE_CHECKING:
+    from deniable.calibration.calibration import Calibration
     from deniable.calibration.choice import Choice
-    from deniable.calibration.measure import Calibration
     from deniable.calibration.report.findings import Findings
     from deniable.embeddings.embedding import Embedding
 

@@ -12,16 +12,15 @@ def show(answer: dict[str, Any]) -> None:
     from deniable.calibration.report.wording import most_words
 
     console = Console(highlight=False, markup=False)
-    console.print(f"{answer['embedding']}: {answer['words']:,} words, {answer['rays']:,} rays each")
+    console.print(f"{answer['embedding']}, {_mechanism(answer)}: {answer['words']:,} words, {_how(answer)}")
     if "epsilon" in answer:
         targets = answer["targets"]
         asked = [f"N_w ≤ {targets['max_unchanged']:g}"] if targets["max_unchanged"] is not None else []
         asked += [f"≥ {targets['min_distinct']:,} distinct words"] if targets["min_distinct"] is not None else []
         verb = "meets" if answer["meets_the_targets"] else "MISSES"
         console.print(f"ε = {answer['epsilon']:g} {verb} {' and '.join(asked)} for {most_words(targets['quantile'])}")
-        console.print(
-            f"no word stays itself more often than {answer['largest_unchanged_with_95%_confidence']:.1%} (95 % confidence, all words)"
-        )
+        sure = "exact" if answer["method"] == "exact" else "95 % confidence, all words"
+        console.print(f"no word stays itself more often than {answer['largest_unchanged_with_95%_confidence']:.1%} ({sure})")
     console.print()
     console.print(_table(answer["table"]))
     if answer.get("exposed_words"):
@@ -40,6 +39,17 @@ def show(answer: dict[str, Any]) -> None:
         console.print(f"\nfigures: {answer['figures']}")
     if "report" in answer:
         console.print(f"\nreport: {answer['report']}")
+
+
+def _mechanism(answer: dict[str, Any]) -> str:
+    options = ", ".join(f"{name} = {value}" for name, value in answer["parameters"].items())
+    return f"{answer['mechanism']} ({options})" if options else str(answer["mechanism"])
+
+
+def _how(answer: dict[str, Any]) -> str:
+    if answer["method"] == "exact":
+        return f"exact sums at {len(answer['table'])} values of ε" if len(answer["table"]) > 1 else "exact sums"
+    return f"{answer['rays']:,} rays each" if answer["method"] == "rays" else f"{answer['rays']:,} draws for each word and ε"
 
 
 def _table(rows: list[dict[str, Any]]) -> Any:

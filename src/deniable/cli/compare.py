@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from deniable.comparison.material import Texts
     from deniable.embeddings.embedding import Embedding
 
+_WIDTH_OF_FILES = 120
 _TARGETS = ["average=0.1", "average=0.3", "worst=0.5", "adversary=0.2", "adversary=0.4"]
 
 
@@ -131,7 +133,8 @@ def _show(answer: dict[str, Any]) -> None:
 
     from deniable.comparison.report.words import COLUMNS, LEGEND, met_and_missed, said_first, target_name
 
-    console = Console(highlight=False, markup=False)
+    # Nobody makes a file or a pipe wider: there the table is written as wide as it is.
+    console = Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else _WIDTH_OF_FILES)
     console.print(said_first(answer))
     for target in answer["targets"]:
         met, missed = met_and_missed(answer, target)

@@ -89,7 +89,7 @@ def privatize(
     with quiet_ends():
         drawing = (mechanism, parsed(mechanism, mechanism_option))
         if max_unchanged is not None:
-            epsilon = calibrated_epsilon(embedding, mechanism, max_unchanged, quantile, say=lambda line: _say(line, quiet=quiet))
+            epsilon = calibrated_epsilon(embedding, drawing, max_unchanged, quantile, say=lambda line: _say(line, quiet=quiet))
         if engine == "spark":
             privatize_with_spark(
                 file,

@@ -8,6 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
+from deniable.cli.mechanism import Name as MechanismName
+from deniable.cli.mechanism import Options as MechanismOptions
+
 
 class Name(StrEnum):
     """The tasks."""
@@ -30,6 +33,8 @@ def reproduce(
     data: Annotated[Path, typer.Option(help="The data set as it was downloaded: a folder or a file.")],
     embedding: Annotated[str, typer.Option(help="The name of an installed embedding.")] = "default",
     epsilon: Annotated[list[float] | None, typer.Option("--epsilon", "-e", help="A value of ε. May be repeated.")] = None,
+    mechanism: MechanismName = "multivariate",
+    mechanism_option: MechanismOptions = None,
     at: Annotated[At, typer.Option(help="Perturb at training time, at test time, or both, one after the other.")] = At.both,
     runs: Annotated[int, typer.Option(help="How often everything is repeated, with fresh noise and another model seed.")] = 3,
     work: Annotated[Path, typer.Option(help="Where results, perturbed text and models are kept.")] = Path("reproduced"),
@@ -44,7 +49,9 @@ def reproduce(
     What is finished is kept, and the same command goes on where it was interrupted. Without --epsilon, the values are
     those at which an average word stays itself in 5, 25, 50, 75, 95 and 99 % of the draws.
     """
+    from deniable.cli.mechanism import parsed
     from deniable.errors import MissingExtra
+    from deniable.mechanisms.selected import Selected
     from deniable.neighbours import set_device
     from deniable.neighbours.threads import threads
     from deniable.parameters import validated_count, validated_epsilon
@@ -57,6 +64,7 @@ def reproduce(
         raise MissingExtra("training models", "experiments") from error
 
     runs, jobs = validated_count(runs, "runs"), validated_count(jobs, "jobs")
+    selected = Selected(name=mechanism, options=parsed(mechanism, mechanism_option))
     epsilons = [validated_epsilon(e) for e in epsilon or ()]
     if not data.exists():
         raise typer.BadParameter(f"there is no {data}", param_hint="--data")
@@ -64,12 +72,21 @@ def reproduce(
         set_device(device)
     on_processor = device == "cpu"
     bench, loaded = prepare(
-        task, data, embedding, work, device=device, jobs=jobs, threads=1 if on_processor else threads(), texts=texts, epochs=epochs
+        task,
+        data,
+        embedding,
+        work,
+        device=device,
+        jobs=jobs,
+        threads=1 if on_processor else threads(),
+        texts=texts,
+        epochs=epochs,
+        mechanism=selected,
     )
     if not epsilons:
         from deniable.tasks.matching import epsilons_where_words_stay
 
-        epsilons = epsilons_where_words_stay(bench.embedding)
+        epsilons = epsilons_where_words_stay(bench.embedding, selected)
     places: dict[At, list[Place]] = {At.train: ["train"], At.test: ["test"], At.both: ["train", "test"]}
     settings = settings_of(epsilons, places[at], runs)
     counted = [0]
@@ -86,5 +103,5 @@ def reproduce(
         return
     from deniable.tasks.account import write_account
 
-    for path in write_account(task, loaded, outcomes, bench.folder, embedding=bench.embedding):
+    for path in write_account(task, loaded, outcomes, bench.folder, embedding=bench.embedding, mechanism=selected):
         typer.echo(str(path))

@@ -50,24 +50,23 @@ def utility(
     Without --epsilon, the values are those at which an average word stays itself in 5, 25, 50, 75, 95 and 99 % of the draws.
     Nothing of the releases is kept.
     """
-    from deniable.cli.mechanism import opened, parsed
+    from deniable.cli.mechanism import parsed
     from deniable.embeddings.embedding import Embedding
+    from deniable.mechanisms.selected import Selected
     from deniable.neighbours.threads import threads
     from deniable.parameters import validated_count, validated_epsilon, validated_share
     from deniable.progress import Progress
     from deniable.report.place import check_place
+    from deniable.tasks.matching import SHARES, AverageUnchanged
     from deniable.tasks.summary import points_of
     from deniable.utility.findings import Findings
     from deniable.utility.measurement import majority_of, measure
-    from deniable.utility.staying import average_unchanged
     from deniable.utility.texts import read_classified
 
     runs, held_out = validated_count(runs, "runs"), validated_share(held_out, "held_out", below_one=True)
     acceptable_loss = validated_share(acceptable_loss, "acceptable_loss")
     epsilons = sorted({validated_epsilon(e) for e in epsilon or ()})
-    options = parsed(mechanism, mechanism_options)
-    if not epsilons and mechanism != "multivariate":
-        raise typer.BadParameter(f"the mechanism {mechanism} has no range of its own; give values", param_hint="--epsilon")
+    selected = Selected(name=mechanism, options=parsed(mechanism, mechanism_options))
     if report is None and not as_json:
         report = Path(f"{data.name.partition('.')[0]}-utility.html")
     if report is not None:
@@ -77,18 +76,15 @@ def utility(
     classified = read_classified(data, text_column=text, label_column=label, most=texts)
     space = Embedding.open(embedding)
     learner = _learner(model, space, device)
-    if not epsilons:
-        from deniable.tasks.matching import SHARES, AverageUnchanged
-
-        epsilons = [AverageUnchanged(space).epsilon(share) for share in SHARES]
-    mechanisms = {value: opened(mechanism, options, space, value) for value in epsilons}
-    unchanged, source = average_unchanged(space, mechanisms)
+    average = AverageUnchanged(space, selected)
+    epsilons = epsilons or sorted({average.epsilon(share) for share in SHARES})
+    mechanisms = {value: selected(space, epsilon=value) for value in epsilons}
     with Progress("releasing and learning", total=runs * len(epsilons), unit="releases") as progress:
         tell = None if quiet else lambda: progress.advance(1)
         outcomes = measure(classified, mechanisms, learner, runs=runs, held_out=held_out, threads=threads(), tell=tell)
     found = Findings(
         points=points_of(outcomes),
-        unchanged=unchanged,
+        unchanged={value: average.at(value) for value in epsilons},
         majority=majority_of(classified.labels, held_out, runs=runs),
         acceptable_loss=acceptable_loss,
         about={
@@ -97,10 +93,11 @@ def utility(
             "left_out": classified.left_out,
             "model": learner.name,
             "mechanism": mechanism,
+            "mechanism_options": selected.identity(space)["parameters"],
             "embedding": {"name": space.name, "fingerprint": space.fingerprint, "words": len(space), "dimension": space.dimension},
             "runs": runs,
             "held_out": held_out,
-            "average_unchanged_from": source,
+            "average_unchanged_from": average.source,
         },
     )
     _write(found, report, figures)

@@ -92,7 +92,7 @@ def watch(
 
     drawing = (mechanism, parsed(mechanism, mechanism_option))
     if max_unchanged is not None:
-        epsilon = calibrated_epsilon(embedding, mechanism, max_unchanged, quantile, say=say)
+        epsilon = calibrated_epsilon(embedding, drawing, max_unchanged, quantile, say=say)
     private = privatizer_for(
         embedding,
         drawing,

@@ -61,7 +61,7 @@ class Comparison:
     def original(self) -> float:
         """Return the accuracy of a classifier that learnt from original text."""
         learn, test = self._learn, self._test
-        return accuracy(learn.spelled(), learn.labels, test.spelled(), test.labels)
+        return accuracy(learn.words, learn.labels, test.words, test.labels)
 
     def rows(self, contender: Contender, report: Callable[[int], None] | None = None) -> list[dict[str, Any]]:
         """Return one row for each target: where the mechanism meets it and what it is worth there, or why it cannot."""
@@ -111,7 +111,7 @@ class Comparison:
         released = mechanism.perturb(learn.ids, randomness)
         seconds = time.perf_counter() - started
         return {
-            "accuracy": accuracy(learn.released(self._embedding, released), learn.labels, test.spelled(), test.labels),
+            "accuracy": accuracy(learn.released(self._embedding, released), learn.labels, test.words, test.labels),
             "unchanged": float((released == learn.ids).mean()),
             "distance": mean_distance(self._embedding, learn.ids, released) / self.probe.typical,
             "words_per_second": len(released) / max(seconds, 1e-9),

@@ -24,14 +24,10 @@ class Texts:
     labels: list[str] = field(repr=False)
     ids: Ids = field(repr=False)
 
-    def spelled(self) -> list[str]:
-        """Return the texts as they are, words in lower case with one space between them."""
-        return [" ".join(words) for words in self.words]
-
-    def released(self, embedding: Embedding, ids: Ids) -> list[str]:
-        """Return the texts with these words in place of theirs."""
+    def released(self, embedding: Embedding, ids: Ids) -> list[list[str]]:
+        """Return the words of the texts with these in place of theirs."""
         spelled = iter([embedding.words[i] for i in ids.tolist()])
-        return [" ".join(next(spelled) for _ in words) for words in self.words]
+        return [[next(spelled) for _ in words] for words in self.words]
 
     @cached_property
     def digest(self) -> str:

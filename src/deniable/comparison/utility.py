@@ -6,25 +6,22 @@ import warnings
 
 import numpy as np
 
-from deniable.audit.scores import sklearn
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Ids
+from deniable.utility.word_classifier import WordClassifier
 
 _ROWS_AT_ONCE = 16_384
 
 
-def accuracy(learn: list[str], labels: list[str], test: list[str], truth: list[str]) -> float:
-    """Return the accuracy of TF-IDF (words, sublinear counts) and logistic regression on texts of words with spaces between.
+def accuracy(learn: list[list[str]], labels: list[str], test: list[list[str]], truth: list[str]) -> float:
+    """Return the accuracy of TF-IDF and logistic regression that learnt from some texts, on others.
 
     :raises MissingExtra: if scikit-learn is not installed.
     """
-    words = sklearn("feature_extraction.text").TfidfVectorizer(analyzer=str.split, sublinear_tf=True)
-    model = sklearn("linear_model").LogisticRegression(max_iter=200)
-    features = words.fit_transform(learn)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a fit that stopped early is a slightly worse classifier, for every mechanism alike
-        model.fit(features, labels)
-    return float((model.predict(words.transform(test)) == np.array(truth)).mean())
+        model = WordClassifier(strength=1.0, rounds=200).fit(learn, labels)
+    return float((model.predict(test) == np.array(truth)).mean())
 
 
 def mean_distance(embedding: Embedding, before: Ids, after: Ids) -> float:

@@ -23,6 +23,7 @@ import numpy as np
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Floats, Guarantee, Ids, Randomness
 from deniable.mechanisms.cells import Cells, cells_of
+from deniable.mechanisms.exact import ExactSums
 from deniable.mechanisms.grid import Grid
 from deniable.mechanisms.parts import DrawsByParts
 from deniable.parameters import validated_count
@@ -30,7 +31,7 @@ from deniable.parameters import validated_count
 _NUMBERS_AT_ONCE = 1 << 22
 
 
-class CusText(DrawsByParts):
+class CusText(DrawsByParts, ExactSums):
     """A draw among the K words of a public cell: ε-local differential privacy inside each cell, the cell itself exposed."""
 
     def __init__(self, embedding: Embedding, *, epsilon: float, k: int = 20) -> None:
@@ -87,12 +88,12 @@ class CusText(DrawsByParts):
             released[part] = members[np.arange(len(members)), places]
         return released
 
-    def probabilities(self, ids: Ids) -> Iterator[tuple[Ids, Floats]]:
-        """Yield for each input id the ids of the words of its cell and their exact probabilities."""
-        for word in self._entering(ids):
-            members, weights = self._weights(np.array([word]), np.array([self._epsilon]))
+    def distributions(self, ids: Ids, epsilons: Floats) -> Iterator[tuple[Ids, Floats]]:
+        """Yield for each input id the ids of the words of its cell and their exact probabilities, a row for each ε."""
+        for word in self._entering(ids).tolist():
+            members, weights = self._weights(np.full(len(epsilons), word), epsilons)
             there = members[0] >= 0
-            yield members[0][there], weights[0][there] / weights[0].sum()
+            yield members[0][there], weights[:, there] / weights.sum(axis=1, keepdims=True)
 
     @cached_property
     def _grid(self) -> Grid:

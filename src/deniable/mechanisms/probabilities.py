@@ -4,8 +4,7 @@ Three methods, and the answer says which one was used:
 
 - ``exact``: the mechanism can sum its own distribution (the softmax family, randomised response); standard errors are 0.
 - ``rays``: noise is a length times a direction, and one walk along a direction gives the released word for every length
-  (``calibration.rays``). For the multivariate mechanism the length is Gamma(n, 1/ε). For the Mahalanobis mechanism the
-  direction is A·g, walked as a unit vector with lengths divided by ‖A·g‖. For the Gaussian mechanism the length is χ_n/ε.
+  (``calibration.straight``): the multivariate, the Mahalanobis and the Gaussian mechanism.
 - ``simulation``: as many draws of the mechanism itself; for all others, and wherever a source of randomness is given.
 
 Everything here is about a public embedding and words the caller names; it is not a release of anybody's text.
@@ -14,21 +13,17 @@ Everything here is about a public embedding and words the caller names; it is no
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Literal, Protocol, runtime_checkable
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
-from deniable.calibration.gamma import ChiFunction, GammaFunction, chi_draws, gamma_draws
-from deniable.calibration.rays import SEED, Envelope, Rays
-from deniable.calibration.single import word_envelope
+from deniable.calibration.rays import Envelope
 from deniable.calibration.statistics import Distribution, distinct_words, furthest_radius
 from deniable.calibration.statistics import output_distribution as distribution_on_rays
-from deniable.calibration.tables import unit_directions
+from deniable.calibration.straight import StraightNoise, StraightRays, straight_noise
 from deniable.interfaces import Floats, Ids, Mechanism, Randomness
-from deniable.mechanisms.gaussian import Gaussian
-from deniable.mechanisms.mahalanobis import Mahalanobis
-from deniable.mechanisms.multivariate import Multivariate
+from deniable.mechanisms.exact import ExactSums
 from deniable.parameters import validated_count
 from deniable.randomness import SecureRandomness
 
@@ -51,15 +46,6 @@ class OutputDistribution(Distribution):
     distinct: int
 
 
-@runtime_checkable
-class SumsItself(Protocol):
-    """A mechanism that knows its output distribution exactly."""
-
-    def probabilities(self, ids: Ids) -> Iterator[tuple[Ids, Floats]]:
-        """Yield for each input id the ids of the words that can be released and their exact probabilities."""
-        ...
-
-
 def output_distribution(mechanism: Mechanism, word: int, *, draws: int = 1000, randomness: Randomness | None = None) -> OutputDistribution:
     """Return what one word id (or ⊥) becomes; see ``output_distributions``."""
     return next(output_distributions(mechanism, np.array([word], dtype=np.int64), draws=draws, randomness=randomness))
@@ -77,14 +63,14 @@ def output_distributions(
     """
     draws = validated_count(draws, "draws")
     ids = mechanism.embedding.stands_in(np.asarray(ids, dtype=np.int64))
-    if randomness is None and isinstance(mechanism, SumsItself):
+    if randomness is None and isinstance(mechanism, ExactSums):
         return _exact(mechanism, mechanism, ids, draws)
-    if randomness is None and isinstance(mechanism, (Multivariate, Mahalanobis, Gaussian)):
-        return _by_rays(mechanism, ids, draws)
+    if randomness is None and (noise := straight_noise(mechanism)) is not None:
+        return _by_rays(mechanism, noise, ids, draws)
     return _by_simulation(mechanism, ids, draws, SecureRandomness() if randomness is None else randomness)
 
 
-def _exact(mechanism: Mechanism, sums: SumsItself, ids: Ids, draws: int) -> Iterator[OutputDistribution]:
+def _exact(mechanism: Mechanism, sums: ExactSums, ids: Ids, draws: int) -> Iterator[OutputDistribution]:
     for word, (outputs, probabilities) in zip(ids.tolist(), sums.probabilities(ids), strict=True):
         order = np.lexsort((outputs, -probabilities))
         order = order[probabilities[order] > 0.0]
@@ -99,19 +85,10 @@ def _exact(mechanism: Mechanism, sums: SumsItself, ids: Ids, draws: int) -> Iter
         )
 
 
-def _by_rays(mechanism: Multivariate | Mahalanobis | Gaussian, ids: Ids, rays: int) -> Iterator[OutputDistribution]:
-    embedding, epsilon = mechanism.embedding, mechanism.epsilon
-    normal = isinstance(mechanism, Gaussian)
-    length = ChiFunction(embedding.dimension) if normal else GammaFunction(embedding.dimension)
-    lengths = chi_draws(rays, embedding.dimension) if normal else gamma_draws(rays, embedding.dimension)
-    directions, stretch = unit_directions(rays, embedding.dimension, seed=SEED), np.ones(rays)
-    if isinstance(mechanism, Mahalanobis):
-        directions = directions @ mechanism.shape
-        stretch = np.sqrt(np.einsum("ij,ij->i", directions, directions))
-        directions /= stretch[:, None]
-    furthest = furthest_radius(epsilon, length, lengths) * float(stretch.max())
-    for walked in _envelopes(mechanism, ids, directions, furthest):
-        envelope = replace(walked, radii=walked.radii / np.repeat(stretch, walked.counts))
+def _by_rays(mechanism: Mechanism, noise: StraightNoise, ids: Ids, rays: int) -> Iterator[OutputDistribution]:
+    epsilon, length = mechanism.epsilon, noise.length
+    lengths = length.draws(rays)
+    for envelope in _envelopes(StraightRays(mechanism.embedding, noise, rays=rays), ids, furthest_radius(epsilon, length, lengths)):
         found = distribution_on_rays(envelope, epsilon, length)
         yield OutputDistribution(
             words=found.words,
@@ -123,14 +100,13 @@ def _by_rays(mechanism: Multivariate | Mahalanobis | Gaussian, ids: Ids, rays: i
         )
 
 
-def _envelopes(mechanism: Mechanism, ids: Ids, directions: Floats, furthest: float) -> Iterator[Envelope]:
-    embedding = mechanism.embedding
+def _envelopes(engine: StraightRays, ids: Ids, furthest: float) -> Iterator[Envelope]:
     # Tables shared by all words pay for many of them, where they fit.
-    if len(ids) > _FEW_WORDS and len(embedding) * len(directions) <= _LARGEST_TABLE:
-        yield from Rays(embedding, directions=directions).envelopes(ids, furthest=furthest)
+    if len(ids) > _FEW_WORDS and len(engine.embedding) * engine.rays <= _LARGEST_TABLE:
+        yield from engine.envelopes(ids, furthest=furthest)
         return
     for word in ids.tolist():
-        yield word_envelope(embedding, word, rays=len(directions), furthest=furthest, directions=directions)
+        yield engine.envelope(word, furthest=furthest)
 
 
 def _by_simulation(mechanism: Mechanism, ids: Ids, draws: int, randomness: Randomness) -> Iterator[OutputDistribution]:

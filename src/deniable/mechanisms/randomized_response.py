@@ -16,11 +16,12 @@ from functools import cached_property
 import numpy as np
 
 from deniable.interfaces import Floats, Guarantee, Ids, Randomness
+from deniable.mechanisms.exact import ExactSums
 from deniable.mechanisms.parts import DrawsByParts
 from deniable.neighbours.released import first_of_each, released_words
 
 
-class RandomizedResponse(DrawsByParts):
+class RandomizedResponse(DrawsByParts, ExactSums):
     """The word itself with probability e^ε/(e^ε + |W| - 1), else any other word: ε-local differential privacy."""
 
     @property
@@ -53,15 +54,15 @@ class RandomizedResponse(DrawsByParts):
         others = np.clip(others + (known & (others >= places)), 0, count - 1)
         return self._outputs[np.where(stays, places, others)]
 
-    def probabilities(self, ids: Ids) -> Iterator[tuple[Ids, Floats]]:
-        """Yield for each input id the ids of all words that can be released and their exact probabilities."""
+    def distributions(self, ids: Ids, epsilons: Floats) -> Iterator[tuple[Ids, Floats]]:
+        """Yield for each input id the ids of all words that can be released and their exact probabilities, a row for each ε."""
         count = len(self._outputs)
+        kept = _kept(epsilons, count)
         for place in self._places[self._entering(ids)].tolist():
-            chances = np.full(count, 1.0 / count)
+            chances = np.full((len(epsilons), count), 1.0 / count)
             if place >= 0:
-                kept = float(_kept(self._epsilon, count))
-                chances[:] = kept * np.exp(-self._epsilon)
-                chances[place] = kept
+                chances[:] = (kept * np.exp(-epsilons))[:, None]
+                chances[:, place] = kept
             yield self._outputs, chances
 
     @cached_property

@@ -80,12 +80,12 @@ class SanTextPlus(SanText):
         kept = (source.uniforms(len(ids), 1)[:, 0] >= self.p) & ~self._is_sensitive[ids]
         return np.where(kept, self._kept_as[ids], released)
 
-    def probabilities(self, ids: Ids) -> Iterator[tuple[Ids, Floats]]:
-        """Yield for each input id the ids of all words that can be released and their exact probabilities."""
-        for word, (outputs, drawn) in zip(self._entering(ids).tolist(), super().probabilities(ids), strict=True):
+    def distributions(self, ids: Ids, epsilons: Floats) -> Iterator[tuple[Ids, Floats]]:
+        """Yield for each input id the ids of all words that can be released and their exact probabilities, a row for each ε."""
+        for word, (outputs, drawn) in zip(self._entering(ids).tolist(), super().distributions(ids, epsilons), strict=True):
             if not self._is_sensitive[word]:
-                drawn = drawn * self.p
-                drawn[outputs == self._kept_as[word]] += 1.0 - self.p
+                drawn *= self.p
+                drawn[:, outputs == self._kept_as[word]] += 1.0 - self.p
             yield outputs, drawn
 
     @cached_property

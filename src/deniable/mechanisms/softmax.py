@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Floats, Ids, Randomness
 from deniable.mechanisms.cumulative import TILE, RunningSums, SumsCache, pick_words, running_sums, weigh
+from deniable.mechanisms.exact import ExactSums
 from deniable.mechanisms.grid import Grid
 from deniable.mechanisms.parts import DrawsByParts
 
@@ -28,7 +29,7 @@ _DISTANCES_AT_ONCE = 1 << 24
 _TILE_NUMBERS_AT_ONCE = 1 << 22
 
 
-class Softmax(DrawsByParts):
+class Softmax(DrawsByParts, ExactSums):
     """Draws from exp(-(ε/2)·cost) for the cost of a subclass, exactly and without a table of pairs."""
 
     def __init__(self, embedding: Embedding, *, epsilon: float) -> None:
@@ -43,15 +44,18 @@ class Softmax(DrawsByParts):
     def cost(self, distances: Floats, epsilon: float | Floats) -> Floats:
         """Return the costs at these distances; ``epsilon`` is one number, or broadcasts to the distances."""
 
-    def probabilities(self, ids: Ids) -> Iterator[tuple[Ids, Floats]]:
-        """Yield for each input id the ids of all words that can be released and their exact probabilities."""
+    def distributions(self, ids: Ids, epsilons: Floats) -> Iterator[tuple[Ids, Floats]]:
+        """Yield for each input id the ids of all words that can be released and their exact probabilities, a row for each ε."""
         entering = self._entering(ids)
         outputs = np.delete(np.arange(len(self._embedding)), self._embedding.shadowed)
         for start in range(0, len(ids), self._words_at_once):
             for distances in self.grid.to_all(entering[start : start + self._words_at_once]):
-                costs = self.cost(distances[outputs], self._epsilon)
-                weights = weigh(costs, self._epsilon / 2, float(costs.min()))
-                yield outputs, weights / weights.sum()
+                away, chances = distances[outputs], np.empty((len(epsilons), len(outputs)))
+                for row, epsilon in enumerate(epsilons.tolist()):
+                    costs = self.cost(away, epsilon)
+                    weights = weigh(costs, epsilon / 2, float(costs.min()))
+                    np.divide(weights, weights.sum(), out=chances[row])
+                yield outputs, chances
 
     def draw(self, ids: Ids, source: Randomness, epsilon: Floats) -> Ids:
         """Return one word for each input, by one uniform number each."""

@@ -8,13 +8,22 @@ from typing import Any
 from deniable.atomic import whole_file
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import MissingExtra
+from deniable.mechanisms.selected import Selected
 from deniable.tasks.examples import Classification, Task
 from deniable.tasks.matching import AverageUnchanged
 from deniable.tasks.registry import TASKS
 from deniable.tasks.summary import markdown_table, points_of
 
 
-def write_account(name: str, task: Task, outcomes: list[dict[str, Any]], folder: Path, *, embedding: str | Path) -> list[Path]:
+def write_account(
+    name: str,
+    task: Task,
+    outcomes: list[dict[str, Any]],
+    folder: Path,
+    *,
+    embedding: str | Path,
+    mechanism: Selected | None = None,
+) -> list[Path]:
     """Write ``curve.svg``, ``curve.png`` and ``table.md`` and return their paths.
 
     :raises MissingExtra: if matplotlib is not installed.
@@ -25,7 +34,7 @@ def write_account(name: str, task: Task, outcomes: list[dict[str, Any]], folder:
     except ImportError as error:
         raise MissingExtra("drawing figures", "experiments") from error
     entry, points = TASKS[name], points_of(outcomes)
-    average = AverageUnchanged(Embedding.open(embedding))
+    average = AverageUnchanged(Embedding.open(embedding), mechanism)
     unchanged = {point.epsilon: average.at(point.epsilon) for point in points if point.epsilon is not None}
     baselines = baselines_of(task)
     shown = {text: scores[entry.score] for text, scores in baselines.items() if entry.score in scores}
@@ -35,9 +44,9 @@ def write_account(name: str, task: Task, outcomes: list[dict[str, Any]], folder:
         lines = [markdown_table(points, unchanged), ""]
         for text, scores in baselines.items():
             lines.append(f"{text}: " + ", ".join(f"{score} {value:.3f}" for score, value in scores.items()) + ".")
-        lines.append(
-            f"N_w: average over {average.words:,} words of the vocabulary, {average.rays} rays each. Scores: mean (lowest to highest run)."
-        )
+        if mechanism is not None and not mechanism.is_papers:
+            lines.append(f"Mechanism: {mechanism.name}.")
+        lines.append(f"N_w: average over {average.source}. Scores: mean (lowest to highest run).")
         file.write(("\n".join(lines) + "\n").encode())
     return [*save(figure, folder, "curve"), table]
 

@@ -18,7 +18,7 @@ from deniable.atomic import whole_file
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import TaskDataError
 from deniable.interfaces import Mechanism
-from deniable.mechanisms.multivariate import Multivariate
+from deniable.mechanisms.selected import Selected
 from deniable.tasks.batches import DeviceTexts
 from deniable.tasks.classifier import Classifier, ClassifierRecipe, predicted, train_classifier
 from deniable.tasks.material import load_material
@@ -45,7 +45,7 @@ class Bench:
     folder: Path
     recipe: Recipe
     policy: TextPolicy = field(default_factory=TextPolicy)
-    mechanism: Callable[..., Mechanism] = Multivariate
+    mechanism: Selected = field(default_factory=Selected)
     device: str = "cpu"
     threads: int = 1
 
@@ -82,7 +82,7 @@ class Laboratory:
                 "words": len(self._embedding),
                 "dimension": self._embedding.dimension,
             },
-            "mechanism": self.bench.mechanism.__name__,
+            "mechanism": "Multivariate" if self.bench.mechanism.is_papers else self.bench.mechanism.identity(self._embedding),
             "policy": {**asdict(policy), "keep_words": sorted(policy.keep_words)},
             "recipe": asdict(self.bench.recipe),
         }

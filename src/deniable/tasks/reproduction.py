@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import replace
 from pathlib import Path
 
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import MissingExtra
+from deniable.mechanisms.selected import Selected
 from deniable.parameters import validated_count
 from deniable.tasks.examples import Task, fingerprint, smaller
 from deniable.tasks.material import material_of, save_material
@@ -30,10 +33,12 @@ def prepare(
     threads: int = 1,
     texts: int | None = None,
     epochs: int | None = None,
+    mechanism: Selected | None = None,
 ) -> tuple[Bench, Task]:
     """Return the bench of a task and the task; the ids are computed on the first call and kept in ``workplace``.
 
-    ``texts`` takes so many texts of each part only, ``epochs`` trains for so many at most.
+    ``texts`` takes so many texts of each part only, ``epochs`` trains for so many at most. A mechanism other than the paper's has a
+    folder of its own, for each choice of its options.
 
     :raises TaskDataError: if the data set is missing, cut off or not what it should be.
     """
@@ -41,11 +46,13 @@ def prepare(
     opened = Embedding.open(embedding)
     recipe = recipe_of(name) if epochs is None else replace(recipe_of(name), epochs=validated_count(epochs, "epochs"))
     digest = fingerprint(task)
+    mechanism = Selected() if mechanism is None else mechanism
     bench = Bench(
         task=name,
         data=digest,
         embedding=opened.folder or embedding,
-        folder=workplace / name / f"{opened.name}-{opened.fingerprint[:8]}-{digest[:8]}",
+        folder=workplace / name / f"{opened.name}-{opened.fingerprint[:8]}-{digest[:8]}{_own_folder(mechanism, opened)}",
+        mechanism=mechanism,
         recipe=recipe,
         device=device,
         threads=threads,
@@ -53,3 +60,10 @@ def prepare(
     if not bench.material.exists():
         save_material(material_of(task, opened, TextPolicy(), jobs=jobs), bench.material)
     return bench, task
+
+
+def _own_folder(mechanism: Selected, embedding: Embedding) -> str:
+    if mechanism.is_papers:
+        return ""
+    identity = json.dumps(mechanism.identity(embedding), sort_keys=True)
+    return f"-{mechanism.name}-{hashlib.blake2b(identity.encode(), digest_size=4).hexdigest()}"

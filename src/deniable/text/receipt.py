@@ -10,7 +10,6 @@ from typing import Any
 
 from deniable.calibration.quote import quoted
 from deniable.interfaces import NOTHING_EXPOSED, RATE_PER_DISTANCE, Guarantee, Mechanism
-from deniable.mechanisms.multivariate import Multivariate
 from deniable.text.policies import TextPolicy
 from deniable.text.tally import Tally
 from deniable.version import __version__
@@ -148,7 +147,7 @@ def make_receipt(
         tally=tally,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         caveat=mechanism.guarantee.caveat,
-        calibration=quoted(embedding, mechanism.epsilon) if record_epsilon is None and isinstance(mechanism, Multivariate) else None,
+        calibration=quoted(mechanism) if record_epsilon is None else None,
     )
 
 

@@ -16,6 +16,7 @@ from deniable.report.palette import BLUE, INK, MUTED, RUST, SERIES, SHADES
 
 LABELS = ("average word", "median word", "95 % of words", "99 % of words", "worst word")
 _HISTOGRAM_BINS = 25
+_FAR_APART = 20
 
 
 @styled
@@ -59,7 +60,11 @@ def support_curves(found: Findings) -> Figure:
         axes.plot(epsilons, least, color=colour, linestyle=(0, (1, 1.5)), linewidth=1.2, label="worst word")
     epsilon_axis(axes, epsilons)
     axes.set_ylabel("words")
-    axes.set_ylim(bottom=0)
+    largest = [max(float(each.max()) for _, each in found.support(values)) for values in ("distinct", "support")]
+    if max(largest) > _FAR_APART * min(largest):  # a softmax spreads over the whole vocabulary: one scale would hide the other curve
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=0)
     figure.legend(loc="outside lower center", ncols=2, fontsize=7.5)
     return figure
 

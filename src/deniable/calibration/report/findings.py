@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from deniable.calibration.calibration import Calibration
 from deniable.calibration.choice import Choice, Targets, evaluate
 from deniable.calibration.geometry import Geometry, geometry
-from deniable.calibration.measure import Calibration
+from deniable.calibration.measure import RayCalibration
 from deniable.calibration.report.outputs import Outputs, sample_outputs
 from deniable.calibration.report.releases import Release, example_releases
-from deniable.calibration.report.span import epsilon_reaching, epsilon_span
-from deniable.calibration.statistics import average_unchanged
 from deniable.calibration.summary import worst_words
 from deniable.interfaces import Floats
 
@@ -25,7 +24,7 @@ EXPOSED = 0.5
 
 QUANTILES = (0.5, 0.95, 0.99, 1.0)
 _GEOMETRY_WORDS = 1000
-_WORDS_FOR_ERROR = 2048
+_CURVE_VALUES = 16
 _ENOUGH = 8
 
 Report = Callable[[int, int], None]
@@ -82,7 +81,7 @@ def findings(
     """Return what the page shows. ``words`` and ``sentences`` are public examples; without them there are our own."""
     shown = _shown(calibration, choice, epsilons)
     # Where S_w was measured over a whole range, the curves of N_w take the same values of ε: each is a pass over all words and rays.
-    spread = walked.epsilons.tolist() if walked is not calibration and len(walked.epsilons) >= _ENOUGH else epsilon_span(calibration)
+    spread = walked.epsilons.tolist() if walked is not calibration and len(walked.epsilons) >= _ENOUGH else calibration.span(_CURVE_VALUES)
     wanted = sorted({*spread, *shown, *([choice.epsilon] if choice is not None else [])})
     curves = {}
     for done, epsilon in enumerate(wanted, 1):
@@ -99,28 +98,30 @@ def findings(
         shown=tuple(curves[epsilon] for epsilon in shown),
         worst=worst_words(calibration, spoken_of, 15),
         geometry=geometry(calibration.embedding, sample=min(_GEOMETRY_WORDS, len(calibration.embedding))),
-        releases=example_releases(calibration.embedding, shown, sentences),
+        releases=example_releases(calibration.embedding, calibration.mechanism, shown, sentences),
         outputs=sample_outputs(calibration, words),
     )
 
 
 def _shown(calibration: Calibration, choice: Choice | None, epsilons: list[float] | None) -> list[float]:
     if choice is not None:
-        return [float(f"{choice.epsilon / 1.5:.3g}"), choice.epsilon, float(f"{choice.epsilon * 1.5:.3g}")]
+        around = [float(f"{choice.epsilon / 1.5:.3g}"), float(f"{choice.epsilon * 1.5:.3g}")]
+        if not isinstance(calibration, RayCalibration):  # a value that was not measured would be another pass over all words
+            known = np.array(calibration.span(_CURVE_VALUES))
+            around = [float(known[np.abs(np.log(known / wanted)).argmin()]) for wanted in around]
+        return sorted({*around, choice.epsilon})
     if epsilons:
         ordered = sorted(set(epsilons))
         return sorted({ordered[0], ordered[len(ordered) // 2], ordered[-1]})
-    return sorted({epsilon_reaching(calibration, share) for share in SHOWN_AVERAGES})
+    return sorted({calibration.reaching(share) for share in SHOWN_AVERAGES})
 
 
 def _curve(calibration: Calibration, epsilon: float) -> Curve:
     means, _ = calibration.unchanged(epsilon)
-    # The words share the rays, so the error of the average is that of a ray's average over words; some words tell it well enough.
-    rows = np.unique(np.linspace(0, len(means) - 1, _WORDS_FOR_ERROR).astype(np.int64))
-    _, error = average_unchanged(calibration.radii[rows], epsilon, calibration.gamma)
+    average, error = calibration.average(epsilon)
     return Curve(
         epsilon=epsilon,
-        average=float(means.mean()),
+        average=average,
         error=error,
         quantiles=tuple(float(q) for q in np.quantile(means, QUANTILES)),
         above_half=int((means > EXPOSED).sum()),

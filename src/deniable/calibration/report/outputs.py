@@ -6,12 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.calibration.measure import Calibration
-from deniable.calibration.report.span import epsilon_reaching
-from deniable.calibration.single import word_envelope
-from deniable.calibration.statistics import Distribution, furthest_radius, output_distribution
+from deniable.calibration.calibration import Calibration
+from deniable.calibration.measure import RayCalibration
+from deniable.calibration.statistics import Distribution, furthest_radius
+from deniable.calibration.statistics import output_distribution as distribution_on_rays
+from deniable.calibration.straight import StraightRays
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
+from deniable.mechanisms.probabilities import output_distribution
 
 WORDS = ("encryption", "hockey", "spacecraft")
 AVERAGES = (0.05, 0.1, 0.2, 0.3)
@@ -31,27 +33,39 @@ class Output:
 
 @dataclass(frozen=True, kw_only=True)
 class Outputs:
-    """``rows[i]`` holds one output per word at ``epsilons[i]``, where N_w is about ``AVERAGES[i]`` on average."""
+    """``rows[i]`` holds one output per word at ``epsilons[i]``, where N_w is ``averages[i]`` on average: near those of ``AVERAGES``."""
 
     words: tuple[str, ...]
     epsilons: tuple[float, ...]
+    averages: tuple[float, ...]
     rows: tuple[tuple[Output, ...], ...]
 
 
 def sample_outputs(calibration: Calibration, words: tuple[str, ...] = ()) -> Outputs:
-    """Return what the words become, from as many rays as the calibration has.
+    """Return what the words become, from as many rays or draws as the calibration has.
 
     :raises InvalidParameter: if a word is not in the vocabulary.
     """
-    embedding, gamma = calibration.embedding, calibration.gamma
+    embedding = calibration.embedding
     chosen = _chosen(calibration, words)
-    epsilons = tuple(epsilon_reaching(calibration, average) for average in AVERAGES)
+    epsilons = tuple(dict.fromkeys(calibration.reaching(average) for average in AVERAGES))
     columns = []
     for word in chosen:
         goes_in = int(embedding.stands_in(embedding.ids([word]))[0])
-        envelope = word_envelope(embedding, goes_in, rays=calibration.rays, furthest=furthest_radius(min(epsilons), gamma))
-        columns.append([_output(embedding, word, epsilon, output_distribution(envelope, epsilon, gamma)) for epsilon in epsilons])
-    return Outputs(words=chosen, epsilons=epsilons, rows=tuple(zip(*columns, strict=True)))
+        found = _distributions(calibration, goes_in, epsilons)
+        columns.append([_output(embedding, word, epsilon, each) for epsilon, each in zip(epsilons, found, strict=True)])
+    averages = tuple(calibration.average(epsilon)[0] for epsilon in epsilons)
+    return Outputs(words=chosen, epsilons=epsilons, averages=averages, rows=tuple(zip(*columns, strict=True)))
+
+
+def _distributions(calibration: Calibration, word: int, epsilons: tuple[float, ...]) -> list[Distribution]:
+    if isinstance(calibration, RayCalibration):  # one walk tells all ε
+        length = calibration.length
+        engine = StraightRays(calibration.embedding, calibration.noise, rays=calibration.rays)
+        envelope = engine.envelope(word, furthest=furthest_radius(min(epsilons), length))
+        return [distribution_on_rays(envelope, epsilon, length) for epsilon in epsilons]
+    mechanisms = [calibration.mechanism(calibration.embedding, epsilon=epsilon) for epsilon in epsilons]
+    return [output_distribution(mechanism, word, draws=calibration.rays) for mechanism in mechanisms]
 
 
 def _output(embedding: Embedding, word: str, epsilon: float, found: Distribution) -> Output:
@@ -74,7 +88,7 @@ def _chosen(calibration: Calibration, words: tuple[str, ...]) -> tuple[str, ...]
     if known:
         return known
     # Another language: words that stay rarely, as often as most, and often.
-    means, _ = calibration.unchanged(epsilon_reaching(calibration, AVERAGES[-1]))
+    means, _ = calibration.unchanged(calibration.reaching(AVERAGES[-1]))
     order = np.argsort(means, kind="stable")
     rows = order[[len(order) // 4, len(order) // 2, 3 * len(order) // 4]]
     return tuple(dict.fromkeys(calibration.embedding.words[i] for i in calibration.ids[rows].tolist()))

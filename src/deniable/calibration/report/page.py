@@ -10,12 +10,15 @@ from markupsafe import Markup
 from deniable.calibration.choice import allowed_to_fail
 from deniable.calibration.report import figures
 from deniable.calibration.report.findings import EXPOSED, Curve, Findings
-from deniable.calibration.report.outputs import AVERAGES
+from deniable.calibration.report.method import PER_WORD, how, mechanism_name, mechanism_options
 from deniable.calibration.report.releases import example_words
 from deniable.calibration.report.wording import most_words, of_a_hundred, percent, percent_up, words
 from deniable.calibration.statistics import ETA
+from deniable.interfaces import NOTHING_EXPOSED
 from deniable.report.markup import code, phrase, stayed, strong, word
 from deniable.report.page import Page
+
+_RIM = " At very small ε both fall again: with enormous noise every word becomes one of the few that lie on the rim of the vocabulary."
 
 
 def calibration_page(found: Findings) -> Page:
@@ -24,7 +27,7 @@ def calibration_page(found: Findings) -> Page:
     page = Page(
         f"How private is text released with “{embedding.name}”?",
         lead=_aimed_lead(found) if found.aimed else _open_lead(found),
-        kicker=f"Calibration of {words(len(embedding))} in {embedding.dimension} dimensions",
+        kicker=f"Calibration of {mechanism_name(found)}: {words(len(embedding))} in {embedding.dimension} dimensions",
     )
     page.add_facts(_facts(found))
     _texts(page, found)
@@ -33,7 +36,7 @@ def calibration_page(found: Findings) -> Page:
     _support(page, found)
     _outputs(page, found)
     _geometry(page, found)
-    _limits(page)
+    _limits(page, found)
     _method(page, found)
     return page
 
@@ -42,8 +45,8 @@ def _open_lead(found: Findings) -> str:
     *first, last = [f"{of_a_hundred(curve.average)} at ε\u00a0=\u00a0{curve.epsilon:g}" for curve in found.shown]
     counts = f"{', '.join(first)} and {last}" if first else last
     return (
-        "Every word is replaced by one drawn around it; ε says how far the draw reaches. Of a hundred words of the vocabulary, on average "
-        f"these come out unchanged: {counts}."
+        "Every word is replaced by one drawn at random; ε says how much chance there is in it. Of a hundred words of the vocabulary, on "
+        f"average these come out unchanged: {counts}."
     )
 
 
@@ -151,7 +154,11 @@ def _exposed(page: Page, found: Findings) -> None:
         kind="warning" if count else "note",
     )
     near = float(typical.percentiles[0, 2]) if len(typical.neighbours) else None
-    why = "They lie alone: noise that carries another word across to its neighbours does not reach theirs."
+    why = (
+        "They lie alone: noise that carries another word across to its neighbours does not reach theirs."
+        if found.calibration.method == "rays"
+        else "Which words these are depends on the mechanism: under noise and softmax by distance they lie alone."
+    )
     if near is not None:
         why += f" Half of all words have their nearest neighbour within {near:.2f}."
     page.add_text(why)
@@ -169,8 +176,8 @@ def _exposed(page: Page, found: Findings) -> None:
             for row in found.worst
         ],
         caption=(
-            f"The {len(found.worst)} words that change least at ε = {choice.epsilon:g}. “At most” holds for all words together with 95 % "
-            "confidence."
+            f"The {len(found.worst)} words that change least at ε = {choice.epsilon:g}. “At most” "
+            + ("is the value itself." if found.calibration.method == "exact" else "holds for all words together with 95 % confidence.")
         ),
     )
     if count:
@@ -178,8 +185,8 @@ def _exposed(page: Page, found: Findings) -> None:
             phrase(
                 "They can be protected. ",
                 code(
-                    f"deniable calibrate --embedding {found.calibration.embedding.name} --max-unchanged {limit:g} "
-                    f"--epsilon {choice.epsilon:g} --protect nearest --as NAME"
+                    f"deniable calibrate --embedding {found.calibration.embedding.name}{mechanism_options(found)} "
+                    f"--max-unchanged {limit:g} --epsilon {choice.epsilon:g} --protect nearest --as NAME"
                 ),
                 " makes an embedding in which each goes in as its nearest word that meets the target, by a public map, and measures again.",
             )
@@ -198,8 +205,7 @@ def _support(page: Page, found: Findings) -> None:
             "A word that changes is only hidden if it can become many others. ",
             strong("S_w"),
             f" is the number of words that hold {percent(1.0 - ETA)} of what a word becomes; the other curve counts the distinct words in "
-            f"{found.walked.rays:,} draws. Both were measured on {whose}. At very small ε both fall again: with enormous noise every word "
-            "becomes one of the few that lie on the rim of the vocabulary.",
+            f"{found.walked.rays:,} draws. Both were measured on {whose}." + (_RIM if found.walked.method == "rays" else ""),
         ),
     )
     first = found.support("distinct")[0]
@@ -223,12 +229,12 @@ def _outputs(page: Page, found: Findings) -> None:
     outputs = found.outputs
     page.add_section(
         "What single words become",
-        "The likeliest words that come out in place of a few examples, at four values of ε, with how often the word itself comes out (N_w) "
-        f"and how many words hold {percent(1.0 - ETA)} of what it becomes (S_w).",
+        "The likeliest words that come out in place of a few examples, at several values of ε, with how often the word itself comes out "
+        f"(N_w) and how many words hold {percent(1.0 - ETA)} of what it becomes (S_w).",
     )
     for place, name in enumerate(outputs.words):
         rows = []
-        for average, row in zip(AVERAGES, outputs.rows, strict=True):
+        for average, row in zip(outputs.averages, outputs.rows, strict=True):
             output = row[place]
             others = phrase(*[part for other, _ in output.others for part in (", ", word(other))][1:])
             rows.append([percent(average), others, f"{output.epsilon:g}", percent(output.unchanged), f"{output.support:,}"])
@@ -243,10 +249,13 @@ def _outputs(page: Page, found: Findings) -> None:
 def _geometry(page: Page, found: Findings) -> None:
     if not found.geometry.neighbours:
         return
+    guarantee = found.calibration.mechanism(found.calibration.embedding, epsilon=found.choice.epsilon).guarantee
     page.add_section(
         "How far words lie apart",
         "ε counts per unit of distance, so what it means depends on how far words lie apart in this vocabulary. That is why a value of ε "
-        "must never be carried over from another one.",
+        "must never be carried over from another one."
+        if "per unit of distance" in guarantee.caveat
+        else "This ε counts no distances. They say how far apart near words are, and so what it means that a word became a near one.",
     )
     near = found.geometry.percentiles[0]
     page.add_figure(
@@ -256,19 +265,19 @@ def _geometry(page: Page, found: Findings) -> None:
     )
 
 
-def _limits(page: Page) -> None:
+def _limits(page: Page, found: Findings) -> None:
+    guarantee = found.calibration.mechanism(found.calibration.embedding, epsilon=found.choice.epsilon).guarantee
+    promise: list[Markup | str] = [
+        strong("It is not the guarantee. "),
+        f"That is a theorem and holds at every ε. {guarantee.statement}",
+        "" if guarantee.exposed == NOTHING_EXPOSED else f" Exposed: {guarantee.exposed}.",
+        " This page shows what it amounts to for each word.",
+    ]
     page.add_section("What this page does not say")
     page.add_list(
         [
-            phrase(
-                strong("It is not the guarantee. "),
-                "That is a theorem and holds at every ε: for any two words at distance d, no output is more than exp(ε·d) times as likely "
-                "from one as from the other. This page shows what it amounts to for each word.",
-            ),
-            phrase(
-                strong("It is not the ε of local differential privacy, "),
-                "which compares any two inputs alike, and it compares with no other vocabulary.",
-            ),
+            phrase(*promise),
+            phrase(strong("What this ε is. "), guarantee.caveat),
             phrase(
                 strong("It speaks of one word, released once. "),
                 "A text of many words spends ε for each of them, and releasing it twice spends twice. The words around it may give a word "
@@ -288,23 +297,17 @@ def _method(page: Page, found: Findings) -> None:
     looked_at = "every word" if len(calibration.ids) == len(calibration.embedding) else f"{words(len(calibration.ids))} of the vocabulary"
     page.add_section(
         "How it was measured",
-        f"For {looked_at}, {calibration.rays:,} random directions were followed from the word outwards, through every length of noise, to "
-        "the words whose cells they cross. That gives what the word becomes at every ε at once, each draw exactly as the search would "
-        "decide it. The directions come from a public seed and are shared by all words, so anybody gets the same numbers. Releases never "
-        "share directions.",
-        f"The estimates are unbiased; “± error” is one standard error (the largest of any word at ε = {found.choice.epsilon:g} is "
-        f"{percent(float(found.choice.errors.max()))}). Words that no direction met are missing from S_w, so it is estimated from below. "
-        "“At most” is a bound by Hoeffding and by Maurer and Pontil, whichever is smaller, with a union bound over all words; it holds for "
-        "an ε fixed beforehand." + (" This ε was found on the same directions." if found.aimed else ""),
+        *how(found, looked_at),
     )
     page.add_table(
         ["what", "value"],
         [
             ["embedding", calibration.embedding.name],
+            ["mechanism", mechanism_name(found)],
             ["fingerprint", code(calibration.embedding.fingerprint)],
             ["words measured, N_w", f"{len(calibration.ids):,}"],
             ["words measured, S_w", f"{len(found.walked.ids):,}"],
-            ["directions per word", f"{calibration.rays:,}"],
+            [PER_WORD[calibration.method], f"{calibration.rays:,}"],
             ["95 % bound on the worst N_w", f"{percent_up(float(found.choice.upper.max()))} at ε = {found.choice.epsilon:g}"],
         ],
         text_columns=2,

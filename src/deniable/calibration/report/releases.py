@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from deniable.embeddings.embedding import Embedding
-from deniable.mechanisms.multivariate import Multivariate
+from deniable.mechanisms.selected import Selected
 from deniable.text.privatizer import Privatizer
 from deniable.text.tokens import Tokeniser, normalise
 
@@ -27,7 +27,7 @@ class Release:
     texts: tuple[str, ...]
 
 
-def example_releases(embedding: Embedding, epsilons: list[float], sentences: tuple[str, ...] = ()) -> list[Release]:
+def example_releases(embedding: Embedding, mechanism: Selected, epsilons: list[float], sentences: tuple[str, ...] = ()) -> list[Release]:
     """Return one release of every sentence at each ε, the sentences themselves first with ε = infinity.
 
     Our own sentences are left out where the vocabulary knows too few of their words (another language): the list is empty then.
@@ -36,7 +36,7 @@ def example_releases(embedding: Embedding, epsilons: list[float], sentences: tup
     if not chosen:
         return []
     drawn = [
-        Release(epsilon=epsilon, texts=tuple(Privatizer(Multivariate(embedding, epsilon=epsilon))(text) for text in chosen))
+        Release(epsilon=epsilon, texts=tuple(Privatizer(mechanism(embedding, epsilon=epsilon))(text) for text in chosen))
         for epsilon in epsilons
     ]
     return [Release(epsilon=float("inf"), texts=chosen), *drawn]

@@ -92,6 +92,8 @@ def _best(target: dict[str, Any], rows: list[dict[str, Any]], telling: float | N
     sentence = f"At {target_name(target)}, {first['mechanism']} is the most accurate ({_percent(first['accuracy']['mean'])})"
     if telling is None:
         return sentence + "; one run does not tell how far that is chance."
+    if len(rows) == 1:
+        return sentence + "; no other mechanism is there to compare it with."
     close = [row["mechanism"] for row in rows[1:] if first["accuracy"]["mean"] - row["accuracy"]["mean"] <= telling]
     return sentence + (f", not clearly ahead of {', '.join(close)}." if close else ", clearly ahead of the others.")
 

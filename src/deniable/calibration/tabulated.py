@@ -1,0 +1,250 @@
+"""Calibrations of mechanisms that rays say nothing of: N_w and the other statistics at some values of ε, by sums or by draws.
+
+- ``exact``: the mechanism sums its own distribution (the softmax family, CusText, randomised response). Standard errors are 0, and
+  ``distinct`` is the expected number of distinct words in so many draws, Σ_y 1 - (1 - p(y))^draws, rounded down.
+- ``simulation``: all others (Vickrey, rank smoothing), by as many draws of the mechanism itself for each word and ε, from a public
+  seed. Words that were not drawn are missing from S_w, as they are with rays.
+
+A word stays itself when the first word of its vector comes out, and a protected word when that of its stand-in does, as with rays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from deniable.audit.draws import Draws
+from deniable.calibration.calibration import Calibration
+from deniable.calibration.gamma import GammaFunction
+from deniable.calibration.measure import GRID_VALUES, Report
+from deniable.calibration.rays import Envelope
+from deniable.calibration.results import Memory, Store, calibration_folder, words_digest
+from deniable.calibration.statistics import ETA, GROUPS, Distribution, jackknife, output_distribution
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import InvalidParameter
+from deniable.interfaces import Floats, Ids
+from deniable.mechanisms.exact import ExactSums
+from deniable.mechanisms.probabilities import Method
+from deniable.mechanisms.selected import Selected
+from deniable.neighbours import best_neighbours
+from deniable.neighbours.released import first_of_each
+from deniable.parameters import validated_count, validated_epsilon
+
+SEED = 5
+_DRAWS_AT_ONCE = 1 << 16
+_WORDS_AT_ONCE = 256
+_SUPPORT, _RANGE = (0.02, 0.95), np.geomspace(1e-2, 1e4, 37)
+_WORDS_TO_FIND_THE_RANGE, _DRAWS_TO_FIND_THE_RANGE = 64, 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class TabulatedCalibration(Calibration):
+    """A calibration at some ε. ``stays`` is N_w at ``epsilons``, a column for each, and ``errors`` the standard errors."""
+
+    exact: bool
+    stays: Floats
+    errors: Floats
+    _closer: dict[float, TabulatedCalibration] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def method(self) -> Method:
+        """By exact sums, or by simulation."""
+        return "exact" if self.exact else "simulation"
+
+    def unchanged(self, epsilon: float) -> tuple[Floats, Floats]:
+        """Return N_w of every word at one ε, and the standard errors; a value that is not in the table is measured now."""
+        known = np.flatnonzero(self.epsilons == epsilon)
+        if len(known):
+            return self.stays[:, known[0]], self.errors[:, known[0]]
+        if epsilon not in self._closer:
+            self.look_closer(np.array([validated_epsilon(epsilon)]))
+        return self._closer[epsilon].unchanged(epsilon)
+
+    def distinct_at(self, epsilon: float) -> Ids | None:
+        """Return the distinct words of every word at one ε; None if they were not counted there."""
+        closer = self._closer.get(epsilon)
+        return super().distinct_at(epsilon) if closer is None else closer.distinct_at(epsilon)
+
+    def look_closer(self, epsilons: Floats) -> None:
+        """Measure the same words at more values of ε, in one pass."""
+        walks, ids = self.distinct is not None, self.ids
+        found = tabulate(
+            self.embedding, self.mechanism, rays=self.rays, ids=ids, epsilons=epsilons, walks=walks, keep=self.folder is not None
+        )
+        self._closer.update(dict.fromkeys(found.epsilons.tolist(), found))
+
+    def average(self, epsilon: float) -> tuple[float, float]:
+        """Return the average of N_w over the words, and its standard error: different words have different draws."""
+        means, errors = self.unchanged(epsilon)
+        return float(means.mean()), float(np.sqrt(np.square(errors).sum())) / len(errors)
+
+    def reaching(self, share: float) -> float:
+        """Return the ε of the table at which the average N_w lies nearest to this share."""
+        return float(self.epsilons[np.argmin(np.abs(self.stays.mean(axis=0) - share))])
+
+    def span(self, values: int) -> list[float]:
+        """Return the values that were measured: more would be another pass over all words."""
+        del values
+        return sorted({*self.epsilons.tolist(), *self._closer})
+
+    def upper(self, means: Floats, errors: Floats) -> Floats:
+        """Return what no N_w exceeds: exact sums are their own bound, but for rounding."""
+        return np.minimum(means + 1e-9, 1.0) if self.exact else super().upper(means, errors)
+
+
+def tabulate(
+    embedding: Embedding,
+    mechanism: Selected,
+    *,
+    rays: int = 1000,
+    ids: Ids | None = None,
+    epsilons: Floats | None = None,
+    walks: bool = False,
+    eta: float = ETA,
+    keep: bool = True,
+    report: Report | None = None,
+) -> TabulatedCalibration:
+    """Return the calibration of all words, or of ``ids``, at ``epsilons`` or at twelve values; from the disk as far as it is there.
+
+    ``rays`` is the number of draws for each word and ε. With ``walks`` S_w, distinct words and entropies are computed too.
+
+    :raises InvalidParameter: if there is no word to look at, or a number is not allowed.
+    :raises DamagedCalibration: if what is on the disk cannot be trusted.
+    """
+    rays = validated_count(rays, "rays")
+    if ids is not None and not len(ids):
+        raise InvalidParameter("words", "none", "there is no word to calibrate: none of them is in the embedding")
+    words = np.arange(len(embedding)) if ids is None else np.asarray(ids, dtype=np.int64)
+    given = None if epsilons is None or not len(epsilons) else np.array([validated_epsilon(float(e)) for e in epsilons])
+    settings: dict[str, Any] = {
+        "fingerprint": embedding.fingerprint,
+        "mechanism": mechanism.identity(embedding),
+        "rays": rays,
+        "seed": SEED,
+        "words": "all" if ids is None else words_digest(words),
+        "walks": walks,
+        "eta": eta if walks else None,
+        "groups": GROUPS if walks else None,
+        "epsilons": "auto" if given is None else given.tolist(),
+    }
+    values = GRID_VALUES if given is None else len(given)
+    columns: dict[str, tuple[str, tuple[int, ...]]] = {"ids": ("<i8", ())} | dict.fromkeys(("grid", "stays", "errors"), ("<f8", (values,)))
+    if walks:
+        columns |= {"distinct": ("<u4", (values,)), "support": ("<u4", (values,)), "entropies": ("<f4", (values, 4))}
+        columns |= {"support_errors": ("<f4", (values,)), "entropy_errors": ("<f4", (values, 4))}
+    folder = calibration_folder(embedding, settings)
+    store: Store | Memory = Store(folder, settings, columns, len(words)) if keep else Memory(columns, len(words))
+    if not store.complete:
+        grid = np.asarray(store.arrays["grid"][0]) if store.done else epsilon_range(embedding, mechanism) if given is None else given
+        table = _Table(embedding, mechanism, grid, draws=rays, eta=eta if walks else None)
+        at_once = _WORDS_AT_ONCE if table.exact else max(1, _DRAWS_AT_ONCE // rays)
+        if report is not None:
+            report(store.done, len(words))
+        for start in range(store.done, len(words), at_once):
+            store.append(**table.rows(words[start : start + at_once]))
+            if report is not None:
+                report(store.done, len(words))
+    arrays = store.arrays
+    return TabulatedCalibration(
+        embedding=embedding,
+        mechanism=mechanism,
+        exact=isinstance(mechanism(embedding, epsilon=1.0), ExactSums),
+        rays=rays,
+        ids=np.asarray(arrays["ids"]),
+        epsilons=np.asarray(arrays["grid"][0]),
+        stays=np.asarray(arrays["stays"]),
+        errors=np.asarray(arrays["errors"]),
+        folder=folder if keep else None,
+        distinct=np.asarray(arrays["distinct"]) if walks else None,
+        support=np.asarray(arrays["support"]) if walks else None,
+        entropies=np.asarray(arrays["entropies"]) if walks else None,
+        support_errors=np.asarray(arrays["support_errors"]) if walks else None,
+        entropy_errors=np.asarray(arrays["entropy_errors"]) if walks else None,
+    )
+
+
+def epsilon_range(embedding: Embedding, mechanism: Selected, values: int = GRID_VALUES) -> Floats:
+    """Return values of ε from where an average word hardly ever stays (2 %) to where it mostly does (95 %), as far as it does."""
+    count = min(_WORDS_TO_FIND_THE_RANGE, len(embedding))
+    ids = np.sort(np.random.Generator(np.random.PCG64(3)).choice(len(embedding), count, replace=False))
+    averages = _Table(embedding, mechanism, _RANGE, draws=_DRAWS_TO_FIND_THE_RANGE, eta=None).rows(ids)["stays"].mean(axis=0)
+    below, above = np.flatnonzero(averages < _SUPPORT[0]), np.flatnonzero(averages > _SUPPORT[1])
+    low = float(_RANGE[below[-1]]) if len(below) else float(_RANGE[0])
+    high = float(_RANGE[above[0]]) if len(above) else float(_RANGE[-1])
+    return np.array([float(f"{epsilon:.3g}") for epsilon in np.geomspace(low, max(high, 1.01 * low), values)])
+
+
+class _Table:
+    """Computes the rows of a table: statistics of words at all of its ε."""
+
+    def __init__(self, embedding: Embedding, mechanism: Selected, grid: Floats, *, draws: int, eta: float | None) -> None:
+        self._embedding, self._mechanism, self._grid, self._draws, self._eta = embedding, mechanism, grid, draws, eta
+        self._made = [mechanism(embedding, epsilon=epsilon) for epsilon in grid.tolist()]
+        self.exact = isinstance(self._made[0], ExactSums)
+        self._first, self._length = first_of_each(embedding), GammaFunction(1)
+
+    def rows(self, ids: Ids) -> dict[str, Any]:
+        """Return the columns of the store for these words."""
+        shape = (len(ids), len(self._grid))
+        found: dict[str, Any] = {
+            "ids": ids,
+            "grid": np.tile(self._grid, (len(ids), 1)),
+            "stays": np.empty(shape),
+            "errors": np.zeros(shape),
+        }
+        if self._eta is not None:
+            found |= {name: np.zeros(shape) for name in ("distinct", "support", "support_errors")}
+            found |= {name: np.zeros((*shape, 4)) for name in ("entropies", "entropy_errors")}
+        entering = self._embedding.stands_in(ids)
+        for row, each in enumerate(self._by_sums(entering) if self.exact else self._by_draws(ids, entering)):
+            for column, numbers in enumerate(each):
+                for name, value in numbers.items():
+                    found[name][row, column] = value
+        return found
+
+    def _by_sums(self, entering: Ids) -> Iterator[Iterator[dict[str, Any]]]:
+        sums = self._made[0]
+        assert isinstance(sums, ExactSums)  # noqa: S101 - said by the caller
+        for own, (outputs, chances) in zip(self._own(entering).tolist(), sums.distributions(entering, self._grid), strict=True):
+            yield (self._summed(outputs, row, own) for row in chances)
+
+    def _summed(self, outputs: Ids, chances: Floats, own: int) -> dict[str, Any]:
+        numbers: dict[str, Any] = {"stays": chances[outputs == own].sum()}
+        if self._eta is not None:
+            order = np.argsort(-chances, kind="stable")
+            found = Distribution(words=outputs[order], probabilities=chances[order], standard_errors=np.zeros(len(order)))
+            numbers |= {"support": found.support(self._eta), "entropies": found.entropies()}
+            with np.errstate(divide="ignore"):
+                numbers["distinct"] = np.floor(-np.expm1(self._draws * np.log1p(-chances)).sum() * (1.0 + 1e-12))
+        return numbers
+
+    def _by_draws(self, ids: Ids, entering: Ids) -> Iterator[Iterator[dict[str, Any]]]:
+        own = self._own(entering)
+        # One seed for all ε: what is found at one does not depend on which others were asked for.
+        seed, repeated = (SEED << 48) + int(ids[0]), np.repeat(entering, self._draws)
+        drawn = [Draws(mechanism, seed=seed).of_each(repeated).reshape(len(ids), self._draws) for mechanism in self._made]
+        for row in range(len(ids)):
+            yield (self._drawn(released[row], int(own[row])) for released in drawn)
+
+    def _drawn(self, released: Ids, own: int) -> dict[str, Any]:
+        stays = released == own
+        numbers: dict[str, Any] = {"stays": stays.mean(), "errors": stays.std(ddof=min(1, len(stays) - 1)) / np.sqrt(len(stays))}
+        if self._eta is not None:
+            # A draw is a ray that turns into its word at once: then the same arithmetic serves both.
+            draws = Envelope(start=own, counts=np.ones_like(released), winners=released, radii=np.zeros(len(released)))
+            found = output_distribution(draws, 1.0, self._length)
+            support_error, entropy_errors = jackknife(draws, 1.0, self._length, self._eta)
+            numbers |= {"support": found.support(self._eta), "entropies": found.entropies(), "distinct": len(found.words)}
+            numbers |= {"support_errors": support_error, "entropy_errors": entropy_errors}
+        return numbers
+
+    def _own(self, entering: Ids) -> Ids:
+        """Return the word that counts as staying: the first with the vector, or the one nearest to ⊥."""
+        unknown = entering == self._embedding.unknown_id
+        own: Ids = self._first[np.where(unknown, 0, entering)]
+        if unknown.any():
+            own[unknown] = best_neighbours(self._embedding).nearest(self._embedding.unknown[None, :])[0]
+        return own

@@ -1,0 +1,28 @@
+"""Mechanisms that can sum their own distribution: what a word becomes is known exactly, without any draw."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+
+import numpy as np
+
+from deniable.interfaces import Floats, Ids
+
+
+class ExactSums(ABC):
+    """Knows the probability of every output. Several ε at once share what does not depend on ε, such as distances."""
+
+    @property
+    @abstractmethod
+    def epsilon(self) -> float:
+        """The mechanism's own ε."""
+
+    @abstractmethod
+    def distributions(self, ids: Ids, epsilons: Floats) -> Iterator[tuple[Ids, Floats]]:
+        """Yield for each input id the words that can be released and their exact probabilities, a row for each ε."""
+
+    def probabilities(self, ids: Ids) -> Iterator[tuple[Ids, Floats]]:
+        """Yield for each input id the words that can be released and their exact probabilities at the mechanism's ε."""
+        for outputs, chances in self.distributions(ids, np.array([self.epsilon])):
+            yield outputs, chances[0]
