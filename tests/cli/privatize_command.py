@@ -1,11 +1,15 @@
-"""The command as its users start it, with a tiny embedding of its own."""
+"""The command as its users start it, in a process of its own, with a tiny embedding of its own."""
 
 from __future__ import annotations
 
+import atexit
+import json
 import os
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +26,15 @@ def without_warning(stderr: bytes) -> bytes:
     return b"".join(line for line in stderr.splitlines(keepends=True) if not line.startswith("deniable: warning: at ε".encode()))
 
 
+@cache
+def command_server() -> subprocess.Popen[str]:
+    """Start the process that forks commands (see ``command_server.py``); it ends with this one."""
+    script, environment = Path(__file__).with_name("command_server.py"), {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+    server = subprocess.Popen([sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+    atexit.register(server.communicate)
+    return server
+
+
 @dataclass(frozen=True)
 class Command:
     """``deniable privatize`` in a folder, at an ε that changes no word unless another is asked for."""
@@ -29,19 +42,38 @@ class Command:
     folder: Path
     environment: dict[str, str]
 
-    def argv(self, *arguments: str | Path) -> list[str]:
-        epsilon = [] if any("epsilon" in str(argument) for argument in arguments) else ["--epsilon", "1e6"]
-        main = [sys.executable, "-c", "from deniable.cli import main; main()", "privatize", "--embedding", "tiny"]
-        return [*main, *epsilon, *map(str, arguments)]
+    def arguments(self, *given: str | Path) -> list[str]:
+        epsilon = [] if any("epsilon" in str(argument) for argument in given) else ["--epsilon", "1e6"]
+        return ["privatize", "--embedding", "tiny", *epsilon, *map(str, given)]
 
-    def start(self, *arguments: str | Path, **options: Any) -> subprocess.Popen[bytes]:
+    def argv(self, *arguments: str | Path, prelude: str = "pass") -> list[str]:
+        return [sys.executable, "-c", f"{prelude}\nfrom deniable.cli import main; main()", *self.arguments(*arguments)]
+
+    def start(self, *arguments: str | Path, prelude: str = "pass", **options: Any) -> subprocess.Popen[bytes]:
+        """Start Python and the command; ``prelude`` is run before it."""
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
-        process: subprocess.Popen[bytes] = subprocess.Popen(self.argv(*arguments), cwd=self.folder, env=self.environment, **pipes)
+        argv = self.argv(*arguments, prelude=prelude)
+        process: subprocess.Popen[bytes] = subprocess.Popen(argv, cwd=self.folder, env=self.environment, **pipes)
         return process
 
     def run(self, *arguments: str | Path, data: bytes = b"") -> tuple[int, bytes, str]:
-        done = subprocess.run(self.argv(*arguments), input=data, cwd=self.folder, env=self.environment, capture_output=True)
-        return done.returncode, done.stdout, without_warning(done.stderr).decode()
+        """Return the exit status, the output, and what was said besides the warning about ε."""
+        status, out, err = self.deniable(*self.arguments(*arguments), data=data)
+        return status, out, without_warning(err).decode()
+
+    def deniable(self, *arguments: str, data: bytes = b"") -> tuple[int, bytes, bytes]:
+        """Return the exit status, the output and the errors of any command."""
+        server = command_server()
+        assert server.stdin is not None
+        assert server.stdout is not None
+        with tempfile.TemporaryDirectory() as folder:
+            files = [Path(folder, name) for name in ("in", "out", "err")]
+            files[0].write_bytes(data)
+            request = {"argv": arguments, "cwd": str(self.folder), "env": self.environment, "files": [str(file) for file in files]}
+            server.stdin.write(json.dumps(request) + "\n")
+            server.stdin.flush()
+            status = int(server.stdout.readline())
+            return status, files[1].read_bytes(), files[2].read_bytes()
 
 
 def make_command(home: Path, folder: Path) -> Command:

@@ -27,7 +27,8 @@ def command(home: Path, tmp_path: Path) -> Command:
 
 
 def run(command: Command, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*MAIN, *arguments], cwd=command.folder, env=command.environment, capture_output=True, text=True)
+    status, out, err = command.deniable(*arguments)
+    return subprocess.CompletedProcess(arguments, status, out.decode(), err.decode())
 
 
 def test_a_key_is_made_used_named_in_the_receipt_and_never_shown(command: Command) -> None:
