@@ -42,6 +42,6 @@ python scripts/examine_embedding.py glove-6b-50d found-50d.npz --claim 5 -o docs
 python scripts/make_calibration_page.py
 ```
 
-`measure_embedding.py` and `examine_embedding.py` are run for each of the three embeddings, with `--only` for a part of one. A stopped `measure_embedding.py` goes on
-where it was. The directions come from a public seed, so the numbers come out the same on every machine; times do not.
+`measure_embedding.py` and `examine_embedding.py` are run for each of the three embeddings, with `--only` for a part of one. A stopped
+`measure_embedding.py` goes on where it was. The directions come from a public seed, so the numbers come out the same on every machine; times do not.
 """
