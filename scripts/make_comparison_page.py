@@ -19,6 +19,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "docs" / "experiments"
 HEADING = "## The numbers"
 SETTINGS = {
     "comparison-sst2-default": "SST-2, built-in embedding (50,000 words, 50 dimensions)",
+    "comparison-sst2-default-constants": "SST-2, built-in embedding: other constants of rank smoothing and Vickrey",
     "comparison-imdb-default": "IMDb, built-in embedding (50,000 words, 50 dimensions)",
     "comparison-sst2-glove-840b": "SST-2, GloVe 840B (33,860 words, 300 dimensions)",
     "comparison-imdb-glove-840b": "IMDb, GloVe 840B (33,860 words, 300 dimensions)",
