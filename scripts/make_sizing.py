@@ -72,8 +72,8 @@ synthetic files with {setting}:
 
 {table}
 Resident memory counts pages that the processes share once for each of them; the last column divides these pages among those that share
-them, and adds up all processes. Long words let a large file end within the hour on a busy machine: the seconds are no speed to go by.
-A larger embedding adds its own size, once.
+them, and adds up all processes. Long words make fewer of them, so that a large file ends sooner on a busy machine: the seconds are no
+speed to go by. A larger embedding adds its own size, once.
 """
 
 WORKERS = """
@@ -89,8 +89,9 @@ are given two cores. Two hardware threads of one core share its arithmetic units
 SPARK = """
 ## Spark
 
-A cluster on one machine, two workers with one core each, with {setting}. A frame of one partition keeps one worker busy, one of two
-keeps both; processor time is that of the driver, the executors and their Python processes together:
+A cluster on one machine, two workers with one core each, with {setting}.
+A frame of one partition keeps one worker busy, one of two keeps both; processor time is that of the driver, the executors and their
+Python processes together:
 
 {table}"""
 
