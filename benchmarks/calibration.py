@@ -63,6 +63,7 @@ def main() -> None:
         "embedding": embedding.name,
         "size": [len(embedding), embedding.dimension],
         "rays": options.rays,
+        "rounds": options.rounds,
         "epsilons": epsilons.tolist(),
         "seconds_for_the_tables": tables,
         "draws_per_second": medians,

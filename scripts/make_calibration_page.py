@@ -125,7 +125,7 @@ def _speed(benchmark: Found, large: Found) -> str:
         "",
         f"{words:,} words x {dimension} dimensions, {benchmark['rays']:,} directions, {len(epsilons)} values of ε from "
         f"{min(epsilons):g} to {max(epsilons):g}; {benchmark['machine']}, {two}, shared with other work; contestants in turn, the "
-        f"median of three rounds. The targets were {' and '.join(verdicts)}.",
+        f"median of {benchmark['rounds']} rounds. The targets were {' and '.join(verdicts)}.",
         "",
         f"| {benchmark['rays']:,} directions | time | memory |",
         "|---|--:|--:|",

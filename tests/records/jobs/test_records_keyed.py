@@ -140,7 +140,7 @@ def test_an_id_that_comes_again_much_later_publishes_nothing_however_often_it_is
     monkeypatch.setattr(deniable.keyed.unique, "_HELD", 16)
     monkeypatch.setattr(deniable.keyed.unique, "_RUN", 100)
     monkeypatch.setattr(deniable.records.formats.batch, "_RECORDS_AT_ONCE", 50)
-    monkeypatch.setattr("deniable.records.checkpoints.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr("deniable.records.jobs.checkpoints.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
     rows = [{"id": str(i), "text": "fox"} for i in range(700)]
     rows[650]["id"] = "7"
     source, target = write(tmp_path / f"in.{ending}", rows), tmp_path / f"out.{ending}"
