@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-HEAD = """# Every word of two embeddings
+HEAD = """# Calibration experiments
 
 This page is written by `python scripts/make_calibration_page.py` from the results beside it (`calibration-*.json`). It repeats sections
 3 and 4 of the paper with [`deniable calibrate`](../guide/calibration.md), which follows directions where the paper draws.
@@ -43,5 +43,6 @@ python scripts/make_calibration_page.py
 ```
 
 `measure_embedding.py` and `examine_embedding.py` are run for each of the three embeddings, with `--only` for a part of one. A stopped
-`measure_embedding.py` goes on where it was. The directions come from a public seed, so the numbers come out the same on every machine; times do not.
+`measure_embedding.py` goes on where it was. The directions come from a public
+seed, so the numbers come out the same on every machine; times do not.
 """
