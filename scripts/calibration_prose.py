@@ -5,7 +5,7 @@ from __future__ import annotations
 HEAD = """# Every word of two embeddings
 
 This page is written by `python scripts/make_calibration_page.py` from the results beside it (`calibration-*.json`). It repeats sections
-3 and 4 of the paper with [`deniable calibrate`](../guide/calibration.md), for every word of the vocabulary where the paper simulates.
+3 and 4 of the paper with [`deniable calibrate`](../guide/calibration.md), which follows directions where the paper draws.
 
 **N_w** is how often the word *w* is released unchanged. The paper draws 1,000 times and counts; here 1,000 directions are followed and
 each gives its exact probability, which has the same mean and a smaller error. **Distinct** words are those that come out of 1,000
@@ -37,11 +37,11 @@ deniable embeddings add glove.840B.300d.34k.w2v.txt --name glove-840b-300d
 deniable embeddings restrict glove-6b-50d --common glove-840b-300d --as glove-6b-50d-common
 deniable embeddings geometry glove-6b-50d glove-840b-300d --json > docs/experiments/calibration-geometry.json
 python benchmarks/calibration.py --embedding glove-6b-50d --json docs/experiments/calibration-benchmark.json
-python scripts/measure_embedding.py glove-6b-50d --epsilon 1 --epsilon 2 … --rays 1000 --sample 20000 -o found-50d.npz
+python scripts/measure_embedding.py glove-6b-50d --epsilon 1 --epsilon 2 … --rays 1000 --sample … -o found-50d.npz
 python scripts/examine_embedding.py glove-6b-50d found-50d.npz --claim 5 -o docs/experiments/calibration-50d.json …
 python scripts/make_calibration_page.py
 ```
 
-`measure_embedding.py` and `examine_embedding.py` are run for each of the three embeddings. A stopped `measure_embedding.py` goes on
+`measure_embedding.py` and `examine_embedding.py` are run for each of the three embeddings, with `--only` for a part of one. A stopped `measure_embedding.py` goes on
 where it was. The directions come from a public seed, so the numbers come out the same on every machine; times do not.
 """

@@ -29,7 +29,7 @@ from deniable.neighbours import best_neighbours
 MOST_UNCHANGED, FEWEST_DISTINCT = 0.5, 300
 """The paper's sentence: no word is returned more than 500 times in 1,000, none yields fewer than 300 distinct words."""
 
-SUSPECT = 0.2
+SUSPECT = 0.3
 """Distinct words are counted for every word that stays itself more often; of the others the random sample speaks."""
 
 BINS = 25

@@ -47,7 +47,7 @@ def main() -> None:
     started = time.monotonic()
     with Progress(f"N_w of {embedding.name}", unit="words") as progress:
         measured = None if options.only is None else _some(embedding, options.only)
-        found = calibrate(embedding, rays=options.rays, ids=measured, report=progress.report)
+        found = calibrate(embedding, rays=options.rays, ids=measured, report=progress.follow)
     summary["seconds_for_n_w"] = round(time.monotonic() - started, 1)
     summary["words_measured"] = len(found.ids)
     shares = np.empty((len(embedding), len(epsilons)))
@@ -63,7 +63,7 @@ def main() -> None:
     started = time.monotonic()
     sample = np.random.Generator(np.random.PCG64(4)).choice(looked_at, min(options.sample, len(looked_at)), replace=False)
     with Progress(f"S_w of {embedding.name}", unit="words") as progress:
-        walked = calibrate(embedding, rays=options.rays, ids=np.sort(sample), epsilons=epsilons, walks=True, report=progress.report)
+        walked = calibrate(embedding, rays=options.rays, ids=np.sort(sample), epsilons=epsilons, walks=True, report=progress.follow)
     summary["seconds_for_s_w_of_the_sample"] = round(time.monotonic() - started, 1)
     assert walked.distinct is not None and walked.support is not None  # noqa: PT018 - walks were asked for
     summary["sampled_words"] = len(walked.ids)

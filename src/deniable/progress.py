@@ -26,6 +26,7 @@ class Progress:
         self._total = total
         self._done = self._done_before = done
         self._stream = sys.stderr if stream is None else stream
+        self._followed = False
         self._bar: _Bar | None = None
         self._started = self._shown = time.monotonic()
 
@@ -57,6 +58,12 @@ class Progress:
             self._bar.draw(self._done, self._total, self._rate_and_rest(now))
         else:
             print(f"{self._label}: {self._position()}, {self._rate_and_rest(now)}", file=self._stream, flush=True)
+
+    def follow(self, done: int, total: int | None = None) -> None:
+        """Report work whose first report is what an earlier run did, before anything is done now."""
+        if not self._followed:
+            self._followed, self._done_before = True, done
+        self.report(done, total)
 
     def _position(self) -> str:
         if not self._total:

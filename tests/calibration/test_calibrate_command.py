@@ -249,6 +249,7 @@ def test_a_run_stopped_by_the_keyboard_is_continued_and_gives_the_same(home: Pat
     stopped = subprocess.run([sys.executable, "-c", STOPPED, *command], capture_output=True, text=True, check=False)
     assert stopped.returncode == 130
     assert not stopped.stdout
+    assert "the same command goes on from there" in stopped.stderr
     assert "Traceback" not in stopped.stderr
     (journal,) = folder.glob("*/journal.txt")
     lines = journal.read_text().splitlines()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -158,10 +159,14 @@ def _run(embedding: Embedding, mechanism: Selected, ids: Ids | None, rays: int, 
     from deniable.calibration.any_mechanism import calibrate_mechanism
     from deniable.progress import Progress
 
-    if quiet:
-        return calibrate_mechanism(embedding, mechanism, rays=rays, ids=ids, epsilons=grid, walks=walks)
-    with Progress(f"calibrating {embedding.name}", unit="words") as progress:
-        return calibrate_mechanism(embedding, mechanism, rays=rays, ids=ids, epsilons=grid, walks=walks, report=progress.report)
+    try:
+        if quiet:
+            return calibrate_mechanism(embedding, mechanism, rays=rays, ids=ids, epsilons=grid, walks=walks)
+        with Progress(f"calibrating {embedding.name}", unit="words") as progress:
+            return calibrate_mechanism(embedding, mechanism, rays=rays, ids=ids, epsilons=grid, walks=walks, report=progress.follow)
+    except KeyboardInterrupt:
+        print("deniable: stopped; finished words are kept, and the same command goes on from there", file=sys.stderr)
+        raise typer.Exit(130) from None
 
 
 def _walked(calibration: Calibration, choice: Choice | None, epsilons: list[float], *, whole: bool, quiet: bool) -> Calibration:

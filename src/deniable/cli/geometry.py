@@ -72,7 +72,7 @@ def compare(
     compared = []
     for embedding, ids in zip(opened, common_words(opened, sample), strict=True):
         with Progress(f"calibrating {embedding.name}", unit="words") as progress:
-            compared.append(averages(embedding, ids, rays=rays, report=None if quiet else progress.report))
+            compared.append(averages(embedding, ids, rays=rays, report=None if quiet else progress.follow))
     if figures is not None:
         from deniable.calibration.report.comparison import averages_figure
         from deniable.report.figure import save
