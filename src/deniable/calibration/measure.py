@@ -112,9 +112,9 @@ def calibrate(
 
     It is that of the paper's mechanism, or of another whose noise is straight (see ``calibration.straight``). With ``walks`` the
     statistics S_w, distinct words and entropies are computed at ``epsilons``, or at twelve values from where hardly a word
-    stays to where most do. ``report`` is told how many words are done, of how many, and first how many an earlier run did.
-    What is done stays on the disk (unless ``keep`` is false), so an interrupted run is continued by the next. Projections take
-    at most ``table_bytes`` of memory; the numbers do not depend on it.
+    stays to where most do. ``report`` is told how many words are done, of how many, and first how many an earlier run did. What
+    is done stays on the disk (unless ``keep`` is false), so an interrupted run is continued by the next. Projections take at
+    most ``table_bytes`` of memory; the numbers do not depend on it.
 
     :raises InvalidParameter: if there is no word to look at, a number is not allowed, or rays say nothing of the mechanism.
     :raises DamagedCalibration: if what is on the disk cannot be trusted.
