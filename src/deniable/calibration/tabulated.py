@@ -140,8 +140,6 @@ def tabulate(
     if not store.complete:
         grid = np.asarray(store.arrays["grid"][0]) if store.done else epsilon_range(embedding, mechanism) if given is None else given
         table = _Table(embedding, mechanism, grid, draws=rays, eta=eta if walks else None)
-        if report is not None:
-            report(store.done, len(words))
         at_once = _WORDS_AT_ONCE if table.exact else max(1, _DRAWS_AT_ONCE // rays)
         if report is not None:
             report(store.done, len(words))
