@@ -71,7 +71,7 @@ Files are read, released and written in batches, so memory does not grow with th
 synthetic files with {setting}:
 
 {table}
-Resident memory counts pages that the processes share once for each of them; the last column divides these pages among those that share
+Resident memory counts pages that the processes share once for each of them; “all processes” divides these pages among those that share
 them, and adds up all processes. Long words make fewer of them, so that a large file ends sooner on a busy machine: the seconds are no
 speed to go by. A larger embedding adds its own size, once.
 """
