@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import stat
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -84,6 +86,18 @@ def test_targets_give_the_largest_epsilon_the_worst_words_and_a_receipt_that_quo
     watched = run("watch", "in", "--out", "out", "--embedding", "small", *options)
     assert watched.returncode == 0, watched.stderr
     assert json.loads(Path("out/a.txt.receipt.json").read_text())["epsilon_per_word"] == receipt["epsilon_per_word"]
+
+
+def test_whoever_may_read_a_shared_embedding_may_read_what_is_noted_of_it() -> None:
+    before = os.umask(0o022)
+    try:
+        calibrated("--epsilon", "2")
+        calibrated("--epsilon", "2", "--mechanism", "santext")
+    finally:
+        os.umask(before)
+    notes = list(Path("embeddings/small").rglob("*calibration.json"))
+    assert len(notes) == 2
+    assert all(stat.S_IMODE(note.stat().st_mode) == 0o644 for note in notes)
 
 
 def test_exposed_words_are_protected_and_the_result_is_evaluated_again() -> None:

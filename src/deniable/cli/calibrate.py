@@ -226,7 +226,7 @@ def _note(calibration: Calibration, walked: Calibration) -> None:
     """
     from contextlib import suppress
 
-    from deniable.atomic import write_whole
+    from deniable.atomic import whole_file
     from deniable.calibration.measure import RayCalibration, epsilons_of
     from deniable.calibration.quote import quote_place, stored_quote
     from deniable.calibration.summary import quote
@@ -244,7 +244,8 @@ def _note(calibration: Calibration, walked: Calibration) -> None:
     epsilons = sorted({*own, *walked.epsilons.tolist()})
     with suppress(PermissionError):  # an embedding that many people share may be read-only
         place.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(place, json.dumps(quote(calibration, epsilons, walked), indent=1) + "\n")
+        with whole_file(place) as file:  # not a private one: whoever may read the embedding releases with it, and quotes this
+            file.write((json.dumps(quote(calibration, epsilons, walked), indent=1) + "\n").encode())
 
 
 def _protect(calibration: Calibration, choice: Choice, by: str, name: str, *, walks: bool, quiet: bool) -> dict[str, Any]:
@@ -264,11 +265,14 @@ def _protect(calibration: Calibration, choice: Choice, by: str, name: str, *, wa
     _note(calibrated, calibrated if walks else _walked(calibrated, None, [choice.epsilon], whole=True, quiet=quiet))
     again = evaluate(calibrated, choice.epsilon, choice.targets)
     itself = stays_itself(mechanism(opened, epsilon=choice.epsilon), exposed, rays=rays) if len(exposed) else np.zeros(1)
+    failing = set(calibrated.ids[again.failing].tolist())
+    if choice.targets.max_unchanged is not None:
+        failing |= set(exposed[itself[: len(exposed)] > choice.targets.max_unchanged].tolist())
     return {
         "name": name,
         "fingerprint": opened.fingerprint,
         "words_mapped": len(exposed),
         "by": by,
-        "exposed_words_left": len(again.failing),
+        "exposed_words_left": len(failing),
         "largest_unchanged": float(max(again.unchanged.max(), itself.max())),
     }
