@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deniable import Embedding, InvalidParameter, Multivariate, Privatizer
+from deniable import Embedding, InvalidParameter, Multivariate, Privatizer, SanText, SanTextPlus
 from deniable.calibration.choice import Targets, evaluate
 from deniable.calibration.measure import calibrate
 from deniable.calibration.protection import protect, stays_itself
@@ -121,3 +121,13 @@ def test_a_table_counts_how_often_a_protected_word_comes_out_itself(name: str, o
         assert found.unchanged(epsilon)[0][0] >= itself - 0.1
     if name == "vickrey":  # the second nearest word of what stands in for it is the word itself
         assert found.unchanged(50.0)[0].tolist() == [1.0, 0.0]
+
+
+def test_the_word_that_stands_in_for_a_sensitive_one_is_not_kept_in_its_place() -> None:
+    safe = protect(lonely(), np.array([60]))
+    stand_in, other = int(safe.stands_in(np.array([60]))[0]), 3
+    assert stand_in != other
+    mechanism = SanTextPlus(safe, epsilon=1.0, sensitive=["w60", f"w{other}"], p=0.0)
+    drawn = mechanism.perturb(np.full(1000, 60), InsecureSeededRandomness(insecure_seed=1))
+    assert (drawn == stand_in).mean() < 0.5
+    assert mechanism.log_bound(60, other) == SanText(safe, epsilon=1.0).log_bound(60, other)
