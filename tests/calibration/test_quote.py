@@ -88,3 +88,16 @@ def test_a_damaged_note_is_refused_and_never_believed(tmp_path: Path, monkeypatc
         for use in (lambda: largest_epsilon(mechanism, 0.5), lambda: quoted(mechanism)):
             with pytest.raises(DamagedCalibration):
                 use()
+
+
+def test_a_note_that_only_somebody_else_may_read_says_nothing_and_stops_no_release(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def refused(*_: object, **__: object) -> str:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
+    store.save(random_embedding(20, 3), "mine")
+    mechanism = Multivariate(Embedding.open("mine"), epsilon=1.0)
+    monkeypatch.setattr(Path, "read_text", refused)
+    assert Privatizer(mechanism).receipt().to_dict()["calibration"] is None
+    with pytest.raises(InvalidParameter, match="not calibrated"):
+        largest_epsilon(mechanism, 0.5)

@@ -49,8 +49,8 @@ def stored_quote(mechanism: Mechanism) -> dict[str, Any] | None:
         _check(content)
         # The paper's mechanism is not named in its files.
         return content if known and content.get("mechanism", identity_of(mechanism)) == identity_of(mechanism) else None
-    except FileNotFoundError:
-        return None
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return None  # somebody else's private note of a shared embedding must not keep others from releasing with it
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DamagedCalibration(str(file), f"cannot be read ({error})") from error
 
