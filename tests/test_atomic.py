@@ -149,3 +149,14 @@ def test_a_folder_that_cannot_be_synced_is_no_error_and_a_broken_disk_is(
     else:
         with pytest.raises(OSError, match=os.strerror(number)):
             sync_folder(tmp_path)
+
+
+def test_a_device_or_a_pipe_is_never_replaced_by_a_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to(os.devnull)
+    for name in ("pipe", "link"):
+        with pytest.raises(OSError, match="not a file"):
+            write_whole(tmp_path / name, "new")
+    assert (tmp_path / "pipe").is_fifo()
+    assert (tmp_path / "link").is_symlink()
+    assert names_in(tmp_path) == ["link", "pipe"]

@@ -29,8 +29,11 @@ def whole_file(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
 
     A ``private`` file is readable by its owner only.
 
-    :raises OSError: if the file cannot be made, written or renamed; the name then holds what it held before.
+    :raises OSError: if the name is that of a device or a pipe, which a file must not take the place of, or the file cannot be made,
+        written or renamed; the name then holds what it held before.
     """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise OSError(errno.EINVAL, "is a device or a pipe, and not a file", str(path))
     discard_drafts(path, older_than=_ABANDONED_SECONDS)
     draft = path.with_name(f".{path.name}.{secrets.token_hex(_NAME_BYTES)}.tmp")
     try:

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import stat
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -14,6 +16,7 @@ import pytest
 
 from deniable import Embedding, Multivariate
 from deniable.calibration.measure import calibrate
+from deniable.calibration.protection import protect
 from deniable.calibration.quote import quoted
 from deniable.cli import main
 from deniable.embeddings import store
@@ -86,6 +89,18 @@ def test_targets_give_the_largest_epsilon_the_worst_words_and_a_receipt_that_quo
     assert json.loads(Path("out/a.txt.receipt.json").read_text())["epsilon_per_word"] == receipt["epsilon_per_word"]
 
 
+def test_whoever_may_read_a_shared_embedding_may_read_what_is_noted_of_it() -> None:
+    before = os.umask(0o022)
+    try:
+        calibrated("--epsilon", "2")
+        calibrated("--epsilon", "2", "--mechanism", "santext")
+    finally:
+        os.umask(before)
+    notes = list(Path("embeddings/small").rglob("*calibration.json"))
+    assert len(notes) == 2
+    assert all(stat.S_IMODE(note.stat().st_mode) == 0o644 for note in notes)
+
+
 def test_exposed_words_are_protected_and_the_result_is_evaluated_again() -> None:
     answer = calibrated("--max-unchanged", "0.6", "--epsilon", "2", "--protect", "nearest", "--as", "safe")
     made = answer["protected"]
@@ -95,6 +110,20 @@ def test_exposed_words_are_protected_and_the_result_is_evaluated_again() -> None
     assert made["largest_unchanged"] <= 0.6
     assert 7 in Embedding.open("safe").protected
     assert privatized("w7\n", "--embedding", "safe", "--epsilon", "2").stdout.strip() != ""
+
+
+def test_a_protected_word_that_comes_out_itself_too_often_misses_the_target() -> None:
+    # From 0, the words at -1 and 1 come out with probability e^(-ε/2)/2 = 0.39 each, and 0 itself with 0.22.
+    line = Embedding(["left", "middle", "right"], np.array([[-1.0], [0.0], [1.0]]), name="line")
+    store.save(protect(line, np.array([0, 2])), "line")
+    made = run("calibrate", "--embedding", "line", "--rays", "2000", "--json", "--epsilon", "0.5", "--max-unchanged", "0.3")
+    assert made.returncode == 0, made.stderr
+    answer = json.loads(made.stdout)
+    assert answer["meets_the_targets"] is False
+    assert answer["largest_unchanged_with_95%_confidence"] >= 0.389
+    refused = privatized("left\n", "--embedding", "line", "--max-unchanged", "0.3")
+    assert refused.returncode == 1
+    assert "stay themselves more often" in refused.stderr
 
 
 def test_without_an_epsilon_protection_finds_the_one_at_which_few_words_need_it() -> None:

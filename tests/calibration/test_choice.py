@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from deniable import Embedding, InvalidParameter
+from deniable.calibration import choice as choice_module
 from deniable.calibration import refinement
 from deniable.calibration.choice import Targets, choose, choose_for_protection, evaluate
 from deniable.calibration.gamma import GammaFunction
@@ -74,6 +75,16 @@ def test_an_epsilon_that_misses_the_target_on_all_words_is_not_returned(monkeypa
     choice = choose(calibration, targets)
     again = calibrate(calibration.embedding, rays=200, epsilons=np.array([choice.epsilon]), walks=True, keep=False)
     assert not len(evaluate(again, choice.epsilon, targets).failing)
+
+
+def test_an_epsilon_that_had_to_be_made_smaller_is_still_one_that_can_be_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+    calibration = calibrate(random_embedding(30, 3), rays=50, keep=False)
+    targets = Targets(max_unchanged=0.5)
+    right = choose(calibration, targets).epsilon
+    monkeypatch.setattr(choice_module, "_largest_by_unchanged", lambda *_: right * 1.0012345678)
+    found = choose(calibration, targets).epsilon
+    assert 0.999 * right < found <= right * 1.0002
+    assert float(f"{found:.5g}") == found
 
 
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.1])

@@ -5,12 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deniable import Embedding, InvalidParameter, Multivariate, Privatizer
+from deniable import Embedding, InvalidParameter, Multivariate, Privatizer, SanText, SanTextPlus
 from deniable.calibration.choice import Targets, evaluate
 from deniable.calibration.measure import calibrate
 from deniable.calibration.protection import protect, stays_itself
+from deniable.calibration.summary import quote
+from deniable.calibration.tabulated import tabulate
 from deniable.embeddings import store
 from deniable.errors import MalformedEmbedding
+from deniable.mechanisms.selected import Selected
 from deniable.randomness import InsecureSeededRandomness
 from strategies import random_embedding
 
@@ -95,3 +98,36 @@ def test_a_smaller_vocabulary_keeps_the_protection() -> None:
     assert kept.words[kept.stands_in(kept.ids(["w60"]))[0]] == stand_in
     gone = restrict(safe, exclude=[stand_in])
     assert gone.stands_in(gone.ids(["w60"]))[0] == gone.unknown_id
+
+
+def test_a_note_counts_how_often_a_protected_word_comes_out_itself() -> None:
+    # From 0, the words at -1 and 1 come out with probability e^(-ε/2)/2 each, and 0 itself with 1 - e^(-ε/2).
+    line = Embedding(["left", "middle", "right"], np.array([[-1.0], [0.0], [1.0]]), name="line")
+    safe = protect(line, np.array([0, 2]))
+    assert safe.stands_in(np.arange(3)).tolist() == [1, 1, 1]
+    table = quote(calibrate(safe, rays=4000, keep=False), [0.5, 3.0])["table"]
+    assert table[0]["unchanged"]["worst"] == pytest.approx(np.exp(-0.25) / 2, abs=0.02)
+    assert table[0]["unchanged_quantiles"]["1.0"] == pytest.approx(np.exp(-0.25) / 2, abs=0.02)
+    assert table[1]["unchanged"]["worst"] == pytest.approx(1.0 - np.exp(-1.5), abs=0.02)
+
+
+@pytest.mark.parametrize(("name", "options"), [("vickrey", {"t": 1.0}), ("custext", {"k": 2})])
+def test_a_table_counts_how_often_a_protected_word_comes_out_itself(name: str, options: dict[str, float]) -> None:
+    pair = Embedding(["one", "other"], np.array([[0.0, 0.0], [1.0, 0.0]]), name="pair")
+    safe, selected = protect(pair, np.array([0])), Selected(name=name, options=options)
+    found = tabulate(safe, selected, rays=500, epsilons=np.array([0.01, 50.0]), keep=False)
+    for epsilon in (0.01, 50.0):
+        itself = float(stays_itself(selected(safe, epsilon=epsilon), np.array([0]), rays=500)[0])
+        assert found.unchanged(epsilon)[0][0] >= itself - 0.1
+    if name == "vickrey":  # the second nearest word of what stands in for it is the word itself
+        assert found.unchanged(50.0)[0].tolist() == [1.0, 0.0]
+
+
+def test_the_word_that_stands_in_for_a_sensitive_one_is_not_kept_in_its_place() -> None:
+    safe = protect(lonely(), np.array([60]))
+    stand_in, other = int(safe.stands_in(np.array([60]))[0]), 3
+    assert stand_in != other
+    mechanism = SanTextPlus(safe, epsilon=1.0, sensitive=["w60", f"w{other}"], p=0.0)
+    drawn = mechanism.perturb(np.full(1000, 60), InsecureSeededRandomness(insecure_seed=1))
+    assert (drawn == stand_in).mean() < 0.5
+    assert mechanism.log_bound(60, other) == SanText(safe, epsilon=1.0).log_bound(60, other)

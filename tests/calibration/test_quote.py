@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from deniable import Embedding, InvalidParameter, Multivariate, Privatizer
 from deniable.calibration.measure import calibrate
-from deniable.calibration.quote import largest_epsilon, quoted, stored_quote
-from deniable.errors import TargetsNotMet
+from deniable.calibration.quote import largest_epsilon, quote_place, quoted, stored_quote
+from deniable.calibration.summary import quote
+from deniable.embeddings import store
+from deniable.errors import DamagedCalibration, TargetsNotMet
 from strategies import random_embedding
 
 
@@ -56,3 +61,43 @@ def test_the_largest_epsilon_is_read_off() -> None:
         largest_epsilon(Multivariate(embedding, epsilon=1.0), 1e-9)
     with pytest.raises(InvalidParameter, match="quantile"):
         largest_epsilon(Multivariate(embedding, epsilon=1.0), 0.5, 0.123)
+
+
+def test_what_is_noted_is_never_less_than_what_was_found() -> None:
+    found = calibrate(random_embedding(50, 3), rays=50, keep=False)
+    for row in quote(found, [0.7, 1.3, 2.9])["table"]:
+        means, _ = found.unchanged(row["epsilon"])
+        assert means.max() <= row["unchanged"]["worst"] <= means.max() + 1e-4
+        assert np.median(means) <= row["unchanged"]["median"] <= np.median(means) + 1e-4
+
+
+def test_a_damaged_note_is_refused_and_never_believed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
+    store.save(random_embedding(20, 3), "mine")
+    mechanism = Multivariate(Embedding.open("mine"), epsilon=1.0)
+    place = quote_place(mechanism)
+    assert place is not None
+    good = quote(calibrate(mechanism.embedding, rays=20, keep=False), [1.0, 2.0])
+    place.write_text(json.dumps(good))
+    assert largest_epsilon(mechanism, 0.99999) in (1.0, 2.0)
+    first, second = good["table"]
+    without = {**second, "unchanged_quantiles": {}}
+    damaged: list[list[dict[str, object]]] = [[], [{}], [first, {**second, "epsilon": -2.0}], [second, first], [first, without]]
+    for table in damaged:
+        place.write_text(json.dumps({**good, "table": table}))
+        for use in (lambda: largest_epsilon(mechanism, 0.5), lambda: quoted(mechanism)):
+            with pytest.raises(DamagedCalibration):
+                use()
+
+
+def test_a_note_that_only_somebody_else_may_read_says_nothing_and_stops_no_release(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def refused(*_: object, **__: object) -> str:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
+    store.save(random_embedding(20, 3), "mine")
+    mechanism = Multivariate(Embedding.open("mine"), epsilon=1.0)
+    monkeypatch.setattr(Path, "read_text", refused)
+    assert Privatizer(mechanism).receipt().to_dict()["calibration"] is None
+    with pytest.raises(InvalidParameter, match="not calibrated"):
+        largest_epsilon(mechanism, 0.5)

@@ -54,6 +54,26 @@ def test_an_embedding_that_is_not_installed_is_named(home: object) -> None:
         Recipe(epsilon=6, embedding="nowhere").pinned()
 
 
+class Workshop:
+    """Makes mechanisms that are a number of times as noisy as they say."""
+
+    def __init__(self, times: float) -> None:
+        self._times = times
+
+    def make(self, embedding: Embedding, *, epsilon: float) -> Multivariate:
+        return Multivariate(embedding, epsilon=epsilon / self._times)
+
+    @classmethod
+    def plain(cls, embedding: Embedding, *, epsilon: float) -> Multivariate:
+        return cls(1.0).make(embedding, epsilon=epsilon)
+
+
+def test_a_method_of_an_object_is_refused_because_its_name_says_nothing_of_the_object() -> None:
+    with pytest.raises(InvalidParameter, match="not made on the spot"):
+        Recipe(epsilon=1, mechanism=Workshop(2.0).make)
+    assert Recipe(epsilon=1, mechanism=Workshop.plain).described() == Recipe(epsilon=1, mechanism=Workshop.plain).described()
+
+
 def test_a_mechanism_made_on_the_spot_is_refused_because_a_cache_could_not_tell_it_from_another() -> None:
     with pytest.raises(InvalidParameter, match="not made on the spot"):
         Recipe(epsilon=1, mechanism=lambda embedding, epsilon: Multivariate(embedding, epsilon=epsilon))

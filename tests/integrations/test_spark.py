@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import signal
+import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -117,6 +119,19 @@ def test_files_that_keep_arriving_are_released_once_each(place: Place) -> None:
     rows = place.spark.read.parquet(str(target)).collect()
     assert len(rows) == 50
     assert {row.id: row.text for row in rows} == place.one_machine(range(50), place.texts[:50])
+
+
+def test_calibrations_are_not_sent_along(place: Place) -> None:
+    folder = place.install("calibrated")
+    (folder / "calibrations").mkdir()
+    (folder / "calibrations" / "radii.npy").write_bytes(b"large")
+    sent: list[str] = []
+    context = SimpleNamespace(listArchives=[], addArchive=sent.append)
+    ship_embedding(cast(Any, SimpleNamespace(sparkContext=context)), "calibrated")
+    with tarfile.open(sent[0].partition("#")[0]) as archive:
+        names = archive.getnames()
+    assert "meta.json" in names
+    assert not any("calibrations" in name for name in names)
 
 
 def test_an_embedding_that_was_sent_is_used_where_the_disk_is_not_shared(place: Place) -> None:

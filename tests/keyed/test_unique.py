@@ -50,3 +50,11 @@ def test_asking_twice_and_going_on_changes_nothing() -> None:
     assert all(unique.add(str(one).encode(), one) for one in range(250, 400))
     assert unique.add(b"7", 401)
     assert unique.repeated() == (8, 401)
+
+
+@pytest.mark.usefixtures("small")
+def test_what_lies_on_the_disk_confirms_no_guess_of_an_id() -> None:
+    first, second = filled(list(range(250))), filled(list(range(250)))
+    marks = [{mark.tobytes()[:16] for part in each._parts() for mark in part} for each in (first, second)]
+    assert len(marks[0]) == len(marks[1]) == 250
+    assert not marks[0] & marks[1]

@@ -93,7 +93,7 @@ def choose(calibration: Calibration, targets: Targets) -> Choice:
         return refined(calibration, targets, met[0])
     choice = evaluate(calibration, _largest_by_unchanged(calibration, targets), targets)
     while not meets(choice):  # rounding may have left the value a hair too large
-        choice = evaluate(calibration, choice.epsilon * (1.0 - _SMALLEST_STEP), targets)
+        choice = evaluate(calibration, rounded_down(choice.epsilon * (1.0 - _SMALLEST_STEP)), targets)
     return choice
 
 

@@ -10,11 +10,14 @@ from typing import Literal
 
 import numpy as np
 
+from deniable.calibration.statistics import furthest_radius, output_distribution
+from deniable.calibration.straight import StraightRays
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Floats, Ids, Mechanism
 from deniable.mechanisms.probabilities import output_distributions
 from deniable.neighbours import best_neighbours
+from deniable.neighbours.released import first_of_each
 
 By = Literal["nearest", "unknown"]
 
@@ -53,6 +56,17 @@ def stays_itself(mechanism: Mechanism, ids: Ids, *, rays: int = 1000) -> Floats:
     """Return Pr[M(w) = w] of protected words: how often the word that stands in for w becomes w."""
     found = output_distributions(mechanism, ids, draws=rays)
     return np.array([each.probabilities[each.words == word].sum() for word, each in zip(ids.tolist(), found, strict=True)])
+
+
+def stays_itself_on_rays(engine: StraightRays, ids: Ids, epsilons: Floats) -> Floats:
+    """Return the same at each ε (columns), from one walk of each word; of words with one vector the first counts."""
+    length, found = engine.noise.length, np.zeros((len(ids), len(epsilons)))
+    walks = engine.envelopes(ids, furthest=furthest_radius(float(epsilons.min()), length))
+    for row, word, envelope in zip(found, first_of_each(engine.embedding)[ids].tolist(), walks, strict=True):
+        for column, epsilon in enumerate(epsilons.tolist()):
+            outputs = output_distribution(envelope, epsilon, length)
+            row[column] = outputs.probabilities[outputs.words == word].sum()
+    return found
 
 
 def _nearest_unexposed(embedding: Embedding, exposed: Ids) -> Ids:

@@ -2,8 +2,9 @@
 
 The default embedding has its file in the package; ``deniable calibrate`` of all words writes one beside a stored embedding. Mechanisms
 other than the paper's have a file for each choice of their options, among the calibrations that are kept.
-It holds values at some ε only. Between two of them, N_w is quoted at the larger one, since N_w grows with ε; S_w may rise
-and fall (at tiny ε all words become the same few), so the smaller of the two values is quoted.
+It holds values at some ε only. Between two of them, the less favourable value is quoted. N_w grows with ε, so that is the one at the
+larger ε, but for protected words, which may come out themselves less often then; S_w may rise and fall (at tiny ε all words
+become the same few), so the smaller of the two values is quoted.
 """
 
 from __future__ import annotations
@@ -45,12 +46,31 @@ def stored_quote(mechanism: Mechanism) -> dict[str, Any] | None:
     try:
         content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         known = content["fingerprint"] == mechanism.embedding.fingerprint
+        _check(content)
         # The paper's mechanism is not named in its files.
         return content if known and content.get("mechanism", identity_of(mechanism)) == identity_of(mechanism) else None
-    except FileNotFoundError:
-        return None
-    except (ValueError, KeyError, TypeError) as error:
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return None  # somebody else's private note of a shared embedding must not keep others from releasing with it
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DamagedCalibration(str(file), f"cannot be read ({error})") from error
+
+
+def _check(content: dict[str, Any]) -> None:
+    """Do nothing if the note holds what is read from it.
+
+    :raises ValueError: or KeyError, TypeError or AttributeError, if it does not.
+    """
+    if not content["table"]:
+        raise ValueError("it has no values")
+    shares = [row["unchanged"][key] for row in content["table"] for key in ("median", "95%", "worst")]
+    shares += [share for row in content["table"] for share in row["unchanged_quantiles"].values()]
+    quantiles = [[float(key) for key in row["unchanged_quantiles"]] for row in content["table"]]
+    epsilons = [row["epsilon"] for row in content["table"]]
+    # Rounded up, 1 was noted as 1.00001 once.
+    if not all(0.0 <= share <= 1.0 + 2e-5 for share in shares) or any(each != quantiles[0] for each in quantiles):
+        raise ValueError("N_w is not there, or not between 0 and 1")
+    if not all(epsilon > 0.0 for epsilon in epsilons) or epsilons != sorted(epsilons) or content["rays"] < 1 or content["words"] < 1:
+        raise ValueError("a number is not allowed")
 
 
 def quoted(mechanism: Mechanism) -> dict[str, Any] | None:
@@ -60,9 +80,10 @@ def quoted(mechanism: Mechanism) -> dict[str, Any] | None:
     if content is None or place is None:
         return None
     row = content["table"][place]
+    around = content["table"][max(0, place - (row["epsilon"] > epsilon)) : place + 1]
     return {
         "at_epsilon": row["epsilon"],
-        "unchanged": {key: row["unchanged"][key] for key in ("median", "95%", "worst")},
+        "unchanged": {key: max(each["unchanged"][key] for each in around) for key in ("median", "95%", "worst")},
         "support": _smaller(content["table"], epsilon, "support"),
         "distinct_in_one_draw_per_ray": _smaller(content["table"], epsilon, "distinct"),
         "rays": content["rays"],

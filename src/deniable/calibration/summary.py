@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from deniable.calibration.calibration import Calibration
 from deniable.calibration.choice import Choice
+from deniable.calibration.measure import RayCalibration
+from deniable.calibration.protection import stays_itself_on_rays
 from deniable.calibration.statistics import ETA
+from deniable.calibration.straight import StraightRays
 from deniable.embeddings.embedding import Embedding
+from deniable.interfaces import Floats
 from deniable.neighbours import best_neighbours
 
 QUOTED_QUANTILES = (0.5, 0.9, 0.95, 0.99, 0.999, 1.0)
@@ -49,18 +54,18 @@ def table(calibration: Calibration, epsilons: list[float]) -> list[dict[str, Any
 def quote(whole: Calibration, epsilons: list[float], walked: Calibration | None = None) -> dict[str, Any]:
     """Return what ``calibration.quote`` reads: N_w of ``whole`` and, at the same ε, S_w and distinct words of ``walked``."""
     rows: list[dict[str, Any]] = []
-    for epsilon in epsilons:
-        means, _ = whole.unchanged(epsilon)
+    for epsilon, means in zip(epsilons, _stays(whole, epsilons), strict=True):
         row: dict[str, Any] = {
             "epsilon": epsilon,
-            "unchanged": {key: round(value, 4) for key, value in {"mean": float(means.mean()), **quantiles(means)}.items()},
-            "unchanged_quantiles": {str(q): round(float(np.quantile(means, q, method="higher")) + 5e-6, 5) for q in QUOTED_QUANTILES},
+            # Upwards, like the quantiles: a receipt must not promise more than was found.
+            "unchanged": {key: _rounded_up(value, 4) for key, value in {"mean": float(means.mean()), **quantiles(means)}.items()},
+            "unchanged_quantiles": {str(q): _rounded_up(float(np.quantile(means, q, method="higher")), 5) for q in QUOTED_QUANTILES},
             "words_above_half": int((means > 0.5).sum()),
         }
         at = np.flatnonzero(np.array([]) if walked is None else walked.epsilons == epsilon)
         if walked is not None and walked.support is not None and walked.distinct is not None and len(at):
-            row["support"] = {key: round(value) for key, value in quantiles(walked.support[:, at[0]], worst="smallest").items()}
-            row["distinct"] = {key: round(value) for key, value in quantiles(walked.distinct[:, at[0]], worst="smallest").items()}
+            row["support"] = {key: math.floor(value) for key, value in quantiles(walked.support[:, at[0]], worst="smallest").items()}
+            row["distinct"] = {key: math.floor(value) for key, value in quantiles(walked.distinct[:, at[0]], worst="smallest").items()}
         rows.append(row)
     return {
         "fingerprint": whole.embedding.fingerprint,
@@ -72,6 +77,25 @@ def quote(whole: Calibration, epsilons: list[float], walked: Calibration | None 
         "eta": ETA,
         "table": rows,
     }
+
+
+def _stays(calibration: Calibration, epsilons: list[float]) -> list[Floats]:
+    """Return N_w at each ε. A protected word stays itself when its stand-in does, or when it comes out itself, if that is more likely."""
+    means = [calibration.unchanged(epsilon)[0] for epsilon in epsilons]
+    protected = calibration.embedding.protected
+    if not (len(protected) and len(epsilons) and isinstance(calibration, RayCalibration)):
+        return means  # tables know it already
+    rows = np.flatnonzero(np.isin(calibration.ids, protected))
+    engine = StraightRays(calibration.embedding, calibration.noise, rays=calibration.rays)
+    itself = stays_itself_on_rays(engine, calibration.ids[rows], np.array(epsilons))
+    found = [each.copy() for each in means]
+    for column, each in enumerate(found):
+        each[rows] = np.maximum(each[rows], itself[:, column])
+    return found
+
+
+def _rounded_up(value: float, digits: int) -> float:
+    return min(round(value + 0.5 * 10.0**-digits, digits), 1.0)
 
 
 def worst_words(calibration: Calibration, choice: Choice, count: int = 20) -> list[dict[str, Any]]:

@@ -5,7 +5,8 @@
 - ``simulation``: all others (Vickrey, rank smoothing), by as many draws of the mechanism itself for each word and ε, from a public
   seed. Words that were not drawn are missing from S_w, as they are with rays.
 
-A word stays itself when the first word of its vector comes out, and a protected word when that of its stand-in does, as with rays.
+A word stays itself when the first word of its vector comes out, and a protected word when that of its stand-in does, as with rays; or
+when it comes out itself after all, if that is more likely: one of the two nearest words of its stand-in may well be the word itself.
 """
 
 from __future__ import annotations
@@ -130,6 +131,8 @@ def tabulate(
         "groups": GROUPS if walks else None,
         "epsilons": "auto" if given is None else given.tolist(),
     }
+    if embedding.protection is not None:
+        settings["protected"] = "as its stand-in or as itself"
     values = GRID_VALUES if given is None else len(given)
     columns: dict[str, tuple[str, tuple[int, ...]]] = {"ids": ("<i8", ())} | dict.fromkeys(("grid", "stays", "errors"), ("<f8", (values,)))
     if walks:
@@ -198,21 +201,20 @@ class _Table:
         if self._eta is not None:
             found |= {name: np.zeros(shape) for name in ("distinct", "support", "support_errors")}
             found |= {name: np.zeros((*shape, 4)) for name in ("entropies", "entropy_errors")}
-        entering = self._embedding.stands_in(ids)
-        for row, each in enumerate(self._by_sums(entering) if self.exact else self._by_draws(ids, entering)):
+        for row, each in enumerate(self._by_sums(ids) if self.exact else self._by_draws(ids)):
             for column, numbers in enumerate(each):
                 for name, value in numbers.items():
                     found[name][row, column] = value
         return found
 
-    def _by_sums(self, entering: Ids) -> Iterator[Iterator[dict[str, Any]]]:
-        sums = self._made[0]
+    def _by_sums(self, ids: Ids) -> Iterator[Iterator[dict[str, Any]]]:
+        sums, entering = self._made[0], self._embedding.stands_in(ids)
         assert isinstance(sums, ExactSums)  # noqa: S101 - said by the caller
-        for own, (outputs, chances) in zip(self._own(entering).tolist(), sums.distributions(entering, self._grid), strict=True):
+        for own, (outputs, chances) in zip(self._own(ids, entering), sums.distributions(entering, self._grid), strict=True):
             yield (self._summed(outputs, row, own) for row in chances)
 
-    def _summed(self, outputs: Ids, chances: Floats, own: int) -> dict[str, Any]:
-        numbers: dict[str, Any] = {"stays": chances[outputs == own].sum()}
+    def _summed(self, outputs: Ids, chances: Floats, own: set[int]) -> dict[str, Any]:
+        numbers: dict[str, Any] = {"stays": max(chances[outputs == word].sum() for word in own)}
         if self._eta is not None:
             order = np.argsort(-chances, kind="stable")
             found = Distribution(words=outputs[order], probabilities=chances[order], standard_errors=np.zeros(len(order)))
@@ -221,30 +223,34 @@ class _Table:
                 numbers["distinct"] = np.floor(-np.expm1(self._draws * np.log1p(-chances)).sum() * (1.0 + 1e-12))
         return numbers
 
-    def _by_draws(self, ids: Ids, entering: Ids) -> Iterator[Iterator[dict[str, Any]]]:
-        own = self._own(entering)
+    def _by_draws(self, ids: Ids) -> Iterator[Iterator[dict[str, Any]]]:
+        entering = self._embedding.stands_in(ids)
+        own = self._own(ids, entering)
         # One seed for all ε: what is found at one does not depend on which others were asked for.
         seed, repeated = (SEED << 48) + int(ids[0]), np.repeat(entering, self._draws)
         drawn = [Draws(mechanism, seed=seed).of_each(repeated).reshape(len(ids), self._draws) for mechanism in self._made]
         for row in range(len(ids)):
-            yield (self._drawn(released[row], int(own[row])) for released in drawn)
+            yield (self._drawn(released[row], own[row]) for released in drawn)
 
-    def _drawn(self, released: Ids, own: int) -> dict[str, Any]:
-        stays = released == own
+    def _drawn(self, released: Ids, own: set[int]) -> dict[str, Any]:
+        stays = max((released == word for word in sorted(own)), key=np.count_nonzero)
         numbers: dict[str, Any] = {"stays": stays.mean(), "errors": stays.std(ddof=min(1, len(stays) - 1)) / np.sqrt(len(stays))}
         if self._eta is not None:
             # A draw is a ray that turns into its word at once: then the same arithmetic serves both.
-            draws = Envelope(start=own, counts=np.ones_like(released), winners=released, radii=np.zeros(len(released)))
+            draws = Envelope(start=min(own), counts=np.ones_like(released), winners=released, radii=np.zeros(len(released)))
             found = output_distribution(draws, 1.0, self._length)
             support_error, entropy_errors = jackknife(draws, 1.0, self._length, self._eta)
             numbers |= {"support": found.support(self._eta), "entropies": found.entropies(), "distinct": len(found.words)}
             numbers |= {"support_errors": support_error, "entropy_errors": entropy_errors}
         return numbers
 
-    def _own(self, entering: Ids) -> Ids:
-        """Return the word that counts as staying: the first with the vector, or the one nearest to ⊥."""
+    def _own(self, ids: Ids, entering: Ids) -> list[set[int]]:
+        """Return for each word those that count as staying: the first with its vector and, of a protected word, its stand-in's own.
+
+        The own word of ⊥ is the one nearest to it.
+        """
         unknown = entering == self._embedding.unknown_id
         own: Ids = self._first[np.where(unknown, 0, entering)]
         if unknown.any():
             own[unknown] = best_neighbours(self._embedding).nearest(self._embedding.unknown[None, :])[0]
-        return own
+        return [{*pair} for pair in zip(own.tolist(), self._first[ids].tolist(), strict=True)]

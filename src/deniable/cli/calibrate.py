@@ -211,12 +211,34 @@ def _answer(calibration: Calibration, choice: Choice | None, epsilons: list[floa
             "min_distinct": choice.targets.min_distinct,
             "quantile": choice.targets.quantile,
         }
-        answer["meets_the_targets"] = len(choice.failing) <= allowed_to_fail(len(choice.unchanged), choice.targets.quantile)
-        answer["largest_unchanged_with_95%_confidence"] = float(choice.upper.max())
+        failing, largest = _protected_words(calibration, choice)
+        failing |= set(calibration.ids[choice.failing].tolist())
+        answer["meets_the_targets"] = len(failing) <= allowed_to_fail(len(choice.unchanged), choice.targets.quantile)
+        answer["largest_unchanged_with_95%_confidence"] = max(float(choice.upper.max()), largest)
         answer["worst_words"] = worst_words(calibration, choice)
         answer["exposed_words"] = len(choice.failing)
         answer["exposed"] = [described(calibration, choice, int(row)) for row in choice.failing[:20]]
     return answer
+
+
+def _protected_words(calibration: Calibration, choice: Choice) -> tuple[set[int], float]:
+    """Return the protected words that come out themselves more often than they may, and what none exceeds; tables count it already."""
+    import numpy as np
+
+    from deniable.calibration.confidence import simultaneous_upper
+    from deniable.calibration.measure import RayCalibration
+    from deniable.calibration.protection import stays_itself_on_rays
+    from deniable.calibration.straight import StraightRays
+
+    ids = calibration.ids[np.isin(calibration.ids, calibration.embedding.protected)]
+    if not len(ids) or not isinstance(calibration, RayCalibration):
+        return set(), 0.0
+    engine = StraightRays(calibration.embedding, calibration.noise, rays=calibration.rays)
+    itself = stays_itself_on_rays(engine, ids, np.array([choice.epsilon]))[:, 0]
+    unknown_spread = np.full(len(ids), np.inf)
+    upper = simultaneous_upper(itself, unknown_spread, calibration.rays, words=len(calibration.ids) + len(ids))
+    most = choice.targets.max_unchanged
+    return set() if most is None else set(ids[itself > most].tolist()), float(upper.max())
 
 
 def _note(calibration: Calibration, walked: Calibration) -> None:
@@ -226,7 +248,7 @@ def _note(calibration: Calibration, walked: Calibration) -> None:
     """
     from contextlib import suppress
 
-    from deniable.atomic import write_whole
+    from deniable.atomic import whole_file
     from deniable.calibration.measure import RayCalibration, epsilons_of
     from deniable.calibration.quote import quote_place, stored_quote
     from deniable.calibration.summary import quote
@@ -244,7 +266,8 @@ def _note(calibration: Calibration, walked: Calibration) -> None:
     epsilons = sorted({*own, *walked.epsilons.tolist()})
     with suppress(PermissionError):  # an embedding that many people share may be read-only
         place.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(place, json.dumps(quote(calibration, epsilons, walked), indent=1) + "\n")
+        with whole_file(place) as file:  # not a private one: whoever may read the embedding releases with it, and quotes this
+            file.write((json.dumps(quote(calibration, epsilons, walked), indent=1) + "\n").encode())
 
 
 def _protect(calibration: Calibration, choice: Choice, by: str, name: str, *, walks: bool, quiet: bool) -> dict[str, Any]:
@@ -264,11 +287,14 @@ def _protect(calibration: Calibration, choice: Choice, by: str, name: str, *, wa
     _note(calibrated, calibrated if walks else _walked(calibrated, None, [choice.epsilon], whole=True, quiet=quiet))
     again = evaluate(calibrated, choice.epsilon, choice.targets)
     itself = stays_itself(mechanism(opened, epsilon=choice.epsilon), exposed, rays=rays) if len(exposed) else np.zeros(1)
+    failing = set(calibrated.ids[again.failing].tolist())
+    if choice.targets.max_unchanged is not None:
+        failing |= set(exposed[itself[: len(exposed)] > choice.targets.max_unchanged].tolist())
     return {
         "name": name,
         "fingerprint": opened.fingerprint,
         "words_mapped": len(exposed),
         "by": by,
-        "exposed_words_left": len(again.failing),
+        "exposed_words_left": len(failing),
         "largest_unchanged": float(max(again.unchanged.max(), itself.max())),
     }

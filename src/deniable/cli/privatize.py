@@ -178,14 +178,14 @@ def _to_standard_output(
     from deniable.atomic import write_whole
     from deniable.errors import RecordError
     from deniable.records.files import open_source
-    from deniable.records.jobs.targets import check_apart
+    from deniable.records.jobs.targets import check_apart, check_receipt
     from deniable.records.stream import privatize_stream
 
     if receipt is not None and receipt.exists() and not force:
         raise RecordError(receipt, "exists already; replace it with --force")
     with open_source(source) as records, standard_output() as sink:
         if receipt is not None:
-            check_apart(records.name, receipt)
+            check_apart(records.name, check_receipt(receipt))
         made: Receipt = privatize_stream(private, records, sink, layout)
     if receipt is not None:
         write_whole(receipt, made.to_json())

@@ -6,6 +6,7 @@ pickled, compared and hashed; each process makes a privatizer of its own from it
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -136,10 +137,18 @@ def _named(mechanism: object) -> object:
         if entry.make is mechanism:
             return entry.name
     name = getattr(mechanism, "__qualname__", None)
-    if name is None or "<" in name:  # what cannot be found by its name cannot be told from another under that name either
+    if name is None or _found(mechanism) != mechanism:  # it could not be told from another under that name either
         problem = "must be a name of `deniable mechanisms`, or a class or a function of a module, not made on the spot"
         raise InvalidParameter("mechanism", name or type(mechanism).__name__, problem)
     return mechanism
+
+
+def _found(mechanism: object) -> object:
+    """Return what is found under the name of a class or function; a method of an object is not, which has a state of its own."""
+    found: object = sys.modules.get(str(getattr(mechanism, "__module__", None)))
+    for part in str(getattr(mechanism, "__qualname__", "")).split("."):
+        found = getattr(found, part, None)
+    return found
 
 
 def _plain(mechanism: object, given: dict[str, object]) -> Options:

@@ -2,6 +2,7 @@
 
 Of two records under one id, equal words at the same place come out as equal words. So every id is remembered by 128 bits of
 BLAKE2b: two different ids share them with a probability below 10^-18 among ten billion records, so a valid file is not refused.
+They are made under a key that is drawn for this once and forgotten: what is left of a temporary file on a disk confirms no guess.
 The last 65,536 ids at least are held in a set, and a repetition among them is noticed at once, before its record is released.
 All others are noticed at the end: marks are sorted in runs of 262,144, runs lie in an unnamed temporary file (24 bytes a record; no
 file for fewer records than one run), and a last pass brings equal marks of all runs together, a part of their range at a time.
@@ -10,6 +11,7 @@ file for fewer records than one run), and a last pass brings equal marks of all 
 from __future__ import annotations
 
 import hashlib
+import secrets
 import weakref
 from collections.abc import Iterator
 from typing import IO, Any
@@ -29,6 +31,7 @@ class UniqueIds:
     """Remembers ids and finds those that repeat."""
 
     def __init__(self) -> None:
+        self._key = secrets.token_bytes(16)
         self._recent: set[bytes] = set()
         self._before: set[bytes] = set()
         self._run = bytearray()
@@ -37,7 +40,7 @@ class UniqueIds:
 
     def add(self, name: bytes, record: int) -> bool:
         """Remember an id and the number of its record; return whether it is new, as far as can be told at once."""
-        mark = hashlib.blake2b(name, digest_size=16).digest()
+        mark = hashlib.blake2b(name, digest_size=16, key=self._key).digest()
         if mark in self._recent or mark in self._before:
             return False
         self._recent.add(mark)

@@ -2,7 +2,7 @@
 
 A sensitive word w is replaced by SanText's draw Q(· | w). Any other word is kept with probability 1-p, and replaced by that
 draw with probability p. ⊥ is always sensitive, so no unknown word is kept; words that share a vector are sensitive if one of
-them is.
+them is, and the word that stands in for a protected one is if that one is.
 
 Between two sensitive words ε·d holds, as for SanText. A word outside the set is exposed: it comes out as itself with
 probability above 1-p, so nothing is promised for any pair with such a word, and the output tells which positions are likely to
@@ -97,6 +97,8 @@ class SanTextPlus(SanText):
     def _is_sensitive(self) -> NDArray[np.bool_]:
         listed = np.zeros(len(self._embedding) + 1, dtype=bool)
         listed[self._kept_as[self.sensitive]] = True
+        # A protected word goes in as another one, which must not be kept in its place.
+        listed[self._kept_as[self._embedding.stands_in(self.sensitive)]] = True
         listed[self._embedding.unknown_id] = True
         return listed[self._kept_as]
 

@@ -156,8 +156,8 @@ def _guarantee(promised: Guarantee, *, relaxed: bool, record_epsilon: float | No
     statement = promised.statement
     if protected:
         statement += (
-            f" {protected:,} exposed words go in as other words by a public map π of the embedding: φ(π(w)) stands in place of φ(w), "
-            "so distances are d(π(w), π(w'))."
+            f" {protected:,} exposed words go in as other words by a public map π of the embedding: π(w) stands in place of w in all "
+            "that is said here, so distances are d(π(w), π(w'))."
         )
     if relaxed:
         statement = "Between texts that agree in everything listed under relaxations: " + statement

@@ -67,6 +67,16 @@ def test_the_input_is_never_written_over(private: Privatizer, tmp_path: Path) ->
     assert (tmp_path / "hard.txt").read_bytes() == content
 
 
+def test_a_receipt_that_could_not_be_written_is_reported_before_the_work(private: Privatizer, tmp_path: Path) -> None:
+    source = source_in(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    for name in ("pipe", "folder"):
+        with pytest.raises(RecordError, match="not a regular file"):
+            privatize_file(private, source, tmp_path / "out.txt", receipt=tmp_path / name, force=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "in.txt", "pipe"]
+
+
 def test_a_folder_that_is_not_there_is_reported_before_the_work(private: Privatizer, tmp_path: Path) -> None:
     source = source_in(tmp_path)
     with pytest.raises(RecordError, match="is not there"):

@@ -372,3 +372,35 @@ def test_a_damaged_ledger_stops_everything_and_a_line_cut_short_does_not(folders
     (folders.out / LEDGER_NAME).write_text("something else\n")
     with pytest.raises(RecordError, match=r"line 1: is damaged.*released twice"):
         folders.look()
+
+
+def test_a_file_that_becomes_a_copy_of_one_released_under_another_key_is_not_drawn_again(
+    folders: Folders, keyed: Privatizer, embedding: Embedding
+) -> None:
+    (folders.inbox / "a.csv").write_text("id,text\n1,the fox\n")
+    assert folders.look(keyed, record_id="id") == 1
+    other = Privatizer(Multivariate(embedding, epsilon=0.5), randomness=Keyed(bytes([1] * 32)))
+    (folders.inbox / "b.csv").write_text("id,text\n2,the quick\n")
+    assert folders.look(other, record_id="id") == 1
+    (folders.inbox / "b.csv").write_text("id,text\n1,the fox\n")
+    before = folders.released("b.csv")
+    assert folders.look(other, record_id="id") == 0
+    assert folders.failed == 1
+    assert "was released as a.csv with other settings or another key" in folders.lines[-1]
+    assert folders.released("b.csv") == before
+
+
+def test_an_event_that_a_full_disk_cut_short_does_not_damage_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def half(descriptor: int, data: bytes) -> int:
+        return write(descriptor, data[: len(data) // 2])
+
+    write, entries = os.write, [Entry(name=name, size=1, time=1) for name in ("a", "b")]
+    with Ledger(tmp_path / "ledger") as ledger:
+        monkeypatch.setattr(os, "write", half)
+        with pytest.raises(OSError, match="No space"):
+            ledger.record(entries[0])
+        monkeypatch.undo()
+        ledger.record(entries[1])
+    with Ledger(tmp_path / "ledger") as ledger:
+        assert ledger.find("a") is None
+        assert ledger.find("b") == entries[1]

@@ -16,7 +16,7 @@ from deniable.integrations.spark.session import session
 from deniable.integrations.spark.shipping import ship_embedding
 from deniable.records.formats.columns import find_named_columns
 from deniable.records.formats.layout import format_of
-from deniable.records.jobs.targets import beside
+from deniable.records.jobs.targets import beside, check_receipt
 from deniable.text.receipt import Receipt
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _format(source: str, given: str | None) -> str:
 def _receipt_path(target: str, given: Path | None) -> Path:
     if given is None and _URI.match(target):
         raise InvalidParameter("receipt", None, "say where the receipt goes: it is private, and is not written beside an output elsewhere")
-    return beside(Path(target), ".receipt.json") if given is None else given
+    return check_receipt(beside(Path(target), ".receipt.json") if given is None else given)
 
 
 def _check_target(source: str, target: str, noted: Path, *, force: bool) -> None:

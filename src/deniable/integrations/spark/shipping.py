@@ -38,5 +38,6 @@ def ship_embedding(spark: SparkSession, name: str | Path) -> None:
     packed = folder / f"{name_there}.tar"
     with tarfile.open(packed, "w") as archive:
         for file in sorted(Path(str(embedding.folder)).iterdir()):
-            archive.add(file, arcname=file.name)
+            if file.is_file():  # calibrations lie in a folder, are much larger than the rest, and no executor needs them
+                archive.add(file, arcname=file.name)
     spark.sparkContext.addArchive(f"{packed}#{name_there}")

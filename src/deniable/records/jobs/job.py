@@ -26,7 +26,7 @@ from deniable.records.jobs.journal import Journal
 from deniable.records.jobs.partial import Partial
 from deniable.records.jobs.receipts import check_budget, check_finished, receipt_of
 from deniable.records.jobs.releasing import checked_workers, releasing
-from deniable.records.jobs.targets import beside, check_apart, check_target
+from deniable.records.jobs.targets import beside, check_apart, check_receipt, check_target
 from deniable.text.privatizer import Privatizer
 from deniable.text.receipt import Receipt
 
@@ -46,7 +46,7 @@ class Job:
         self.target = check_target(target, layout)
         self.partial_path = beside(self.target, ".partial")
         self.journal_path = beside(self.target, ".journal")
-        self.receipt_path = beside(self.target, ".receipt.json") if receipt is None else receipt
+        self.receipt_path = check_receipt(beside(self.target, ".receipt.json") if receipt is None else receipt)
         self._finishing_path = beside(self.target, ".finishing")
         check_apart(source.name, self.target, self.partial_path, self.journal_path, self._finishing_path, self.receipt_path)
         self._private, self._source, self._layout = private, source, layout

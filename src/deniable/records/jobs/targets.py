@@ -56,3 +56,13 @@ def check_apart(source: str, *paths: Path) -> None:
         if path.resolve() == Path(source).resolve() or (path.exists() and Path(source).exists() and path.samefile(source)):
             raise RecordError(path, "is the input itself; name another file")
         seen.add(path.resolve())
+
+
+def check_receipt(path: Path) -> Path:
+    """Return where a receipt goes; what is released must not be left without one because it cannot be written in the end.
+
+    :raises RecordError: if it is a folder or a device.
+    """
+    if path.exists() and not path.is_file():
+        raise RecordError(path, "is not a regular file; name another file for the receipt")
+    return path

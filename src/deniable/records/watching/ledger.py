@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -84,8 +85,10 @@ class Ledger:
     def record(self, entry: Entry) -> None:
         """Add an event and wait until it is on disk."""
         line = json.dumps(asdict(entry)).encode() + b"\n"
+        before = os.fstat(self._descriptor).st_size
         if os.write(self._descriptor, line) != len(line):
-            raise OSError(28, os.strerror(28), str(self.path))
+            os.ftruncate(self._descriptor, before)  # or the next event would continue this line
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
         os.fsync(self._descriptor)
         self._remember(entry)
 

@@ -158,7 +158,11 @@ class Watch:
                     for made in (target, beside(target, _RECEIPT)):
                         made.unlink(missing_ok=True)
                     again = published = False
-            if not (again or published) and (earlier := self._released_as(now)) is not None:
+            earlier = None if published and not again else self._released_as(now)
+            if earlier is not None and again:
+                problem = f"changed into what was released as {earlier.name} with other settings or another key"
+                raise RecordError(path, f"{problem}; its records would be drawn again")
+            if earlier is not None:
                 return self._skip(now, earlier, target)
             resume = entry is not None and not entry.released and entry.same_file(about)
             return self._release(source, now, layout, target, resume=resume, replaces=again)
