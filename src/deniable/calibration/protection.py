@@ -10,6 +10,8 @@ from typing import Literal
 
 import numpy as np
 
+from deniable.calibration.calibration import Calibration
+from deniable.calibration.measure import RayCalibration
 from deniable.calibration.statistics import furthest_radius, output_distribution
 from deniable.calibration.straight import StraightRays
 from deniable.embeddings.embedding import Embedding
@@ -58,15 +60,22 @@ def stays_itself(mechanism: Mechanism, ids: Ids, *, rays: int = 1000) -> Floats:
     return np.array([each.probabilities[each.words == word].sum() for word, each in zip(ids.tolist(), found, strict=True)])
 
 
-def stays_itself_on_rays(engine: StraightRays, ids: Ids, epsilons: Floats) -> Floats:
-    """Return the same at each ε (columns), from one walk of each word; of words with one vector the first counts."""
-    length, found = engine.noise.length, np.zeros((len(ids), len(epsilons)))
+def stay_themselves(calibration: Calibration, epsilons: Floats) -> tuple[Ids, Floats]:
+    """Return the rows of the protected words in a calibration by rays, and the same of each at each ε (columns), from one walk a word.
+
+    Of words with one vector the first counts. Tables know it already: there are no rows then.
+    """
+    rows = np.flatnonzero(np.isin(calibration.ids, calibration.embedding.protected))
+    if not (len(rows) and len(epsilons) and isinstance(calibration, RayCalibration)):
+        return rows[:0], np.zeros((0, len(epsilons)))
+    ids, length, found = calibration.ids[rows], calibration.length, np.zeros((len(rows), len(epsilons)))
+    engine = StraightRays(calibration.embedding, calibration.noise, rays=calibration.rays)
     walks = engine.envelopes(ids, furthest=furthest_radius(float(epsilons.min()), length))
     for row, word, envelope in zip(found, first_of_each(engine.embedding)[ids].tolist(), walks, strict=True):
         for column, epsilon in enumerate(epsilons.tolist()):
             outputs = output_distribution(envelope, epsilon, length)
             row[column] = outputs.probabilities[outputs.words == word].sum()
-    return found
+    return rows, found
 
 
 def _nearest_unexposed(embedding: Embedding, exposed: Ids) -> Ids:

@@ -9,10 +9,8 @@ import numpy as np
 
 from deniable.calibration.calibration import Calibration
 from deniable.calibration.choice import Choice
-from deniable.calibration.measure import RayCalibration
-from deniable.calibration.protection import stays_itself_on_rays
+from deniable.calibration.protection import stay_themselves
 from deniable.calibration.statistics import ETA
-from deniable.calibration.straight import StraightRays
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Floats
 from deniable.neighbours import best_neighbours
@@ -82,12 +80,7 @@ def quote(whole: Calibration, epsilons: list[float], walked: Calibration | None 
 def _stays(calibration: Calibration, epsilons: list[float]) -> list[Floats]:
     """Return N_w at each ε. A protected word stays itself when its stand-in does, or when it comes out itself, if that is more likely."""
     means = [calibration.unchanged(epsilon)[0] for epsilon in epsilons]
-    protected = calibration.embedding.protected
-    if not (len(protected) and len(epsilons) and isinstance(calibration, RayCalibration)):
-        return means  # tables know it already
-    rows = np.flatnonzero(np.isin(calibration.ids, protected))
-    engine = StraightRays(calibration.embedding, calibration.noise, rays=calibration.rays)
-    itself = stays_itself_on_rays(engine, calibration.ids[rows], np.array(epsilons))
+    rows, itself = stay_themselves(calibration, np.array(epsilons))
     found = [each.copy() for each in means]
     for column, each in enumerate(found):
         each[rows] = np.maximum(each[rows], itself[:, column])

@@ -24,8 +24,6 @@ WALKED_WORDS = 1000
 DRAWN_WORDS = 100
 """The same where every ε takes draws of its own."""
 
-GRID_VALUES = 12
-
 
 def calibrate(
     embedding: Annotated[str, typer.Option(help="The name of an installed embedding.")] = "default",
@@ -121,7 +119,9 @@ def calibrate(
     if protect is not None and choice is not None and save_as is not None:
         answer["protected"] = _protect(calibration, choice, protect, save_as, walks=walks, quiet=quiet)
     if ids is None:
-        _note(calibration, walked)
+        from deniable.calibration.note import write_note
+
+        write_note(calibration, walked)
     if csv is not None or parquet is not None:
         from deniable.calibration.export import write_words
 
@@ -173,7 +173,7 @@ def _walked(calibration: Calibration, choice: Choice | None, epsilons: list[floa
     """Return S_w of a sample of the words, at the values of ε asked for, and at ones that cover a calibration of all words."""
     import numpy as np
 
-    from deniable.calibration.measure import RayCalibration
+    from deniable.calibration.measure import GRID_VALUES, RayCalibration
 
     count = min(DRAWN_WORDS if calibration.method == "simulation" else WALKED_WORDS, len(calibration.ids))
     ids = np.random.Generator(np.random.PCG64(4)).choice(np.sort(calibration.ids), count, replace=False)
@@ -226,54 +226,23 @@ def _protected_words(calibration: Calibration, choice: Choice) -> tuple[set[int]
     import numpy as np
 
     from deniable.calibration.confidence import simultaneous_upper
-    from deniable.calibration.measure import RayCalibration
-    from deniable.calibration.protection import stays_itself_on_rays
-    from deniable.calibration.straight import StraightRays
+    from deniable.calibration.protection import stay_themselves
 
-    ids = calibration.ids[np.isin(calibration.ids, calibration.embedding.protected)]
-    if not len(ids) or not isinstance(calibration, RayCalibration):
+    rows, found = stay_themselves(calibration, np.array([choice.epsilon]))
+    if not len(rows):
         return set(), 0.0
-    engine = StraightRays(calibration.embedding, calibration.noise, rays=calibration.rays)
-    itself = stays_itself_on_rays(engine, ids, np.array([choice.epsilon]))[:, 0]
+    ids, itself = calibration.ids[rows], found[:, 0]
     unknown_spread = np.full(len(ids), np.inf)
     upper = simultaneous_upper(itself, unknown_spread, calibration.rays, words=len(calibration.ids) + len(ids))
     most = choice.targets.max_unchanged
     return set() if most is None else set(ids[itself > most].tolist()), float(upper.max())
 
 
-def _note(calibration: Calibration, walked: Calibration) -> None:
-    """Leave the numbers that receipts and ``privatize --max-unchanged`` read beside a stored embedding.
-
-    What fewer rays say does not take the place of what more rays said.
-    """
-    from contextlib import suppress
-
-    from deniable.atomic import whole_file
-    from deniable.calibration.measure import RayCalibration, epsilons_of
-    from deniable.calibration.quote import quote_place, stored_quote
-    from deniable.calibration.summary import quote
-    from deniable.errors import DamagedCalibration
-
-    mechanism = calibration.mechanism(calibration.embedding, epsilon=1.0)
-    place = quote_place(mechanism)
-    if place is None:
-        return  # the default's numbers come with the package
-    with suppress(DamagedCalibration):  # what cannot be read is written anew
-        known = stored_quote(mechanism)
-        if known is not None and known["rays"] > calibration.rays:
-            return
-    own = epsilons_of(calibration).tolist() if isinstance(calibration, RayCalibration) else calibration.span(GRID_VALUES)
-    epsilons = sorted({*own, *walked.epsilons.tolist()})
-    with suppress(PermissionError):  # an embedding that many people share may be read-only
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with whole_file(place) as file:  # not a private one: whoever may read the embedding releases with it, and quotes this
-            file.write((json.dumps(quote(calibration, epsilons, walked), indent=1) + "\n").encode())
-
-
 def _protect(calibration: Calibration, choice: Choice, by: str, name: str, *, walks: bool, quiet: bool) -> dict[str, Any]:
     import numpy as np
 
     from deniable.calibration.choice import evaluate
+    from deniable.calibration.note import write_note
     from deniable.calibration.protection import protect, stays_itself
     from deniable.embeddings import store
     from deniable.embeddings.embedding import Embedding
@@ -284,7 +253,7 @@ def _protect(calibration: Calibration, choice: Choice, by: str, name: str, *, wa
     store.save(safe, name, source=f"{embedding.name}, protected at ε = {choice.epsilon:g}")
     opened = Embedding.open(name)
     calibrated = _run(opened, mechanism, None, rays, np.array([choice.epsilon]), walks=walks, quiet=quiet)
-    _note(calibrated, calibrated if walks else _walked(calibrated, None, [choice.epsilon], whole=True, quiet=quiet))
+    write_note(calibrated, calibrated if walks else _walked(calibrated, None, [choice.epsilon], whole=True, quiet=quiet))
     again = evaluate(calibrated, choice.epsilon, choice.targets)
     itself = stays_itself(mechanism(opened, epsilon=choice.epsilon), exposed, rays=rays) if len(exposed) else np.zeros(1)
     failing = set(calibrated.ids[again.failing].tolist())
