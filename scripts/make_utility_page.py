@@ -3,8 +3,8 @@
 Usage: python scripts/make_utility_page.py [RESULTS ...]
 
 RESULTS are folders or .tgz files with results; of two alike the later wins, and results of another recipe are refused. They are
-kept in docs/experiments/utility.json, from which the page is written when none are given. Beside it lie matched-epsilon.json (the
-average N_w) and utility-baselines.json (scripts/measure_task_baselines.py).
+kept in docs/experiments/utility.json and utility-as-printed.json, from which the page is written when none are given. Beside them
+lie matched-epsilon.json (the average N_w) and utility-baselines.json (scripts/measure_task_baselines.py).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from deniable.tasks.summary import markdown_table
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 RESULTS, PAGE, FIGURES = DOCS / "experiments" / "utility.json", DOCS / "experiments" / "utility.md", DOCS / "figures"
+AS_PRINTED = DOCS / "experiments" / "utility-as-printed.json"
 CLAIMED_LOSS = 0.02
 COMPARED = (11.65, 14.56, 17.47, 23.3, 34.95, 52.42)
 
@@ -31,10 +32,13 @@ COMPARED = (11.65, 14.56, 17.47, 23.3, 34.95, 52.42)
 def main() -> None:
     """Gather, draw, write."""
     if len(sys.argv) > 1:
-        outcomes, refused = gathered(Path(name) for name in sys.argv[1:])
-        RESULTS.write_text(json.dumps(outcomes, ensure_ascii=False, separators=(",", ":")).replace('},{"task"', '},\n{"task"') + "\n")
-        print(f"{len(outcomes)} results, {refused} refused: another recipe", file=sys.stderr)
+        found = gathered(Path(name) for name in sys.argv[1:])
+        _keep(found.ours, RESULTS)
+        _keep(found.as_printed, AS_PRINTED)
+        told = f"{len(found.ours)} results, {len(found.as_printed)} as printed, {found.refused} refused: another recipe"
+        print(told, file=sys.stderr)
     experiments = experiments_of(json.loads(RESULTS.read_text(encoding="utf-8")))
+    as_printed = {e.name: e for e in experiments_of(json.loads(AS_PRINTED.read_text(encoding="utf-8")))}
     if not experiments:
         raise SystemExit("no results: run deniable reproduce, and name its folder")
     baselines: dict[str, Any] = json.loads((DOCS / "experiments" / "utility-baselines.json").read_text(encoding="utf-8"))
@@ -52,12 +56,14 @@ def main() -> None:
             unchanged=unchanged[experiment.embedding["fingerprint"]],
         )
         save(figure, FIGURES, f"utility-{experiment.name}")
-    sections = [
-        _section(experiment, baselines[experiment.task], unchanged[experiment.embedding["fingerprint"]]) for experiment in experiments
-    ]
+    sections = [_section(e, as_printed.get(e.name), baselines[e.task], unchanged[e.embedding["fingerprint"]]) for e in experiments]
     parts = [HEAD, _short(experiments, baselines, unchanged), *sections, _claim(experiments, unchanged)]
     parts += [_compared(experiments, unchanged), _missing(experiments), _how(experiments)]
     PAGE.write_text("\n".join(part for part in parts if part), encoding="utf-8")
+
+
+def _keep(outcomes: list[dict[str, Any]], path: Path) -> None:
+    path.write_text(json.dumps(outcomes, ensure_ascii=False, separators=(",", ":")).replace('},{"task"', '},\n{"task"') + "\n")
 
 
 def _unchanged() -> dict[str, dict[float, float]]:
@@ -125,7 +131,7 @@ def _n_w(epsilon: float, experiment: Experiment, unchanged: dict[str, dict[float
     return "average N_w not measured" if found is None else f"average N_w {found:.3f}"
 
 
-def _section(experiment: Experiment, baseline: dict[str, Any], unchanged: dict[float, float]) -> str:
+def _section(experiment: Experiment, as_printed: Experiment | None, baseline: dict[str, Any], unchanged: dict[float, float]) -> str:
     entry, counts = TASKS[experiment.task], baseline["texts"]
     unknown = experiment.outcomes[0]["unknown"]
     lines = [
@@ -144,6 +150,10 @@ def _section(experiment: Experiment, baseline: dict[str, Any], unchanged: dict[f
     if "pools_with_a_right_answer" in baseline:
         pools = " and ".join(f"{share:.1%} of the pools of {size}" for size, share in baseline["pools_with_a_right_answer"].items())
         lines.append(f"Only {pools} hold a right answer: no ranking can have a higher top-1 or MRR.")
+        above = {name: _clean(experiment, name) / value - 1 for name, value in baseline["scores"].items()}
+        lines.append("Unperturbed, the model is above it by " + ", ".join(f"{share:.0%} ({name})" for name, share in above.items()) + ".")
+    if as_printed is not None:
+        lines += ["", "Trained as the paper says (`--as-printed`):", "", markdown_table(as_printed.points, unchanged)]
     return "\n".join([*lines, "", NOTES[experiment.task], ""])
 
 
@@ -242,8 +252,12 @@ def _how(experiments: list[Experiment]) -> str:
     versions = ["- " + ", ".join(f"{name} {value}" for name, value in json.loads(text).items()) for text in made]
     lines = [HOW, "## Versions", "", *versions, "", "## Recipes", ""]
     seen = {e.task: e.outcomes[0]["recipe"] for e in experiments}
-    lines += [f"- {task}: " + ", ".join(f"{name} {value}" for name, value in recipe.items()) for task, recipe in seen.items()]
+    lines += [f"- {task}: {_recipe(recipe)}" for task, recipe in seen.items()]
     return "\n".join(lines) + "\n"
+
+
+def _recipe(recipe: dict[str, Any]) -> str:
+    return ", ".join(f"{name} ({_recipe(value)})" if isinstance(value, dict) else f"{name} {value}" for name, value in recipe.items())
 
 
 if __name__ == "__main__":

@@ -84,11 +84,24 @@ def install(source: Path, name: str, first: int) -> None:
 
 def _start(task: str, options: argparse.Namespace, environment: dict[str, str], work: Path, name: str) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "deniable", "reproduce", task, "--data", str(options.folder / "data" / DATA[task])]
-    command += ["--embedding", name, "--work", str(work), "--device", options.device, "--runs", str(options.runs), "--results-only"]
+    command += [
+        "--embedding",
+        name,
+        "--work",
+        str(work),
+        "--device",
+        options.device,
+        "--runs",
+        str(options.runs),
+        "--results-only",
+        "--at",
+        options.at,
+    ]
     command += ["--jobs", str(options.jobs.get(task, 4))]
     command += [part for epsilon in options.epsilon for part in ("--epsilon", epsilon)]
     command += ["--texts", options.texts] if options.texts else []
     command += ["--epochs", options.epochs] if options.epochs else []
+    command += ["--as-printed"] if options.as_printed else []
     return subprocess.Popen(command, env=environment, start_new_session=True)
 
 
@@ -99,6 +112,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--minutes", type=float, default=9.0)
     parser.add_argument("--epsilon", action="append", required=True)
+    parser.add_argument("--at", default="both")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--task", action="append", choices=list(DATA))
@@ -106,6 +120,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--first", type=int, default=0, help="so many words of the embedding; 0 is all")
     parser.add_argument("--texts")
     parser.add_argument("--epochs")
+    parser.add_argument("--as-printed", action="store_true", help="insuranceqa: the recipe of the paper")
     options = parser.parse_args()
     options.task = options.task or list(DATA)
     options.jobs = {name: int(count) for name, count in (part.split("=") for part in options.jobs.split(","))}

@@ -44,21 +44,33 @@ class Experiment:
         return dict(sorted(found.items()))
 
 
-def gathered(places: Iterable[Path]) -> tuple[list[dict[str, Any]], int]:
-    """Return the results of several folders or .tgz files, of two alike the later, and how many of another recipe were refused."""
-    kept: dict[tuple[Any, ...], dict[str, Any]] = {}
+@dataclass(frozen=True, kw_only=True)
+class Gathered:
+    """Results of our recipes, results of a recipe as the paper prints it where ours is another, and how many of neither were refused."""
+
+    ours: list[dict[str, Any]]
+    as_printed: list[dict[str, Any]]
+    refused: int
+
+
+def gathered(places: Iterable[Path]) -> Gathered:
+    """Return the results of several folders or .tgz files, of two alike the later."""
+    ours: dict[tuple[Any, ...], dict[str, Any]] = {}
+    as_printed: dict[tuple[Any, ...], dict[str, Any]] = {}
     refused = 0
     recipes = {name: asdict(recipe_of(name)) for name in TASKS}
+    printed = {name: asdict(recipe_of(name, as_printed=True)) for name in TASKS}
     for place in places:
         for outcome in _outcomes(place):
-            if outcome["recipe"] != recipes[outcome["task"]]:
+            task, embedding, recipe = outcome["task"], outcome["embedding"], outcome["recipe"]
+            if recipe not in (recipes[task], printed[task]):
                 refused += 1
                 continue
-            embedding = outcome["embedding"]
-            kept[outcome["task"], embedding["fingerprint"], outcome["data"], outcome["at"], outcome["epsilon"] or 0, outcome["run"]] = (
-                outcome
-            )
-    return [kept[key] for key in sorted(kept, key=lambda key: (list(TASKS).index(key[0]), *key[1:]))], refused
+            kept = ours if recipe == recipes[task] else as_printed
+            kept[
+                list(TASKS).index(task), embedding["fingerprint"], outcome["data"], outcome["at"], outcome["epsilon"] or 0, outcome["run"]
+            ] = outcome
+    return Gathered(ours=[ours[key] for key in sorted(ours)], as_printed=[as_printed[key] for key in sorted(as_printed)], refused=refused)
 
 
 def experiments_of(outcomes: list[dict[str, Any]]) -> list[Experiment]:

@@ -6,6 +6,7 @@ import importlib
 import json
 import sys
 import tarfile
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -52,10 +53,22 @@ def test_of_two_results_alike_the_later_wins_and_another_recipe_is_refused(scrip
     newer = {**results[0], "scores": {"accuracy": 0.123}}
     older = {**results[1], "recipe": {**results[1]["recipe"], "units": 7}}
     first, second = packed(results[:1], tmp_path, "first"), packed([newer, older, results[2]], tmp_path, "second")
-    outcomes, refused = module.gathered([first, second])
-    assert refused == 1
-    assert sorted(outcome["scores"]["accuracy"] for outcome in outcomes) == sorted([0.123, results[2]["scores"]["accuracy"]])
-    assert len(module.gathered([tmp_path / "second"])[0]) == 2, "a folder is read like its packed form"
+    found = module.gathered([first, second])
+    assert found.refused == 1
+    assert sorted(outcome["scores"]["accuracy"] for outcome in found.ours) == sorted([0.123, results[2]["scores"]["accuracy"]])
+    assert len(module.gathered([tmp_path / "second"]).ours) == 2, "a folder is read like its packed form"
+
+
+def test_what_was_trained_as_the_paper_says_is_kept_apart(scripts: Path, tmp_path: Path) -> None:
+    from deniable.tasks.registry import recipe_of
+
+    module = importlib.import_module("utility_results")
+    ours, printed = (
+        {**some_results(1)[0], "task": "insuranceqa", "recipe": json.loads(json.dumps(asdict(recipe)))}
+        for recipe in (recipe_of("insuranceqa"), recipe_of("insuranceqa", as_printed=True))
+    )
+    found = module.gathered([packed([ours, printed], tmp_path, "both")])
+    assert (found.ours, found.as_printed, found.refused) == ([ours], [printed], 0)
 
 
 def test_results_of_different_data_are_not_put_together(scripts: Path) -> None:

@@ -19,10 +19,12 @@ from deniable.tasks.experiment import run_settings
 from deniable.tasks.laboratory import Bench, Laboratory, Recipe
 from deniable.tasks.material import load_material, material_of, save_material
 from deniable.tasks.ranker import RankerRecipe, gesd
+from deniable.tasks.ranking_losses import HardestOfSome
 from deniable.tasks.setting import Setting, settings_of
 
 FEW = ClassifierRecipe(units=8, dropout=0.1, batch=20, epochs=8, learning_rate=0.02)
-FEW_PAIRS = RankerRecipe(units=8, dropout=0.0, batch=20, epochs=10, learning_rate=0.02, negatives_at_first=5)
+FEW_PAIRS = RankerRecipe(units=8, dropout=0.0, batch=20, near=4, epochs=10, learning_rate=0.02)
+AS_THE_PAPER = dataclasses.replace(FEW_PAIRS, near=0, loss=HardestOfSome(negatives=10))
 
 
 @pytest.fixture(autouse=True)
@@ -61,8 +63,9 @@ def test_a_classifier_on_shuffled_labels_does_not_learn(reviews: Classification,
     assert clean["scores"]["accuracy"] < 0.68
 
 
-def test_a_ranker_learns_to_find_answers(questions: AnswerSelection, installed: Embedding, tmp_path: Path) -> None:
-    clean, noisy = run_settings(bench_of(questions, installed, tmp_path, FEW_PAIRS), settings_of([0.01], ["test"], 1))
+@pytest.mark.parametrize("recipe", [FEW_PAIRS, AS_THE_PAPER], ids=["softmax, near questions together", "the paper's"])
+def test_a_ranker_learns_to_find_answers(questions: AnswerSelection, installed: Embedding, tmp_path: Path, recipe: RankerRecipe) -> None:
+    clean, noisy = run_settings(bench_of(questions, installed, tmp_path, recipe), settings_of([0.01], ["test"], 1))
     assert clean["scores"]["MRR@10"] > 0.45  # a random ranking of ten has 0.29
     assert noisy["scores"]["MRR@10"] < clean["scores"]["MRR@10"]
 

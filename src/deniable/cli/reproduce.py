@@ -42,6 +42,9 @@ def reproduce(
     jobs: Annotated[int, typer.Option(help="How many models are trained at once.")] = 1,
     texts: Annotated[int | None, typer.Option(help="Take only so many texts of each part: a quick look.")] = None,
     epochs: Annotated[int | None, typer.Option(help="Train for so many epochs at most.")] = None,
+    as_printed: Annotated[
+        bool, typer.Option("--as-printed", help="insuranceqa: train as the paper says; the default ranks better.")
+    ] = False,
     results_only: Annotated[bool, typer.Option("--results-only", help="No figure and no table: a later call makes them.")] = False,
 ) -> None:
     """Measure what ε costs on one of the paper's tasks: perturb, train, evaluate, draw the curve.
@@ -68,6 +71,8 @@ def reproduce(
     epsilons = [validated_epsilon(e) for e in epsilon or ()]
     if not data.exists():
         raise typer.BadParameter(f"there is no {data}", param_hint="--data")
+    if as_printed and task is not Name.insuranceqa:
+        raise typer.BadParameter(f"{task.value} is trained as the paper says anyway", param_hint="--as-printed")
     if device != "cpu":
         set_device(device)
     on_processor = device == "cpu"
@@ -82,6 +87,7 @@ def reproduce(
         texts=texts,
         epochs=epochs,
         mechanism=selected,
+        as_printed=as_printed,
     )
     if not epsilons:
         from deniable.tasks.matching import epsilons_where_words_stay

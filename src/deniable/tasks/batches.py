@@ -49,6 +49,18 @@ def shuffled_batches(lengths: Ids, size: int, rng: np.random.Generator) -> Itera
     yield from (batches[i] for i in rng.permutation(len(batches)))
 
 
+def grouped_batches(groups: Ids, lengths: Ids, size: int, together: int, rng: np.random.Generator) -> Iterator[Ids]:
+    """Yield every place once in batches of runs of ``together`` places of one group (a run may end in the next), about equally long."""
+    order = np.lexsort((-lengths, groups))
+    runs = [order[start : start + together] for start in range(0, len(order), together)]
+    runs = [runs[i] for i in rng.permutation(len(runs))]
+    at_once, batches = max(1, size // together), []
+    for start in range(0, len(runs), at_once * _BATCHES_SORTED_TOGETHER):
+        part = sorted(runs[start : start + at_once * _BATCHES_SORTED_TOGETHER], key=lambda run: -int(lengths[run].max()))
+        batches += [np.concatenate(part[i : i + at_once]) for i in range(0, len(part), at_once)]
+    yield from (batches[i] for i in rng.permutation(len(batches)))
+
+
 def sorted_batches(lengths: Ids, size: int) -> Iterator[Ids]:
     """Yield every place once, the longest texts first."""
     order = np.argsort(-lengths, kind="stable")

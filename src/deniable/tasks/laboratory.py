@@ -25,7 +25,8 @@ from deniable.tasks.material import load_material
 from deniable.tasks.metrics import accuracy
 from deniable.tasks.passages import Passages
 from deniable.tasks.perturbation import Perturbations, changed_share
-from deniable.tasks.ranker import Ranker, RankerRecipe, evaluate_ranker, train_ranker
+from deniable.tasks.ranker import Ranker, RankerRecipe, evaluate_ranker
+from deniable.tasks.ranker_training import train_ranker
 from deniable.tasks.setting import Setting
 from deniable.tasks.vectors import vectors_for_models
 from deniable.text.policies import TextPolicy

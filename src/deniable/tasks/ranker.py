@@ -1,25 +1,22 @@
-"""The answer ranker of InsuranceQA: one biLSTM for questions and answers, compared by GESD, trained by a margin.
+"""The answer ranker of InsuranceQA: one biLSTM for questions and answers, compared by GESD.
 
-After the paper: 141 units a direction, max-pooling over time, unit length; GESD(a, b) = 1/(1 + ‖a - b‖) · 1/(1 + exp(-γ(a·b + c)))
-with γ = c = 1; loss max(0, 0.2 - s⁺ + s⁻) with the hardest wrong answer. The wrong answers are the right ones to other questions of the
-batch, which are encoded anyway: some 50 of them at first, as in the paper, then all. The hardest of many is what the pools hold, but a
-model that cannot tell any two answers apart yet learns nothing from it.
+After the paper: max-pooling over time, unit length; GESD(a, b) = 1/(1 + ‖a - b‖) · 1/(1 + exp(-γ(a·b + c))) with γ = c = 1.
+It is trained in ranker_training.py.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from deniable.interfaces import Ids
-from deniable.tasks.batches import DeviceTexts, shuffled_batches, sorted_batches
-from deniable.tasks.early_stopping import BestSoFar
+from deniable.tasks.batches import DeviceTexts, sorted_batches
 from deniable.tasks.encoder import BiLstmEncoder
 from deniable.tasks.material import Material
 from deniable.tasks.metrics import ranking_scores
+from deniable.tasks.ranking_losses import HardestOfSome, SoftmaxOfAll
 
 _TEXTS_TO_ENCODE_AT_ONCE = 1024
 _NO_DISTANCE = 1e-15  # a square root has no slope at zero
@@ -28,19 +25,27 @@ GAMMA = C = 1.0
 
 @dataclass(frozen=True, kw_only=True)
 class RankerRecipe:
-    """How a ranker is built and trained."""
+    """How a ranker is built and trained.
 
-    units: int = 141
+    ``near`` questions that the model finds alike come together in a batch once it has learnt for ``epochs_before_near`` epochs, so
+    that the wrong answers are of the kind that the pools hold. 0 leaves batches to chance.
+    """
+
+    units: int = 300
     dropout: float = 0.3
     tune_vectors: bool = True
     longest: int = 200
     batch: int = 256
     learning_rate: float = 1e-3
-    margin: float = 0.2
-    negatives_at_first: int = 50
-    epochs_at_first: int = 2
-    epochs: int = 30
-    patience: int = 4
+    loss: HardestOfSome | SoftmaxOfAll = field(default_factory=SoftmaxOfAll)
+    near: int = 32
+    epochs_before_near: int = 3
+    epochs: int = 16
+    patience: int = 3
+
+
+AS_PRINTED = RankerRecipe(units=141, batch=128, loss=HardestOfSome(), near=0, epochs=30, patience=4)
+"""The paper's training: 141 units a direction, and the hardest of 50 wrong answers, here of those in the batch."""
 
 
 class Ranker(nn.Module):
@@ -62,51 +67,11 @@ def gesd(cosine: Tensor) -> Tensor:
     return similarity
 
 
-def train_ranker(
-    model: Ranker,
-    questions: DeviceTexts,
-    validation: DeviceTexts,
-    answers: DeviceTexts,
-    material: Material,
-    recipe: RankerRecipe,
-    seed: int,
-) -> int:
-    """Train the model in place and return the number of epochs; it ends as it was when validation (MRR) was best."""
-    device = next(model.parameters()).device
-    rng = np.random.Generator(np.random.PCG64(seed))
-    optimiser = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=recipe.learning_rate)
-    counts = np.diff(material.arrays["right_offsets/train"])
-    pair_questions, pair_answers = np.repeat(np.arange(len(counts)), counts), material.arrays["right/train"]
-    right_pairs = pair_questions * len(answers) + pair_answers
-    best = BestSoFar(model, patience=recipe.patience)
-    for epoch in range(recipe.epochs):
-        model.train()
-        for pairs in shuffled_batches(answers.lengths[pair_answers], recipe.batch, rng):
-            asked, right = pair_questions[pairs], pair_answers[pairs]
-            similar = gesd(_encode(model, questions, asked) @ _encode(model, answers, right).T)
-            wrong = ~np.isin(asked[:, None] * len(answers) + right, right_pairs)
-            if epoch < recipe.epochs_at_first:
-                wrong &= rng.random(wrong.shape) < recipe.negatives_at_first / len(asked)
-            hardest = similar.masked_fill(~_there(wrong, device), -1.0).amax(dim=1)
-            loss = torch.relu(recipe.margin - similar.diagonal() + hardest).mean()
-            optimiser.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
-            nn.utils.clip_grad_norm_(model.parameters(), 5.0)
-            optimiser.step()
-        reached = evaluate_ranker(model, validation, answers, material, "validation", smallest_only=True)
-        if best.enough(next(value for name, value in reached.items() if name.startswith("MRR"))):
-            break
-    best.restore()
-    return best.epochs
-
-
-def evaluate_ranker(
-    model: Ranker, questions: DeviceTexts, answers: DeviceTexts, material: Material, split: str, *, smallest_only: bool = False
-) -> dict[str, float]:
+def evaluate_ranker(model: Ranker, questions: DeviceTexts, answers: DeviceTexts, material: Material, split: str) -> dict[str, float]:
     """Return MAP, MRR and top-1 in the pools of each size. A question whose pool has no right answer scores 0."""
     asked, known = encoded(model, questions), encoded(model, answers)
     found: dict[str, float] = {}
-    for size, pools in list(material.pools(split).items())[: 1 if smallest_only else None]:
+    for size, pools in material.pools(split).items():
         scores = np.empty(pools.shape)
         for start in range(0, len(pools), 64):
             part = torch.from_numpy(pools[start : start + 64]).to(known.device)
@@ -123,14 +88,4 @@ def encoded(model: Ranker, texts: DeviceTexts) -> Tensor:
         rows = [(chosen, model(*texts.batch(chosen))) for chosen in sorted_batches(texts.lengths, _TEXTS_TO_ENCODE_AT_ONCE)]
     every = torch.cat([vectors for _, vectors in rows])
     back = np.argsort(np.concatenate([chosen for chosen, _ in rows]), kind="stable")
-    return every[_there(back, every.device)]
-
-
-def _encode(model: Ranker, texts: DeviceTexts, chosen: Ids) -> Tensor:
-    order = np.argsort(-texts.lengths[chosen], kind="stable")
-    vectors: Tensor = model(*texts.batch(chosen[order]))
-    return vectors[_there(np.argsort(order, kind="stable"), vectors.device)]
-
-
-def _there(array: np.ndarray[tuple[int, ...], np.dtype[np.generic]], device: torch.device) -> Tensor:
-    return torch.from_numpy(np.ascontiguousarray(array)).to(device)
+    return every[torch.from_numpy(back).to(every.device)]
