@@ -105,7 +105,7 @@ def _short(read: dict[str, Found]) -> str:
 - The largest ε at which *no* word stays itself in more than half of the cases is {both}.
   A useful ε whose worst case holds needs protection of the few isolated words.
 - An average says little: at ε = {claim["epsilon"]:g} in 50 dimensions the average word stays in {average:.1%} of the cases, the worst
-  in {worst:.1%}.
+  in {worst:.2%}.
 """
 
 

@@ -3,7 +3,7 @@
 Usage: python scripts/make_utility_page.py [RESULTS ...]
 
 RESULTS are folders or .tgz files with results; of two alike the later wins, and results of another recipe are refused. They are
-kept in docs/experiments/utility.json and utility-as-printed.json, from which the page is written when none are given. Beside them
+kept in docs/experiments/utility.json and utility-after-tan.json, from which the page is written when none are given. Beside them
 lie matched-epsilon.json (the average N_w) and utility-baselines.json (scripts/measure_task_baselines.py).
 """
 
@@ -24,7 +24,7 @@ from deniable.tasks.summary import markdown_table
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 RESULTS, PAGE, FIGURES = DOCS / "experiments" / "utility.json", DOCS / "experiments" / "utility.md", DOCS / "figures"
-AS_PRINTED = DOCS / "experiments" / "utility-as-printed.json"
+AFTER_TAN = DOCS / "experiments" / "utility-after-tan.json"
 CLAIMED_LOSS = 0.02
 COMPARED = (11.65, 14.56, 17.47, 23.3, 34.95, 52.42)
 
@@ -34,11 +34,11 @@ def main() -> None:
     if len(sys.argv) > 1:
         found = gathered(Path(name) for name in sys.argv[1:])
         _keep(found.ours, RESULTS)
-        _keep(found.as_printed, AS_PRINTED)
-        told = f"{len(found.ours)} results, {len(found.as_printed)} as printed, {found.refused} refused: another recipe"
+        _keep(found.after_tan, AFTER_TAN)
+        told = f"{len(found.ours)} results, {len(found.after_tan)} after Tan et al., {found.refused} refused: another recipe"
         print(told, file=sys.stderr)
     experiments = experiments_of(json.loads(RESULTS.read_text(encoding="utf-8")))
-    as_printed = {e.name: e for e in experiments_of(json.loads(AS_PRINTED.read_text(encoding="utf-8")))}
+    after_tan = {e.name: e for e in experiments_of(json.loads(AFTER_TAN.read_text(encoding="utf-8")))}
     if not experiments:
         raise SystemExit("no results: run deniable reproduce, and name its folder")
     baselines: dict[str, Any] = json.loads((DOCS / "experiments" / "utility-baselines.json").read_text(encoding="utf-8"))
@@ -56,7 +56,7 @@ def main() -> None:
             unchanged=unchanged[experiment.embedding["fingerprint"]],
         )
         save(figure, FIGURES, f"utility-{experiment.name}")
-    sections = [_section(e, as_printed.get(e.name), baselines[e.task], unchanged[e.embedding["fingerprint"]]) for e in experiments]
+    sections = [_section(e, after_tan.get(e.name), baselines[e.task], unchanged[e.embedding["fingerprint"]]) for e in experiments]
     parts = [HEAD, _short(experiments, baselines, unchanged), *sections, _claim(experiments, unchanged)]
     parts += [_compared(experiments, unchanged), _missing(experiments), _how(experiments)]
     PAGE.write_text("\n".join(part for part in parts if part), encoding="utf-8")
@@ -131,7 +131,7 @@ def _n_w(epsilon: float, experiment: Experiment, unchanged: dict[str, dict[float
     return "average N_w not measured" if found is None else f"average N_w {found:.3f}"
 
 
-def _section(experiment: Experiment, as_printed: Experiment | None, baseline: dict[str, Any], unchanged: dict[float, float]) -> str:
+def _section(experiment: Experiment, after_tan: Experiment | None, baseline: dict[str, Any], unchanged: dict[float, float]) -> str:
     entry, counts = TASKS[experiment.task], baseline["texts"]
     unknown = experiment.outcomes[0]["unknown"]
     lines = [
@@ -152,8 +152,8 @@ def _section(experiment: Experiment, as_printed: Experiment | None, baseline: di
         lines.append(f"Only {pools} hold a right answer: no ranking can have a higher top-1 or MRR.")
         above = {name: _clean(experiment, name) / value - 1 for name, value in baseline["scores"].items()}
         lines.append("Unperturbed, the model is above it by " + ", ".join(f"{share:.0%} ({name})" for name, share in above.items()) + ".")
-    if as_printed is not None:
-        lines += ["", "Trained as the paper says (`--as-printed`):", "", markdown_table(as_printed.points, unchanged)]
+    if after_tan is not None:
+        lines += ["", "Trained after Tan et al. (`--after-tan`):", "", markdown_table(after_tan.points, unchanged)]
     return "\n".join([*lines, "", NOTES[experiment.task], ""])
 
 

@@ -101,7 +101,7 @@ def _start(task: str, options: argparse.Namespace, environment: dict[str, str], 
     command += [part for epsilon in options.epsilon for part in ("--epsilon", epsilon)]
     command += ["--texts", options.texts] if options.texts else []
     command += ["--epochs", options.epochs] if options.epochs else []
-    command += ["--as-printed"] if options.as_printed else []
+    command += ["--after-tan"] if options.after_tan else []
     return subprocess.Popen(command, env=environment, start_new_session=True)
 
 
@@ -120,7 +120,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--first", type=int, default=0, help="so many words of the embedding; 0 is all")
     parser.add_argument("--texts")
     parser.add_argument("--epochs")
-    parser.add_argument("--as-printed", action="store_true", help="insuranceqa: the recipe of the paper")
+    parser.add_argument("--after-tan", action="store_true", help="insuranceqa: the recipe of Tan et al.")
     options = parser.parse_args()
     options.task = options.task or list(DATA)
     options.jobs = {name: int(count) for name, count in (part.split("=") for part in options.jobs.split(","))}

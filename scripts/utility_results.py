@@ -46,31 +46,31 @@ class Experiment:
 
 @dataclass(frozen=True, kw_only=True)
 class Gathered:
-    """Results of our recipes, results of a recipe as the paper prints it where ours is another, and how many of neither were refused."""
+    """Results of our recipes, results of training after Tan et al., and how many of neither recipe were refused."""
 
     ours: list[dict[str, Any]]
-    as_printed: list[dict[str, Any]]
+    after_tan: list[dict[str, Any]]
     refused: int
 
 
 def gathered(places: Iterable[Path]) -> Gathered:
     """Return the results of several folders or .tgz files, of two alike the later."""
     ours: dict[tuple[Any, ...], dict[str, Any]] = {}
-    as_printed: dict[tuple[Any, ...], dict[str, Any]] = {}
+    after_tan: dict[tuple[Any, ...], dict[str, Any]] = {}
     refused = 0
     recipes = {name: asdict(recipe_of(name)) for name in TASKS}
-    printed = {name: asdict(recipe_of(name, as_printed=True)) for name in TASKS}
+    tan = {name: asdict(recipe_of(name, after_tan=True)) for name in TASKS}
     for place in places:
         for outcome in _outcomes(place):
             task, embedding, recipe = outcome["task"], outcome["embedding"], outcome["recipe"]
-            if recipe not in (recipes[task], printed[task]):
+            if recipe not in (recipes[task], tan[task]):
                 refused += 1
                 continue
-            kept = ours if recipe == recipes[task] else as_printed
+            kept = ours if recipe == recipes[task] else after_tan
             kept[
                 list(TASKS).index(task), embedding["fingerprint"], outcome["data"], outcome["at"], outcome["epsilon"] or 0, outcome["run"]
             ] = outcome
-    return Gathered(ours=[ours[key] for key in sorted(ours)], as_printed=[as_printed[key] for key in sorted(as_printed)], refused=refused)
+    return Gathered(ours=[ours[key] for key in sorted(ours)], after_tan=[after_tan[key] for key in sorted(after_tan)], refused=refused)
 
 
 def experiments_of(outcomes: list[dict[str, Any]]) -> list[Experiment]:

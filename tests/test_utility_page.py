@@ -59,16 +59,16 @@ def test_of_two_results_alike_the_later_wins_and_another_recipe_is_refused(scrip
     assert len(module.gathered([tmp_path / "second"]).ours) == 2, "a folder is read like its packed form"
 
 
-def test_what_was_trained_as_the_paper_says_is_kept_apart(scripts: Path, tmp_path: Path) -> None:
+def test_what_was_trained_after_tan_is_kept_apart(scripts: Path, tmp_path: Path) -> None:
     from deniable.tasks.registry import recipe_of
 
     module = importlib.import_module("utility_results")
-    ours, printed = (
+    ours, tan = (
         {**some_results(1)[0], "task": "insuranceqa", "recipe": json.loads(json.dumps(asdict(recipe)))}
-        for recipe in (recipe_of("insuranceqa"), recipe_of("insuranceqa", as_printed=True))
+        for recipe in (recipe_of("insuranceqa"), recipe_of("insuranceqa", after_tan=True))
     )
-    found = module.gathered([packed([ours, printed], tmp_path, "both")])
-    assert (found.ours, found.as_printed, found.refused) == ([ours], [printed], 0)
+    found = module.gathered([packed([ours, tan], tmp_path, "both")])
+    assert (found.ours, found.after_tan, found.refused) == ([ours], [tan], 0)
 
 
 def test_results_of_different_data_are_not_put_together(scripts: Path) -> None:

@@ -24,7 +24,7 @@ from deniable.tasks.setting import Setting, settings_of
 
 FEW = ClassifierRecipe(units=8, dropout=0.1, batch=20, epochs=8, learning_rate=0.02)
 FEW_PAIRS = RankerRecipe(units=8, dropout=0.0, batch=20, near=4, epochs=10, learning_rate=0.02)
-AS_THE_PAPER = dataclasses.replace(FEW_PAIRS, near=0, loss=HardestOfSome(negatives=10))
+HARDEST = dataclasses.replace(FEW_PAIRS, near=0, loss=HardestOfSome(negatives=10))
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +63,7 @@ def test_a_classifier_on_shuffled_labels_does_not_learn(reviews: Classification,
     assert clean["scores"]["accuracy"] < 0.68
 
 
-@pytest.mark.parametrize("recipe", [FEW_PAIRS, AS_THE_PAPER], ids=["softmax, near questions together", "the paper's"])
+@pytest.mark.parametrize("recipe", [FEW_PAIRS, HARDEST], ids=["softmax over alike questions", "the hardest of some"])
 def test_a_ranker_learns_to_find_answers(questions: AnswerSelection, installed: Embedding, tmp_path: Path, recipe: RankerRecipe) -> None:
     clean, noisy = run_settings(bench_of(questions, installed, tmp_path, recipe), settings_of([0.01], ["test"], 1))
     assert clean["scores"]["MRR@10"] > 0.45  # a random ranking of ten has 0.29
@@ -117,6 +117,17 @@ def test_several_processes_give_all_results(reviews: Classification, installed: 
     found = run_settings(bench, settings_of([5.0], ["train", "test"], 1), jobs=2, tell=lambda setting, _: told.append(setting.name))
     assert [outcome["at"] for outcome in found] == ["nowhere", "train", "test"]
     assert sorted(told) == ["test-5-run1", "train-5-run1", "unperturbed-run1"]
+
+
+def test_the_model_of_another_recipe_is_never_taken(reviews: Classification, installed: Embedding, tmp_path: Path) -> None:
+    bench = bench_of(reviews, installed, tmp_path, FEW)
+    other = dataclasses.replace(bench, recipe=dataclasses.replace(FEW, epochs=2))
+    assert Laboratory(bench).model_file(1) != Laboratory(other).model_file(1)
+
+
+def test_two_values_of_epsilon_never_share_a_name() -> None:
+    names = [Setting(at="test", epsilon=epsilon, run=1).name for epsilon in (5.0, 5.000000001, 5.82)]
+    assert names == ["test-5-run1", "test-5.000000001-run1", "test-5.82-run1"]
 
 
 def test_results_of_another_recipe_are_refused(reviews: Classification, installed: Embedding, tmp_path: Path) -> None:

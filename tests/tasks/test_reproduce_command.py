@@ -80,10 +80,10 @@ def test_what_cannot_be_is_refused(data: Path, installed: Embedding, tmp_path: P
     assert not (tmp_path / "w").exists()
 
 
-def test_the_papers_training_is_for_the_task_that_has_two(data: Path, installed: Embedding, tmp_path: Path) -> None:
-    result = run.invoke(app, ["reproduce", "imdb", "--data", str(data), "--embedding", "two-kinds", "--as-printed"])
+def test_another_recipe_is_for_the_task_that_has_two(data: Path, installed: Embedding, tmp_path: Path) -> None:
+    result = run.invoke(app, ["reproduce", "imdb", "--data", str(data), "--embedding", "two-kinds", "--after-tan"])
     assert result.exit_code == 2
-    assert "imdb is trained as the paper says" in result.stderr
+    assert "imdb has one recipe" in result.stderr
 
 
 def test_another_mechanism_or_option_never_meets_what_was_kept(data: Path, installed: Embedding, tmp_path: Path) -> None:

@@ -42,8 +42,8 @@ def reproduce(
     jobs: Annotated[int, typer.Option(help="How many models are trained at once.")] = 1,
     texts: Annotated[int | None, typer.Option(help="Take only so many texts of each part: a quick look.")] = None,
     epochs: Annotated[int | None, typer.Option(help="Train for so many epochs at most.")] = None,
-    as_printed: Annotated[
-        bool, typer.Option("--as-printed", help="insuranceqa: train as the paper says; the default ranks better.")
+    after_tan: Annotated[
+        bool, typer.Option("--after-tan", help="insuranceqa: train after Tan et al. (2015), as the paper did; the default ranks better.")
     ] = False,
     results_only: Annotated[bool, typer.Option("--results-only", help="No figure and no table: a later call makes them.")] = False,
 ) -> None:
@@ -71,8 +71,8 @@ def reproduce(
     epsilons = [validated_epsilon(e) for e in epsilon or ()]
     if not data.exists():
         raise typer.BadParameter(f"there is no {data}", param_hint="--data")
-    if as_printed and task is not Name.insuranceqa:
-        raise typer.BadParameter(f"{task.value} is trained as the paper says anyway", param_hint="--as-printed")
+    if after_tan and task is not Name.insuranceqa:
+        raise typer.BadParameter(f"Tan et al. trained for insuranceqa; {task.value} has one recipe", param_hint="--after-tan")
     if device != "cpu":
         set_device(device)
     on_processor = device == "cpu"
@@ -87,7 +87,7 @@ def reproduce(
         texts=texts,
         epochs=epochs,
         mechanism=selected,
-        as_printed=as_printed,
+        after_tan=after_tan,
     )
     if not epsilons:
         from deniable.tasks.matching import epsilons_where_words_stay

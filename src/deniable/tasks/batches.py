@@ -39,24 +39,25 @@ class DeviceTexts:
 
 
 def shuffled_batches(lengths: Ids, size: int, rng: np.random.Generator) -> Iterator[Ids]:
-    """Yield every place once in random batches whose texts are about as long as each other, the longest first within each."""
-    order = rng.permutation(len(lengths))
-    batches = []
-    for start in range(0, len(order), size * _BATCHES_SORTED_TOGETHER):
-        part = order[start : start + size * _BATCHES_SORTED_TOGETHER]
-        part = part[np.argsort(-lengths[part], kind="stable")]
-        batches += [part[i : i + size] for i in range(0, len(part), size)]
-    yield from (batches[i] for i in rng.permutation(len(batches)))
+    """Yield every place once in random batches whose texts are about as long as each other."""
+    yield from _batches(list(rng.permutation(len(lengths))[:, None]), lengths, size, rng)
 
 
 def grouped_batches(groups: Ids, lengths: Ids, size: int, together: int, rng: np.random.Generator) -> Iterator[Ids]:
-    """Yield every place once in batches of runs of ``together`` places of one group (a run may end in the next), about equally long."""
+    """Yield every place once in batches of runs of ``together`` places of one group, about as long as each other.
+
+    A run may end in the next group. Which places of a group share a run is decided by their lengths, not by chance.
+    """
     order = np.lexsort((-lengths, groups))
     runs = [order[start : start + together] for start in range(0, len(order), together)]
-    runs = [runs[i] for i in rng.permutation(len(runs))]
-    at_once, batches = max(1, size // together), []
-    for start in range(0, len(runs), at_once * _BATCHES_SORTED_TOGETHER):
-        part = sorted(runs[start : start + at_once * _BATCHES_SORTED_TOGETHER], key=lambda run: -int(lengths[run].max()))
+    yield from _batches([runs[i] for i in rng.permutation(len(runs))], lengths, max(1, size // together), rng)
+
+
+def _batches(runs: list[Ids], lengths: Ids, at_once: int, rng: np.random.Generator) -> Iterator[Ids]:
+    """Yield runs put together, so many at once: sorted by length within portions, which are large enough to stay random."""
+    batches, portion = [], at_once * _BATCHES_SORTED_TOGETHER
+    for start in range(0, len(runs), portion):
+        part = sorted(runs[start : start + portion], key=lambda run: -int(lengths[run].max()))
         batches += [np.concatenate(part[i : i + at_once]) for i in range(0, len(part), at_once)]
     yield from (batches[i] for i in rng.permutation(len(batches)))
 

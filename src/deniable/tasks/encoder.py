@@ -22,8 +22,8 @@ class BiLstmEncoder(nn.Module):
         self.size = (4 if with_mean else 2) * units
 
     def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
-        """Return one row per text; the texts come longest first, with their lengths on the processor."""
-        packed = pack_padded_sequence(self.dropout(self.vectors(words)), lengths, batch_first=True)
+        """Return one row per text, in any order, with their lengths on the processor."""
+        packed = pack_padded_sequence(self.dropout(self.vectors(words)), lengths, batch_first=True, enforce_sorted=False)
         states, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True)
         outside = (torch.arange(states.shape[1]) >= lengths[:, None]).to(states.device)[:, :, None]
         highest = states.masked_fill(outside, -torch.inf).amax(dim=1)

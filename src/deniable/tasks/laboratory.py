@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import sys
 import time
 from collections.abc import Callable
@@ -99,8 +101,9 @@ class Laboratory:
         return {split: self._perturbations.get(self._material.passages[split], mechanism, setting.run, report) for split in splits}
 
     def model_file(self, run: int) -> Path:
-        """Return where the model trained on unperturbed text in this run is kept."""
-        return self.bench.folder / "models" / f"run{run}.safetensors"
+        """Return where the model trained on unperturbed text in this run is kept: a place of its own for each recipe."""
+        made = hashlib.blake2b(json.dumps(self.identity, sort_keys=True).encode(), digest_size=4).hexdigest()
+        return self.bench.folder / "models" / f"run{run}-{made}.safetensors"
 
     def run(self, setting: Setting) -> dict[str, Any]:
         """Return the result of a setting as JSON-ready data.

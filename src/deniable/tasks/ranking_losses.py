@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True, kw_only=True)
 class HardestOfSome:
-    """The paper's: max(0, margin - s⁺ + s⁻) with s⁻ the most similar of some ``negatives`` wrong answers of the batch."""
+    """After Tan et al. (2015): max(0, margin - s⁺ + s⁻) with s⁻ the most similar of some ``negatives`` wrong answers of the batch."""
 
     margin: float = 0.2
     negatives: int = 50

@@ -35,13 +35,13 @@ TASKS = {
 }
 
 
-def recipe_of(name: str, *, as_printed: bool = False) -> Recipe:
-    """Return how the model of a task is trained; ``as_printed`` as the paper says, which differs for insuranceqa only."""
+def recipe_of(name: str, *, after_tan: bool = False) -> Recipe:
+    """Return how the model of a task is trained; ``after_tan``, for insuranceqa, as those did whom the paper replicates."""
     from deniable.tasks.classifier import ClassifierRecipe
-    from deniable.tasks.ranker import AS_PRINTED, RankerRecipe
+    from deniable.tasks.ranker import AFTER_TAN, RankerRecipe
 
     if name == "insuranceqa":
-        return AS_PRINTED if as_printed else RankerRecipe()
+        return AFTER_TAN if after_tan else RankerRecipe()
     if name == "enron":
         return ClassifierRecipe(batch=64, longest=300, epochs=30, patience=4)
     return ClassifierRecipe()

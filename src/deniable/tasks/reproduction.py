@@ -34,22 +34,22 @@ def prepare(
     texts: int | None = None,
     epochs: int | None = None,
     mechanism: Selected | None = None,
-    as_printed: bool = False,
+    after_tan: bool = False,
 ) -> tuple[Bench, Task]:
     """Return the bench of a task and the task; the ids are computed on the first call and kept in ``workplace``.
 
     ``texts`` takes so many texts of each part only, ``epochs`` trains for so many at most. A mechanism other than the paper's has a
-    folder of its own, for each choice of its options, and so has the recipe that the paper prints.
+    folder of its own, for each choice of its options, and so has training after Tan et al.
 
     :raises TaskDataError: if the data set is missing, cut off or not what it should be.
     """
     task = TASKS[name].load(data) if texts is None else smaller(TASKS[name].load(data), validated_count(texts, "texts"))
     opened = Embedding.open(embedding)
-    recipe = recipe_of(name, as_printed=as_printed)
+    recipe = recipe_of(name, after_tan=after_tan)
     recipe = recipe if epochs is None else replace(recipe, epochs=validated_count(epochs, "epochs"))
     digest = fingerprint(task)
     mechanism = Selected() if mechanism is None else mechanism
-    own = _own_folder(mechanism, opened) + ("-as-printed" if as_printed else "")
+    own = _own_folder(mechanism, opened) + ("-after-tan" if after_tan else "")
     bench = Bench(
         task=name,
         data=digest,

@@ -20,7 +20,9 @@ class Setting:
     @property
     def name(self) -> str:
         """The name of its result."""
-        return f"unperturbed-run{self.run}" if self.epsilon is None else f"{self.at}-{self.epsilon:g}-run{self.run}"
+        if self.epsilon is None:
+            return f"unperturbed-run{self.run}"
+        return f"{self.at}-{repr(float(self.epsilon)).removesuffix('.0')}-run{self.run}"  # all digits: no two ε share a name
 
 
 def settings_of(epsilons: Sequence[float], places: Sequence[Place], runs: int) -> list[Setting]:
