@@ -86,9 +86,12 @@ def watch(
     def layout_of(path: Path) -> Layout:
         return make_layout(path, format=None, columns=columns, delimiter=delimiter, header=header, encoding=encoding, record_id=named_by)
 
+    def warn(line: str) -> None:
+        print(f"{datetime.now():%Y-%m-%d %H:%M:%S} {line}", file=sys.stderr, flush=True)
+
     def say(line: str) -> None:
-        if not quiet or not line.startswith(("released", "deniable: ε")):
-            print(f"{datetime.now():%Y-%m-%d %H:%M:%S} {line}", file=sys.stderr, flush=True)
+        if not quiet:
+            warn(line)
 
     drawing = (mechanism, parsed(mechanism, mechanism_option))
     if max_unchanged is not None:
@@ -106,7 +109,7 @@ def watch(
     )
     shown = None if quiet or not sys.stderr.isatty() else Progress
     settings = Settings(settle=settle, same_content=cast(SameContent, same_content), workers=workers, progress=shown)
-    watching = Watch(private, folder, out, layout_of, settings=settings, say=say)
+    watching = Watch(private, folder, out, layout_of, settings=settings, say=say, warn=warn)
     stopped = threading.Event()
 
     def stop(*_: object) -> None:
@@ -126,7 +129,7 @@ def watch(
         signal.signal(signal.SIGINT, before)
         watching.close()
     if stopped.is_set():
-        say("stopped; what was begun is continued by the same command")
+        warn("stopped; what was begun is continued by the same command")
         raise typer.Exit(130)
     if watching.failed:
         raise typer.Exit(1)

@@ -94,9 +94,10 @@ class Ledger:
 
     def close(self) -> None:
         """Let go of the lock."""
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
+        # Forgotten first: an interrupt that comes while it is closed must not make anybody close that number again.
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
 
     def _remember(self, entry: Entry) -> None:
         self._entries[entry.name] = entry

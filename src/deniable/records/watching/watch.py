@@ -5,6 +5,8 @@ Before a file is released the ledger says so, and afterwards again. Cut off in b
 again with fresh noise, which spends the budget of every record twice: it is refused, unless a key and a column of record ids
 make sure that records that did not change are released as they were. So would a file that comes again under another name: it is
 recognised by its content and skipped, unless a key makes sure that it comes out in the same words.
+
+A file that failed is tried again from the ledger and the disk alone, as a new process would: a retry is as safe as a restart.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from deniable.records.formats.layout import Layout, format_of
 from deniable.records.formats.source import Source
 from deniable.records.jobs.identity import settings_digest
 from deniable.records.jobs.targets import beside
+from deniable.records.watching.failures import Failures, State
 from deniable.records.watching.ledger import Entry, Ledger
 from deniable.text.privatizer import Privatizer
 
@@ -51,7 +54,11 @@ class Settings:
 
 
 class Watch:
-    """Releases the files of a folder into another one. ``say`` is called with one line for every event."""
+    """Releases the files of a folder into another one.
+
+    ``say`` is called with one line for every file that was released, ``warn`` with one for every file that was skipped or failed,
+    again only when the reason is another one. Without ``warn``, ``say`` gets them all.
+    """
 
     def __init__(
         self,
@@ -62,6 +69,7 @@ class Watch:
         *,
         settings: Settings,
         say: Callable[[str], None],
+        warn: Callable[[str], None] | None = None,
     ) -> None:
         """Check the folders and open the ledger.
 
@@ -78,11 +86,18 @@ class Watch:
         if settings.same_content not in get_args(SameContent):
             raise InvalidParameter("same_content", settings.same_content, f"must be one of {', '.join(get_args(SameContent))}")
         self._private, self._folder, self._out = private, folder, out
-        self._layout_of, self._settings, self._say = layout_of, settings, say
+        self._layout_of, self._settings = layout_of, settings
+        self._say, self._warn = say, warn or say
         self._ledger = Ledger(out / LEDGER_NAME)
-        self._said: dict[str, tuple[int, int]] = {}
-        self._seen: dict[str, tuple[tuple[int, int], float]] = {}
-        self.failed = 0
+        self._seen: dict[str, tuple[State, float]] = {}
+        self._without_format: set[str] = set()
+        self._failures = Failures()
+        self._owed: tuple[Entry, str] | None = None
+
+    @property
+    def failed(self) -> int:
+        """How many files failed and were not released since."""
+        return len(self._failures)
 
     def close(self) -> None:
         """Let go of the ledger."""
@@ -90,7 +105,15 @@ class Watch:
 
     def look(self) -> int:
         """Release every file that is new and complete, and return how many were released."""
-        return sum(self._consider(path, about) for path, about in self._files())
+        files = list(self._files())
+        self._forget_all_but({path.name for path, _ in files})
+        released = int(self._enter_what_is_owed())
+        for path, about in files:
+            # By a ledger that lacks a release, its file or a copy of it could be taken for new.
+            if self._owed is not None:
+                break
+            released += self._consider(path, about)
+        return released
 
     def _files(self) -> Iterator[tuple[Path, os.stat_result]]:
         for path in sorted(self._folder.iterdir()):
@@ -108,17 +131,50 @@ class Watch:
         entry = self._ledger.find(path.name)
         left_out = entry is not None and entry.same_as is not None and self._settings.same_content == "release"
         if entry is not None and entry.released and entry.same_file(about) and not left_out:
-            return False
-        if self._said.get(path.name) == (about.st_size, about.st_mtime_ns):
+            self._failures.forget(path.name)
             return False
         if not self._settled(path.name, about):
             return False
-        try:
-            return self._take_up(path, about, entry)
-        except (DeniableError, OSError) as error:
-            self.failed += 1
-            self._say_once(path, about, f"failed {path.name}: {error}")
+        if format_of(path) is None:
+            if path.name not in self._without_format:
+                self._without_format.add(path.name)
+                self._warn(f"skipped {path.name}: its name does not say a format")
             return False
+        state = (about.st_size, about.st_mtime_ns)
+        try:
+            self._check_nothing_in_the_way(path.name, entry)
+        except (RecordError, OSError) as error:  # found without reading the file, so it is asked at every look and never postponed
+            return self._fail(path.name, state, error)
+        if not self._failures.is_due(path.name, state):
+            return False
+        begun = time.monotonic()
+        try:
+            released = self._take_up(path, about, entry)
+        except (DeniableError, OSError) as error:
+            self._failures.postpone(path.name, state, took=time.monotonic() - begun)
+            return self._fail(path.name, state, error)
+        self._failures.forget(path.name)
+        return released
+
+    def _fail(self, name: str, state: State, error: Exception) -> bool:
+        if self._failures.is_news(name, state, str(error)):
+            self._warn(f"failed {name}: {error}")
+        return False
+
+    def _forget_all_but(self, names: set[str]) -> None:
+        """Keep nothing in mind about files that are gone, but for one whose release is still to be entered."""
+        self._failures.forget_all_but(names if self._owed is None else names | {self._owed[0].name})
+        self._without_format &= names
+        self._seen = {name: seen for name, seen in self._seen.items() if name in names}
+
+    def _check_nothing_in_the_way(self, name: str, entry: Entry | None) -> None:
+        """Do nothing if what would be made of a new file does not exist.
+
+        :raises RecordError: if it does; it is somebody else's then.
+        """
+        for made in (self._out / name, beside(self._out / name, _RECEIPT)):
+            if entry is None and made.exists():
+                raise RecordError(made, "exists and was not released from here; move it away or rename the new file")
 
     def _settled(self, name: str, about: os.stat_result) -> bool:
         """Return whether the file has not changed for long enough, by its own time or by what was seen of it."""
@@ -129,14 +185,9 @@ class Watch:
         return max(time.time() - about.st_mtime, now - before[1]) >= self._settings.settle
 
     def _take_up(self, path: Path, about: os.stat_result, entry: Entry | None) -> bool:
-        if format_of(path) is None:
-            self._say_once(path, about, f"skipped {path.name}: its name does not say a format")
-            return False
         target = self._out / path.name
         layout = self._layout_of(path)
         published = target.exists()
-        if entry is None and published:
-            raise RecordError(target, "exists and was not released from here; move it away or rename the new file")
         # By the ledger and not by the output, which its reader may have taken away. What was only begun and has no output yet
         # released nothing.
         again = entry is not None and not entry.same_file(about) and (entry.released or published)
@@ -195,7 +246,7 @@ class Watch:
             beside(target, ending).unlink(missing_ok=True)
         name = earlier.same_as or earlier.name
         self._ledger.record(replace(now, settings=earlier.settings, words=earlier.words, same_as=name))
-        self._say(
+        self._warn(
             f"skipped {now.name}: its content was released as {name}, and fresh noise would spend the budget of its records again "
             "(--same-content release, if equal files are different people's)"
         )
@@ -215,11 +266,25 @@ class Watch:
             force=replaces or (left_over and not resume),
             progress=self._settings.progress,
         )
-        self._ledger.record(replace(now, words=None if made is None else made.tally.words))
         counts = "" if made is None else f": {made.tally.records:,} records, {made.tally.words:,} words"
-        self._say(f"released {now.name}{' again, by its key' if replaces else ''}{counts}")
+        line = f"released {now.name}{' again, by its key' if replaces else ''}{counts}"
+        self._owed = (replace(now, words=None if made is None else made.tally.words), line)
+        self._pay(*self._owed)
         return True
 
-    def _say_once(self, path: Path, about: os.stat_result, line: str) -> None:
-        self._said[path.name] = (about.st_size, about.st_mtime_ns)
+    def _pay(self, entry: Entry, line: str) -> None:
+        self._ledger.record(entry)
+        self._owed = None
         self._say(line)
+
+    def _enter_what_is_owed(self) -> bool:
+        """Return whether a release was entered now that could not be entered when it was made."""
+        if self._owed is None:
+            return False
+        entry, line = self._owed
+        try:
+            self._pay(entry, line)
+        except OSError as error:
+            return self._fail(entry.name, (entry.size, entry.time), error)
+        self._failures.forget(entry.name)
+        return True
