@@ -35,6 +35,7 @@ SUSPECT = 0.3
 BINS = 25
 _SPREAD_WORDS = 2048
 _NAMED = 15
+_LOOKED_AT = 100
 
 
 def main() -> None:
@@ -83,9 +84,9 @@ def _compact(value: Any) -> str:
     return json.dumps(rounded, ensure_ascii=False, separators=(",", ":")).replace('},{"average"', '},\n{"average"')
 
 
-def _spread(ids: Ids) -> Ids:
-    """Return some of the words, evenly."""
-    return ids[np.unique(np.linspace(0, len(ids) - 1, min(_SPREAD_WORDS, len(ids))).astype(np.int64))]
+def _spread(ids: Ids, count: int = _SPREAD_WORDS) -> Ids:
+    """Return so many of the words, evenly."""
+    return ids[np.unique(np.linspace(0, len(ids) - 1, min(count, len(ids))).astype(np.int64))]
 
 
 def _table(summary: dict[str, Any], values: Any, some: RayCalibration) -> list[dict[str, Any]]:
@@ -201,12 +202,14 @@ def _protected(embedding: Embedding, exposed: Ids, epsilon: float, rays: int) ->
         if not len(missed):
             break
         known = np.union1d(known, safe.stands_in(missed))
+    some = _spread(exposed, _LOOKED_AT)  # how often a word comes out of the one that stands in for it is a walk of its own
     return {
         "words": len(exposed),
         "found_on_the_way": len(known) - len(exposed),
         "largest_unchanged": float(unchanged.max()),
         "fewest_distinct": int(distinct.min()),
-        "largest_released_as_itself": float(stays_itself(Multivariate(safe, epsilon=epsilon), exposed, rays=rays).max()),
+        "looked_at": len(some),
+        "largest_released_as_itself": float(stays_itself(Multivariate(safe, epsilon=epsilon), some, rays=rays).max()),
     }
 
 
