@@ -118,6 +118,7 @@ def calibrate(
 
     :raises InvalidParameter: if there is no word to look at, a number is not allowed, or rays say nothing of the mechanism.
     :raises DamagedCalibration: if what is on the disk cannot be trusted.
+    :raises CalibrationInProgress: if another process is computing it.
     """
     rays = validated_count(rays, "rays")
     if ids is not None and not len(ids):
@@ -154,21 +155,22 @@ def calibrate(
         }
     words = len(embedding) if ids is None else len(ids)
     folder = calibration_folder(embedding, settings)
-    store: Store | Memory = Store(folder, settings, columns, words) if keep else Memory(columns, words)
-    if not store.complete:
-        engine = StraightRays(embedding, noise, rays=rays, table_bytes=table_bytes)
-        order = engine.tables.order if ids is None else ids[np.argsort(engine.tables.place(ids), kind="stable")]
-        found = np.asarray(store.arrays["grid"][0]) if walks and store.done else epsilons
-        grid = epsilon_range(engine) if walks and found is None else found
-        pairs = _PAIRS_AT_ONCE if not engine.tables.in_parts else _WALKS_AT_ONCE_IN_PARTS if walks else _PAIRS_AT_ONCE_IN_PARTS
-        at_once = max(1, pairs // rays)
-        if report is not None:
-            report(store.done, words)
-        for start in range(store.done, words, at_once):
-            part = order[start : start + at_once]
-            store.append(ids=part, **_rows(engine, part, None if not walks else grid, eta))
+    store: Store | Memory = Store(folder, settings, columns, words, embedding=embedding.name) if keep else Memory(columns, words)
+    with store:
+        if not store.complete:
+            engine = StraightRays(embedding, noise, rays=rays, table_bytes=table_bytes)
+            order = engine.tables.order if ids is None else ids[np.argsort(engine.tables.place(ids), kind="stable")]
+            found = np.asarray(store.arrays["grid"][0]) if walks and store.done else epsilons
+            grid = epsilon_range(engine) if walks and found is None else found
+            pairs = _PAIRS_AT_ONCE if not engine.tables.in_parts else _WALKS_AT_ONCE_IN_PARTS if walks else _PAIRS_AT_ONCE_IN_PARTS
+            at_once = max(1, pairs // rays)
             if report is not None:
                 report(store.done, words)
+            for start in range(store.done, words, at_once):
+                part = order[start : start + at_once]
+                store.append(ids=part, **_rows(engine, part, None if not walks else grid, eta))
+                if report is not None:
+                    report(store.done, words)
     arrays = store.arrays
     return RayCalibration(
         embedding=embedding,
