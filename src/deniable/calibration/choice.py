@@ -59,8 +59,8 @@ class Targets:
 class Choice:
     """The chosen ε and what was found for every word at it, by rows of the calibration.
 
-    ``failing`` are the rows of words that miss a target (at most a share 1 - quantile of them), worst first. ``upper``
-    bounds N_w of all words at once, with 95 % confidence.
+    ``failing`` are the rows of words that miss a target (at most a share 1 - quantile of them), worst first; a protected word
+    does also where its stand-in stays too often. ``upper`` bounds N_w of all words at once, with 95 % confidence.
     """
 
     epsilon: float
@@ -116,7 +116,7 @@ def evaluate(calibration: Calibration, epsilon: float, targets: Targets) -> Choi
     means, errors = calibration.unchanged(epsilon)
     fails = np.zeros(len(means), dtype=bool)
     if targets.max_unchanged is not None:
-        fails |= means > targets.max_unchanged
+        fails |= calibration.careful(epsilon) > targets.max_unchanged
     distinct = calibration.distinct_at(epsilon)
     if targets.min_distinct is not None:
         if distinct is None:

@@ -64,6 +64,9 @@ class TabulatedCalibration(Calibration):
             self.look_closer(np.array([validated_epsilon(epsilon)]))
         return self._closer[epsilon].unchanged(epsilon)
 
+    def prepare(self, epsilons: list[float]) -> None:
+        """Do nothing: a table knows its own values, and others are measured when they are asked for."""
+
     def distinct_at(self, epsilon: float) -> Ids | None:
         """Return the distinct words of every word at one ε; None if they were not counted there."""
         closer = self._closer.get(epsilon)

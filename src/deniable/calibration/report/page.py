@@ -162,11 +162,18 @@ def _exposed(page: Page, found: Findings) -> None:
     if near is not None:
         why += f" Half of all words have their nearest neighbour within {near:.2f}."
     page.add_text(why)
+    marks = bool(found.calibration.protected.any())
+    if marks:
+        page.add_text(
+            "Protected words go in as others, and their N_w is how often they come out themselves all the same. A protected word misses a "
+            "target also where the word that it goes in as stays too often."
+        )
     page.add_table(
-        ["word", "N_w", "± error", "at most", "nearest neighbour at", "length of its vector"],
+        ["word", *(["protected"] if marks else []), "N_w", "± error", "at most", "nearest neighbour at", "length of its vector"],
         [
             [
                 word(str(row["word"])),
+                *((["yes" if row["protected"] else "no"]) if marks else []),
                 percent(_number(row["unchanged"])),
                 percent(_number(row["standard_error"])),
                 percent_up(_number(row["at_most"])),
