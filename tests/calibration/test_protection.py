@@ -7,7 +7,7 @@ import pyarrow.parquet
 import pytest
 
 from deniable import Embedding, InvalidParameter, Multivariate, Privatizer, SanText, SanTextPlus
-from deniable.calibration.choice import Targets, evaluate
+from deniable.calibration.choice import Targets, choose, evaluate, meets
 from deniable.calibration.export import write_words
 from deniable.calibration.measure import calibrate
 from deniable.calibration.protection import protect, stays_itself
@@ -16,7 +16,7 @@ from deniable.calibration.report.page import calibration_page
 from deniable.calibration.summary import quote, worst_words
 from deniable.calibration.tabulated import tabulate
 from deniable.embeddings import store
-from deniable.errors import MalformedEmbedding
+from deniable.errors import MalformedEmbedding, TargetsNotMet
 from deniable.mechanisms.selected import Selected
 from deniable.randomness import InsecureSeededRandomness
 from strategies import random_embedding
@@ -146,6 +146,35 @@ def test_the_files_and_the_worst_words_show_that_and_mark_protected_words(line: 
     worst = {row["word"]: row for row in worst_words(calibration, evaluate(calibration, 3.0, Targets(max_unchanged=0.9)))}
     assert worst["right"]["unchanged"] == pytest.approx(np.exp(-1.5) / 2, abs=0.02)
     assert (worst["right"]["protected"], worst["middle"]["protected"]) == (True, False)
+
+
+@pytest.mark.parametrize("min_distinct", [None, 2])
+def test_the_largest_epsilon_counts_protected_words_which_need_not_stay_more_often_when_it_grows(
+    line: Embedding, min_distinct: int | None
+) -> None:
+    # The middle word meets a target N below -2 ln(1 - N), and the outer ones above -2 ln(2 N): for 0.6, any ε up to 1.833.
+    calibration = calibrate(line, rays=2000, walks=min_distinct is not None, epsilons=np.geomspace(0.1, 5.0, 8), keep=False)
+    choice = choose(calibration, Targets(max_unchanged=0.6, min_distinct=min_distinct))
+    assert choice.epsilon == pytest.approx(1.833, rel=1e-3 if min_distinct is None else 0.05)
+    assert len(choice.failing) == 0
+
+
+def test_where_protected_words_stand_in_the_way_a_smaller_epsilon_is_found() -> None:
+    # All go in as the middle word, which meets the target up to -100 ln(0.7) = 35.7. There, and far below, the words beside it come out
+    # themselves too often: (e^(-0.01 ε) - e^(-5.01 ε))/2 is 0.3 at ε = 0.184. Below 0.102 the outermost do.
+    places = np.array([[-10.0], [-0.02], [0.0], [0.02], [10.0]])
+    safe = protect(Embedding(["west", "left", "middle", "right", "east"], places, name="row"), np.array([0, 1, 3, 4]))
+    calibration, targets = calibrate(safe, rays=4000, keep=False), Targets(max_unchanged=0.3)
+    choice = choose(calibration, targets)
+    assert choice.epsilon == pytest.approx(0.184, rel=0.1)
+    assert meets(evaluate(calibration, choice.epsilon, targets))
+    assert not meets(evaluate(calibration, choice.epsilon * 1.001, targets))
+    assert not meets(evaluate(calibration, 35.0, targets))
+
+
+def test_where_protected_words_stand_in_the_way_at_every_epsilon_it_is_said(line: Embedding) -> None:
+    with pytest.raises(TargetsNotMet, match=r"protected words come out themselves too often \(at .*(left|right)"):
+        choose(calibrate(line, rays=500, keep=False), Targets(max_unchanged=0.3))
 
 
 def test_the_page_marks_protected_words(line: Embedding) -> None:

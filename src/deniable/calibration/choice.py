@@ -1,7 +1,8 @@
 """The largest ε that meets the targets, and the words that stand in the way.
 
 Targets: N_w at most ``max_unchanged``, and at least ``min_distinct`` distinct words among one draw a ray, for a share
-``quantile`` of the words (1 = all). N_w grows with ε, so the largest ε is found by halving. Distinct words are known at the
+``quantile`` of the words (1 = all). N_w grows with ε, so the largest ε is found by halving; that of protected words need not, and
+``descent`` looks further down from there. Distinct words are known at the
 calibration's values of ε only, and N_w too where no rays tell it (``tabulated``): the largest of these that meets the targets is a
 first answer, and ``refinement`` looks between it and the next. Whatever is found is evaluated once more on all words before it is returned.
 """
@@ -85,13 +86,19 @@ def choose(calibration: Calibration, targets: Targets) -> Choice:
     if targets.min_distinct is not None and calibration.distinct is None:
         raise InvalidParameter("min_distinct", targets.min_distinct, "needs a calibration with walks")
     if targets.min_distinct is not None or not isinstance(calibration, RayCalibration):
+        calibration.prepare(calibration.epsilons.tolist())
         met = [e for e in sorted(calibration.epsilons.tolist(), reverse=True) if meets(evaluate(calibration, e, targets))]
         if not met:
             raise TargetsNotMet(_why_not(calibration, targets))
         from deniable.calibration.refinement import refined
 
         return refined(calibration, targets, met[0])
-    choice = evaluate(calibration, _largest_by_unchanged(calibration, targets), targets)
+    ceiling = _largest_by_unchanged(calibration, targets)
+    if len(calibration.protected_rows):
+        from deniable.calibration.descent import largest_from_above
+
+        return largest_from_above(calibration, targets, ceiling)
+    choice = evaluate(calibration, ceiling, targets)
     while not meets(choice):  # rounding may have left the value a hair too large
         choice = evaluate(calibration, rounded_down(choice.epsilon * (1.0 - _SMALLEST_STEP)), targets)
     return choice
