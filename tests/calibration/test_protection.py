@@ -179,11 +179,14 @@ def test_where_protected_words_stand_in_the_way_at_every_epsilon_it_is_said(line
 
 def test_the_page_marks_protected_words(line: Embedding) -> None:
     calibration = calibrate(line, rays=200, walks=True, keep=False)
-    page = calibration_page(findings(calibration, calibration, words=("left",), sentences=("left right",))).html()
+    page = calibration_page(findings(calibration, calibration, epsilons=[3.0], words=("left",), sentences=("left right",))).html()
     assert "how often they come out themselves" in page
     assert ">protected</th>" in page
+    assert "They can be protected" not in page  # it is protected already
     plain = calibrate(lonely(), rays=50, walks=True, keep=False)
-    assert ">protected</th>" not in calibration_page(findings(plain, plain, words=("w1",), sentences=("w1",))).html()
+    other = calibration_page(findings(plain, plain, epsilons=[3.0], words=("w1",), sentences=("w1",))).html()
+    assert ">protected</th>" not in other
+    assert "They can be protected" in other
 
 
 @pytest.mark.parametrize(("name", "options"), [("vickrey", {"t": 1.0}), ("custext", {"k": 2})])

@@ -186,8 +186,9 @@ def _exposed(page: Page, found: Findings) -> None:
             f"The {len(found.worst)} words that change least at ε = {choice.epsilon:g}. “At most” "
             + ("is the value itself." if found.calibration.method == "exact" else "holds for all words together with 95 % confidence.")
         ),
+        text_columns=2 if marks else 1,
     )
-    if count:
+    if count and found.calibration.embedding.protection is None:
         page.add_text(
             phrase(
                 "They can be protected. ",
