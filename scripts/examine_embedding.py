@@ -197,7 +197,7 @@ def _protected(embedding: Embedding, exposed: Ids, epsilon: float, rays: int) ->
         safe = protect(embedding, known)
         after = calibrate(safe, rays=rays, ids=exposed, epsilons=np.array([epsilon]), walks=True, keep=False)
         assert after.distinct is not None
-        unchanged, distinct = after.unchanged(epsilon)[0], after.distinct[:, 0]
+        unchanged, distinct = after.careful(epsilon), after.distinct[:, 0]
         missed = after.ids[(unchanged > MOST_UNCHANGED) | (distinct < fewest)]
         if not len(missed):
             break

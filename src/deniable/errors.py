@@ -8,6 +8,7 @@
     │   ├── EmbeddingExists     the name is taken                                 exit code 2
     │   └── MalformedEmbedding  the file or the stored copy is not a usable embedding
     ├── DamagedCalibration      a stored calibration cannot be trusted
+    ├── CalibrationInProgress   another process computes the same calibration
     ├── TargetsNotMet           no ε meets the targets of a calibration
     ├── UnusableAuditData       the data given to an audit cannot answer its question
     ├── RandomnessError         no secure noise can be had: nothing is released
@@ -110,6 +111,19 @@ class DamagedCalibration(DeniableError):
         super().__init__(f"{source}: {problem}; the stored calibration is damaged: remove its folder and calibrate again")
         self.source = str(source)
         self.problem = problem
+
+
+class CalibrationInProgress(DeniableError):
+    """Another process is computing the same calibration; ``process`` is its number, where it is known."""
+
+    def __init__(self, source: str | Path, embedding: str, process: int | None) -> None:
+        by = "another process" if process is None else f"process {process}"
+        super().__init__(
+            f"{source}: this calibration of {embedding!r} is being computed by {by}; wait until it is done and run the same command again, "
+            "which reads what was found, or stop that one: this one then goes on from there"
+        )
+        self.source = str(source)
+        self.process = process
 
 
 class TargetsNotMet(DeniableError):

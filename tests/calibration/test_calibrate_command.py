@@ -126,6 +126,18 @@ def test_a_protected_word_that_comes_out_itself_too_often_misses_the_target() ->
     assert "stay themselves more often" in refused.stderr
 
 
+def test_for_a_protected_embedding_another_epsilon_is_found_at_which_protected_words_meet_the_target_too() -> None:
+    places = np.array([[-10.0], [-0.02], [0.0], [0.02], [10.0]])
+    store.save(protect(Embedding([*"abcde"], places, name="row"), np.array([0, 1, 3, 4])), "row")
+    made = run("calibrate", "--embedding", "row", "--rays", "2000", "--json", "--max-unchanged", "0.3")
+    assert made.returncode == 0, made.stderr
+    answer = json.loads(made.stdout)
+    assert answer["meets_the_targets"] is True
+    assert answer["epsilon"] < 0.25  # the words that are not protected allow 35.7
+    assert {row["word"]: row["protected"] for row in answer["worst_words"]} == {**dict.fromkeys("abde", True), "c": False}
+    assert max(row["unchanged"] for row in answer["worst_words"]) <= 0.3
+
+
 def test_without_an_epsilon_protection_finds_the_one_at_which_few_words_need_it() -> None:
     alone = calibrated("--max-unchanged", "0.6")["epsilon"]
     answer = calibrated("--max-unchanged", "0.6", "--protect", "nearest", "--most-protected", "0.05", "--as", "safe")

@@ -71,6 +71,18 @@ def test_what_is_noted_is_never_less_than_what_was_found() -> None:
         assert np.median(means) <= row["unchanged"]["median"] <= np.median(means) + 1e-4
 
 
+def test_what_is_noted_of_words_that_never_change_is_one_and_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
+    store.save(random_embedding(20, 3), "mine")
+    mechanism = Multivariate(Embedding.open("mine"), epsilon=1e6)
+    place = quote_place(mechanism)
+    assert place is not None
+    place.write_text(json.dumps(quote(calibrate(mechanism.embedding, rays=20, keep=False), [1e6])))
+    found = quoted(mechanism)
+    assert found is not None
+    assert found["unchanged"] == {"median": 1.0, "95%": 1.0, "worst": 1.0}
+
+
 def test_a_damaged_note_is_refused_and_never_believed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
     store.save(random_embedding(20, 3), "mine")
@@ -82,7 +94,15 @@ def test_a_damaged_note_is_refused_and_never_believed(tmp_path: Path, monkeypatc
     assert largest_epsilon(mechanism, 0.99999) in (1.0, 2.0)
     first, second = good["table"]
     without = {**second, "unchanged_quantiles": {}}
-    damaged: list[list[dict[str, object]]] = [[], [{}], [first, {**second, "epsilon": -2.0}], [second, first], [first, without]]
+    above = {**second, "unchanged_quantiles": {**second["unchanged_quantiles"], "1.0": 1.00001}}
+    damaged: list[list[dict[str, object]]] = [
+        [],
+        [{}],
+        [first, {**second, "epsilon": -2.0}],
+        [second, first],
+        [first, without],
+        [first, above],
+    ]
     for table in damaged:
         place.write_text(json.dumps({**good, "table": table}))
         for use in (lambda: largest_epsilon(mechanism, 0.5), lambda: quoted(mechanism)):

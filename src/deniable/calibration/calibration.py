@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable.calibration.confidence import simultaneous_upper
 from deniable.embeddings.embedding import Embedding
@@ -44,6 +45,19 @@ class Calibration(ABC):
     @abstractmethod
     def unchanged(self, epsilon: float) -> tuple[Floats, Floats]:
         """Return N_w of every word at one ε, and the standard errors."""
+
+    def careful(self, epsilon: float) -> Floats:
+        """Return what targets are held against: N_w, or how often its stand-in stays, where a word is protected and that is more."""
+        return self.unchanged(epsilon)[0]
+
+    @abstractmethod
+    def prepare(self, epsilons: list[float]) -> None:
+        """Say which values of ε will be asked about: some things cost less for all of them at once."""
+
+    @property
+    def protected(self) -> NDArray[np.bool_]:
+        """Which of the words are protected, and go in as others."""
+        return np.isin(self.ids, self.embedding.protected)
 
     @abstractmethod
     def average(self, epsilon: float) -> tuple[float, float]:

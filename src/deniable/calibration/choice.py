@@ -1,7 +1,8 @@
 """The largest ε that meets the targets, and the words that stand in the way.
 
 Targets: N_w at most ``max_unchanged``, and at least ``min_distinct`` distinct words among one draw a ray, for a share
-``quantile`` of the words (1 = all). N_w grows with ε, so the largest ε is found by halving. Distinct words are known at the
+``quantile`` of the words (1 = all). N_w grows with ε, so the largest ε is found by halving; that of protected words need not, and
+``descent`` looks further down from there. Distinct words are known at the
 calibration's values of ε only, and N_w too where no rays tell it (``tabulated``): the largest of these that meets the targets is a
 first answer, and ``refinement`` looks between it and the next. Whatever is found is evaluated once more on all words before it is returned.
 """
@@ -59,8 +60,8 @@ class Targets:
 class Choice:
     """The chosen ε and what was found for every word at it, by rows of the calibration.
 
-    ``failing`` are the rows of words that miss a target (at most a share 1 - quantile of them), worst first. ``upper``
-    bounds N_w of all words at once, with 95 % confidence.
+    ``failing`` are the rows of words that miss a target (at most a share 1 - quantile of them), worst first; a protected word
+    does also where its stand-in stays too often. ``upper`` bounds N_w of all words at once, with 95 % confidence.
     """
 
     epsilon: float
@@ -85,13 +86,19 @@ def choose(calibration: Calibration, targets: Targets) -> Choice:
     if targets.min_distinct is not None and calibration.distinct is None:
         raise InvalidParameter("min_distinct", targets.min_distinct, "needs a calibration with walks")
     if targets.min_distinct is not None or not isinstance(calibration, RayCalibration):
+        calibration.prepare(calibration.epsilons.tolist())
         met = [e for e in sorted(calibration.epsilons.tolist(), reverse=True) if meets(evaluate(calibration, e, targets))]
         if not met:
             raise TargetsNotMet(_why_not(calibration, targets))
         from deniable.calibration.refinement import refined
 
         return refined(calibration, targets, met[0])
-    choice = evaluate(calibration, _largest_by_unchanged(calibration, targets), targets)
+    ceiling = _largest_by_unchanged(calibration, targets)
+    if len(calibration.protected_rows):
+        from deniable.calibration.descent import largest_from_above
+
+        return largest_from_above(calibration, targets, ceiling)
+    choice = evaluate(calibration, ceiling, targets)
     while not meets(choice):  # rounding may have left the value a hair too large
         choice = evaluate(calibration, rounded_down(choice.epsilon * (1.0 - _SMALLEST_STEP)), targets)
     return choice
@@ -116,7 +123,7 @@ def evaluate(calibration: Calibration, epsilon: float, targets: Targets) -> Choi
     means, errors = calibration.unchanged(epsilon)
     fails = np.zeros(len(means), dtype=bool)
     if targets.max_unchanged is not None:
-        fails |= means > targets.max_unchanged
+        fails |= calibration.careful(epsilon) > targets.max_unchanged
     distinct = calibration.distinct_at(epsilon)
     if targets.min_distinct is not None:
         if distinct is None:

@@ -11,6 +11,7 @@ from deniable.atomic import whole_file
 from deniable.calibration.calibration import Calibration
 from deniable.calibration.measure import RayCalibration
 from deniable.calibration.statistics import unchanged_counts
+from deniable.interfaces import Ids
 
 ENTROPIES = ("H0", "H1", "H2", "Hinf")
 
@@ -25,6 +26,8 @@ def write_words(
 ) -> None:
     """Write one row per word and ε: N_w with its error and, where walks were made, distinct words, S_w and entropies.
 
+    N_w of a protected word is how often it comes out itself; by sums and draws, how often its stand-in stays where that is more.
+
     ``unchanged_draws`` is the paper's N_w, where there are rays: how many of one draw per ray leave the word as it is. ``walked`` has
     the walks of some of the words, if the calibration has none; they are missing for the others. Each file appears whole or
     not at all.
@@ -34,18 +37,28 @@ def write_words(
     import pyarrow.parquet
 
     names = [calibration.embedding.words[i] for i in calibration.ids.tolist()]
+    calibration.prepare(epsilons)
     tables = []
     for epsilon in epsilons:
         means, errors = calibration.unchanged(epsilon)
-        columns: dict[str, Any] = {"word": names, "epsilon": np.full(len(names), epsilon), "unchanged": means, "standard_error": errors}
+        columns: dict[str, Any] = {"word": names, "protected": calibration.protected, "epsilon": np.full(len(names), epsilon)}
+        columns |= {"unchanged": means, "standard_error": errors}
         if isinstance(calibration, RayCalibration):
-            columns["unchanged_draws"] = unchanged_counts(calibration.radii, epsilon, calibration.length.draws(calibration.rays))
+            columns["unchanged_draws"] = _draws(calibration, epsilon)
         tables.append(pyarrow.table(columns | _of_walks(calibration, walked or calibration, epsilon)))
     table = pyarrow.concat_tables(tables, promote_options="default")  # walks may be missing at some ε
     for path, write in ((csv, pyarrow.csv.write_csv), (parquet, pyarrow.parquet.write_table)):
         if path is not None:
             with whole_file(path.resolve()) as file:
                 write(table, file)
+
+
+def _draws(calibration: RayCalibration, epsilon: float) -> Ids:
+    """Return how many of one draw per ray leave each word as it is."""
+    counts = unchanged_counts(calibration.radii, epsilon, calibration.length.draws(calibration.rays))
+    if len(calibration.protected_rows):
+        counts[calibration.protected_rows] = calibration.itself(epsilon).counts
+    return counts
 
 
 def _of_walks(calibration: Calibration, walked: Calibration, epsilon: float) -> dict[str, Any]:

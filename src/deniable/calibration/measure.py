@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from deniable.calibration.calibration import Calibration
 from deniable.calibration.gamma import LengthFunction
+from deniable.calibration.itself import Itself, come_out_themselves
 from deniable.calibration.rays import SEED, TABLE_BYTES, Envelope
 from deniable.calibration.results import Memory, Store, calibration_folder, words_digest
 from deniable.calibration.statistics import (
@@ -44,11 +46,15 @@ Report = Callable[[int, int], None]
 
 @dataclass(frozen=True, kw_only=True)
 class RayCalibration(Calibration):
-    """A calibration by rays. ``radii`` are the first breakpoints, as lengths of noise at ε = 1, so N_w is known at every ε."""
+    """A calibration by rays. ``radii`` are the first breakpoints, as lengths of noise at ε = 1, so N_w is known at every ε.
+
+    Those of a protected word are its stand-in's; how often the word itself comes out is walked for when it is asked for.
+    """
 
     noise: StraightNoise
     radii: Floats
     _seen: dict[float, tuple[Floats, Floats]] = field(default_factory=dict, repr=False, compare=False)
+    _itself: dict[float, Itself] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def method(self) -> Method:
@@ -64,9 +70,35 @@ class RayCalibration(Calibration):
         """Return N_w of every word at one ε, and the standard errors; what was computed once is remembered."""
         epsilon = validated_epsilon(epsilon)
         if epsilon not in self._seen:
-            means, errors = unchanged(self.radii, np.array([epsilon]), self.length)
-            self._seen[epsilon] = means[:, 0], errors[:, 0]
+            means, errors = (found[:, 0] for found in unchanged(self.radii, np.array([epsilon]), self.length))
+            if len(self.protected_rows):
+                itself = self.itself(epsilon)
+                means[self.protected_rows], errors[self.protected_rows] = itself.means, itself.errors
+            self._seen[epsilon] = means, errors
         return self._seen[epsilon]
+
+    def careful(self, epsilon: float) -> Floats:
+        """Return what targets are held against: N_w, or how often its stand-in stays, where a word is protected and that is more."""
+        means, rows = self.unchanged(epsilon)[0].copy(), self.protected_rows
+        means[rows] = np.maximum(means[rows], unchanged(self.radii[rows], np.array([epsilon]), self.length)[0][:, 0])
+        return means
+
+    @cached_property
+    def protected_rows(self) -> Ids:
+        """The rows of protected words."""
+        return np.flatnonzero(self.protected)
+
+    def prepare(self, epsilons: list[float]) -> None:
+        """Walk the protected words once for all of these ε."""
+        missing = [epsilon for epsilon in dict.fromkeys(epsilons) if epsilon not in self._itself]
+        if missing and len(self.protected_rows):
+            ids = self.ids[self.protected_rows]
+            self._itself.update(come_out_themselves(self.embedding, self.noise, ids, missing, rays=self.rays))
+
+    def itself(self, epsilon: float) -> Itself:
+        """Return how often each protected word comes out itself at one ε."""
+        self.prepare([epsilon])
+        return self._itself[epsilon]
 
     def average(self, epsilon: float) -> tuple[float, float]:
         """Return the average of N_w over the words and its standard error, which counts that words share the rays."""
@@ -118,6 +150,7 @@ def calibrate(
 
     :raises InvalidParameter: if there is no word to look at, a number is not allowed, or rays say nothing of the mechanism.
     :raises DamagedCalibration: if what is on the disk cannot be trusted.
+    :raises CalibrationInProgress: if another process is computing it.
     """
     rays = validated_count(rays, "rays")
     if ids is not None and not len(ids):
@@ -154,21 +187,22 @@ def calibrate(
         }
     words = len(embedding) if ids is None else len(ids)
     folder = calibration_folder(embedding, settings)
-    store: Store | Memory = Store(folder, settings, columns, words) if keep else Memory(columns, words)
-    if not store.complete:
-        engine = StraightRays(embedding, noise, rays=rays, table_bytes=table_bytes)
-        order = engine.tables.order if ids is None else ids[np.argsort(engine.tables.place(ids), kind="stable")]
-        found = np.asarray(store.arrays["grid"][0]) if walks and store.done else epsilons
-        grid = epsilon_range(engine) if walks and found is None else found
-        pairs = _PAIRS_AT_ONCE if not engine.tables.in_parts else _WALKS_AT_ONCE_IN_PARTS if walks else _PAIRS_AT_ONCE_IN_PARTS
-        at_once = max(1, pairs // rays)
-        if report is not None:
-            report(store.done, words)
-        for start in range(store.done, words, at_once):
-            part = order[start : start + at_once]
-            store.append(ids=part, **_rows(engine, part, None if not walks else grid, eta))
+    store: Store | Memory = Store(folder, settings, columns, words, embedding=embedding.name) if keep else Memory(columns, words)
+    with store:
+        if not store.complete:
+            engine = StraightRays(embedding, noise, rays=rays, table_bytes=table_bytes)
+            order = engine.tables.order if ids is None else ids[np.argsort(engine.tables.place(ids), kind="stable")]
+            found = np.asarray(store.arrays["grid"][0]) if walks and store.done else epsilons
+            grid = epsilon_range(engine) if walks and found is None else found
+            pairs = _PAIRS_AT_ONCE if not engine.tables.in_parts else _WALKS_AT_ONCE_IN_PARTS if walks else _PAIRS_AT_ONCE_IN_PARTS
+            at_once = max(1, pairs // rays)
             if report is not None:
                 report(store.done, words)
+            for start in range(store.done, words, at_once):
+                part = order[start : start + at_once]
+                store.append(ids=part, **_rows(engine, part, None if not walks else grid, eta))
+                if report is not None:
+                    report(store.done, words)
     arrays = store.arrays
     return RayCalibration(
         embedding=embedding,

@@ -10,16 +10,11 @@ from typing import Literal
 
 import numpy as np
 
-from deniable.calibration.calibration import Calibration
-from deniable.calibration.measure import RayCalibration
-from deniable.calibration.statistics import furthest_radius, output_distribution
-from deniable.calibration.straight import StraightRays
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Floats, Ids, Mechanism
 from deniable.mechanisms.probabilities import output_distributions
 from deniable.neighbours import best_neighbours
-from deniable.neighbours.released import first_of_each
 
 By = Literal["nearest", "unknown"]
 
@@ -58,24 +53,6 @@ def stays_itself(mechanism: Mechanism, ids: Ids, *, rays: int = 1000) -> Floats:
     """Return Pr[M(w) = w] of protected words: how often the word that stands in for w becomes w."""
     found = output_distributions(mechanism, ids, draws=rays)
     return np.array([each.probabilities[each.words == word].sum() for word, each in zip(ids.tolist(), found, strict=True)])
-
-
-def stay_themselves(calibration: Calibration, epsilons: Floats) -> tuple[Ids, Floats]:
-    """Return the rows of the protected words in a calibration by rays, and the same of each at each ε (columns), from one walk a word.
-
-    Of words with one vector the first counts. Tables know it already: there are no rows then.
-    """
-    rows = np.flatnonzero(np.isin(calibration.ids, calibration.embedding.protected))
-    if not (len(rows) and len(epsilons) and isinstance(calibration, RayCalibration)):
-        return rows[:0], np.zeros((0, len(epsilons)))
-    ids, length, found = calibration.ids[rows], calibration.length, np.zeros((len(rows), len(epsilons)))
-    engine = StraightRays(calibration.embedding, calibration.noise, rays=calibration.rays)
-    walks = engine.envelopes(ids, furthest=furthest_radius(float(epsilons.min()), length))
-    for row, word, envelope in zip(found, first_of_each(engine.embedding)[ids].tolist(), walks, strict=True):
-        for column, epsilon in enumerate(epsilons.tolist()):
-            outputs = output_distribution(envelope, epsilon, length)
-            row[column] = outputs.probabilities[outputs.words == word].sum()
-    return rows, found
 
 
 def _nearest_unexposed(embedding: Embedding, exposed: Ids) -> Ids:

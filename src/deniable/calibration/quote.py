@@ -66,8 +66,7 @@ def _check(content: dict[str, Any]) -> None:
     shares += [share for row in content["table"] for share in row["unchanged_quantiles"].values()]
     quantiles = [[float(key) for key in row["unchanged_quantiles"]] for row in content["table"]]
     epsilons = [row["epsilon"] for row in content["table"]]
-    # Rounded up, 1 was noted as 1.00001 once.
-    if not all(0.0 <= share <= 1.0 + 2e-5 for share in shares) or any(each != quantiles[0] for each in quantiles):
+    if not all(0.0 <= share <= 1.0 for share in shares) or any(each != quantiles[0] for each in quantiles):
         raise ValueError("N_w is not there, or not between 0 and 1")
     if not all(epsilon > 0.0 for epsilon in epsilons) or epsilons != sorted(epsilons) or content["rays"] < 1 or content["words"] < 1:
         raise ValueError("a number is not allowed")

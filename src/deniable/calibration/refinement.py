@@ -79,6 +79,9 @@ def _failing(engine: StraightRays, calibration: RayCalibration, targets: Targets
         fails[row] = [distinct_words(envelope, float(e), draws) < targets.min_distinct for e in epsilons]
     if targets.max_unchanged is not None:
         fails |= unchanged(calibration.radii, epsilons, length)[0] > targets.max_unchanged
+        calibration.prepare(epsilons.tolist())
+        for column, epsilon in enumerate(epsilons.tolist() if len(calibration.protected_rows) else []):
+            fails[calibration.protected_rows, column] |= calibration.itself(epsilon).means > targets.max_unchanged
     count: Ids = fails.sum(axis=0)
     return count
 

@@ -1,11 +1,12 @@
 """Calibrations on disk: written block by block, continued after an interruption, checked when opened, memory-mapped.
 
 A calibration is a folder named by what it was computed from: the embedding's fingerprint and the settings. It lies beside
-a stored embedding, or in the user's folder for one that has no folder. It holds plain arrays and two small files:
+a stored embedding, or in the user's folder for one that has no folder. It holds plain arrays and small files:
 
 - ``settings.json``: what was asked for; it must agree to the letter.
 - ``journal.txt``: one line for each finished block of words, with the CRC of its rows in every array. A block counts only
   once its line is whole. Lines that do not fit the arrays mean damage.
+- ``lock``: empty but while a process computes. The lock on it keeps others out, and ends with the process.
 
 First breakpoints are kept as float32, rounded up: N_w is never understated, by less than 10⁻⁶ of ε. That is 4 bytes a word
 and ray, and the whole curve of every word; the walks themselves would be ten times that and are only kept as statistics.
@@ -18,17 +19,19 @@ import json
 import os
 import zlib
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 import numpy as np
 import platformdirs
 
 from deniable.atomic import whole_file
+from deniable.calibration.in_progress import WorkLock
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import DamagedCalibration
 from deniable.interfaces import Ids
 
-SETTINGS, JOURNAL = "settings.json", "journal.txt"
+SETTINGS, JOURNAL, LOCK = "settings.json", "journal.txt", "lock"
 FORMAT = 1
 
 
@@ -48,19 +51,44 @@ def calibrations_of(embedding: Embedding) -> Path:
 
 
 class Store:
-    """The arrays of one calibration, filled in order by ``append``; ``done`` says how many words are there."""
+    """The arrays of one calibration, filled in order by ``append``; ``done`` says how many words are there.
 
-    def __init__(self, folder: Path, settings: dict[str, Any], columns: dict[str, tuple[str, tuple[int, ...]]], words: int) -> None:
-        """Open or begin a calibration of so many words; ``columns`` gives each array's type and its shape for one word.
+    As a context it holds the calibration's lock: until its end where words are missing, else no longer than it takes to read.
+    """
+
+    def __init__(
+        self, folder: Path, settings: dict[str, Any], columns: dict[str, tuple[str, tuple[int, ...]]], words: int, *, embedding: str
+    ) -> None:
+        """Name a calibration of so many words; ``columns`` gives each array's type and its shape for one word."""
+        self.folder, self.words, self._columns, self._embedding = folder, words, columns, embedding
+        self._written = json.dumps({"format": FORMAT, **settings}, sort_keys=True, indent=1)
+        self.arrays: dict[str, np.memmap[Any, Any]] = {}
+        self.done = 0
+
+    def __enter__(self) -> Self:
+        """Open or begin the calibration.
 
         :raises DamagedCalibration: if what is there cannot be trusted.
+        :raises CalibrationInProgress: if another process is computing it.
         """
-        self.folder, self.words, self._columns = folder, words, columns
-        folder.mkdir(parents=True, exist_ok=True)
-        written = json.dumps({"format": FORMAT, **settings}, sort_keys=True, indent=1)
-        self._begin(written)
-        self.arrays = {name: self._map(name) for name in columns}
-        self.done = self._check()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._lock = WorkLock(self.folder / LOCK, embedding=self._embedding)
+        try:
+            self._begin(self._written)
+            self.arrays = {name: self._map(name) for name in self._columns}
+            self.done = self._check()
+            if self.complete:
+                self._lock.release()
+            else:
+                self._lock.announce()
+        except BaseException:
+            self._lock.release()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Let go of the lock; the arrays stay as they are."""
+        self._lock.release()
 
     @property
     def complete(self) -> bool:
@@ -140,6 +168,13 @@ class Memory:
     def __init__(self, columns: dict[str, tuple[str, tuple[int, ...]]], words: int) -> None:
         self.arrays: dict[str, Any] = {name: np.empty((words, *shape), dtype=dtype) for name, (dtype, shape) in columns.items()}
         self.done, self.words = 0, words
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Do nothing: nobody else sees it."""
 
     @property
     def complete(self) -> bool:

@@ -9,10 +9,8 @@ import numpy as np
 
 from deniable.calibration.calibration import Calibration
 from deniable.calibration.choice import Choice
-from deniable.calibration.protection import stay_themselves
 from deniable.calibration.statistics import ETA
 from deniable.embeddings.embedding import Embedding
-from deniable.interfaces import Floats
 from deniable.neighbours import best_neighbours
 
 QUOTED_QUANTILES = (0.5, 0.9, 0.95, 0.99, 0.999, 1.0)
@@ -27,6 +25,7 @@ def quantiles(values: Any, *, worst: str = "largest") -> dict[str, float]:
 
 def table(calibration: Calibration, epsilons: list[float]) -> list[dict[str, Any]]:
     """Return one row per ε: N_w and, where walks were made, distinct words, S_w and entropies over all words."""
+    calibration.prepare(epsilons)
     rows = []
     for epsilon in epsilons:
         means, _ = calibration.unchanged(epsilon)
@@ -52,7 +51,9 @@ def table(calibration: Calibration, epsilons: list[float]) -> list[dict[str, Any
 def quote(whole: Calibration, epsilons: list[float], walked: Calibration | None = None) -> dict[str, Any]:
     """Return what ``calibration.quote`` reads: N_w of ``whole`` and, at the same ε, S_w and distinct words of ``walked``."""
     rows: list[dict[str, Any]] = []
-    for epsilon, means in zip(epsilons, _stays(whole, epsilons), strict=True):
+    whole.prepare(epsilons)
+    for epsilon in epsilons:
+        means = whole.careful(epsilon)
         row: dict[str, Any] = {
             "epsilon": epsilon,
             # Upwards, like the quantiles: a receipt must not promise more than was found.
@@ -77,16 +78,6 @@ def quote(whole: Calibration, epsilons: list[float], walked: Calibration | None 
     }
 
 
-def _stays(calibration: Calibration, epsilons: list[float]) -> list[Floats]:
-    """Return N_w at each ε. A protected word stays itself when its stand-in does, or when it comes out itself, if that is more likely."""
-    means = [calibration.unchanged(epsilon)[0] for epsilon in epsilons]
-    rows, itself = stay_themselves(calibration, np.array(epsilons))
-    found = [each.copy() for each in means]
-    for column, each in enumerate(found):
-        each[rows] = np.maximum(each[rows], itself[:, column])
-    return found
-
-
 def _rounded_up(value: float, digits: int) -> float:
     return min(round(value + 0.5 * 10.0**-digits, digits), 1.0)
 
@@ -102,6 +93,7 @@ def described(calibration: Calibration, choice: Choice, row: int) -> dict[str, A
     embedding, word = calibration.embedding, int(calibration.ids[row])
     return {
         "word": embedding.words[word],
+        "protected": bool(calibration.protected[row]),
         "unchanged": float(choice.unchanged[row]),
         "standard_error": float(choice.errors[row]),
         "at_most": float(choice.upper[row]),

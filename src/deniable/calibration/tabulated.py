@@ -64,6 +64,9 @@ class TabulatedCalibration(Calibration):
             self.look_closer(np.array([validated_epsilon(epsilon)]))
         return self._closer[epsilon].unchanged(epsilon)
 
+    def prepare(self, epsilons: list[float]) -> None:
+        """Do nothing: a table knows its own values, and others are measured when they are asked for."""
+
     def distinct_at(self, epsilon: float) -> Ids | None:
         """Return the distinct words of every word at one ε; None if they were not counted there."""
         closer = self._closer.get(epsilon)
@@ -114,6 +117,7 @@ def tabulate(
 
     :raises InvalidParameter: if there is no word to look at, or a number is not allowed.
     :raises DamagedCalibration: if what is on the disk cannot be trusted.
+    :raises CalibrationInProgress: if another process is computing it.
     """
     rays = validated_count(rays, "rays")
     if ids is not None and not len(ids):
@@ -139,17 +143,18 @@ def tabulate(
         columns |= {"distinct": ("<u4", (values,)), "support": ("<u4", (values,)), "entropies": ("<f4", (values, 4))}
         columns |= {"support_errors": ("<f4", (values,)), "entropy_errors": ("<f4", (values, 4))}
     folder = calibration_folder(embedding, settings)
-    store: Store | Memory = Store(folder, settings, columns, len(words)) if keep else Memory(columns, len(words))
-    if not store.complete:
-        grid = np.asarray(store.arrays["grid"][0]) if store.done else epsilon_range(embedding, mechanism) if given is None else given
-        table = _Table(embedding, mechanism, grid, draws=rays, eta=eta if walks else None)
-        at_once = _WORDS_AT_ONCE if table.exact else max(1, _DRAWS_AT_ONCE // rays)
-        if report is not None:
-            report(store.done, len(words))
-        for start in range(store.done, len(words), at_once):
-            store.append(**table.rows(words[start : start + at_once]))
+    store: Store | Memory = Store(folder, settings, columns, len(words), embedding=embedding.name) if keep else Memory(columns, len(words))
+    with store:
+        if not store.complete:
+            grid = np.asarray(store.arrays["grid"][0]) if store.done else epsilon_range(embedding, mechanism) if given is None else given
+            table = _Table(embedding, mechanism, grid, draws=rays, eta=eta if walks else None)
+            at_once = _WORDS_AT_ONCE if table.exact else max(1, _DRAWS_AT_ONCE // rays)
             if report is not None:
                 report(store.done, len(words))
+            for start in range(store.done, len(words), at_once):
+                store.append(**table.rows(words[start : start + at_once]))
+                if report is not None:
+                    report(store.done, len(words))
     arrays = store.arrays
     return TabulatedCalibration(
         embedding=embedding,

@@ -186,7 +186,7 @@ def _walked(calibration: Calibration, choice: Choice | None, epsilons: list[floa
 
 
 def _answer(calibration: Calibration, choice: Choice | None, epsilons: list[float], walked: Calibration) -> dict[str, Any]:
-    from deniable.calibration.choice import allowed_to_fail
+    from deniable.calibration.choice import meets
     from deniable.calibration.summary import described, table, worst_words
 
     answer: dict[str, Any] = {
@@ -211,31 +211,12 @@ def _answer(calibration: Calibration, choice: Choice | None, epsilons: list[floa
             "min_distinct": choice.targets.min_distinct,
             "quantile": choice.targets.quantile,
         }
-        failing, largest = _protected_words(calibration, choice)
-        failing |= set(calibration.ids[choice.failing].tolist())
-        answer["meets_the_targets"] = len(failing) <= allowed_to_fail(len(choice.unchanged), choice.targets.quantile)
-        answer["largest_unchanged_with_95%_confidence"] = max(float(choice.upper.max()), largest)
+        answer["meets_the_targets"] = meets(choice)
+        answer["largest_unchanged_with_95%_confidence"] = float(choice.upper.max())
         answer["worst_words"] = worst_words(calibration, choice)
         answer["exposed_words"] = len(choice.failing)
         answer["exposed"] = [described(calibration, choice, int(row)) for row in choice.failing[:20]]
     return answer
-
-
-def _protected_words(calibration: Calibration, choice: Choice) -> tuple[set[int], float]:
-    """Return the protected words that come out themselves more often than they may, and what none exceeds; tables count it already."""
-    import numpy as np
-
-    from deniable.calibration.confidence import simultaneous_upper
-    from deniable.calibration.protection import stay_themselves
-
-    rows, found = stay_themselves(calibration, np.array([choice.epsilon]))
-    if not len(rows):
-        return set(), 0.0
-    ids, itself = calibration.ids[rows], found[:, 0]
-    unknown_spread = np.full(len(ids), np.inf)
-    upper = simultaneous_upper(itself, unknown_spread, calibration.rays, words=len(calibration.ids) + len(ids))
-    most = choice.targets.max_unchanged
-    return set() if most is None else set(ids[itself > most].tolist()), float(upper.max())
 
 
 def _protect(calibration: Calibration, choice: Choice, by: str, name: str, *, walks: bool, quiet: bool) -> dict[str, Any]:
@@ -243,7 +224,7 @@ def _protect(calibration: Calibration, choice: Choice, by: str, name: str, *, wa
 
     from deniable.calibration.choice import evaluate
     from deniable.calibration.note import write_note
-    from deniable.calibration.protection import protect, stays_itself
+    from deniable.calibration.protection import protect
     from deniable.embeddings import store
     from deniable.embeddings.embedding import Embedding
 
@@ -255,15 +236,11 @@ def _protect(calibration: Calibration, choice: Choice, by: str, name: str, *, wa
     calibrated = _run(opened, mechanism, None, rays, np.array([choice.epsilon]), walks=walks, quiet=quiet)
     write_note(calibrated, calibrated if walks else _walked(calibrated, None, [choice.epsilon], whole=True, quiet=quiet))
     again = evaluate(calibrated, choice.epsilon, choice.targets)
-    itself = stays_itself(mechanism(opened, epsilon=choice.epsilon), exposed, rays=rays) if len(exposed) else np.zeros(1)
-    failing = set(calibrated.ids[again.failing].tolist())
-    if choice.targets.max_unchanged is not None:
-        failing |= set(exposed[itself[: len(exposed)] > choice.targets.max_unchanged].tolist())
     return {
         "name": name,
         "fingerprint": opened.fingerprint,
         "words_mapped": len(exposed),
         "by": by,
-        "exposed_words_left": len(failing),
-        "largest_unchanged": float(max(again.unchanged.max(), itself.max())),
+        "exposed_words_left": len(again.failing),
+        "largest_unchanged": float(again.unchanged.max()),
     }

@@ -76,9 +76,11 @@ def _words(words: list[dict[str, Any]]) -> Any:
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for name in ("word", "N_w", "±", "nearest at", "norm"):
-        table.add_column(name, justify="left" if name == "word" else "right")
+    marks = any(word["protected"] for word in words)
+    for name in ("word", "N_w", "±", "nearest at", "norm", *(("protected",) if marks else ())):
+        table.add_column(name, justify="left" if name in ("word", "protected") else "right")
     for word in words[:12]:
         near = "-" if word["nearest_neighbour_at"] is None else f"{word['nearest_neighbour_at']:.2f}"
-        table.add_row(word["word"], f"{word['unchanged']:.3f}", f"{word['standard_error']:.3f}", near, f"{word['norm']:.2f}")
+        cells = [word["word"], f"{word['unchanged']:.3f}", f"{word['standard_error']:.3f}", near, f"{word['norm']:.2f}"]
+        table.add_row(*cells, *([("yes" if word["protected"] else "no")] if marks else []))
     return table

@@ -4,41 +4,17 @@ from __future__ import annotations
 
 import secrets
 import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
 from deniable.atomic import sync_folder
 from deniable.errors import EmbeddingExists
+from deniable.locking import lock
 
 _ADDING = ".adding-"
 _REMOVING = ".removing-"
 _LOCK = ".lock"
-
-if sys.platform == "win32":  # pragma: no cover
-
-    def _lock(file: IO[bytes], *, wait: bool) -> bool:
-        import msvcrt
-
-        try:
-            msvcrt.locking(file.fileno(), msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
-        except OSError:
-            if wait:
-                raise
-            return False
-        return True
-else:
-
-    def _lock(file: IO[bytes], *, wait: bool) -> bool:
-        import fcntl
-
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
 
 
 @contextmanager
@@ -56,7 +32,7 @@ def staged(target: Path) -> Iterator[Path]:
         folder = parent / f"{_ADDING}{secrets.token_hex(8)}"
         folder.mkdir()
         mine = (folder / _LOCK).open("wb")
-        _lock(mine, wait=True)
+        lock(mine, wait=True)
     try:
         yield folder
         sync_folder(folder)
@@ -85,7 +61,7 @@ def remove_folder(target: Path) -> None:
 def _store_lock(parent: Path) -> Iterator[None]:
     # Held for moments only: while a folder gets its lock, and while it is renamed.
     with (parent / _LOCK).open("ab") as file:
-        _lock(file, wait=True)
+        lock(file, wait=True)
         yield
 
 
@@ -98,6 +74,6 @@ def _sweep(parent: Path) -> None:
 def _is_alive(folder: Path) -> bool:
     try:
         with (folder / _LOCK).open("r+b") as file:
-            return not _lock(file, wait=False)
+            return not lock(file, wait=False)
     except OSError:
         return False

@@ -3,63 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from watched_folders import Folders
 
-from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer, RecordError, ResumeError
-from deniable.records.formats.layout import Layout, make_layout
+from deniable import InvalidParameter, Privatizer, RecordError, ResumeError
+from deniable.records.formats.layout import Layout
 from deniable.records.watching.ledger import Entry, Ledger
-from deniable.records.watching.watch import LEDGER_NAME, SameContent, Settings, Watch
-
-
-class Folders:
-    """A watched folder, its output, and what was said."""
-
-    def __init__(self, private: Privatizer, root: Path) -> None:
-        self.private = private
-        self.inbox, self.out = root / "in", root / "out"
-        self.inbox.mkdir()
-        self.out.mkdir()
-        self.lines: list[str] = []
-        self.failed = 0
-
-    def look(
-        self,
-        private: Privatizer | None = None,
-        *,
-        settle: float = 0.0,
-        record_id: str | None = None,
-        same_content: SameContent = "skip",
-    ) -> int:
-        """Look once, as a new process would."""
-
-        def layout_of(path: Path) -> Layout:
-            columns = () if path.suffix == ".txt" else ("text",)
-            by = None if path.suffix == ".txt" else record_id
-            return make_layout(path, format=None, columns=columns, delimiter=None, header=True, encoding="utf-8", record_id=by)
-
-        settings = Settings(settle=settle, same_content=same_content)
-        watch = Watch(private or self.private, self.inbox, self.out, layout_of, settings=settings, say=self.lines.append)
-        try:
-            return watch.look()
-        finally:
-            self.failed = watch.failed
-            watch.close()
-
-    def released(self, name: str) -> str:
-        return (self.out / name).read_text()
-
-
-@pytest.fixture
-def folders(private: Privatizer, tmp_path: Path) -> Folders:
-    return Folders(private, tmp_path)
-
-
-@pytest.fixture
-def keyed(embedding: Embedding) -> Privatizer:
-    return Privatizer(Multivariate(embedding, epsilon=0.5), randomness=Keyed(bytes(32)))
+from deniable.records.watching.watch import LEDGER_NAME, Settings, Watch
 
 
 def test_new_files_of_every_kind_are_released_once(folders: Folders) -> None:
@@ -101,142 +54,6 @@ def test_temporary_and_strange_files_are_skipped(folders: Folders) -> None:
     assert folders.failed == 0
 
 
-def test_a_file_that_changes_after_its_release_is_never_drawn_again_with_fresh_noise(folders: Folders, noisy: Privatizer) -> None:
-    path = folders.inbox / "a.csv"
-    path.write_text("id,text\n1,the fox\n")
-    folders.look(noisy)
-    before = folders.released("a.csv")
-    path.write_text("id,text\n1,the fox\n2,the quick\n")
-    assert folders.look(noisy) == 0
-    assert folders.released("a.csv") == before
-    assert folders.failed == 1
-    assert "changed after it was released" in folders.lines[-1]
-
-
-def test_an_output_that_was_taken_away_does_not_make_a_released_file_new(folders: Folders, noisy: Privatizer) -> None:
-    path = folders.inbox / "a.csv"
-    path.write_text("id,text\n1,the fox\n")
-    assert folders.look(noisy) == 1
-    (folders.out / "a.csv").unlink()
-    os.utime(path, (1_000_000_000, 1_000_000_000))
-    assert folders.look(noisy) == 0
-    path.write_text("id,text\n1,the quick\n")
-    assert folders.look(noisy) == 0
-    assert "changed after it was released" in folders.lines[-1]
-    assert not (folders.out / "a.csv").exists()
-
-
-def test_a_file_that_was_only_touched_is_no_change(folders: Folders) -> None:
-    path = folders.inbox / "a.txt"
-    path.write_text("the fox\n")
-    folders.look()
-    os.utime(path, (1, 1))
-    assert folders.look() == 0
-    assert folders.failed == 0
-
-
-def test_with_a_key_and_ids_a_changed_file_is_released_again_and_old_records_stay_as_they_were(folders: Folders, keyed: Privatizer) -> None:
-    path = folders.inbox / "a.csv"
-    path.write_text("id,text\n1,the quick brown fox\n")
-    folders.look(keyed, record_id="id")
-    before = folders.released("a.csv")
-    path.write_text("id,text\n1,the quick brown fox\n2,the quick\n")
-    assert folders.look(keyed, record_id="id") == 1
-    assert folders.released("a.csv").startswith(before)
-    assert len(folders.released("a.csv").splitlines()) == 3
-    assert "released a.csv again, by its key: 2 records, 6 words" in folders.lines
-    path.write_text("id,text\n1,the fox\n")
-    assert folders.look(keyed) == 0, "without ids a key gives other noise to another file"
-    assert folders.failed == 1
-
-
-def test_a_key_that_was_not_used_before_does_not_make_a_changed_file_safe_to_release(
-    folders: Folders, noisy: Privatizer, keyed: Privatizer, embedding: Embedding
-) -> None:
-    path = folders.inbox / "a.csv"
-    path.write_text("id,text\n1,the fox\n")
-    folders.look(noisy, record_id=None)
-    path.write_text("id,text\n1,the fox\n2,the quick\n")
-    other = Privatizer(Multivariate(embedding, epsilon=0.25), randomness=Keyed(bytes(32)))
-    for private in (keyed, other):
-        assert folders.look(private, record_id="id") == 0
-        assert "released with other settings or another key" in folders.lines[-1]
-
-
-@pytest.mark.parametrize("renamed", [True, False])
-def test_the_same_content_under_a_new_name_is_not_released_again_with_fresh_noise(
-    folders: Folders, noisy: Privatizer, renamed: bool
-) -> None:
-    path, new = folders.inbox / "b.csv", folders.inbox / "a.csv"
-    path.write_text("id,text\n1,the quick brown fox\n")
-    assert folders.look(noisy) == 1
-    path.rename(new) if renamed else new.write_bytes(path.read_bytes())
-    assert folders.look(noisy) == 0
-    assert not (folders.out / "a.csv").exists()
-    assert "skipped a.csv: its content was released as b.csv" in folders.lines[-1]
-    assert folders.failed == 0
-    said = len(folders.lines)
-    new.rename(folders.inbox / "c.csv")
-    assert folders.look(noisy) == 0
-    assert "skipped c.csv: its content was released as b.csv" in folders.lines[-1]
-    assert folders.look(noisy) == 0
-    assert len(folders.lines) == said + 1
-    (folders.inbox / "c.csv").write_text("id,text\n1,the quick\n")
-    assert folders.look(noisy) == 0
-    assert "changed after it was released" in folders.lines[-1]
-
-
-def test_equal_files_of_different_people_are_released_each_when_the_user_says_so(folders: Folders, noisy: Privatizer) -> None:
-    for name in ("a.txt", "b.txt"):
-        (folders.inbox / name).write_text("the quick brown fox " * 20 + "\n")
-    assert folders.look(noisy) == 1
-    assert folders.look(noisy, same_content="release") == 1
-    assert folders.released("a.txt") != folders.released("b.txt")
-    assert folders.look(noisy, same_content="release") == 0
-
-
-def test_files_without_a_word_are_released_under_every_name_and_may_grow(folders: Folders, noisy: Privatizer) -> None:
-    for name in ("a.csv", "b.csv"):
-        (folders.inbox / name).write_text("id,text\n")
-    assert folders.look(noisy) == 2
-    (folders.inbox / "a.csv").write_text("id,text\n1,the fox\n")
-    assert folders.look(noisy) == 1
-    (folders.inbox / "a.csv").write_text("id,text\n1,the quick\n")
-    assert folders.look(noisy) == 0
-    (folders.inbox / "b.csv").write_text("id,text\n1,the fox\n")
-    assert folders.look(noisy) == 0
-    assert "skipped b.csv: its content was released as a.csv" in folders.lines[-1]
-
-
-@pytest.mark.parametrize("record_id", [None, "id"])
-def test_with_a_key_the_same_content_under_a_new_name_is_released_in_the_same_words(
-    folders: Folders, keyed: Privatizer, embedding: Embedding, record_id: str | None
-) -> None:
-    (folders.inbox / "a.csv").write_text("id,text\n1,the quick brown fox\n")
-    assert folders.look(keyed, record_id=record_id) == 1
-    (folders.inbox / "a.csv").rename(folders.inbox / "b.csv")
-    assert folders.look(keyed, record_id=record_id) == 1
-    assert folders.released("b.csv") == folders.released("a.csv")
-    (folders.inbox / "b.csv").rename(folders.inbox / "c.csv")
-    other = Privatizer(Multivariate(embedding, epsilon=0.5), randomness=Keyed(bytes([1] * 32)))
-    assert folders.look(other, record_id=record_id) == 0
-    assert "skipped c.csv" in folders.lines[-1]
-
-
-def test_one_id_in_two_files_is_one_record_equal_words_come_out_equal_and_others_are_drawn_anew(
-    folders: Folders, keyed: Privatizer
-) -> None:
-    text = ["the quick brown fox"] * 20
-    other = ["the brown brown fox"] * 20
-    (folders.inbox / "a.csv").write_text(f"id,text\n1,{' '.join(text)}\n")
-    (folders.inbox / "b.csv").write_text(f"id,text\n1,{' '.join(other)}\n")
-    assert folders.look(keyed, record_id="id") == 2
-    one, two = (folders.released(name).splitlines()[1].split(",")[1].split() for name in ("a.csv", "b.csv"))
-    for place, (first, second) in enumerate(zip(one, two, strict=True)):
-        assert place % 4 == 1 or first == second
-    assert [one[i] for i in range(1, 80, 4)] != [two[i] for i in range(1, 80, 4)]
-
-
 def test_one_bad_file_does_not_stop_the_others_and_is_tried_again_once_it_is_mended(folders: Folders) -> None:
     (folders.inbox / "a.csv").write_text("id,review\n1,the fox\n")
     (folders.inbox / "b.csv").write_text("id,text\n1,the fox\n")
@@ -254,26 +71,6 @@ def test_an_output_of_somebody_else_is_not_touched(folders: Folders) -> None:
     assert folders.look() == 0
     assert folders.released("a.txt") == "mine\n"
     assert "exists and was not released from here" in folders.lines[0]
-
-
-@pytest.fixture
-def stop_at(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
-    """Make the watch die at one of the two moments at which the ledger is written."""
-
-    def arrange(moment: int) -> None:
-        record, count = Ledger.record, 0
-
-        def killed(ledger: Ledger, entry: Entry) -> None:
-            nonlocal count
-            count += 1
-            if count == moment:
-                raise KeyboardInterrupt
-            record(ledger, entry)
-
-        monkeypatch.setattr(Ledger, "record", killed)
-
-    yield arrange
-    monkeypatch.undo()
 
 
 @pytest.mark.parametrize("moment", [1, 2])
@@ -372,22 +169,6 @@ def test_a_damaged_ledger_stops_everything_and_a_line_cut_short_does_not(folders
     (folders.out / LEDGER_NAME).write_text("something else\n")
     with pytest.raises(RecordError, match=r"line 1: is damaged.*released twice"):
         folders.look()
-
-
-def test_a_file_that_becomes_a_copy_of_one_released_under_another_key_is_not_drawn_again(
-    folders: Folders, keyed: Privatizer, embedding: Embedding
-) -> None:
-    (folders.inbox / "a.csv").write_text("id,text\n1,the fox\n")
-    assert folders.look(keyed, record_id="id") == 1
-    other = Privatizer(Multivariate(embedding, epsilon=0.5), randomness=Keyed(bytes([1] * 32)))
-    (folders.inbox / "b.csv").write_text("id,text\n2,the quick\n")
-    assert folders.look(other, record_id="id") == 1
-    (folders.inbox / "b.csv").write_text("id,text\n1,the fox\n")
-    before = folders.released("b.csv")
-    assert folders.look(other, record_id="id") == 0
-    assert folders.failed == 1
-    assert "was released as a.csv with other settings or another key" in folders.lines[-1]
-    assert folders.released("b.csv") == before
 
 
 def test_an_event_that_a_full_disk_cut_short_does_not_damage_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,6 +83,7 @@ def findings(
     # Where S_w was measured over a whole range, the curves of N_w take the same values of ε: each is a pass over all words and rays.
     spread = walked.epsilons.tolist() if walked is not calibration and len(walked.epsilons) >= _ENOUGH else calibration.span(_CURVE_VALUES)
     wanted = sorted({*spread, *shown, *([choice.epsilon] if choice is not None else [])})
+    calibration.prepare(wanted)
     curves = {}
     for done, epsilon in enumerate(wanted, 1):
         curves[epsilon] = _curve(calibration, epsilon)

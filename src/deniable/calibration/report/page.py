@@ -162,11 +162,18 @@ def _exposed(page: Page, found: Findings) -> None:
     if near is not None:
         why += f" Half of all words have their nearest neighbour within {near:.2f}."
     page.add_text(why)
+    marks = bool(found.calibration.protected.any())
+    if marks:
+        page.add_text(
+            "Protected words go in as others, and their N_w is how often they come out themselves all the same. A protected word misses a "
+            "target also where the word that it goes in as stays too often."
+        )
     page.add_table(
-        ["word", "N_w", "± error", "at most", "nearest neighbour at", "length of its vector"],
+        ["word", *(["protected"] if marks else []), "N_w", "± error", "at most", "nearest neighbour at", "length of its vector"],
         [
             [
                 word(str(row["word"])),
+                *((["yes" if row["protected"] else "no"]) if marks else []),
                 percent(_number(row["unchanged"])),
                 percent(_number(row["standard_error"])),
                 percent_up(_number(row["at_most"])),
@@ -179,8 +186,9 @@ def _exposed(page: Page, found: Findings) -> None:
             f"The {len(found.worst)} words that change least at ε = {choice.epsilon:g}. “At most” "
             + ("is the value itself." if found.calibration.method == "exact" else "holds for all words together with 95 % confidence.")
         ),
+        text_columns=2 if marks else 1,
     )
-    if count:
+    if count and found.calibration.embedding.protection is None:
         page.add_text(
             phrase(
                 "They can be protected. ",

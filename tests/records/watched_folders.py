@@ -1,0 +1,47 @@
+"""A watched folder and its output, as tests use them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from deniable import Privatizer
+from deniable.records.formats.layout import Layout, make_layout
+from deniable.records.watching.watch import SameContent, Settings, Watch
+
+
+class Folders:
+    """A watched folder, its output, and what was said."""
+
+    def __init__(self, private: Privatizer, root: Path) -> None:
+        self.private = private
+        self.inbox, self.out = root / "in", root / "out"
+        self.inbox.mkdir()
+        self.out.mkdir()
+        self.lines: list[str] = []
+        self.failed = 0
+
+    def look(
+        self,
+        private: Privatizer | None = None,
+        *,
+        settle: float = 0.0,
+        record_id: str | None = None,
+        same_content: SameContent = "skip",
+    ) -> int:
+        """Look once, as a new process would."""
+
+        def layout_of(path: Path) -> Layout:
+            columns = () if path.suffix == ".txt" else ("text",)
+            by = None if path.suffix == ".txt" else record_id
+            return make_layout(path, format=None, columns=columns, delimiter=None, header=True, encoding="utf-8", record_id=by)
+
+        settings = Settings(settle=settle, same_content=same_content)
+        watch = Watch(private or self.private, self.inbox, self.out, layout_of, settings=settings, say=self.lines.append)
+        try:
+            return watch.look()
+        finally:
+            self.failed = watch.failed
+            watch.close()
+
+    def released(self, name: str) -> str:
+        return (self.out / name).read_text()
