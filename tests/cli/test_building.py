@@ -34,7 +34,12 @@ def test_what_may_be_spent_reaches_the_privatizer(settings: dict[str, float], pe
 def test_the_embedding_is_opened_once(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[object] = []
     there = Embedding.open()
-    monkeypatch.setattr(Embedding, "open", lambda name: opened.append(name) or there)
+
+    def open_(name: str) -> Embedding:
+        opened.append(name)
+        return there
+
+    monkeypatch.setattr(Embedding, "open", open_)
     built([], max_unchanged=0.5, quantile=0.95)
     assert opened == ["default"]
 
@@ -47,8 +52,8 @@ def test_wrong_spending_is_refused_before_the_embedding_is_opened(monkeypatch: p
 
 
 def test_an_epsilon_that_a_few_isolated_words_force_is_explained() -> None:
-    mechanism, said = Multivariate(Embedding.open(), epsilon=1), []
-    assert calibrated_epsilon(mechanism, 0.5, 1.0, say=said.append) == 1
+    said: list[str] = []
+    assert calibrated_epsilon(Multivariate(Embedding.open(), epsilon=1), 0.5, 1.0, say=said.append) == 1
     assert said[0] == "deniable: ε = 1: N_w, how often a word stays itself, is at most 0.5 for every word"
     assert "a few isolated words" in said[1]
     assert "--quantile" in said[1]
