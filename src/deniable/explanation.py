@@ -120,7 +120,11 @@ def _stays(found: OutputDistribution, word: int, spelling: str) -> Outcome:
     return Outcome(spelling, 0.0, float(never))
 
 
-def share_unchanged(mechanism: Mechanism, *, sample: int = 256) -> float:
-    """Return which share of ``sample`` words, drawn at random from the vocabulary, is released unchanged in one draw each."""
+def share_unchanged(mechanism: Mechanism, *, epsilon: float | None = None, sample: int = 256) -> float:
+    """Return which share of ``sample`` words, drawn at random from the vocabulary, is released unchanged in one draw each.
+
+    ``epsilon`` is that of the mechanism unless another is given.
+    """
     ids = np.random.default_rng().integers(0, len(mechanism.embedding), sample)
-    return float((mechanism.perturb(mechanism.embedding.stands_in(ids), SecureRandomness()) == ids).mean())
+    spent = np.full(sample, mechanism.epsilon if epsilon is None else epsilon)
+    return float((mechanism.perturb(mechanism.embedding.stands_in(ids), SecureRandomness(), epsilon=spent) == ids).mean())

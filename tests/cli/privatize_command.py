@@ -23,7 +23,7 @@ WORDS = [f"word{i}" for i in range(100)] + ["the", "quick", "brown", "fox"]
 
 def without_warning(stderr: bytes) -> bytes:
     """Return what was said besides the warning that this ε changes hardly any word, which is what the tests want."""
-    return b"".join(line for line in stderr.splitlines(keepends=True) if not line.startswith("deniable: warning: at ε".encode()))
+    return b"".join(line for line in stderr.splitlines(keepends=True) if not line.startswith(b"deniable: warning: a"))
 
 
 @cache

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from privatize_command import Command, make_command
+from privatize_command import Command, make_command, without_warning
 
 
 @pytest.fixture
@@ -23,6 +24,7 @@ def test_a_parquet_file_with_receipt_and_summary(command: Command) -> None:
     status, out, err = command.run("in.parquet", "--column", "text", "-o", "out.parquet")
     assert (status, out) == (0, b"")
     assert "out.parquet\n2 records, 2 words" in err
+    assert err.splitlines()[-1].startswith("receipt: out.parquet.receipt.json; keep it and do not hand it over")
     assert pq.read_table(command.folder / "out.parquet").to_pydict() == {"id": [1, 2], "text": ["the fox", None]}
     assert json.loads((command.folder / "out.parquet.receipt.json").read_text())["counts"]["missing_records"] == 1
 
@@ -47,8 +49,7 @@ def test_standard_input_can_go_to_a_file(command: Command) -> None:
 def test_policies_reach_the_privatizer(command: Command) -> None:
     (command.folder / "keep.txt").write_text("quick\nstranger\n")
     options = ["--punctuation", "keep", "--case", "keep", "--unknown", "redact", "--keep-words", "keep.txt"]
-    released = (0, b"The quick, [redacted]: FOX!\n", "")
-    assert command.run(*options, "--quiet", data=b"The quick, stranger: FOX!\n") == released
+    assert command.run(*options, data=b"The quick, stranger: FOX!\n")[:2] == (0, b"The quick, [redacted]: FOX!\n")
     status, out, err = command.run("--unknown", "error", data=b"fox\nthe secret\n")
     assert (status, out) == (1, b"")
     assert "record 2, word 2" in err
@@ -62,9 +63,14 @@ def test_what_is_relaxed_is_said_when_no_summary_will_say_it(command: Command) -
         "deniable: relaxed: punctuation='keep': punctuation marks and their positions are released exactly",
         "deniable: relaxed: case='keep': which words were capitalised or upper case is released exactly",
     ]
-    assert command.run("--punctuation", "keep", "--quiet", data=b"fox!\n") == (0, b"fox!\n", "")
+    status, out, err = command.run("--punctuation", "keep", "--quiet", data=b"fox!\n")
+    assert (status, out) == (0, b"fox!\n")
+    assert err.startswith("deniable: relaxed: punctuation='keep'")
+    assert err.count("\n") == 1
     _, _, err = command.run("--punctuation", "keep", "--json", data=b"fox!\n")
-    assert json.loads(err)["relaxations"]
+    line, _, receipt = err.partition("\n")
+    assert line.startswith("deniable: relaxed: punctuation='keep'")
+    assert json.loads(receipt)["relaxations"]
     _, out, err = command.run("--format", "csv", "-c", "a", "-c", "b", data=b"a,b\nfox,the\n")
     assert err.startswith("deniable: relaxed: 2 columns are privatized")
 
@@ -80,13 +86,30 @@ def test_the_input_is_never_the_receipt(command: Command) -> None:
 def test_a_budget_per_record_is_divided(command: Command) -> None:
     status, _, err = command.run("--record-epsilon", "1e7", "--json", data=b"the fox\n")
     assert status == 0
-    assert json.loads(err)["epsilon_per_record"] == 1e7
+    receipt = json.loads(err)
+    assert (receipt["epsilon_per_word"], receipt["epsilon_per_record"], receipt["largest_epsilon_of_a_word"]) == (None, 1e7, 5e6)
+
+
+def test_a_budget_per_record_goes_with_the_most_that_a_word_gets(command: Command) -> None:
+    spending = ["--record-epsilon", "1e7", "--epsilon", "0.1", "--json"]
+    status, out, err = command.deniable(*command.arguments(*spending), data=b"the fox\n" * 30)
+    assert status == 0
+    assert out != b"the fox\n" * 30
+    receipt = json.loads(err)  # and no warning
+    assert (receipt["epsilon_per_word"], receipt["epsilon_per_record"], receipt["largest_epsilon_of_a_word"]) == (0.1, 1e7, 0.1)
+    (command.folder / "in.txt").write_text("the fox\n")
+    assert command.run("in.txt", "-o", "out.txt", *spending[:4], "-q")[0] == 0
+    status, _, said = command.run("in.txt", "-o", "out.txt", "--record-epsilon", "1e7", "--resume")
+    assert status == 2
+    assert "other settings (guarantee, epsilon_per_word)" in said
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--epsilon", "1", "--record-epsilon", "1"], "give one of --epsilon"),
+        (["--epsilon", "1", "--max-unchanged", "0.5"], "give one of --epsilon"),
+        (["--epsilon", "1", "--record-epsilon", "0"], "record_epsilon = 0"),
+        (["--epsilon", "0", "--record-epsilon", "1"], "epsilon = 0"),
         (["--epsilon", "nan"], "epsilon = nan"),
         (["--epsilon", "-3"], "epsilon = -3"),
         (["--unknown", "pass"], "must be one of perturb"),
@@ -159,7 +182,7 @@ def test_an_interrupted_job_says_nothing_and_can_be_resumed(command: Command) ->
     process.send_signal(signal.SIGINT)
     _, err = process.communicate()
     assert process.returncode == 130
-    assert err == b""
+    assert without_warning(err) == b""
     assert not (command.folder / "out.txt").exists()
     status, _, err_text = command.run("in.txt", "-o", "out.txt")
     assert status == 2
@@ -234,12 +257,39 @@ def test_resuming_a_finished_output_with_other_settings_is_refused(command: Comm
     assert (command.folder / "out.txt").read_text() == "fox\n"
 
 
-def test_an_epsilon_that_changes_hardly_anything_is_warned_about(command: Command) -> None:
-    status, _, warned = command.deniable(*command.arguments(), data=b"fox\n")
+@pytest.mark.parametrize("also", [[], ["--quiet"], ["--json"], ["--quiet", "-o", "out.txt"], ["--json", "-o", "out.txt"]])
+def test_an_epsilon_that_changes_hardly_anything_is_warned_about_whatever_else_is_asked_for(command: Command, also: list[str]) -> None:
+    status, _, warned = command.deniable(*command.arguments(*also), data=b"fox\n")
     assert status == 0
     assert "about 100% of the words of tiny are released as they are" in warned.decode()
-    status, _, quiet = command.deniable(*command.arguments("--epsilon", "0.1"), data=b"fox\n")
-    assert (status, quiet) == (0, b"")
+
+
+@pytest.mark.parametrize("spending", [["--epsilon", "0.1"], ["--record-epsilon", "0.1"], ["--record-epsilon", "100", "--epsilon", "0.1"]])
+def test_an_epsilon_that_changes_much_is_not_warned_about(command: Command, spending: list[str]) -> None:
+    assert command.deniable(*command.arguments(*spending, "-q"), data=b"fox\n")[::2] == (0, b"")
+
+
+def test_a_budget_that_short_records_are_released_by_as_they_are_is_warned_about(command: Command) -> None:
+    status, _, warned = command.deniable(*command.arguments("--record-epsilon", "100", "-q"), data=b"the fox\n")
+    assert status == 0
+    found = re.search(r"a budget of 100 per record is so much for records of up to about (\d+) words", warned.decode())
+    assert found is not None
+    words = [f"word{i}".encode() for i in range(100)] * 20
+
+    def share_unchanged(length: int) -> float:
+        _, released, _ = command.deniable(*command.arguments("--epsilon", str(100 / length)), data=b"\n".join(words))
+        return sum(before == after for before, after in zip(words, released.split(), strict=True)) / len(words)
+
+    assert share_unchanged(int(found[1])) > 0.65
+    assert share_unchanged(2 * int(found[1])) < 0.75
+
+
+def test_a_list_of_words_to_keep_with_two_words_in_an_entry_is_refused(command: Command) -> None:
+    (command.folder / "keep.txt").write_text("quick\nbrown fox\n")
+    status, out, err = command.run("--keep-words", "keep.txt", data=b"the quick brown fox\n")
+    assert (status, out) == (2, b"")
+    assert err.startswith("deniable: keep_words = 'brown fox': is 2 words in a text (brown, fox)")
+    assert err.count("\n") == 1
 
 
 def test_a_header_that_is_really_private_text_is_not_shown(command: Command) -> None:

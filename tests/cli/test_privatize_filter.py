@@ -121,7 +121,7 @@ def test_compressed_input_is_recognised(command: Command) -> None:
 
 
 def test_text_that_begins_like_bzip2_is_text_even_byte_by_byte(command: Command) -> None:
-    assert command.run("--unknown", "redact", "-q", data=b"BZh my fox\n") == (0, b"[redacted] [redacted] fox\n", "")
+    assert command.run("--unknown", "redact", data=b"BZh my fox\n")[:2] == (0, b"[redacted] [redacted] fox\n")
     packed = bz2.compress(b"fox\n")
     with command.start() as process:
         assert process.stdin is not None

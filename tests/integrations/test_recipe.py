@@ -23,7 +23,8 @@ def test_equal_settings_make_equal_recipes_and_one_privatizer_per_process(name: 
     "settings",
     [
         {},
-        {"epsilon": 6, "record_epsilon": 6},
+        {"epsilon": 0, "record_epsilon": 6},
+        {"epsilon": 6, "record_epsilon": -6},
         {"epsilon": 0},
         {"record_epsilon": "6"},
         {"epsilon": 6, "unknown": "keep"},
@@ -38,6 +39,11 @@ def test_equal_settings_make_equal_recipes_and_one_privatizer_per_process(name: 
 def test_settings_that_are_not_allowed_are_refused_before_anything_is_opened(settings: dict[str, object]) -> None:
     with pytest.raises(InvalidParameter):
         Recipe(embedding="there-is-none", **settings)  # type: ignore[arg-type]
+
+
+def test_a_budget_per_text_may_stand_alone_or_beside_the_most_per_word(name: str) -> None:
+    made = [Recipe(embedding=name, record_epsilon=60, **also).make().receipt() for also in ({}, {"epsilon": 7})]  # type: ignore[arg-type]
+    assert [(receipt.ceiling, receipt.record_epsilon) for receipt in made] == [(None, 60), (7, 60)]
 
 
 def test_a_pinned_recipe_refuses_another_embedding_of_the_same_name(name: str) -> None:

@@ -114,9 +114,9 @@ def test_exchanging_unknown_words_changes_nothing() -> None:
 
 
 def test_budgets_per_record_are_keyed_too() -> None:
-    released = [private(Keyed(KEY), record_epsilon=3.0).many(TEXTS, record_ids=range(300)) for _ in range(2)]
+    released = [private(Keyed(KEY), epsilon=4.0, record_epsilon=3.0).many(TEXTS, record_ids=range(300)) for _ in range(2)]
     assert released[0] == released[1]
-    assert released[0] != private(Keyed(KEY), record_epsilon=3.5).many(TEXTS, record_ids=range(300))
+    assert released[0] != private(Keyed(KEY), epsilon=4.0, record_epsilon=3.5).many(TEXTS, record_ids=range(300))
 
 
 def test_consistent_replacement_holds_for_a_user_and_is_named_in_the_receipt() -> None:

@@ -139,8 +139,10 @@ def test_nothing_in_nothing_out(name: str) -> None:
 def test_ids_that_are_none_are_refused(name: str) -> None:
     mechanism = every(E, 1.0)[name]
     for bad in (-1, 61):
-        with pytest.raises(IndexError):
-            mechanism.perturb(np.array([bad]), SecureRandomness())
+        with pytest.raises(InvalidParameter, match=f"ids = {bad}: must be from 0 to 60"):
+            mechanism.perturb(np.array([7, bad]), SecureRandomness())
+        with pytest.raises(InvalidParameter, match="ids"):
+            mechanism.log_bound(0, bad)
     with pytest.raises(InvalidParameter, match="ids"):
         mechanism.perturb(np.array([0.5]), SecureRandomness())
     with pytest.raises(InvalidParameter, match="epsilon"):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deniable import Embedding, InsecureSeededRandomness, Mechanism, Multivariate, SecureRandomness
+from deniable import Embedding, InsecureSeededRandomness, InvalidParameter, Mechanism, Multivariate, SecureRandomness
 from deniable.neighbours.oracle import OracleNeighbours
 from deniable.noise import multivariate_noise
 from strategies import line_embedding, random_embedding
@@ -73,7 +73,7 @@ def test_every_token_can_have_its_own_epsilon() -> None:
 def test_ids_out_of_range_are_refused() -> None:
     mechanism = Multivariate(random_embedding(3, 2), epsilon=1)
     for bad in (-1, 4):
-        with pytest.raises(IndexError):
+        with pytest.raises(InvalidParameter, match=f"ids = {bad}: must be from 0 to 3"):
             mechanism.perturb(np.array([bad]), SecureRandomness())
 
 

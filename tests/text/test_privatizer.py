@@ -161,10 +161,20 @@ def test_punctuation_and_case_are_kept_only_when_asked_for(embedding: Embedding)
 
 
 def test_listed_words_are_kept_and_the_others_are_not(embedding: Embedding) -> None:
-    release = private(embedding, 1e-6, keep_words=["The", "don't"])
+    release = private(embedding, 1e-6, keep_words=["The", "do", "n't"])
     released = [text or "" for text in release.many(["the fox do"] * 50)]
     assert all(text.startswith("the") and text.endswith(" do") for text in released)
     assert len(set(released)) > 3
+
+
+@pytest.mark.parametrize(
+    ("entry", "says"),
+    [("the fox", r"2 words in a text \(the, fox\)"), ("don't", r"\(do, n't\)"), ("well-known", "2 words"), ("!?", "no word")],
+)
+def test_an_entry_that_is_not_one_word_is_refused_and_does_not_release_its_parts(entry: str, says: str, embedding: Embedding) -> None:
+    with pytest.raises(InvalidParameter, match=says) as caught:
+        private(embedding, keep_words=["it", entry])
+    assert caught.value.value == entry
 
 
 def test_a_listed_word_that_is_unknown_stays_unknown(embedding: Embedding) -> None:
@@ -190,13 +200,19 @@ def test_a_record_budget_is_divided_by_the_number_of_words(embedding: Embedding)
             seen.append(epsilon)
             return super().perturb(ids, randomness, epsilon=epsilon)
 
-    release = Privatizer(Watched(embedding, epsilon=5), record_epsilon=12)
-    release.many(["the fox it", "", None, "fox", "the unknownword"])
-    assert seen[0].tolist() == [4, 4, 4, 12, 6, 6]
+    texts = ["the fox it", "", None, "fox", "the unknownword"]
+    release = Privatizer(Watched(embedding, epsilon=12), record_epsilon=12)
+    release.many(texts)
+    assert seen.pop().tolist() == [4, 4, 4, 12, 6, 6]
     receipt = release.receipt().to_dict()
     assert receipt["epsilon_per_record"] == 12
     assert receipt["epsilon_per_word"] is None
+    assert receipt["largest_epsilon_of_a_word"] == 12
     assert receipt["budget"]["longest_record"] == {"words": 3, "epsilon": 12}
+
+    release = Privatizer(Watched(embedding, epsilon=5), record_epsilon=12)
+    release.many(texts)
+    assert seen.pop().tolist() == [4, 4, 4, 5, 5, 5], "the mechanism's ε is the most that a word gets"
 
 
 @pytest.mark.parametrize("bad", [0, -1, float("nan"), "3"])

@@ -16,7 +16,7 @@ def test_the_receipt_says_what_was_promised_and_spent(embedding: Embedding) -> N
     private.many(["the fox", None, "it", "the secretword it fox"])
     receipt = json.loads(private.receipt().to_json())
     assert receipt["deniable"] == __version__
-    assert receipt["epsilon_per_word"] == 3
+    assert (receipt["epsilon_per_word"], receipt["largest_epsilon_of_a_word"]) == (3, 3)
     assert receipt["embedding"]["fingerprint"] == embedding.fingerprint
     assert receipt["counts"] == {"records": 4, "missing_records": 1, "words": 7, "unknown_words": 1, "protected_words": 0}
     assert receipt["budget"] == {"longest_record": {"words": 4, "epsilon": 12}, "median_record": {"words": 2, "epsilon": 6}}
@@ -43,6 +43,23 @@ def test_every_relaxation_is_named(policy: dict[str, object], says: str, embeddi
     assert len(receipt.relaxations) == 1
     assert says in receipt.relaxations[0]
     assert says in receipt.summary()
+
+
+def test_with_a_budget_the_receipt_says_what_a_word_may_get_and_what_one_got(embedding: Embedding) -> None:
+    texts = ["", "the fox", None, "the fox it do"]
+    alone = Privatizer(Multivariate(embedding, epsilon=60), record_epsilon=60)
+    assert alone.receipt().largest_epsilon_of_a_word == 0
+    alone.many(texts)
+    receipt = alone.receipt().to_dict()
+    assert (receipt["epsilon_per_word"], receipt["epsilon_per_record"], receipt["largest_epsilon_of_a_word"]) == (None, 60, 30)
+    assert "ε = 60 per record: a word of the shortest record got 30" in alone.receipt().summary()
+    limited = Privatizer(Multivariate(embedding, epsilon=20), record_epsilon=60)
+    limited.many(texts)
+    receipt = limited.receipt().to_dict()
+    assert (receipt["epsilon_per_word"], receipt["epsilon_per_record"], receipt["largest_epsilon_of_a_word"]) == (20, 60, 20)
+    assert receipt["budget"] == {"longest_record": {"words": 4, "epsilon": 60}, "median_record": {"words": 2, "epsilon": 40}}
+    assert "ε = 60 per record and at most 20 per word: a word of the shortest record got 20" in limited.receipt().summary()
+    assert any("largest ε of a word come from the private text" in caveat for caveat in receipt["caveats"])
 
 
 def test_a_seed_is_recorded_and_shouted(embedding: Embedding) -> None:
@@ -86,7 +103,9 @@ def test_the_promise_is_worded_for_what_was_done(embedding: Embedding) -> None:
     assert relaxed.startswith("Between texts that agree in everything listed under relaxations")
     per_record = Privatizer(mechanism, record_epsilon=7).receipt().guarantee
     assert per_record["epsilon"] is None
-    assert "7 divided by the number of words" in per_record["statement"]
+    assert "Here ε is the smaller of 3 and 7 divided by the number of words" in per_record["statement"]
+    unlimited = Privatizer(mechanism, record_epsilon=3).receipt().guarantee
+    assert "Here ε is 3 divided by the number of words" in unlimited["statement"]
     seeded = Privatizer(mechanism, randomness=InsecureSeededRandomness(insecure_seed=1)).receipt()
     assert "insecure_seed" in seeded.relaxations[0]
 

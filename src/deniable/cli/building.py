@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
@@ -17,26 +17,14 @@ if TYPE_CHECKING:
 
 
 def check_budget_options(epsilon: float | None, record_epsilon: float | None, max_unchanged: float | None) -> None:
-    """Do nothing if exactly one of the options says how much may be spent.
+    """Do nothing if the options say in one way how much may be spent on a word, or on a record, or on both.
 
     :raises BadParameter: if not.
     """
-    if [epsilon, record_epsilon, max_unchanged].count(None) != 2:
-        raise typer.BadParameter("give one of --epsilon (per word), --record-epsilon (per record) and --max-unchanged (by calibration)")
-
-
-def calibrated_epsilon(
-    embedding: str, drawing: tuple[str, dict[str, Any]], max_unchanged: float, quantile: float, *, say: Callable[[str], None]
-) -> float:
-    """Return the largest ε that keeps to ``--max-unchanged`` by the calibration on record, and say which one it is."""
-    from deniable.calibration.quote import largest_epsilon
-    from deniable.calibration.report.wording import most_words
-    from deniable.cli.mechanism import opened
-    from deniable.embeddings.embedding import Embedding
-
-    epsilon = largest_epsilon(opened(*drawing, Embedding.open(embedding), 1.0), max_unchanged, quantile)
-    say(f"deniable: ε = {epsilon:g}: N_w ≤ {max_unchanged:g} for {most_words(quantile)}")
-    return epsilon
+    if epsilon is not None and max_unchanged is not None:
+        raise typer.BadParameter("give one of --epsilon (per word) and --max-unchanged (per word, by calibration)")
+    if (epsilon, record_epsilon, max_unchanged) == (None, None, None):
+        raise typer.BadParameter("give --epsilon (per word) or --max-unchanged (by calibration), or --record-epsilon (per record), or both")
 
 
 def check_keyed(key_file: Path | None, record_id: str | None, consistent_by: str | None, insecure_seed: int | None = None) -> None:
@@ -58,19 +46,33 @@ def privatizer_for(
     *,
     epsilon: float | None,
     record_epsilon: float | None,
+    max_unchanged: float | None,
+    quantile: float,
     randomness: Randomness | Keyed | None,
+    say: Callable[[str], None],
     **policies: Any,
 ) -> Privatizer:
-    """Return a privatizer that draws by a mechanism's name and options; wrong settings are refused before the embedding is loaded."""
+    """Return a privatizer that draws by a mechanism's name and options; wrong settings are refused before the embedding is loaded.
+
+    ``say`` is told which ε the calibration gives. A warning that hardly anything will change goes to standard error in any case.
+    """
+    from deniable.cli.calibrated import calibrated_epsilon
+    from deniable.cli.hardly_changed import warn_if_hardly_anything_changes
     from deniable.embeddings.embedding import Embedding
     from deniable.parameters import validated_epsilon
     from deniable.text.policies import TextPolicy
     from deniable.text.privatizer import Privatizer
 
-    name = "epsilon" if record_epsilon is None else "record_epsilon"
-    spent = validated_epsilon(epsilon if record_epsilon is None else record_epsilon, name)
+    budget = None if record_epsilon is None else validated_epsilon(record_epsilon, "record_epsilon")
+    # Without a limit of its own, a word gets at most what a record gets.
+    most = budget if epsilon is None else validated_epsilon(epsilon)
     TextPolicy(**policies)
-    return Privatizer(opened(*drawing, Embedding.open(embedding), spent), record_epsilon=record_epsilon, randomness=randomness, **policies)
+    vectors = Embedding.open(embedding)
+    if max_unchanged is not None:
+        most = calibrated_epsilon(opened(*drawing, vectors, 1.0), max_unchanged, quantile, say=say)
+    private = Privatizer(opened(*drawing, vectors, cast(float, most)), record_epsilon=budget, randomness=randomness, **policies)
+    warn_if_hardly_anything_changes(private)
+    return private
 
 
 def words_in(path: Path | None) -> frozenset[str]:

@@ -8,11 +8,17 @@ from typing import Annotated
 import typer
 
 Epsilon = Annotated[float | None, typer.Option("--epsilon", "-e", help="The privacy parameter, per word.")]
-RecordEpsilon = Annotated[float | None, typer.Option(help="Instead of --epsilon: a budget per record, divided by its words.")]
-MaxUnchanged = Annotated[
-    float | None, typer.Option(help="Instead of --epsilon: the largest ε at which words stay themselves at most so often.")
+RecordEpsilon = Annotated[
+    float | None,
+    typer.Option(help="A budget per record, divided by its words. With --epsilon too, that is the most a word gets."),
 ]
-Quantile = Annotated[float, typer.Option(help="With --max-unchanged: the share of the words that must.")]
+MaxUnchanged = Annotated[
+    float | None,
+    typer.Option(help="Instead of --epsilon: the largest ε noted by the calibration at which words stay themselves at most so often."),
+]
+Quantile = Annotated[
+    float, typer.Option(help="With --max-unchanged: the share of the words that must; 1 asks it of the most isolated too.")
+]
 Columns = Annotated[list[str] | None, typer.Option("--column", "-c", help="A column that holds private text. May be repeated.")]
 Delimiter = Annotated[str | None, typer.Option(help="What separates the cells of CSV, such as ';' or tab.")]
 Header = Annotated[bool, typer.Option("--header/--no-header", help="Without a header, columns are numbers from 1.")]
@@ -23,7 +29,9 @@ Unknown = Annotated[
 ]
 Punctuation = Annotated[str, typer.Option(metavar="drop|keep", help="Whether to release punctuation marks.")]
 Case = Annotated[str, typer.Option(metavar="drop|keep", help="Whether to release which words were capitalised.")]
-KeepWords = Annotated[Path | None, typer.Option(help="A file of words, one a line, to release as they are.")]
+KeepWords = Annotated[
+    Path | None, typer.Option(help="A file of single words, one a line, to release as they are if the embedding knows them.")
+]
 KeyFile = Annotated[
     Path | None, typer.Option(help="Draw by the secret key in this file: releasing the same records again spends nothing more.")
 ]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from deniable.cli.building import calibrated_epsilon, check_budget_options, check_keyed, privatizer_for, words_in
+from deniable.cli.building import check_budget_options, check_keyed, privatizer_for, words_in
 from deniable.cli.mechanism import Name, Options, parsed
 from deniable.cli.options import (
     Case,
@@ -30,7 +30,8 @@ from deniable.cli.options import (
     Unknown,
     Workers,
 )
-from deniable.cli.spark_engine import check_engine, privatize_with_spark
+from deniable.cli.released import with_receipt
+from deniable.cli.spark_engine import check_ends, check_engine, privatize_with_spark
 from deniable.cli.standard_output import quiet_ends, standard_output
 
 if TYPE_CHECKING:
@@ -68,8 +69,15 @@ def privatize(
     workers: Workers = 1,
     engine: Annotated[str, typer.Option(metavar="local|spark", help="What does the work; Spark takes folders of files too.")] = "local",
     master: Annotated[str | None, typer.Option(help="With --engine spark: the master, such as spark://host:7077 or yarn.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the receipt as JSON.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")] = False,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json", help="Print the receipt as JSON: to standard error, as the last thing, if the text goes to standard output."
+        ),
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No progress and no summary; warnings, and what is relaxed, are said all the same.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an output that exists, and drop a partial one.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Continue work that was cut off; nothing is drawn twice.")] = False,
     insecure_seed: Annotated[int | None, typer.Option(help="For tests only: whoever knows the seed can undo the noise.")] = None,
@@ -88,31 +96,40 @@ def privatize(
     check_engine(engine, master, here_only)
     with quiet_ends():
         drawing = (mechanism, parsed(mechanism, mechanism_option))
-        if max_unchanged is not None:
-            epsilon = calibrated_epsilon(embedding, drawing, max_unchanged, quantile, say=lambda line: _say(line, quiet=quiet))
+        policies: dict[str, Any] = {"unknown": unknown, "punctuation": punctuation, "case": case, "keep_words": words_in(keep_words)}
+
+        def privatizer(randomness: Randomness | Keyed | None) -> Privatizer:
+            return privatizer_for(
+                embedding,
+                drawing,
+                epsilon=epsilon,
+                record_epsilon=record_epsilon,
+                max_unchanged=max_unchanged,
+                quantile=quantile,
+                say=lambda line: _say(line, quiet=quiet),
+                randomness=randomness,
+                **policies,
+            )
+
         if engine == "spark":
             privatize_with_spark(
-                file,
-                target,
+                *check_ends(file, target),
                 columns=column or [],
                 format=format_,
                 master=master,
                 record_id=record_id or consistent_by,
                 consistent=consistent_by is not None,
                 key_file=key_file,
-                epsilon=epsilon,
+                epsilon=privatizer(None).mechanism.epsilon,
                 record_epsilon=record_epsilon,
                 embedding=embedding,
                 mechanism=drawing[0],
                 mechanism_options=drawing[1],
-                unknown=unknown,
-                punctuation=punctuation,
-                case=case,
-                keep_words=words_in(keep_words),
                 receipt=receipt,
                 force=force,
                 as_json=as_json,
                 quiet=quiet,
+                **policies,
             )
             return
         from deniable.neighbours.threads import set_threads
@@ -124,22 +141,9 @@ def privatize(
         layout = make_layout(
             source, format=format_, columns=columns, delimiter=delimiter, header=header, encoding=encoding, record_id=named_by
         )
-        private = privatizer_for(
-            embedding,
-            drawing,
-            epsilon=epsilon,
-            record_epsilon=record_epsilon,
-            randomness=_randomness(insecure_seed, key_file, consistent=consistent_by is not None),
-            unknown=unknown,
-            punctuation=punctuation,
-            case=case,
-            keep_words=words_in(keep_words),
-        )
-        if not (quiet or as_json):
-            _warn_if_hardly_anything_changes(private)
-            if output is None:  # with an output, the summary says it
-                _say_what_is_relaxed(private, layout)
+        private = privatizer(_randomness(insecure_seed, key_file, consistent=consistent_by is not None))
         if output is None:
+            _say_what_is_relaxed(private, layout)  # with an output, the receipt beside it says it
             _to_standard_output(private, source, layout, receipt, as_json=as_json, force=force)
         else:
             _to_file(private, source, layout, output, receipt, workers=workers, as_json=as_json, quiet=quiet, force=force, resume=resume)
@@ -169,7 +173,7 @@ def _to_file(
     elif as_json:
         print(made.to_json(), end="")
     else:
-        _say(f"{output}\n{made.summary()}", quiet=quiet)
+        _say(with_receipt(output, made, receipt), quiet=quiet)
 
 
 def _to_standard_output(
@@ -205,18 +209,6 @@ def _randomness(insecure_seed: int | None, key_file: Path | None, *, consistent:
     randomness = InsecureSeededRandomness(insecure_seed=insecure_seed)
     print("deniable: INSECURE: the noise comes from a seed; whoever knows it can undo the noise", file=sys.stderr)
     return randomness
-
-
-def _warn_if_hardly_anything_changes(private: Privatizer) -> None:
-    """Say so when ε is so large for this embedding that most words would be released as they are."""
-    from deniable.explanation import share_unchanged
-
-    if private.record_epsilon is None and (share := share_unchanged(private.mechanism)) > 0.75:
-        print(
-            f"deniable: warning: at ε = {private.mechanism.epsilon:g} about {share:.0%} of the words of {private.mechanism.embedding.name} "
-            "are released as they are; choose a smaller ε (`deniable explain WORD --epsilon E` shows what it does)",
-            file=sys.stderr,
-        )
 
 
 def _say_what_is_relaxed(private: Privatizer, layout: Layout) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 
 import typer
 
+from deniable.cli.released import with_receipt
+
 ENGINES = ("local", "spark")
 
 
@@ -21,15 +23,21 @@ def check_engine(engine: str, master: str | None, here_only: dict[str, bool]) ->
         raise typer.BadParameter(f"{', '.join(given)}: not with --engine spark")
 
 
-def privatize_with_spark(source: str | None, output: str | None, *, as_json: bool, quiet: bool, **options: Any) -> None:
-    """Release the files and show the receipt."""
+def check_ends(source: str | None, output: str | None) -> tuple[str, str]:
+    """Return what is read and what is written, both of which Spark must be given."""
     if source is None or output is None:
         raise typer.BadParameter("--engine spark needs a FILE or folder and an --output")
+    return source, output
+
+
+def privatize_with_spark(source: str, output: str, *, as_json: bool, quiet: bool, **options: Any) -> None:
+    """Release the files and show the receipt."""
     from deniable.integrations.spark import privatize_files
 
     settings = {name: value for name, value in options.items() if value is not None}
-    made = privatize_files(source, output, receipt_path=settings.pop("receipt", None), **settings)
+    receipt = settings.pop("receipt", None)
+    made = privatize_files(source, output, receipt_path=receipt, **settings)
     if as_json:
         print(made.to_json(), end="")
     elif not quiet:
-        print(f"{output}\n{made.summary()}", file=sys.stderr)
+        print(with_receipt(output, made, receipt), file=sys.stderr)

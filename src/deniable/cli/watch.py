@@ -12,7 +12,7 @@ from typing import Annotated, cast
 
 import typer
 
-from deniable.cli.building import calibrated_epsilon, check_budget_options, check_keyed, privatizer_for, words_in
+from deniable.cli.building import check_budget_options, check_keyed, privatizer_for, words_in
 from deniable.cli.mechanism import Name, Options, parsed
 from deniable.cli.options import (
     Case,
@@ -94,13 +94,14 @@ def watch(
             warn(line)
 
     drawing = (mechanism, parsed(mechanism, mechanism_option))
-    if max_unchanged is not None:
-        epsilon = calibrated_epsilon(embedding, drawing, max_unchanged, quantile, say=say)
     private = privatizer_for(
         embedding,
         drawing,
         epsilon=epsilon,
         record_epsilon=record_epsilon,
+        max_unchanged=max_unchanged,
+        quantile=quantile,
+        say=say,
         randomness=None if key_file is None else Keyed.from_file(key_file, consistent=consistent_by is not None),
         unknown=unknown,
         punctuation=punctuation,

@@ -45,7 +45,7 @@ def privatize(
 ) -> Data:
     """Return the dataset with every word of a column replaced; the other columns pass as they are.
 
-    ``settings`` are ``epsilon`` or ``record_epsilon``, ``embedding``, ``mechanism`` and ``mechanism_options``, ``unknown``,
+    ``settings`` are ``epsilon`` and/or ``record_epsilon``, ``embedding``, ``mechanism`` and ``mechanism_options``, ``unknown``,
     ``punctuation``, ``case``, ``keep_words``, ``key_file`` and ``consistent``; with a key, ``record_id`` is the column that names the
     records. The workers of ``num_proc`` draw noise of their own each. A release that is in the cache is returned as it is, unless
     ``load_from_cache_file=False`` asks for another one, which spends ε again where there is no key.

@@ -31,6 +31,7 @@ Options = tuple[tuple[str, Any], ...]
 class Recipe:
     """The settings of a privatizer, checked when they are put together.
 
+    No word gets more than ``epsilon`` and no text more than ``record_epsilon``, of which one may be left out.
     ``embedding`` is a name, or the path of a stored embedding's folder. ``mechanism`` is a name of the catalogue (``deniable
     mechanisms`` lists them) with ``mechanism_options`` such as ``{"t": 0.5}``; or a mechanism of your own, as what makes it from an
     embedding and ``epsilon=``: a class, or a function of a module, so that other processes find it by its name. ``key_file`` is a
@@ -56,12 +57,13 @@ class Recipe:
     def __post_init__(self) -> None:
         """Check the settings.
 
-        :raises InvalidParameter: if not exactly one of ``epsilon`` and ``record_epsilon`` is given, or a value is not allowed.
+        :raises InvalidParameter: if neither ``epsilon`` nor ``record_epsilon`` is given, or a value is not allowed.
         """
-        if (self.epsilon is None) == (self.record_epsilon is None):
-            raise InvalidParameter("epsilon", self.epsilon, "give one of epsilon (per word) and record_epsilon (per text)")
-        name = "epsilon" if self.record_epsilon is None else "record_epsilon"
-        object.__setattr__(self, name, validated_epsilon(getattr(self, name), name))
+        if self.epsilon is None and self.record_epsilon is None:
+            raise InvalidParameter("epsilon", None, "give epsilon (the most per word), record_epsilon (the most per text) or both")
+        for name in ("epsilon", "record_epsilon"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, validated_epsilon(getattr(self, name), name))
         if not isinstance(self.keep_words, str):  # the policy refuses a str
             object.__setattr__(self, "keep_words", frozenset(self.keep_words))
         if self.consistent and self.key_file is None:
@@ -101,7 +103,9 @@ class Recipe:
         if key is not None and self.key not in (None, key.fingerprint):
             raise KeyFileError(str(self.key_file), "holds another key here than where the work began")
         made_by = entry_of(self.mechanism).make if isinstance(self.mechanism, str) else self.mechanism
-        mechanism = made_by(embedding, epsilon=self.epsilon or self.record_epsilon, **dict(self.mechanism_options or ()))
+        mechanism = made_by(
+            embedding, epsilon=self.record_epsilon if self.epsilon is None else self.epsilon, **dict(self.mechanism_options or ())
+        )
         return Privatizer(mechanism, record_epsilon=self.record_epsilon, randomness=key, **self._policies())
 
     def described(self) -> str:

@@ -71,8 +71,10 @@ class DrawsByParts(ABC):
         ids = np.asarray(ids)
         if ids.ndim != 1 or ids.dtype.kind not in "iu":
             raise InvalidParameter("ids", f"{ids.dtype} of shape {ids.shape}", "must be a list of whole numbers")
-        if ids.size and (ids.min() < 0 or ids.max() > self._embedding.unknown_id):
-            raise IndexError(f"word ids must be from 0 to {self._embedding.unknown_id}")
+        outside = (ids < 0) | (ids > self._embedding.unknown_id)
+        if outside.any():
+            # The first of them only: the others may be ids of private words.
+            raise InvalidParameter("ids", int(ids[outside.argmax()]), f"must be from 0 to {self._embedding.unknown_id}")
         return self._embedding.stands_in(ids.astype(np.int64, copy=False))
 
     def _entering_pair(self, first: int, second: int) -> tuple[int, int]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from deniable.embeddings.embedding import Embedding
-from deniable.errors import UnknownWord
+from deniable.errors import InvalidParameter, UnknownWord
 from deniable.text.assemble import Shape, join_with_gaps, join_words, punctuation_of, shape_of
 from deniable.text.lookup import Lookup, SubwordLookup
 from deniable.text.policies import REDACTED, TextPolicy
@@ -111,8 +111,17 @@ class Drafter:
         return draft
 
     def _known_ids(self, listed: Iterable[str]) -> frozenset[int]:
-        """Return the ids of all known words among the listed ones; what the vocabulary does not hold stays unknown."""
-        words = [word for entry in listed for word in self._tokeniser.words(normalise(entry))]
+        """Return the ids of all known words among the listed ones; what the vocabulary does not hold stays unknown.
+
+        :raises InvalidParameter: if an entry is not one word in a text: its parts, wherever they occur, are not what was listed.
+        """
+        words: list[str] = []
+        for entry in listed:
+            found = self._tokeniser.words(normalise(entry))
+            if len(found) != 1:
+                parts = f"is {len(found)} words in a text ({', '.join(found)})" if found else "holds no word"
+                raise InvalidParameter("keep_words", entry, f"{parts}; list single words, each of which is released wherever it occurs")
+            words += found
         return frozenset(self._lookup.ids(words)) - {self._unknown}
 
     def _gaps(self, normalised: str) -> list[str]:

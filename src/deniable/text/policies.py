@@ -26,7 +26,8 @@ class TextPolicy:
     ``unknown``: "perturb" treats every unknown word as ⊥ and perturbs it like any word; "subwords" (fastText
     embeddings) perturbs it as the known word its spelling is nearest to; "redact" writes a fixed token; "drop" leaves
     it out; "error" stops. ``punctuation`` and ``case``: "drop" or "keep". ``keep_words``: words of the
-    vocabulary to release as they are; a listed word that the vocabulary does not hold is unknown all the same.
+    vocabulary to release as they are; a listed word that the vocabulary does not hold is unknown all the same, and an entry
+    that a text is cut into several words at ("new york", "don't") is refused.
     """
 
     unknown: UnknownPolicy = "perturb"

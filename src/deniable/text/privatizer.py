@@ -56,9 +56,10 @@ class Privatizer:
     ) -> None:
         """Prepare a privatizer; see ``TextPolicy`` for the policies.
 
-        ``record_epsilon`` replaces the mechanism's ε per word by a budget per text, divided by its number of words.
+        ``record_epsilon`` is a budget per text, divided by its number of words. The mechanism's ε stays the most that a word gets, so
+        that short texts are not released as they are: ε per word is the smaller of the two.
 
-        :raises InvalidParameter: if a policy or ``record_epsilon`` is not allowed.
+        :raises InvalidParameter: if a policy or ``record_epsilon`` is not allowed, or an entry of ``keep_words`` is not one word.
         """
         listed = keep_words if isinstance(keep_words, str) else frozenset(keep_words)  # the policy refuses a str
         self.mechanism = mechanism
@@ -211,7 +212,7 @@ class Privatizer:
         ids = np.array([word_id for draft in drafts if draft is not None for word_id in draft.drawn], dtype=np.int64)
         epsilon = None
         if self.record_epsilon is not None:
-            epsilon = np.repeat(self.record_epsilon / np.maximum(lengths, 1), lengths)
+            epsilon = np.repeat(np.minimum(self.mechanism.epsilon, self.record_epsilon / np.maximum(lengths, 1)), lengths)
         randomness = self._noise_for(ids, record_ids, lengths, epsilon, start)
         if not len(ids):
             return []

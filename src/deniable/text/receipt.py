@@ -16,13 +16,17 @@ from deniable.version import __version__
 
 CAVEATS = (
     "The paper claims 'one user, one word'. A record of many words spends ε per word; the budget lines say how much.",
-    "The counts of unknown words come from the private text and are not covered by the guarantee: keep this receipt with the data holder.",
+    "The counts, the budget lines and the largest ε of a word come from the private text (its unknown words, its longest and shortest "
+    "records) and are not covered by the guarantee: keep this receipt with the data holder.",
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Receipt:
-    """What a run promised and spent. ``to_dict`` is the JSON that is written beside an output."""
+    """What a run promised and spent. ``to_dict`` is the JSON that is written beside an output.
+
+    No word got more than ``word_epsilon``, and no record more than ``record_epsilon`` if there is one.
+    """
 
     mechanism: str
     guarantee: Mapping[str, Any]
@@ -32,19 +36,32 @@ class Receipt:
     relaxations: tuple[str, ...]
     randomness: Mapping[str, Any]
     record_epsilon: float | None
+    word_epsilon: float
     tally: Tally
     created: str
     caveat: str = RATE_PER_DISTANCE
     calibration: Mapping[str, Any] | None = None
 
     @property
+    def ceiling(self) -> float | None:
+        """The most that a word may get; None if a budget per record alone limits it."""
+        return None if _unlimited(self.word_epsilon, self.record_epsilon) else self.word_epsilon
+
+    @property
     def budget(self) -> dict[str, dict[str, float]]:
         """The words and the summed ε of the longest and of the median record."""
         budget = {}
         for which, words in (("longest_record", self.tally.longest), ("median_record", self.tally.median)):
-            spent = self.guarantee["epsilon"] * words if self.record_epsilon is None else (self.record_epsilon if words else 0.0)
-            budget[which] = {"words": words, "epsilon": spent}
+            spent = self.word_epsilon * words
+            budget[which] = {"words": words, "epsilon": spent if self.record_epsilon is None else min(self.record_epsilon, spent)}
         return budget
+
+    @property
+    def largest_epsilon_of_a_word(self) -> float:
+        """The most that a word really got: with a budget per record, a word of the shortest one. 0 if no word was drawn."""
+        if not self.tally.shortest:
+            return 0.0
+        return self.word_epsilon if self.record_epsilon is None else min(self.word_epsilon, self.record_epsilon / self.tally.shortest)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the receipt as JSON-ready data."""
@@ -54,8 +71,9 @@ class Receipt:
             "created": self.created,
             "mechanism": self.mechanism,
             "guarantee": dict(self.guarantee),
-            "epsilon_per_word": self.guarantee["epsilon"],
+            "epsilon_per_word": self.ceiling,
             "epsilon_per_record": self.record_epsilon,
+            "largest_epsilon_of_a_word": self.largest_epsilon_of_a_word,
             "embedding": dict(self.embedding),
             "policy": dict(self.policy),
             "public": list(self.public),
@@ -81,11 +99,10 @@ class Receipt:
         """Return a few lines for the terminal."""
         tally = self.tally
         share = f" ({tally.unknown_words / tally.words:.1%} unknown to the embedding)" if tally.words else ""
-        per = f"ε = {self.guarantee['epsilon']:g} per word" if self.record_epsilon is None else f"ε = {self.record_epsilon:g} per record"
         budget = self.budget
         lines = [
             f"{tally.records:,} records, {tally.words:,} words{share}",
-            f"{per}, {self.mechanism} on {self.embedding['name']} ({self.embedding['fingerprint'][:12]})",
+            f"{self._spending()}, {self.mechanism} on {self.embedding['name']} ({self.embedding['fingerprint'][:12]})",
             "budget: median record Σε = {:g}, longest record Σε = {:g}".format(
                 budget["median_record"]["epsilon"], budget["longest_record"]["epsilon"]
             ),
@@ -110,12 +127,18 @@ class Receipt:
             lines.append("INSECURE: the noise came from a seed; whoever knows it can undo the noise")
         return "\n".join(lines)
 
+    def _spending(self) -> str:
+        if self.record_epsilon is None:
+            return f"ε = {self.word_epsilon:g} per word"
+        most = "" if self.ceiling is None else f" and at most {self.ceiling:g} per word"
+        return f"ε = {self.record_epsilon:g} per record{most}: a word of the shortest record got {self.largest_epsilon_of_a_word:g}"
+
 
 def make_receipt(
     mechanism: Mechanism, policy: TextPolicy, randomness: Mapping[str, Any], tally: Tally, *, record_epsilon: float | None
 ) -> Receipt:
     """Return the receipt for what the tally counted."""
-    embedding = mechanism.embedding
+    embedding, promised = mechanism.embedding, mechanism.guarantee
     relaxations = policy.relaxations
     if "insecure_seed" in randomness:
         relaxations.append("insecure_seed: whoever knows the seed can undo the noise")
@@ -124,7 +147,11 @@ def make_receipt(
     return Receipt(
         mechanism=type(mechanism).__name__,
         guarantee=_guarantee(
-            mechanism.guarantee, relaxed=bool(relaxations), record_epsilon=record_epsilon, protected=len(embedding.protected)
+            promised,
+            relaxed=bool(relaxations),
+            word_epsilon=promised.epsilon,
+            record_epsilon=record_epsilon,
+            protected=len(embedding.protected),
         ),
         embedding={
             "name": embedding.name,
@@ -144,14 +171,20 @@ def make_receipt(
         relaxations=tuple(relaxations),
         randomness=randomness,
         record_epsilon=record_epsilon,
+        word_epsilon=promised.epsilon,
         tally=tally,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        caveat=mechanism.guarantee.caveat,
+        caveat=promised.caveat,
         calibration=quoted(mechanism) if record_epsilon is None else None,
     )
 
 
-def _guarantee(promised: Guarantee, *, relaxed: bool, record_epsilon: float | None, protected: int) -> dict[str, Any]:
+def _unlimited(word_epsilon: float, record_epsilon: float | None) -> bool:
+    """Return whether ε per word is no limit beside the budget: even a record of one word does not reach it."""
+    return record_epsilon is not None and record_epsilon <= word_epsilon
+
+
+def _guarantee(promised: Guarantee, *, relaxed: bool, word_epsilon: float, record_epsilon: float | None, protected: int) -> dict[str, Any]:
     """Return what is promised as data, worded for what was really done."""
     statement = promised.statement
     if protected:
@@ -162,7 +195,8 @@ def _guarantee(promised: Guarantee, *, relaxed: bool, record_epsilon: float | No
     if relaxed:
         statement = "Between texts that agree in everything listed under relaxations: " + statement
     if record_epsilon is not None:
-        statement += f" Here ε is {record_epsilon:g} divided by the number of words drawn for the record."
+        share = f"{record_epsilon:g} divided by the number of words drawn for the record"
+        statement += f" Here ε is {share if _unlimited(word_epsilon, record_epsilon) else f'the smaller of {word_epsilon:g} and {share}'}."
     return {
         "notion": promised.notion,
         "metric": promised.metric,

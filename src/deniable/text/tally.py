@@ -51,6 +51,11 @@ class Tally:
         return max(self.lengths, default=0)
 
     @property
+    def shortest(self) -> int:
+        """The fewest words drawn for one record that has any; 0 if none has."""
+        return min((length for length in self.lengths if length), default=0)
+
+    @property
     def median(self) -> int:
         """The lower median of the words drawn per record."""
         middle = (sum(self.lengths.values()) + 1) // 2

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def privatize(frame: DataFrame, *columns: str, record_id: str | None = None, fresh_noise: bool = False, **settings: Any) -> DataFrame:
     """Return the data frame with every word of the columns replaced; schema and the other columns stay.
 
-    ``settings`` are ``epsilon`` or ``record_epsilon``, ``embedding``, ``mechanism`` (a name) and ``mechanism_options``, ``unknown``,
+    ``settings`` are ``epsilon`` and/or ``record_epsilon``, ``embedding``, ``mechanism`` (a name) and ``mechanism_options``, ``unknown``,
     ``punctuation``, ``case``, ``keep_words``, ``key_file`` and ``consistent``. With a ``key_file``, ``record_id`` is the column that names
     each record and no other (``check_unique``); the same record then gives the same words however often Spark computes it. The executors
     open the key file themselves, under the same path. Without a key, ``fresh_noise=True`` says that this frame will be computed once:

@@ -32,7 +32,7 @@ def _settings(private: Privatizer, layout: Layout) -> dict[str, Any]:
     return {
         **layout.to_dict(),
         "mechanism": receipt.mechanism,
-        "epsilon": None if private.record_epsilon is not None else receipt.guarantee["epsilon"],
+        "epsilon": receipt.ceiling,
         "record_epsilon": private.record_epsilon,
         "parameters": repr(receipt.guarantee["parameters"]),
         "embedding": receipt.embedding["fingerprint"],
