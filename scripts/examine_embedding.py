@@ -19,10 +19,12 @@ import numpy as np
 
 from deniable import Embedding, Multivariate
 from deniable.calibration.choice import Targets, choose
+from deniable.calibration.itself import come_out_themselves
 from deniable.calibration.measure import RayCalibration, calibrate
-from deniable.calibration.protection import protect, stays_itself
+from deniable.calibration.protection import protect
 from deniable.calibration.report.outputs import sample_outputs
 from deniable.calibration.statistics import average_unchanged
+from deniable.calibration.straight import straight_noise
 from deniable.interfaces import Floats, Ids
 from deniable.neighbours import best_neighbours
 
@@ -35,7 +37,6 @@ SUSPECT = 0.3
 BINS = 25
 _SPREAD_WORDS = 2048
 _NAMED = 15
-_LOOKED_AT = 100
 
 
 def main() -> None:
@@ -84,9 +85,9 @@ def _compact(value: Any) -> str:
     return json.dumps(rounded, ensure_ascii=False, separators=(",", ":")).replace('},{"average"', '},\n{"average"')
 
 
-def _spread(ids: Ids, count: int = _SPREAD_WORDS) -> Ids:
-    """Return so many of the words, evenly."""
-    return ids[np.unique(np.linspace(0, len(ids) - 1, min(count, len(ids))).astype(np.int64))]
+def _spread(ids: Ids) -> Ids:
+    """Return some of the words, evenly."""
+    return ids[np.unique(np.linspace(0, len(ids) - 1, min(_SPREAD_WORDS, len(ids))).astype(np.int64))]
 
 
 def _table(summary: dict[str, Any], values: Any, some: RayCalibration) -> list[dict[str, Any]]:
@@ -202,14 +203,14 @@ def _protected(embedding: Embedding, exposed: Ids, epsilon: float, rays: int) ->
         if not len(missed):
             break
         known = np.union1d(known, safe.stands_in(missed))
-    some = _spread(exposed, _LOOKED_AT)  # how often a word comes out of the one that stands in for it is a walk of its own
+    noise = straight_noise(Multivariate(safe, epsilon=epsilon))
+    assert noise is not None  # the paper's mechanism draws on straight rays
     return {
         "words": len(exposed),
         "found_on_the_way": len(known) - len(exposed),
         "largest_unchanged": float(unchanged.max()),
         "fewest_distinct": int(distinct.min()),
-        "looked_at": len(some),
-        "largest_released_as_itself": float(stays_itself(Multivariate(safe, epsilon=epsilon), some, rays=rays).max()),
+        "largest_released_as_itself": float(come_out_themselves(safe, noise, exposed, [epsilon], rays=rays)[epsilon].means.max()),
     }
 
 

@@ -277,8 +277,8 @@ Those that change least:
 
 **Protection mends it.** With `deniable calibrate --max-unchanged 0.5 --min-distinct 300 --epsilon {epsilon} --protect nearest --as NAME`
 these {mended["words"]:,} words go in as their nearest word that is not exposed. Computed again, the largest N_w among them is
-{mended["largest_unchanged"]:.5g} and the fewest distinct words are {mended["fewest_distinct"]:,}; {_looked(mended)}
-comes out as itself more often than in {mended["largest_released_as_itself"]:.1%} of the cases. All other words are as they were. [The guarantee](../guarantee.md) then holds
+{mended["largest_unchanged"]:.5g} and the fewest distinct words are {mended["fewest_distinct"]:,}; none comes out as itself more often than
+in {mended["largest_released_as_itself"]:.1%} of the cases. All other words are as they were. [The guarantee](../guarantee.md) then holds
 with the distance between the words that stand in.
 """
 
@@ -286,10 +286,6 @@ with the distance between the words that stand in.
 def _part(dimension: int) -> str:
     """Return in words the root of 1/n: the size of a coordinate of a random direction."""
     return {50: "seventh", 300: "seventeenth"}[dimension]
-
-
-def _looked(mended: Found) -> str:
-    return "none" if mended["looked_at"] == mended["words"] else f"of {mended['looked_at']:,} that were looked at, none"
 
 
 def _none(count: int) -> str:

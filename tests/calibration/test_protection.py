@@ -10,13 +10,15 @@ from deniable import Embedding, InvalidParameter, Multivariate, Privatizer, SanT
 from deniable.calibration.choice import Targets, choose, evaluate, meets
 from deniable.calibration.export import write_words
 from deniable.calibration.measure import calibrate
-from deniable.calibration.protection import protect, stays_itself
+from deniable.calibration.protection import protect
 from deniable.calibration.report.findings import findings
 from deniable.calibration.report.page import calibration_page
 from deniable.calibration.summary import quote, worst_words
 from deniable.calibration.tabulated import tabulate
 from deniable.embeddings import store
 from deniable.errors import MalformedEmbedding, TargetsNotMet
+from deniable.interfaces import Floats, Ids, Mechanism
+from deniable.mechanisms.probabilities import output_distributions
 from deniable.mechanisms.selected import Selected
 from deniable.randomness import InsecureSeededRandomness
 from strategies import random_embedding
@@ -26,6 +28,12 @@ from strategies import random_embedding
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
     return tmp_path
+
+
+def stays_itself(mechanism: Mechanism, ids: Ids, *, rays: int) -> Floats:
+    """Return how often the words that stand in for these become them, the way ``deniable explain`` finds it."""
+    found = output_distributions(mechanism, ids, draws=rays)
+    return np.array([each.probabilities[each.words == word].sum() for word, each in zip(ids.tolist(), found, strict=True)])
 
 
 def lonely() -> Embedding:

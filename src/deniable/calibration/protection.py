@@ -12,8 +12,7 @@ import numpy as np
 
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
-from deniable.interfaces import Floats, Ids, Mechanism
-from deniable.mechanisms.probabilities import output_distributions
+from deniable.interfaces import Ids
 from deniable.neighbours import best_neighbours
 
 By = Literal["nearest", "unknown"]
@@ -47,12 +46,6 @@ def check_protectable(embedding: Embedding, by: str) -> None:
         raise InvalidParameter("protect", by, "must be nearest or unknown")
     if embedding.protection is not None:
         raise InvalidParameter("embedding", embedding.name, "is protected already; protect the embedding that it was made from")
-
-
-def stays_itself(mechanism: Mechanism, ids: Ids, *, rays: int = 1000) -> Floats:
-    """Return Pr[M(w) = w] of protected words: how often the word that stands in for w becomes w."""
-    found = output_distributions(mechanism, ids, draws=rays)
-    return np.array([each.probabilities[each.words == word].sum() for word, each in zip(ids.tolist(), found, strict=True)])
 
 
 def _nearest_unexposed(embedding: Embedding, exposed: Ids) -> Ids:
