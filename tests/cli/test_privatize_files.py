@@ -96,7 +96,7 @@ def test_a_budget_per_record_is_divided(command: Command) -> None:
         (["--encoding", "klingon"], "is not an encoding"),
         (["--encoding", "undefined"], "cannot be read line by line"),
         (["--delimiter", "ab", "--format", "csv", "--column", "text"], "must be one character"),
-        (["--column", "text"], "plain text has no columns; if it is none, say the format: --format csv"),
+        (["--column", "text"], "plain text has no columns; choose the format csv"),
         ([".", "--column", "text"], "is a folder"),
         (["-o", "out.csv"], "If the input is csv as well, say so: --format csv"),
         (["in.csv", "--column", "txet"], "has 2 columns, none of that name; if the file has no header use --no-header"),
@@ -118,7 +118,8 @@ def test_files_that_cannot_be_opened_are_one_line(command: Command) -> None:
     assert status == 1
     assert err.startswith("deniable: no/out.txt: the folder no is not there")
     status, _, err = command.run(".")
-    assert status == 1
+    assert status == 2
+    assert "is a folder; name a file in it" in err
     assert err.count("\n") == 1
 
 

@@ -45,7 +45,7 @@ def test_a_file_is_read_as_it_is_said_to_be(tmp_path: Path) -> None:
     found = labelled_records(file, label_column="2", text_column="1", **reading)  # type: ignore[arg-type]
     assert list(found) == [("1", "é"), ("2", "the")]
     for left_out, advice in (
-        ("format", "--format"),
+        ("format", "say it: one of"),
         ("delimiter", "numbers from 1"),
         ("header", "--no-header"),
         ("encoding", "--encoding"),

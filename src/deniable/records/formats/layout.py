@@ -83,15 +83,11 @@ def make_layout(
     if format is None:
         format = "text" if source is None else format_of(source)  # noqa: A001
         if format is None:
-            raise InvalidParameter(
-                "format", str(source), f"the file's name does not say the format; say it with --format: one of {', '.join(FORMATS)}"
-            )
+            raise InvalidParameter("format", str(source), f"the file's name does not say the format; say it: one of {', '.join(FORMATS)}")
     if format not in FORMATS:
         raise InvalidParameter("format", format, f"must be one of {', '.join(FORMATS)}")
     if format == "text" and columns:
-        raise InvalidParameter(
-            "columns", list(columns), "plain text has no columns; if it is none, say the format: --format csv, tsv, jsonl or parquet"
-        )
+        raise InvalidParameter("columns", list(columns), "plain text has no columns; choose the format csv, tsv, jsonl or parquet")
     if format == "text" and record_id is not None:
         raise InvalidParameter("record_id", record_id, "plain text has no columns; its records are named by their number in the file")
     if record_id in columns:
