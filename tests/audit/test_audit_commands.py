@@ -91,6 +91,22 @@ def test_authorship_reads_a_file_of_the_user(tiny: Path) -> None:
     assert answer["original"]["value"] == answer["released"][0]["learnt_from_original"]["value"] == 1.0
 
 
+@pytest.mark.parametrize("audit", [["authorship", "--author-column", "2"], ["membership", "--user-column", "2"]])
+def test_how_to_read_the_file_can_be_said(tiny: Path, audit: list[str]) -> None:
+    pytest.importorskip("sklearn")
+    pytest.importorskip("torch")
+    file = tiny / "a.data"
+    file.write_bytes("the é;one\n".encode("latin-1"))
+    reading = ["--format", "csv", "--delimiter", ";", "--no-header", "--encoding", "latin-1"]
+    result = run.invoke(app, ["audit", *audit, str(file), "-e", "1", "--embedding", "tiny", "-q", *reading, "--column", "1"])
+    assert isinstance(result.exception, UnusableAuditData), "read, and found to be too little"
+    for left_out in (slice(0, 2), slice(2, 4), slice(4, 5), slice(5, 7)):
+        less = list(reading)
+        del less[left_out]
+        result = run.invoke(app, ["audit", *audit, str(file), "-e", "1", "--embedding", "tiny", "-q", *less, "--column", "1"])
+        assert isinstance(result.exception, InvalidParameter | RecordError)
+
+
 def test_membership_reads_a_file_of_the_user(tiny: Path) -> None:
     pytest.importorskip("sklearn")
     torch = pytest.importorskip("torch")

@@ -119,7 +119,9 @@ def test_a_budget_per_record_goes_with_the_most_that_a_word_gets(command: Comman
         (["--encoding", "klingon"], "is not an encoding"),
         (["--encoding", "undefined"], "cannot be read line by line"),
         (["--delimiter", "ab", "--format", "csv", "--column", "text"], "must be one character"),
-        (["--column", "text"], "plain text has no columns"),
+        (["--column", "text"], "plain text has no columns; choose the format csv"),
+        ([".", "--column", "text"], "is a folder"),
+        (["-o", "out.csv"], "If the input is csv as well, say so: --format csv"),
         (["in.csv", "--column", "txet"], "has 2 columns, none of that name; if the file has no header use --no-header"),
         (["in.csv", "-o", "out.csv", "--resume", "--insecure-seed", "1"], "excludes --insecure-seed"),
     ],
@@ -139,7 +141,8 @@ def test_files_that_cannot_be_opened_are_one_line(command: Command) -> None:
     assert status == 1
     assert err.startswith("deniable: no/out.txt: the folder no is not there")
     status, _, err = command.run(".")
-    assert status == 1
+    assert status == 2
+    assert "is a folder; name a file in it" in err
     assert err.count("\n") == 1
 
 
@@ -246,6 +249,13 @@ def test_an_output_whose_name_speaks_of_another_format_is_refused(command: Comma
     assert "formats are not converted" in err
     assert not (command.folder / "out.jsonl").exists()
     assert command.run("in.csv", "--column", "text", "-o", "out.txt", "-q")[0] == 0
+
+
+def test_a_place_that_takes_no_file_is_named_as_the_user_did(command: Command) -> None:
+    status, _, err = command.run("-o", "/proc/x.txt", data=b"fox\n")
+    assert status == 1
+    assert "deniable: /proc/x.txt: cannot be written there" in err
+    assert "journal" not in err
 
 
 def test_resuming_a_finished_output_with_other_settings_is_refused(command: Command) -> None:

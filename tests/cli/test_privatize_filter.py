@@ -67,6 +67,17 @@ def test_a_slow_producer_of_csv_and_json_gets_each_record_back_at_once(command: 
             process.stdin.close()
 
 
+def test_json_that_pauses_before_the_first_record_with_the_key_is_not_refused(command: Command) -> None:
+    with command.start("--format", "jsonl", "--column", "text") as process:
+        assert process.stdin is not None
+        process.stdin.write(b'{"id": 1}\n')
+        process.stdin.flush()
+        time.sleep(2)  # longer than the command takes to read it
+        assert process.poll() is None
+        out, _ = process.communicate(b'{"id": 2, "text": "fox"}\n', timeout=60)
+        assert (process.returncode, out) == (0, b'{"id":1}\n{"id":2,"text":"fox"}\n')
+
+
 def test_many_lines_go_through_in_order(command: Command) -> None:
     data = b"".join(b"word%d the\n" % (i % 100) for i in range(20_000))
     assert command.run(data=data) == (0, data, "")

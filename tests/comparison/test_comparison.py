@@ -159,6 +159,15 @@ def test_the_command_prints_saves_and_draws(place: Path) -> None:
     assert (place / "f" / "comparison.png").exists()
 
 
+def test_how_to_read_the_file_can_be_said(place: Path) -> None:
+    rows = [json.loads(line) for line in (place / "data.jsonl").read_text().splitlines()]
+    (place / "data.jsonl").write_bytes("".join(f"{row['text']} é;{row['label']}\n" for row in rows).encode("latin-1"))
+    reading = ["--format", "csv", "--delimiter", ";", "--no-header", "--encoding", "latin-1", "--column", "1", "--label", "2"]
+    result = compare(place, "-m", "randomized-response", "--json", *reading)
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["texts"]["learn"] == 40
+
+
 def test_json_is_all_that_is_printed(place: Path) -> None:
     result = compare(place, "-m", "randomized-response", "--json")
     assert result.exit_code == 0, result.output

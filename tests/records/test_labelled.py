@@ -8,9 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from deniable.errors import InvalidParameter
+from deniable.errors import DeniableError, InvalidParameter
 from deniable.records.labelled import labelled_records
 
+DEFAULTS = {"format": None, "delimiter": None, "header": True, "encoding": "utf-8"}
 ROWS = [("1", "one two"), ("", "no label"), ("2", "")]
 
 
@@ -35,6 +36,22 @@ def test_every_format_gives_the_same(ending: str, tmp_path: Path) -> None:
 def test_a_text_column_that_is_not_there_is_refused(ending: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidParameter, match="body"):
         list(labelled_records(written(tmp_path, ending), label_column="y", text_column="body"))
+
+
+def test_a_file_is_read_as_it_is_said_to_be(tmp_path: Path) -> None:
+    file = tmp_path / "a.data"
+    file.write_bytes("é;1\nthe;2\n".encode("latin-1"))
+    reading = {"format": "csv", "delimiter": ";", "header": False, "encoding": "latin-1"}
+    found = labelled_records(file, label_column="2", text_column="1", **reading)  # type: ignore[arg-type]
+    assert list(found) == [("1", "é"), ("2", "the")]
+    for left_out, advice in (
+        ("format", "say it: one of"),
+        ("delimiter", "numbers from 1"),
+        ("header", "--no-header"),
+        ("encoding", "--encoding"),
+    ):
+        with pytest.raises(DeniableError, match=advice):
+            list(labelled_records(file, label_column="2", text_column="1", **{**reading, left_out: DEFAULTS[left_out]}))  # type: ignore[arg-type]
 
 
 def test_columns_that_hold_no_labels_are_refused(tmp_path: Path) -> None:

@@ -45,6 +45,79 @@ def test_words_are_found_as_people_type_them(text: str, words: list[str], embedd
     assert Tokeniser(embedding.index).words(normalise(text).lower()) == words
 
 
+PIECES = {"ssn", "tel", "born", "555", "12", "04", "123", "1987", "anna", "smith", "news", "example", "com", "de", "x", "see", "localhost"}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("ssn:555-12-3456", ["ssn", "555-12-3456"]),
+        ("tel:555-12-3456.", ["tel", "555-12-3456"]),
+        ("ssn=555.12.3456", ["ssn", "555.12.3456"]),
+        ("ssn_555_12_3456", ["ssn", "555_12_3456"]),
+        ("born:12/04/1987", ["born", "12/04/1987"]),
+        ("12:04pm", ["12:04pm"]),
+        ("(555)123-4567", ["555)123-4567"]),
+        ("tel:(555)123-4567", ["tel", "555)123-4567"]),
+        ("555–12—3456 555−12", ["555–12—3456", "555−12"]),
+        ("555\u200b12", ["555\u200b12"]),
+        ("ssn:555--(12).-[3456]", ["ssn", "555--(12).-[3456"]),
+        ("ssn:٥٥٥-١٢-٣٤٥٦", ["ssn", "٥٥٥-١٢-٣٤٥٦"]),
+        ("ssn:５５５-１２-３４５６", ["ssn", "555-12-3456"]),
+        ("ssn:5\ufe0f\u20e3-1\ufe0f\u20e3", ["ssn", "5\ufe0f\u20e3-1\ufe0f\u20e3"]),
+        ("de89-3704-0044-12", ["de89-3704-0044-12"]),
+        ("ip:192.168.0.1", ["ip", "192.168.0.1"]),
+    ],
+)
+def test_a_number_is_never_cut_where_marks_join_its_digits(text: str, words: list[str]) -> None:
+    assert Tokeniser(PIECES).words(normalise(text)) == words
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "anna+news@example.com",
+        "anna.smith@example.com",
+        *(f"anna{mark}smith@example.com" for mark in "!#$%&'*+/=?^_`{|}~-."),
+        "anna-@example.com",
+        "mailto:anna@example.com?subject=anna",
+        "example.com",
+        "anna-smith.com",
+        "example.com/anna",
+        "see:example.com/~anna/smith",
+        "example.de/anna",
+        "example.de:555/anna",
+        "example.de?x=anna",
+        "example.de#anna",
+        "Example.De/Anna",
+        "ftp://example.com/anna",
+        "x://anna",
+        "see:http://localhost/(anna)?x=smith",
+        "WWW.anna-smith.de",
+        "see:www.anna-smith.de",
+    ],
+)
+def test_an_address_is_one_word(address: str) -> None:
+    address = normalise(address)
+    assert Tokeniser(PIECES).words(f"see {address}\t{address} <{address}>") == ["see", address, address, address]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("(555) 123-4567", ["555", "123-4567"]),
+        ("anna-smith.de", ["anna", "smith", "de"]),
+        ("12-anna-04", ["12", "anna", "04"]),
+        ("anna/smith", ["anna", "smith"]),
+        ("anna.x?see", ["anna", "x", "see"]),
+        ("anna!see(x)", ["anna", "see", "x"]),
+        ("x://", ["x"]),
+    ],
+)
+def test_what_the_documentation_says_is_cut_still(text: str, words: list[str]) -> None:
+    assert Tokeniser(PIECES).words(text) == words
+
+
 def test_without_a_vocabulary_compounds_split_and_clitics_stay() -> None:
     assert words_of("The E-mail didn’t come at 5 o'clock") == ["the", "e", "mail", "did", "n't", "come", "at", "5", "o", "clock"]
 
@@ -76,6 +149,19 @@ def test_every_word_holds_a_letter_or_a_digit(text: str) -> None:
         "@" * 300_000,
         "a@" * 200_000,
         "www." * 200_000,
+        "a+" * 60_000,
+        "ssn:" + "5-" * 60_000,
+        "ssn:5" + "." * 60_000 + "a",
+        "ssn:" + "5\u0301-" * 60_000,
+        "a5)(" * 60_000,
+        "5--a" * 60_000,
+        "a.bb" * 60_000,
+        "a.bb?" * 60_000,
+        "a.bb?" + "x" * 60_000,
+        "a:" * 60_000,
+        "a:// " * 60_000,
+        "a" + "-" * 60_000,
+        "a--" * 60_000,
     ],
     ids=[
         "letters",
@@ -90,6 +176,19 @@ def test_every_word_holds_a_letter_or_a_digit(text: str) -> None:
         "ats",
         "addresses",
         "webs",
+        "sums",
+        "digits",
+        "stops-after-a-digit",
+        "digits-with-marks",
+        "brackets-after-digits",
+        "hyphens-after-digits",
+        "hosts",
+        "hosts-asked",
+        "long-query",
+        "colons",
+        "schemes",
+        "hyphens-after-a-letter",
+        "dashes",
     ],
 )
 def test_a_megabyte_without_a_space_takes_no_quadratic_time(text: str) -> None:

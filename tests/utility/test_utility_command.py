@@ -52,6 +52,14 @@ def test_json_holds_every_point_and_writes_nothing(installed: Embedding) -> None
     assert all(len(point["scores"]["accuracy"]["runs"]) == 2 for point in answer["points"])
 
 
+def test_how_to_read_the_file_can_be_said(installed: Embedding) -> None:
+    Path("a.data").write_bytes("".join(f"{label};{text} café\n" for label, text in made_rows(40)).encode("latin-1"))
+    reading = ["--format", "csv", "--delimiter", ";", "--no-header", "--encoding", "latin-1", "--column", "2", "--label", "1"]
+    result = run.invoke(app, ["utility", "a.data", *reading, "--embedding", "two-kinds", "--runs", "1", "-e", "5", "--json", "-q"])
+    assert result.exit_code == 0, result.output
+    assert (json.loads(result.stdout)["texts"], json.loads(result.stdout)["classes"]) == (40, 2)
+
+
 def test_a_text_that_teaches_nothing_gets_a_warning(installed: Embedding) -> None:
     rows = [(label, "good1") for label, _ in made_rows(60)]
     csv_of(rows, Path("same.csv"))

@@ -30,7 +30,16 @@ class LabelledTexts:
         return Counter(self.people)
 
 
-def read_labelled(path: Path, *, person_column: str, text_column: str, format: str | None = None) -> LabelledTexts:  # noqa: A002
+def read_labelled(
+    path: Path,
+    *,
+    person_column: str,
+    text_column: str,
+    format: str | None = None,  # noqa: A002
+    delimiter: str | None = None,
+    header: bool = True,
+    encoding: str = "utf-8",
+) -> LabelledTexts:
     """Return the texts of a CSV, TSV, JSON Lines or Parquet file that hold something, each with its person.
 
     :raises InvalidParameter: if a column is not there.
@@ -38,7 +47,15 @@ def read_labelled(path: Path, *, person_column: str, text_column: str, format: s
     :raises UnusableAuditData: if no text is left.
     """
     people, texts, records = [], [], 0
-    for person, text in labelled_records(path, label_column=person_column, text_column=text_column, format=format):
+    for person, text in labelled_records(
+        path,
+        label_column=person_column,
+        text_column=text_column,
+        format=format,
+        delimiter=delimiter,
+        header=header,
+        encoding=encoding,
+    ):
         records += 1
         if person and text.strip():
             people.append(person)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from deniable.cli.options import Delimiter, Encoding, Format, Header
+
 if TYPE_CHECKING:
     from deniable.comparison.experiment import Comparison, Contender, Plan
     from deniable.comparison.material import Texts
@@ -20,8 +22,12 @@ _TARGETS = ["average=0.1", "average=0.3", "worst=0.5", "adversary=0.2", "adversa
 
 def compare(
     data: Annotated[Path, typer.Argument(help="CSV, TSV, JSON Lines or Parquet with one labelled text a record; may be compressed.")],
-    text: Annotated[str, typer.Option("--text", help="The column that holds the text.")] = "text",
+    text: Annotated[str, typer.Option("--text", "--column", "-c", help="The column that holds the text.")] = "text",
     label: Annotated[str, typer.Option("--label", help="The column that holds the label of the task.")] = "label",
+    format_: Format = None,
+    delimiter: Delimiter = None,
+    header: Header = True,
+    encoding: Encoding = "utf-8",
     mechanism: Annotated[
         list[str] | None,
         typer.Option("--mechanism", "-m", metavar="NAME[:OPTION=VALUE,…]", help="A mechanism to compare. May be repeated; all by default."),
@@ -72,7 +78,10 @@ def compare(
     )
     opened = Embedding.open(embedding)
     taking_part, left_out = ([contender(m, opened) for m in mechanism], {}) if mechanism else all_contenders(opened)
-    parts = split(read_labelled(data, person_column=label, text_column=text), train=train, test=test, seed=seed)
+    texts = read_labelled(
+        data, person_column=label, text_column=text, format=format_, delimiter=delimiter, header=header, encoding=encoding
+    )
+    parts = split(texts, train=train, test=test, seed=seed)
     learn, tested = (as_texts(part, opened, longest=longest) for part in parts)
     if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)

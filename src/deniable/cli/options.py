@@ -20,6 +20,7 @@ Quantile = Annotated[
     float, typer.Option(help="With --max-unchanged: the share of the words that must; 1 asks it of the most isolated too.")
 ]
 Columns = Annotated[list[str] | None, typer.Option("--column", "-c", help="A column that holds private text. May be repeated.")]
+Format = Annotated[str | None, typer.Option("--format", metavar="text|csv|tsv|jsonl|parquet", help="If not as the name says.")]
 Delimiter = Annotated[str | None, typer.Option(help="What separates the cells of CSV, such as ';' or tab.")]
 Header = Annotated[bool, typer.Option("--header/--no-header", help="Without a header, columns are numbers from 1.")]
 Encoding = Annotated[str, typer.Option(help="The encoding of the input. Output is UTF-8 always.")]

@@ -12,6 +12,7 @@ import typer
 from deniable.cli.audit.options import DataFile, EmbeddingName, Quiet
 from deniable.cli.mechanism import Name as MechanismName
 from deniable.cli.mechanism import Options as MechanismOptions
+from deniable.cli.options import Delimiter, Encoding, Format, Header
 
 if TYPE_CHECKING:
     from deniable.embeddings.embedding import Embedding
@@ -28,9 +29,13 @@ class Model(StrEnum):
 
 def utility(
     data: DataFile,
-    text: Annotated[str, typer.Option(help="The column that holds the text.")],
+    text: Annotated[str, typer.Option("--text", "--column", "-c", help="The column that holds the text.")],
     label: Annotated[str, typer.Option(help="The column that holds the class: text or whole numbers.")],
     epsilon: Annotated[list[float] | None, typer.Option("--epsilon", "-e", help="A value of ε. May be repeated.")] = None,
+    format_: Format = None,
+    delimiter: Delimiter = None,
+    header: Header = True,
+    encoding: Encoding = "utf-8",
     embedding: EmbeddingName = "default",
     mechanism: MechanismName = "multivariate",
     mechanism_options: MechanismOptions = None,
@@ -73,7 +78,9 @@ def utility(
         check_place(report)
     if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)
-    classified = read_classified(data, text_column=text, label_column=label, most=texts)
+    classified = read_classified(
+        data, text_column=text, label_column=label, most=texts, format=format_, delimiter=delimiter, header=header, encoding=encoding
+    )
     space = Embedding.open(embedding)
     learner = _learner(model, space, device)
     average = AverageUnchanged(space, selected)

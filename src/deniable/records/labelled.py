@@ -20,19 +20,24 @@ def labelled_records(
     label_column: str,
     text_column: str,
     format: str | None = None,  # noqa: A002
+    delimiter: str | None = None,
+    header: bool = True,
+    encoding: str = "utf-8",
 ) -> Iterator[tuple[str, str]]:
     """Yield label and text of the records of a CSV, TSV, JSON Lines or Parquet file; what is missing is empty.
 
-    A label is text or a whole number.
+    A label is text or a whole number. ``format``, ``delimiter``, ``header`` and ``encoding`` are as for ``privatize_file``.
 
     :raises InvalidParameter: if a column is not there or cannot be what it should be.
     :raises RecordError: if the file cannot be read.
     """
     if label_column == text_column:
         raise InvalidParameter("label", label_column, "is the column of texts as well; name another one")
-    layout = make_layout(path, format=format, columns=(text_column,), delimiter=None, header=True, encoding="utf-8")
+    layout = make_layout(path, format=format, columns=(text_column,), delimiter=delimiter, header=header, encoding=encoding)
     if layout.format == "text":
-        raise InvalidParameter("format", layout.format, "has no columns; give CSV, TSV, JSON Lines or Parquet")
+        raise InvalidParameter(
+            "format", layout.format, "has no columns; give CSV, TSV, JSON Lines or Parquet, or say with --format that it is"
+        )
     with open_source(path) as source:
         try:
             reader = open_reader(source, layout, _Labels(source.name, column=label_column))

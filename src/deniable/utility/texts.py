@@ -31,14 +31,34 @@ class ClassifiedTexts:
         return int(self.labels.max()) + 1
 
 
-def read_classified(path: Path, *, text_column: str, label_column: str, most: int | None = None) -> ClassifiedTexts:
+def read_classified(
+    path: Path,
+    *,
+    text_column: str,
+    label_column: str,
+    most: int | None = None,
+    format: str | None = None,  # noqa: A002
+    delimiter: str | None = None,
+    header: bool = True,
+    encoding: str = "utf-8",
+) -> ClassifiedTexts:
     """Return the texts of a file; at most ``most`` of them, drawn at random.
 
     :raises InvalidParameter: if a column is not there.
     :raises RecordError: if the file cannot be read.
     :raises TaskDataError: if nothing can be learnt from it: too few texts, one class, or classes with hardly a text.
     """
-    records = list(labelled_records(path, label_column=label_column, text_column=text_column))
+    records = list(
+        labelled_records(
+            path,
+            label_column=label_column,
+            text_column=text_column,
+            format=format,
+            delimiter=delimiter,
+            header=header,
+            encoding=encoding,
+        )
+    )
     usable = [(label, text) for label, text in records if label.strip() and text.strip()]
     left_out = len(records) - len(usable)
     if not any(label.strip() for label, _ in records):

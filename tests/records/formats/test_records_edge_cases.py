@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import codecs
 import contextlib
 import csv
 import encodings.aliases
@@ -175,6 +176,44 @@ def test_an_unknown_column_is_refused_and_only_a_schema_is_quoted(private: Priva
         privatize_file(private, source, tmp_path / f"out-{name}")
     assert ("secret" in str(raised.value)) == (name == "in.parquet")
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "advice"),
+    [
+        ("in.csv", "secret;t;stars", "is the delimiter another one? --delimiter ';'"),
+        ("in.csv", "secret\tt", "is the delimiter another one? --delimiter tab"),
+        ("in.csv", "secret|t", "is the delimiter another one? --delimiter '|'"),
+        ("in.csv", "secret;t,a;stars", "is the delimiter another one? --delimiter ';'"),
+        ("in.tsv", "secret,t", "is the delimiter another one? --delimiter ','"),
+        ("in.csv", "secret", "say it, such as --delimiter ';'; if the file has no header use --no-header"),
+        ("in.csv", "secret;tt,a", "none of that name; if the file has no header use --no-header"),
+    ],
+)
+def test_a_wrong_delimiter_gets_the_right_advice(private: Privatizer, tmp_path: Path, name: str, header: str, advice: str) -> None:
+    with pytest.raises(InvalidParameter) as raised:
+        release(private, tmp_path, name, f"{header}\n".encode(), columns=["t"])
+    assert advice in str(raised.value)
+    assert "secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("mark", "encoding"),
+    [(codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32")],
+)
+def test_a_byte_order_mark_says_the_encoding(private: Privatizer, tmp_path: Path, mark: bytes, encoding: str) -> None:
+    order = "le" if mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF32_LE) else "be"
+    data = mark + "id\tt\n1\tfox\n".encode(f"{encoding}-{order}")
+    with pytest.raises(RecordError) as raised:
+        release(private, tmp_path, "in.csv", data, columns=["t"])
+    assert f"line 1: not valid UTF-8; say the encoding of the file with --encoding, which is {encoding}" in str(raised.value)
+    assert release(private, tmp_path, "in.csv", data, columns=["t"], encoding=encoding, delimiter="tab").endswith(b"1\tfox\n")
+
+
+def test_a_folder_is_called_a_folder(private: Privatizer, tmp_path: Path) -> None:
+    for columns in ([], ["t"]):
+        with pytest.raises(InvalidParameter, match="is a folder; name a file in it"):
+            privatize_file(private, tmp_path, tmp_path / "out.csv", columns=columns)
 
 
 def test_a_column_number_that_is_not_there_is_refused(private: Privatizer, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import typer
 from deniable.cli.audit.options import AsJson, DataFile, EmbeddingName, Epsilons, PageFile, Quiet, Save, Seed, TextColumn
 from deniable.cli.mechanism import Name as MechanismName
 from deniable.cli.mechanism import Options as MechanismOptions
+from deniable.cli.options import Delimiter, Encoding, Format, Header
 
 
 def authorship(
@@ -16,6 +17,10 @@ def authorship(
     epsilon: Epsilons,
     author_column: Annotated[str, typer.Option(help="The column that says who wrote the text.")] = "author",
     text_column: TextColumn = "text",
+    format_: Format = None,
+    delimiter: Delimiter = None,
+    header: Header = True,
+    encoding: Encoding = "utf-8",
     embedding: EmbeddingName = "default",
     mechanism: MechanismName = "multivariate",
     mechanism_options: MechanismOptions = None,
@@ -46,9 +51,10 @@ def authorship(
     opened = Embedding.open(embedding)
     make = maker(mechanism, mechanism_options, opened)
     values = sorted(validated_epsilon(e) for e in epsilon)
-    split = split_by_author(
-        read_labelled(data, person_column=author_column, text_column=text_column), authors=authors, fewest=min_texts, seed=seed
+    written = read_labelled(
+        data, person_column=author_column, text_column=text_column, format=format_, delimiter=delimiter, header=header, encoding=encoding
     )
+    split = split_by_author(written, authors=authors, fewest=min_texts, seed=seed)
     tokeniser = Tokeniser(opened.index, cased=opened.cased)
 
     def plain(texts: list[str]) -> list[str]:

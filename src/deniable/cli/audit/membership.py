@@ -9,6 +9,7 @@ import typer
 from deniable.cli.audit.options import AsJson, DataFile, EmbeddingName, Epsilons, PageFile, Quiet, Save, Seed, TextColumn
 from deniable.cli.mechanism import Name as MechanismName
 from deniable.cli.mechanism import Options as MechanismOptions
+from deniable.cli.options import Delimiter, Encoding, Format, Header
 
 
 def membership(
@@ -16,6 +17,10 @@ def membership(
     epsilon: Epsilons,
     user_column: Annotated[str, typer.Option(help="The column that says who wrote the text.")] = "user",
     text_column: TextColumn = "text",
+    format_: Format = None,
+    delimiter: Delimiter = None,
+    header: Header = True,
+    encoding: Encoding = "utf-8",
     embedding: EmbeddingName = "default",
     mechanism: MechanismName = "multivariate",
     mechanism_options: MechanismOptions = None,
@@ -51,7 +56,9 @@ def membership(
     opened = Embedding.open(embedding)
     make = maker(mechanism, mechanism_options, opened)
     mechanisms = {f"ε = {value:g}": make(opened, value) for value in sorted(validated_epsilon(e) for e in epsilon)}
-    texts = read_labelled(data, person_column=user_column, text_column=text_column)
+    texts = read_labelled(
+        data, person_column=user_column, text_column=text_column, format=format_, delimiter=delimiter, header=header, encoding=encoding
+    )
     found = list(chosen_users(texts, opened, fewest=min_texts, most=max_texts, seed=seed).values())
     plan = make_plan(len(found), in_each=users, targets=targets, shadows=shadows, seed=seed, source=str(data))
     model = replace(LanguageModelSettings(), epochs=validated_count(epochs, "epochs"))

@@ -21,7 +21,7 @@ PageFile = Annotated[Path | None, typer.Option("--report", help="Where to write 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
 DataFile = Annotated[Path, typer.Argument(help="CSV, TSV, JSON Lines or Parquet with one text a record; may be compressed.")]
-TextColumn = Annotated[str, typer.Option(help="The column that holds the text.")]
+TextColumn = Annotated[str, typer.Option("--text-column", "--column", "-c", help="The column that holds the text.")]
 
 
 def maker(name: str, options: list[str] | None, own: Embedding) -> Callable[[Embedding, float], Mechanism]:

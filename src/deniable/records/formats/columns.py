@@ -12,6 +12,7 @@ from deniable.errors import InvalidParameter
 TO_SEE_THE_NAMES = "to see the names: head -1 FILE"
 
 _NAMES_SHOWN = 50
+_OTHER_DELIMITERS = {";": "';'", "\t": "tab", "|": "'|'", ",": "','"}
 
 
 def find_columns(wanted: Sequence[str], names: Sequence[str], source: str, *, there: str, advice: str) -> list[int]:
@@ -36,8 +37,17 @@ def find_header_columns(wanted: Sequence[str], header: Sequence[str], source: st
 
     :raises InvalidParameter: if none is wanted, or one is not there or is there twice.
     """
-    advice = f"if the file has no header use --no-header; {TO_SEE_THE_NAMES}"
-    return find_columns(wanted, header, source, there=counted(len(header), "column"), advice=advice)
+    return find_columns(wanted, header, source, there=counted(len(header), "column"), advice=_advice(wanted, header))
+
+
+def _advice(wanted: Sequence[str], header: Sequence[str]) -> str:
+    """Say what to do when a column is not found: if another delimiter would find one, or there is but one cell, say that."""
+    missing = set(wanted).difference(header)
+    for delimiter, option in _OTHER_DELIMITERS.items():
+        if any(not missing.isdisjoint(part.strip(' "') for part in cell.split(delimiter)) for cell in header if delimiter in cell):
+            return f"is the delimiter another one? --delimiter {option}"
+    other = "is the delimiter another one? say it, such as --delimiter ';'; " if len(header) == 1 else ""
+    return f"{other}if the file has no header use --no-header; {TO_SEE_THE_NAMES}"
 
 
 def find_numbered_columns(wanted: Sequence[str], width: int, source: str) -> list[int]:

@@ -50,6 +50,7 @@ class JsonLinesReader(LineReader):
             a named key.
         :raises InvalidParameter: if the first records never have a named key: a misspelt name must not release anything.
         """
+        # Held also while a slow producer pauses: whether a file is refused must not depend on when its records arrive.
         held: list[Row] = []
         line = weight = 0
         for line, text in enumerate(self._lines, 1):
@@ -59,7 +60,7 @@ class JsonLinesReader(LineReader):
                 continue
             held.append(row)
             weight += row.weight
-            if self._unseen and (line >= _RECORDS_TO_SEE_A_COLUMN_IN or weight >= LONGEST_RECORD or self._lines.idle()):
+            if self._unseen and (line >= _RECORDS_TO_SEE_A_COLUMN_IN or weight >= LONGEST_RECORD):
                 self._refuse_unseen(line)
             if not self._unseen:
                 yield from held

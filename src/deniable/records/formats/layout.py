@@ -78,6 +78,8 @@ def make_layout(
 
     :raises InvalidParameter: if the format cannot be told or a setting does not fit it.
     """
+    if source is not None and source.is_dir():
+        raise InvalidParameter("file", str(source), "is a folder; name a file in it, or see `deniable watch` and `--engine spark`")
     if format is None:
         format = "text" if source is None else format_of(source)  # noqa: A001
         if format is None:

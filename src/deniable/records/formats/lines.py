@@ -14,6 +14,12 @@ LONGEST_RECORD = 16 * 2**20
 """Characters that one record may have: a record is held in memory as a whole, several times over."""
 
 _BYTE_ORDER_MARK = "\ufeff"
+_MARKED_ENCODINGS = {  # the longer marks first: that of UTF-32 begins like that of UTF-16
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 
 
 class Lines:
@@ -76,7 +82,7 @@ class Lines:
         decoder = codecs.getincrementaldecoder(self._encoding)(errors="strict")
         start = True
         for chunk in chunks:
-            text = self._decode(decoder, chunk)
+            text = self._decode(decoder, chunk, first=start)
             if start and text:
                 start = False
                 if text.startswith(_BYTE_ORDER_MARK):
@@ -88,13 +94,22 @@ class Lines:
         if text := self._decode(decoder, b"", final=True):
             yield text
 
-    def _decode(self, decoder: codecs.IncrementalDecoder, chunk: bytes, *, final: bool = False) -> str:
+    def _decode(self, decoder: codecs.IncrementalDecoder, chunk: bytes, *, first: bool = False, final: bool = False) -> str:
         try:
             return decoder.decode(chunk, final)
         except UnicodeDecodeError as error:
             good = error.object[: error.start].decode(self._encoding, "replace")
-            problem = f"not valid {self._encoding.upper()}; say the encoding of the file with --encoding, such as latin-1"
+            advice = _encoding_of(error.object) if first else "such as latin-1"
+            problem = f"not valid {self._encoding.upper()}; say the encoding of the file with --encoding, {advice}"
             raise RecordError(self.name, problem, line=self._line_feeds + good.count("\n") + 1) from None
         except UnicodeError:  # UTF-16 and UTF-32 without the mark that tells the order of their bytes
             problem = f"no byte order mark, so it is not {self._encoding}; say the order with --encoding, such as utf-16-le or utf-16-be"
             raise RecordError(self.name, problem, line=1) from None
+
+
+def _encoding_of(start: bytes) -> str:
+    """Return what to say of the encoding, from the bytes that a file begins with."""
+    for mark, encoding in _MARKED_ENCODINGS.items():
+        if start.startswith(mark):
+            return f"which is {encoding} by its first bytes"
+    return "such as latin-1"

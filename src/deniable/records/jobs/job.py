@@ -59,7 +59,10 @@ class Job:
         if resume and "insecure_seed" in self._private.receipt().randomness:
             raise InvalidParameter("resume", True, "with a seed the noise of the earlier run would be repeated; start over with --force")
         reader = open_reader(self._source, self._layout, naming_for(self._private, self._source, self._layout))
-        journal = Journal(self.journal_path)
+        try:
+            journal = Journal(self.journal_path)
+        except OSError as error:
+            raise RecordError(self.target, f"cannot be written there: {error.strerror or error}") from error
         try:
             partial = self._open(journal, resume=resume, force=force)
             if partial is None and journal.job is None:

@@ -30,7 +30,10 @@ def check_target(target: Path, layout: Layout) -> Path:
         raise RecordError(target, "is not a regular file; without -o the output goes to standard output")
     meant = format_of(target)
     if meant is not None and not _fits(meant, layout.format):
-        raise InvalidParameter("output", str(target), f"its name says {meant} and the input is {layout.format}; formats are not converted")
+        problem = f"its name says {meant} and the input is {layout.format}; formats are not converted"
+        if layout.format == "text":  # what is taken for granted of standard input and of a name without an ending
+            problem += f". If the input is {meant} as well, say so: --format {meant}"
+        raise InvalidParameter("output", str(target), problem)
     if layout.format == "parquet" and compression_for(target):
         raise InvalidParameter("output", str(target), "Parquet is compressed inside; leave the compression ending off")
     return target
