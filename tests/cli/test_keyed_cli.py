@@ -144,6 +144,7 @@ def test_watch_releases_a_file_once_what_was_in_the_way_is_gone_and_quiet_hides_
     wait_for(outbox / "a.txt", process)
     os.kill(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=60)
-    lines = [line.split(" ", 2)[2] for line in said.decode().splitlines()]
+    warned, *lines = (line.split(" ", 2)[2] for line in said.decode().splitlines())
+    assert "released as they are" in warned
     assert [line.split(":")[0] for line in lines] == ["failed a.txt", "stopped; what was begun is continued by the same command"]
     assert "move it away" in lines[0]
