@@ -2,13 +2,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from deniable import Embedding, InvalidParameter, Multivariate
+from deniable import Embedding, InvalidParameter, Multivariate, Privatizer, SanTextPlus
 from deniable.cli.app import app
 from deniable.cli.building import privatizer_for
 from deniable.cli.calibrated import calibrated_epsilon
+from deniable.cli.hardly_changed import warn_if_hardly_anything_changes
 
 
 def built(said: list[str], **settings: Any) -> Any:
@@ -65,6 +67,13 @@ def test_an_epsilon_that_all_words_force_is_not_blamed_on_a_few(max_unchanged: f
     said: list[str] = []
     calibrated_epsilon(Multivariate(Embedding.open(), epsilon=1), max_unchanged, quantile, say=said.append)
     assert len(said) == 1
+
+
+def test_a_mechanism_that_keeps_words_at_every_epsilon_is_warned_about_in_records_of_any_length(capsys: pytest.CaptureFixture[str]) -> None:
+    far = Embedding([f"w{i}" for i in range(20)], 9.0 * np.eye(20), name="far")
+    keeps = SanTextPlus(far, epsilon=5.0, sensitive=["w0"], p=0.05)
+    warn_if_hardly_anything_changes(Privatizer(keeps, record_epsilon=5.0))
+    assert capsys.readouterr().err.startswith("deniable: warning: whatever the budget, most words of far are released as they are")
 
 
 @pytest.mark.parametrize(

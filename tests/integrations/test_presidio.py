@@ -50,7 +50,9 @@ def test_the_whole_text_can_be_perturbed(name: str) -> None:
     assert "," not in released
 
 
-@pytest.mark.parametrize("settings", [{}, {"epsilon": 0}, {"epsilon": 6, "epsilom": 6}, {"epsilon": 6, "unknown": "keep"}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"epsilon": 0}, {"epsilon": 6, "epsilom": 6}, {"epsilon": 6, "unknown": "keep"}, {"record_epsilon": 6}]
+)
 def test_wrong_settings_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(InvalidParameter):
         anonymize(TEXT, [result("Maria Lopez")], **settings)

@@ -133,6 +133,11 @@ def test_consistent_replacement_holds_for_a_user_and_is_named_in_the_receipt() -
     assert not private(Keyed(KEY)).receipt().relaxations
 
 
+def test_a_budget_per_record_would_draw_a_users_word_once_for_each_length_and_is_refused() -> None:
+    with pytest.raises(InvalidParameter, match="drawn more than once"):
+        private(Keyed(KEY, consistent=True), record_epsilon=3.0)
+
+
 def test_ids_are_asked_for_with_a_key_and_refused_without_one() -> None:
     with pytest.raises(InvalidParameter, match="needs an id for each text"):
         private(Keyed(KEY))("w1")

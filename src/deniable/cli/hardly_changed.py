@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 TOO_MANY = 0.75
 """If more than this share of the words stays, a release hardly changes anything."""
 
+_ANY_LENGTH = 1 << 16
+
 
 def warn_if_hardly_anything_changes(private: Privatizer) -> None:
     """Say on standard error if so much may be spent on a word that most words would be released as they are.
@@ -21,7 +23,14 @@ def warn_if_hardly_anything_changes(private: Privatizer) -> None:
 
     name = private.mechanism.embedding.name
     if private.receipt().ceiling is None:
-        if words := _records_that_hardly_change(private):
+        words = _records_that_hardly_change(private)
+        if words == _ANY_LENGTH:
+            print(
+                f"deniable: warning: whatever the budget, most words of {name} are released as they are by this mechanism "
+                "(`deniable explain WORD` shows what it does)",
+                file=sys.stderr,
+            )
+        elif words:
             few = "one word" if words == 1 else f"up to about {words:,} words"
             print(
                 f"deniable: warning: a budget of {private.record_epsilon:g} per record is so much for records of {few} that most words of "
@@ -37,7 +46,10 @@ def warn_if_hardly_anything_changes(private: Privatizer) -> None:
 
 
 def _records_that_hardly_change(private: Privatizer) -> int:
-    """Return the most words a record may have for its share of the budget to change hardly anything; 0 if none does."""
+    """Return the most words a record may have for its share of the budget to change hardly anything; 0 if none does.
+
+    Some mechanisms keep words at every ε: ``_ANY_LENGTH`` stands for records of any length.
+    """
     from deniable.explanation import share_unchanged
 
     budget = private.record_epsilon or 0.0
@@ -49,6 +61,8 @@ def _records_that_hardly_change(private: Privatizer) -> int:
         return 0
     most, enough = 1, 2
     while hardly(enough):
+        if enough >= _ANY_LENGTH:
+            return _ANY_LENGTH
         most, enough = enough, 2 * enough
     while enough - most > 1:
         middle = (most + enough) // 2

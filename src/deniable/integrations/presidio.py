@@ -26,7 +26,8 @@ try:
 except ImportError as error:
     raise MissingExtra("the Presidio operator", "presidio") from error
 
-_SETTINGS = frozenset(field.name for field in fields(Recipe))
+# Presidio hands over one entity at a time: a budget per text would be spent once for each.
+_SETTINGS = frozenset(field.name for field in fields(Recipe)) - {"record_epsilon"}
 _FROM_PRESIDIO = frozenset({"entity_type"})
 
 

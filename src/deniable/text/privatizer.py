@@ -25,6 +25,10 @@ from deniable.text.tally import Tally
 if TYPE_CHECKING:
     import pyarrow
 
+_NOT_CONSISTENT = (
+    "a budget per record gives records of different lengths different noise, so that a user's word would be drawn more than once; "
+    "use epsilon alone with a consistent key"
+)
 _NAMES_TWO = "names two texts; give each its own id, or use Keyed(…, consistent=True) with users' ids"
 
 
@@ -59,13 +63,16 @@ class Privatizer:
         ``record_epsilon`` is a budget per text, divided by its number of words. The mechanism's ε stays the most that a word gets, so
         that short texts are not released as they are: ε per word is the smaller of the two.
 
-        :raises InvalidParameter: if a policy or ``record_epsilon`` is not allowed, or an entry of ``keep_words`` is not one word.
+        :raises InvalidParameter: if a policy or ``record_epsilon`` is not allowed, or an entry of ``keep_words`` is not one word, or
+            there is a budget per record and a key that draws the words of a user once.
         """
         listed = keep_words if isinstance(keep_words, str) else frozenset(keep_words)  # the policy refuses a str
         self.mechanism = mechanism
         self.policy = TextPolicy(unknown=unknown, punctuation=punctuation, case=case, keep_words=cast("frozenset[str]", listed))
         self.record_epsilon = None if record_epsilon is None else validated_epsilon(record_epsilon, "record_epsilon")
         self._randomness: Randomness | Keyed = SecureRandomness() if randomness is None else randomness
+        if self.record_epsilon is not None and self.keyed is not None and self.keyed.consistent:
+            raise InvalidParameter("record_epsilon", record_epsilon, _NOT_CONSISTENT)
         self._drafter = Drafter(mechanism.embedding, self.policy)
         self._vocabulary = mechanism.embedding.words
         self._tally = Tally()
