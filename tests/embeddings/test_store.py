@@ -339,7 +339,7 @@ print([name for name in ('pyarrow', 'gensim') if name in sys.modules])
 @pytest.mark.parametrize(
     ("file_name", "words", "dimension", "format_name"),
     [
-        ("fasttext.cc.en.300.top2000.npz", 2000, 300, "npz"),
+        ("fasttext.cc.en.300.top2000.npz", 1999, 300, "npz"),  # without </s>, which is no word
         ("glove.6B.50d.txt.bz2", 400_000, 50, "glove"),
         ("glove.840B.300d.34k.w2v.txt.bz2", 33_860, 300, "word2vec-text"),
         ("word2vec.GoogleNews.300d.unit.bolukbasi26k.bin.xz", 26_423, 300, "word2vec-binary"),
