@@ -101,6 +101,11 @@ def test_watch_once_releases_what_is_there_and_reports_what_failed(command: Comm
     assert done.returncode == 1
     assert without_warning(done.stderr.encode()).count(b"\n") == 1
     assert "failed b.csv" in done.stderr
+    (command.folder / "outbox" / "b.csv").write_text("raw secret text\n")
+    done = run(command, *watch)
+    assert done.returncode == 1, "what somebody put there is no release"
+    assert "released b.csv" not in done.stderr
+    assert "exists and was not released from here" in done.stderr
 
 
 def wait_for(path: Path, process: subprocess.Popen[bytes]) -> None:

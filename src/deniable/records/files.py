@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -86,7 +86,11 @@ def run_job(
     resume: bool = False,
     force: bool = False,
     progress: type[Progress] | None = None,
+    before_publishing: Callable[[], None] | None = None,
 ) -> Receipt | None:
-    """Do what ``privatize_file`` does, for any source; a stream cannot be resumed."""
+    """Do what ``privatize_file`` does, for any source; a stream cannot be resumed.
+
+    ``before_publishing`` is called when all is done but that the output gets its name; if it raises, the work can be continued.
+    """
     job = Job(private, source, layout, Path(target), receipt, workers=workers)
-    return job.run(resume=resume, force=force, progress=progress)
+    return job.run(resume=resume, force=force, progress=progress, before_publishing=before_publishing)

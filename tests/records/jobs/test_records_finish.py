@@ -51,6 +51,20 @@ def test_resuming_a_finished_output_draws_nothing(noisy: Privatizer, tmp_path: P
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.txt", "out.txt", "out.txt.receipt.json"]
 
 
+@pytest.mark.parametrize("receipt", [None, "not a receipt", "[]", "{}"])
+def test_resuming_never_takes_a_file_without_a_receipt_for_a_finished_output(
+    private: Privatizer, tmp_path: Path, receipt: str | None
+) -> None:
+    source, target = source_in(tmp_path), tmp_path / "out.txt"
+    target.write_text("raw secret text\n")
+    if receipt is not None:
+        (tmp_path / "out.txt.receipt.json").write_text(receipt)
+    with pytest.raises(ResumeError, match=r"no receipt \(out.txt.receipt.json\) says that it was released"):
+        privatize_file(private, source, target, resume=True)
+    assert target.read_text() == "raw secret text\n"
+    assert not (tmp_path / "out.txt.journal").exists()
+
+
 def test_the_input_is_never_written_over(private: Privatizer, tmp_path: Path) -> None:
     source = source_in(tmp_path)
     content = source.read_bytes()

@@ -22,7 +22,7 @@ def keyed(embedding: Embedding) -> Privatizer:
 
 @pytest.fixture
 def stop_at(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
-    """Make the watch die at one of the two moments at which the ledger is written."""
+    """Make the watch die at one of the three moments at which the ledger is written."""
 
     def arrange(moment: int) -> None:
         record, count = Ledger.record, 0

@@ -73,7 +73,23 @@ def test_an_output_of_somebody_else_is_not_touched(folders: Folders) -> None:
     assert "exists and was not released from here" in folders.lines[0]
 
 
-@pytest.mark.parametrize("moment", [1, 2])
+@pytest.mark.parametrize("with_receipt", [True, False])
+def test_an_output_of_somebody_else_is_not_taken_for_the_release_of_a_file_that_failed(folders: Folders, with_receipt: bool) -> None:
+    (folders.inbox / "a.txt").write_bytes(b"\xff\xfe\xfa\n")
+    assert folders.look() == 0
+    assert "failed a.txt" in folders.lines[-1]
+    (folders.out / "a.txt").write_text("raw secret text\n")
+    if with_receipt:
+        (folders.out / "a.txt.receipt.json").write_text(folders.private.receipt().to_json())
+    assert folders.look() == 0
+    assert folders.failed == 1
+    assert "exists and was not released from here" in folders.lines[-1]
+    (folders.inbox / "a.txt").write_text("the fox\n")
+    assert folders.look() == 0, "mended, it does not take the place of what is there either"
+    assert folders.released("a.txt") == "raw secret text\n"
+
+
+@pytest.mark.parametrize("moment", [1, 2, 3])
 def test_cut_off_at_any_moment_a_file_is_still_released_exactly_once(
     folders: Folders, noisy: Privatizer, stop_at: Callable[[int], None], monkeypatch: pytest.MonkeyPatch, moment: int
 ) -> None:
@@ -82,10 +98,62 @@ def test_cut_off_at_any_moment_a_file_is_still_released_exactly_once(
     with pytest.raises(KeyboardInterrupt):
         folders.look(noisy)
     monkeypatch.undo()
-    before = folders.released("a.txt") if moment == 2 else None
+    before = folders.released("a.txt") if moment == 3 else None
     assert folders.look(noisy) == 1
     assert before is None or folders.released("a.txt") == before
     assert folders.look(noisy) == 0
+
+
+@pytest.mark.parametrize("edited", [True, False])
+@pytest.mark.parametrize("taken", [("", ".receipt.json"), ("",), (".receipt.json",)])
+def test_an_output_taken_away_before_its_release_was_entered_is_never_drawn_again(
+    folders: Folders,
+    noisy: Privatizer,
+    stop_at: Callable[[int], None],
+    monkeypatch: pytest.MonkeyPatch,
+    taken: tuple[str, ...],
+    edited: bool,
+) -> None:
+    path = folders.inbox / "a.txt"
+    path.write_text("the quick brown fox " * 20)
+    stop_at(3)
+    with pytest.raises(KeyboardInterrupt):
+        folders.look(noisy)
+    monkeypatch.undo()
+    released, about = folders.released("a.txt"), path.stat()
+    for ending in taken:
+        (folders.out / f"a.txt{ending}").rename(folders.inbox.parent / f"taken{ending}")
+    if edited:
+        path.write_text("the quick brown fox again")
+    assert folders.look(noisy) == 0
+    assert folders.failed == 1
+    assert f"a.txt{taken[0]}: is gone, and the release of a.txt was not entered yet" in folders.lines[-1]
+    (folders.inbox / "b.txt").write_text("the quick brown fox " * 20)
+    assert folders.look(noisy) == 0
+    assert "skipped b.txt: its content was released as a.txt" in folders.lines[-1]
+    if not edited:
+        for ending in taken:
+            (folders.inbox.parent / f"taken{ending}").rename(folders.out / f"a.txt{ending}")
+        assert path.stat().st_mtime_ns == about.st_mtime_ns
+        assert folders.look(noisy) == 1
+        assert folders.failed == 0
+        assert folders.released("a.txt") == released
+
+
+def test_content_that_was_out_before_it_was_entered_is_remembered_after_the_file_changed(
+    folders: Folders, keyed: Privatizer, noisy: Privatizer, stop_at: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = folders.inbox / "a.csv"
+    path.write_text("id,text\n1,the quick brown fox\n")
+    stop_at(3)
+    with pytest.raises(KeyboardInterrupt):
+        folders.look(keyed, record_id="id")
+    monkeypatch.undo()
+    path.write_text("id,text\n1,the quick brown fox\n2,the quick\n")
+    assert folders.look(keyed, record_id="id") == 1
+    (folders.inbox / "b.csv").write_text("id,text\n1,the quick brown fox\n")
+    assert folders.look(noisy) == 0
+    assert "skipped b.csv: its content was released as a.csv" in folders.lines[-1]
 
 
 def test_cut_off_after_the_output_was_there_a_change_is_still_noticed(
@@ -93,7 +161,7 @@ def test_cut_off_after_the_output_was_there_a_change_is_still_noticed(
 ) -> None:
     path = folders.inbox / "a.txt"
     path.write_text("the quick brown fox\n")
-    stop_at(2)
+    stop_at(3)
     with pytest.raises(KeyboardInterrupt):
         folders.look(noisy)
     monkeypatch.undo()
@@ -102,7 +170,7 @@ def test_cut_off_after_the_output_was_there_a_change_is_still_noticed(
     assert "changed after it was released" in folders.lines[-1]
 
 
-@pytest.mark.parametrize("moment", [1, 2])
+@pytest.mark.parametrize("moment", [1, 2, 3])
 def test_a_file_that_was_empty_at_first_is_released_exactly_once_wherever_it_is_cut_off(
     folders: Folders, noisy: Privatizer, stop_at: Callable[[int], None], monkeypatch: pytest.MonkeyPatch, moment: int
 ) -> None:
@@ -114,7 +182,7 @@ def test_a_file_that_was_empty_at_first_is_released_exactly_once_wherever_it_is_
     with pytest.raises(KeyboardInterrupt):
         folders.look(noisy)
     monkeypatch.undo()
-    before = folders.released("a.csv") if moment == 2 else None
+    before = folders.released("a.csv") if moment == 3 else None
     assert folders.look(noisy) == 1
     assert before is None or folders.released("a.csv") == before
     assert len(folders.released("a.csv").splitlines()) == 2
@@ -127,12 +195,10 @@ def test_cut_off_and_renamed_the_content_is_still_released_exactly_once(
 ) -> None:
     path = folders.inbox / "b.txt"
     path.write_text("the quick brown fox " * 20)
-    stop_at(2)
+    stop_at(3 if published else 2)
     with pytest.raises(KeyboardInterrupt):
         folders.look(noisy)
     monkeypatch.undo()
-    if not published:
-        (folders.out / "b.txt").rename(folders.out / "b.txt.partial")
     (folders.inbox / "a.txt").write_bytes(path.read_bytes())
     # Taken up first, the copy is released unless b.txt is out already; then b.txt is not, and what was left of it is removed.
     assert folders.look(noisy) == 1

@@ -8,6 +8,7 @@ drawn but never reached the journal is drawn again; nobody was ever given it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from deniable.atomic import discard_drafts, publish, sync_file, write_whole
@@ -52,7 +53,9 @@ class Job:
         self._private, self._source, self._layout = private, source, layout
         self._workers = checked_workers(private, workers)
 
-    def run(self, *, resume: bool, force: bool, progress: type[Progress] | None) -> Receipt | None:
+    def run(
+        self, *, resume: bool, force: bool, progress: type[Progress] | None, before_publishing: Callable[[], None] | None = None
+    ) -> Receipt | None:
         """Do the work, or the rest of it, and return the receipt; None if it was finished before."""
         if resume and self._source.identity() is None:
             raise InvalidParameter("resume", True, "a stream cannot be read again; resuming needs a file as input")
@@ -69,7 +72,7 @@ class Job:
                 return None
             if partial is not None:
                 self._release(reader, journal, partial, progress)
-            return self._finish(reader, journal)
+            return self._finish(reader, journal, before_publishing)
         except OSError as error:
             if error.filename is not None:
                 raise
@@ -140,13 +143,15 @@ class Job:
             return lambda pieces: b"".join(compress(piece, kind) for piece in pieces)
         return lambda pieces: compress(b"".join(pieces), kind)
 
-    def _finish(self, reader: Reader, journal: Journal) -> Receipt:
+    def _finish(self, reader: Reader, journal: Journal, before_publishing: Callable[[], None] | None) -> Receipt:
         receipt = receipt_of(self._private, reader, self._layout, journal.tally)
         if self.partial_path.exists():
             if self._layout.format == "parquet":
                 self._seal(journal)
             discard_drafts(self.receipt_path)  # of this job when it was killed: the journal's lock keeps others away
             write_whole(self.receipt_path, receipt.to_json())
+            if before_publishing is not None:
+                before_publishing()
             publish(self.partial_path, self.target)
         journal.remove()
         return receipt

@@ -37,15 +37,17 @@ def relaxations_of(private: Privatizer, layout: Layout) -> list[str]:
 
 
 def check_finished(private: Privatizer, receipt: Path, target: Path) -> None:
-    """Do nothing if a finished output was made with these settings, as far as its receipt is there to tell.
+    """Do nothing if a finished output was made with these settings, by its receipt.
 
-    :raises ResumeError: if its receipt says otherwise, with every setting that differs.
+    :raises ResumeError: if there is no receipt, by which anybody's file could be taken for a release, or if it says otherwise, with
+        every setting that differs.
     """
     try:
         made = json.loads(receipt.read_text(encoding="utf-8"))
         then = {key: made[key] for key in _TELLING}
     except (OSError, ValueError, KeyError, TypeError):
-        return
+        problem = f"exists, and no receipt ({receipt.name}) says that it was released; name another output, or start over with --force"
+        raise ResumeError(target, problem) from None
     described = private.receipt().to_dict()
     differing = [key for key in _TELLING if then[key] != described[key]]
     if any(made.get("randomness", {}).get(key) != described["randomness"].get(key) for key in ("key", "consistent")):

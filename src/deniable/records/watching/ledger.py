@@ -19,7 +19,8 @@ from deniable.errors import RecordError, ResumeError
 class Entry:
     """A file as it was when it was taken up, by its content and the settings; ``words`` is how many were drawn for it.
 
-    ``same_as`` names the file under whose name the same content was released before, in place of this one.
+    ``publishing`` says of what was begun that its output was about to get its name. ``same_as`` names the file under whose name the
+    same content was released before, in place of this one.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Entry:
     digest: str | None = None
     settings: str | None = None
     begun: bool = False
+    publishing: bool = False
     words: int | None = None
     same_as: str | None = None
 

@@ -1,10 +1,13 @@
 """A folder of files on their way into another: each file is released once, whole, when it has stopped changing.
 
-Before a file is released the ledger says so, and afterwards again. Cut off in between, the release is continued where it was
-(see ``job``); cut off after the output got its name, it is only entered. A file that changes after its release would be drawn
-again with fresh noise, which spends the budget of every record twice: it is refused, unless a key and a column of record ids
-make sure that records that did not change are released as they were. So would a file that comes again under another name: it is
-recognised by its content and skipped, unless a key makes sure that it comes out in the same words.
+Before a file is released the ledger says so, again before its output gets its name, and once more afterwards. Cut off in between, the
+release is continued where it was (see ``job``); cut off after the output got its name, it is only entered, or refused if the output or
+its receipt is gone by then: whoever took it away may have read it. An output that the ledger does not expect is somebody else's.
+
+A file that changes after its release would be drawn again with fresh noise, which spends the budget of every record twice: it is
+refused, unless a key and a column of record ids make sure that records that did not change are released as they were. So would a file
+that comes again under another name: it is recognised by its content and skipped, unless a key makes sure that it comes out in the same
+words.
 
 A file that failed is tried again from the ledger and the disk alone, as a new process would: a retry is as safe as a restart.
 """
@@ -168,13 +171,28 @@ class Watch:
         self._seen = {name: seen for name, seen in self._seen.items() if name in names}
 
     def _check_nothing_in_the_way(self, name: str, entry: Entry | None) -> None:
-        """Do nothing if what would be made of a new file does not exist.
+        """Do nothing if output and receipt are there when they were published from here, and only then.
 
-        :raises RecordError: if it does; it is somebody else's then.
+        :raises RecordError: if one is there and somebody else's, or was published and taken away before that was entered.
         """
-        for made in (self._out / name, beside(self._out / name, _RECEIPT)):
-            if entry is None and made.exists():
+        output, receipt = self._out / name, beside(self._out / name, _RECEIPT)
+        if entry is not None and entry.released:
+            return
+        if entry is not None and self._is_out(entry):
+            for made in (output, receipt):
+                if not made.exists():
+                    problem = f"is gone, and the release of {name} was not entered yet; drawn again, its records would be spent twice"
+                    raise RecordError(made, f"{problem}: put it back, or take {name} out of the watched folder")
+            return
+        # What was begun here may have written its receipt, but nothing under the name of the output.
+        for made in (output, receipt) if entry is None else (output,):
+            if made.exists():
                 raise RecordError(made, "exists and was not released from here; move it away or rename the new file")
+
+    def _is_out(self, entry: Entry) -> bool:
+        """Return whether the output got its name although the last event about the file does not say that it is released."""
+        # Nothing but its renaming takes the partial file away once the output was about to get its name.
+        return entry.publishing and not beside(self._out / entry.name, ".partial").exists()
 
     def _settled(self, name: str, about: os.stat_result) -> bool:
         """Return whether the file has not changed for long enough, by its own time or by what was seen of it."""
@@ -200,8 +218,11 @@ class Watch:
                 settings=settings_digest(self._private, layout),
             )
             if entry is not None and again:
+                if not entry.released:  # or what is to come would make the ledger forget that this content is out
+                    entry = replace(entry, begun=False, publishing=False)
+                    self._ledger.record(entry)
                 if entry.digest == now.digest:  # only its time changed
-                    self._ledger.record(replace(entry, size=now.size, time=now.time, begun=False))
+                    self._ledger.record(replace(entry, size=now.size, time=now.time))
                     return False
                 if entry.spent:
                     self._check_repeatable(path, entry, now, layout)
@@ -235,7 +256,7 @@ class Watch:
         if self._settings.same_content == "release":
             return None
         for entry in self._ledger.about_content(now.digest or ""):
-            out = entry.released or (self._ledger.find(entry.name) == entry and (self._out / entry.name).exists())
+            out = entry.released or (self._ledger.find(entry.name) == entry and self._is_out(entry))
             same_words = self._private.keyed is not None and entry.settings == now.settings
             if entry.name != now.name and out and entry.spent and not same_words:
                 return entry
@@ -265,6 +286,7 @@ class Watch:
             resume=resume and not replaces,
             force=replaces or (left_over and not resume),
             progress=self._settings.progress,
+            before_publishing=None if replaces else lambda: self._ledger.record(replace(now, begun=True, publishing=True)),
         )
         counts = "" if made is None else f": {made.tally.records:,} records, {made.tally.words:,} words"
         line = f"released {now.name}{' again, by its key' if replaces else ''}{counts}"
