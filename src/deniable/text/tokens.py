@@ -6,9 +6,9 @@ is a word ("u.s.", "o'clock", "e-mail"). Any other chunk is split at hyphens and
 vocabulary holds ("do|n't", "john|'s"), then at full stops and apostrophes. What holds neither a letter nor a digit
 (punctuation, emoji, symbols) is no word.
 
-Nothing is split between two digits, whatever mark stands there, and neither is an e-mail address or a web address:
-"ssn:555-12-3456" is "ssn" and one unknown word, not three known numbers. White space always separates, and a bare host is
-taken for an address only if it ends in .com, .net, .org, .edu or .gov: "end.Start" looks like one too.
+Nothing is split between two digits, whatever marks stand there, and neither is an e-mail address or a web address:
+"ssn:555-12-3456" is "ssn" and one unknown word, not three known numbers. White space and the marks < > " always separate,
+and a bare host is one word only as far as .com, .net, .org, .edu or .gov, or with a port: "end.Start" looks like one too.
 
 Chosen by measurement: benchmarks/tokenisers.py.
 """
@@ -28,25 +28,31 @@ _CHARACTERS = str.maketrans({**dict.fromkeys("`\u00b4\u2018\u2019\u201b\u02bc\uf
 # half-width characters are no marks, but NFKC makes marks of them; they are the only ones.
 _PILED_MARKS = regex.compile(r"([\p{M}\uff9e\uff9f]{30})[\p{M}\uff9e\uff9f]++")
 _WORD = r"[\p{L}\p{N}]\w*+"
-# What makes a host a web address when it follows: a port, a path, a query or a fragment.
+_AFTER_A_DIGIT = r"(?<=\p{N}\p{M}{0,30})"
+# What makes a host a web address when it follows: a path, a query or a fragment, perhaps after a port.
 _PATH = r"(?<=\.\p{L}{2,24})(?::\p{N}{1,5})?+(?:/|\?[\w.-]++=|\#(?=\w))"
-_CHUNK = regex.compile(
-    r"[wW]{3}\.[^\s<>\"]++"
-    r"|(?<!\S)'[\p{L}\p{N}]{1,3}+(?![\w'])"  # 's or '90s on its own
-    rf"|{_WORD}(?:(?!\s)(?:"  # mostly a space follows, and no more need be tried
+_JOINED = (
     rf"(?:://(?=[^\s<>\"])|{_PATH})[^\s<>\"]*+"
     rf"|[-.,:/&'@+!\#$%*=?^{{|}}~]{_WORD}"  # all that may stand before the @ of an e-mail address
     rf"|[-+]++@{_WORD}"
-    rf"|(?<=[\p{{N}}\p{{M}}])[^\w\s<>\"]++(?=\p{{N}}){_WORD}"  # whatever joins digits: (555)123-4567
-    r"))*+(?:(?<=\.\p{L})\.)?+",  # the last full stop belongs to u.s. and p.m.
+    rf"|{_AFTER_A_DIGIT}[^\w\s<>\"]++(?=\p{{N}}){_WORD}"  # whatever joins digits: (555)123-4567
+)
+_CHUNK = regex.compile(
+    r"[wW]{3}\.[^\s<>\"]++"
+    rf"|(?<!\S)'[\p{{L}}\p{{N}}]{{1,3}}+(?![\w']|{_JOINED})"  # 's or '90s on its own, not the quoted '555-1234'
+    rf"|{_WORD}(?:(?!\s)(?:{_JOINED}))*+"  # mostly a space follows, and no more need be tried
+    r"(?:(?<=\.\p{L})\.)?+",  # the last full stop belongs to u.s. and p.m.
 )
 _LETTER = regex.compile(r"\p{L}")
 _LETTER_OR_DIGIT = regex.compile(r"[\p{L}\p{N}]")
-_ADDRESS = regex.compile(rf"@|://|(?<!\w)www\.|{_PATH}|\.(?:com|net|org|edu|gov)\Z", regex.IGNORECASE)
-_BETWEEN_DIGITS = r"(?<=\p{N}\p{M}{0,30})[\W_]++(?=\p{N})(*SKIP)(*FAIL)"
-_COMPOUND = regex.compile(rf"{_BETWEEN_DIGITS}|[^\w.']|_")
+_ADDRESS = regex.compile(rf"@|://|(?<!\w)www\.|{_PATH}|(?<=\.\p{{L}}{{2,24}}):\p{{N}}{{1,5}}+(?!\w)", regex.IGNORECASE)
+_DOMAIN = r"(?i:com|net|org|edu|gov)(?![\p{L}\p{M}\p{N}])"
+# Possessive throughout: the library takes quadratic time to back out of the shorter [\w.-]*\.
+_HOST = rf"(?<![\w.-])(?:[\w-]*+(?:\.(?!{_DOMAIN})[\w-]*+)*+\.{_DOMAIN})++"
+_WHOLE = rf"(?:{_AFTER_A_DIGIT}[\W_]++(?=\p{{N}})|{_HOST})(*SKIP)(*FAIL)"
+_COMPOUND = regex.compile(rf"{_WHOLE}|[^\w.']|_")
 _CLITIC = regex.compile(r"(?:n't|'(?:s|re|ve|ll|d|m))$", regex.IGNORECASE)
-_INNER = regex.compile(rf"{_BETWEEN_DIGITS}|[.']")
+_INNER = regex.compile(rf"{_WHOLE}|[.']")
 
 
 def normalise(text: str) -> str:
@@ -90,13 +96,14 @@ class Tokeniser:
         for part in _COMPOUND.split(chunk):
             clitic = None if self._holds(part) else _CLITIC.search(part)
             ending = clitic.group() if clitic and self._holds(clitic.group()) else ""
-            host = part.removesuffix(ending)
-            if self._holds(host):
-                yield host
-            elif host.endswith(".") and self._holds(host[:-1]):
-                yield host[:-1]
+            stem = part.removesuffix(ending)
+            if self._holds(stem):
+                pieces = [stem]
+            elif stem.endswith(".") and self._holds(stem[:-1]):
+                pieces = [stem[:-1]]
             else:
-                yield from filter(_LETTER_OR_DIGIT.search, _INNER.split(host))
+                pieces = _INNER.split(stem)
+            yield from filter(_LETTER_OR_DIGIT.search, pieces)
             if ending:
                 yield ending
 
