@@ -20,6 +20,9 @@ from collections.abc import Container, Iterator
 
 import regex
 
+RULES = 1
+"""The number of these rules: one more whenever some text is cut otherwise than before, since keyed noise depends on where words stand."""
+
 CLITICS = frozenset({"'s", "n't", "'re", "'ve", "'ll", "'d", "'m"})
 """Parts of words that English writes without a space before them and embeddings hold as words of their own."""
 

@@ -12,6 +12,7 @@ from deniable.errors import ResumeError
 from deniable.records.formats.layout import Layout
 from deniable.records.formats.source import Source
 from deniable.text.privatizer import Privatizer
+from deniable.text.tokens import RULES
 from deniable.version import __version__
 
 
@@ -31,6 +32,7 @@ def _settings(private: Privatizer, layout: Layout) -> dict[str, Any]:
     keep_words = "\n".join(sorted(private.policy.keep_words)).encode("utf-8", "surrogatepass")
     return {
         **layout.to_dict(),
+        "rules_for_words": RULES,
         "mechanism": receipt.mechanism,
         "epsilon": receipt.ceiling,
         "record_epsilon": private.record_epsilon,
