@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 TOO_MANY = 0.75
 """If more than this share of the words stays, a release hardly changes anything."""
 
-_ANY_LENGTH = 1 << 16
+_NEXT_TO_NOTHING = 1e-9
+"""An ε at which words only stay if the mechanism keeps some at any."""
 
 
 def warn_if_hardly_anything_changes(private: Privatizer) -> None:
@@ -23,14 +24,13 @@ def warn_if_hardly_anything_changes(private: Privatizer) -> None:
 
     name = private.mechanism.embedding.name
     if private.receipt().ceiling is None:
-        words = _records_that_hardly_change(private)
-        if words == _ANY_LENGTH:
+        if share_unchanged(private.mechanism, epsilon=_NEXT_TO_NOTHING) > TOO_MANY:
             print(
                 f"deniable: warning: whatever the budget, most words of {name} are released as they are by this mechanism "
                 "(`deniable explain WORD` shows what it does)",
                 file=sys.stderr,
             )
-        elif words:
+        elif words := _records_that_hardly_change(private):
             few = "one word" if words == 1 else f"up to about {words:,} words"
             print(
                 f"deniable: warning: a budget of {private.record_epsilon:g} per record is so much for records of {few} that most words of "
@@ -46,10 +46,7 @@ def warn_if_hardly_anything_changes(private: Privatizer) -> None:
 
 
 def _records_that_hardly_change(private: Privatizer) -> int:
-    """Return the most words a record may have for its share of the budget to change hardly anything; 0 if none does.
-
-    Some mechanisms keep words at every ε: ``_ANY_LENGTH`` stands for records of any length.
-    """
+    """Return the most words a record may have for its share of the budget to change hardly anything; 0 if none does."""
     from deniable.explanation import share_unchanged
 
     budget = private.record_epsilon or 0.0
@@ -60,9 +57,7 @@ def _records_that_hardly_change(private: Privatizer) -> int:
     if not hardly(1):
         return 0
     most, enough = 1, 2
-    while hardly(enough):
-        if enough >= _ANY_LENGTH:
-            return _ANY_LENGTH
+    while budget / enough > _NEXT_TO_NOTHING and hardly(enough):
         most, enough = enough, 2 * enough
     while enough - most > 1:
         middle = (most + enough) // 2
