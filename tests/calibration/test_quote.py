@@ -71,10 +71,16 @@ def test_what_is_noted_is_never_less_than_what_was_found() -> None:
         assert np.median(means) <= row["unchanged"]["median"] <= np.median(means) + 1e-4
 
 
-def test_what_is_noted_of_words_that_never_change_is_one_and_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Embedding:
+    """A stored embedding without a note."""
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
     store.save(random_embedding(20, 3), "mine")
-    mechanism = Multivariate(Embedding.open("mine"), epsilon=1e6)
+    return Embedding.open("mine")
+
+
+def test_what_is_noted_of_words_that_never_change_is_one_and_can_be_read(mine: Embedding) -> None:
+    mechanism = Multivariate(mine, epsilon=1e6)
     place = quote_place(mechanism)
     assert place is not None
     place.write_text(json.dumps(quote(calibrate(mechanism.embedding, rays=20, keep=False), [1e6])))
@@ -83,10 +89,8 @@ def test_what_is_noted_of_words_that_never_change_is_one_and_can_be_read(tmp_pat
     assert found["unchanged"] == {"median": 1.0, "95%": 1.0, "worst": 1.0}
 
 
-def test_a_damaged_note_is_refused_and_never_believed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
-    store.save(random_embedding(20, 3), "mine")
-    mechanism = Multivariate(Embedding.open("mine"), epsilon=1.0)
+def test_a_damaged_note_is_refused_and_never_believed(mine: Embedding) -> None:
+    mechanism = Multivariate(mine, epsilon=1.0)
     place = quote_place(mechanism)
     assert place is not None
     good = quote(calibrate(mechanism.embedding, rays=20, keep=False), [1.0, 2.0])

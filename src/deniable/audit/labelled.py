@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Unpack
 
 from deniable.errors import UnusableAuditData
-from deniable.records.labelled import labelled_records
+from deniable.records.labelled import Reading, labelled_records
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,16 +31,7 @@ class LabelledTexts:
         return Counter(self.people)
 
 
-def read_labelled(
-    path: Path,
-    *,
-    person_column: str,
-    text_column: str,
-    format: str | None = None,  # noqa: A002
-    delimiter: str | None = None,
-    header: bool = True,
-    encoding: str = "utf-8",
-) -> LabelledTexts:
+def read_labelled(path: Path, *, person_column: str, text_column: str, **reading: Unpack[Reading]) -> LabelledTexts:
     """Return the texts of a CSV, TSV, JSON Lines or Parquet file that hold something, each with its person.
 
     :raises InvalidParameter: if a column is not there.
@@ -47,15 +39,7 @@ def read_labelled(
     :raises UnusableAuditData: if no text is left.
     """
     people, texts, records = [], [], 0
-    for person, text in labelled_records(
-        path,
-        label_column=person_column,
-        text_column=text_column,
-        format=format,
-        delimiter=delimiter,
-        header=header,
-        encoding=encoding,
-    ):
+    for person, text in labelled_records(path, label_column=person_column, text_column=text_column, **reading):
         records += 1
         if person and text.strip():
             people.append(person)

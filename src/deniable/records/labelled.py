@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TypedDict
 
 from deniable.errors import InvalidParameter
 from deniable.keyed.encoding import RecordId
@@ -12,6 +13,15 @@ from deniable.records.formats.batch import BatchSize
 from deniable.records.formats.layout import make_layout
 from deniable.records.formats.naming import Naming
 from deniable.records.formats.opening import open_reader
+
+
+class Reading(TypedDict, total=False):
+    """How a file is read where its name does not say; for those who hand it on to ``labelled_records``."""
+
+    format: str | None
+    delimiter: str | None
+    header: bool
+    encoding: str
 
 
 def labelled_records(

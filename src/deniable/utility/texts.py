@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Unpack
 
 import numpy as np
 
 from deniable.errors import TaskDataError
 from deniable.interfaces import Ids
 from deniable.parameters import validated_count
-from deniable.records.labelled import labelled_records
+from deniable.records.labelled import Reading, labelled_records
 
 FEWEST_TEXTS, FEWEST_OF_A_CLASS = 20, 4
 
@@ -37,10 +38,7 @@ def read_classified(
     text_column: str,
     label_column: str,
     most: int | None = None,
-    format: str | None = None,  # noqa: A002
-    delimiter: str | None = None,
-    header: bool = True,
-    encoding: str = "utf-8",
+    **reading: Unpack[Reading],
 ) -> ClassifiedTexts:
     """Return the texts of a file; at most ``most`` of them, drawn at random.
 
@@ -48,17 +46,7 @@ def read_classified(
     :raises RecordError: if the file cannot be read.
     :raises TaskDataError: if nothing can be learnt from it: too few texts, one class, or classes with hardly a text.
     """
-    records = list(
-        labelled_records(
-            path,
-            label_column=label_column,
-            text_column=text_column,
-            format=format,
-            delimiter=delimiter,
-            header=header,
-            encoding=encoding,
-        )
-    )
+    records = list(labelled_records(path, label_column=label_column, text_column=text_column, **reading))
     usable = [(label, text) for label, text in records if label.strip() and text.strip()]
     left_out = len(records) - len(usable)
     if not any(label.strip() for label, _ in records):
