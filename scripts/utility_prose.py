@@ -21,7 +21,7 @@ NOTES = {
     "insuranceqa": "The paper replicates Tan et al. (2015). Our model is theirs with 300 units a direction instead of 141. Its training "
     "differs in more. All wrong answers of a batch are weighed by a softmax, where they take the margin to the hardest of 50. And "
     "questions that the model finds alike share a batch, since the pools, too, hold answers to questions much like the one asked. This "
-    "was chosen on the validation questions without noise, among some fifty recipes. `--after-tan` trains after Tan et al., as far as it "
+    "was chosen on the validation questions without noise. `--after-tan` trains after Tan et al., as far as it "
     "was run. A top-1 of 0.68, known from V1, is out of reach here: there every pool holds a right answer. At test time the curve ends "
     "below the unperturbed line by what unknown words cost, more in 300 dimensions, where there are more of them.",
 }
