@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-NATIVE := CMakeLists.txt $(wildcard src/deniable/neighbours/native/* src/deniable/calibration/native/*)
+NATIVE := CMakeLists.txt $(wildcard src/deniable/neighbours/native/* src/deniable/channel/rays/native/*)
 
 .PHONY: demo test lint types browser java unit docs check-slow asan clean
 

@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 
 from deniable import Embedding
-from deniable.calibration.gamma import GammaFunction, gamma_draws
-from deniable.calibration.rays import Rays
-from deniable.calibration.statistics import furthest_radius
+from deniable.channel.rays.lengths import GammaFunction, gamma_draws
+from deniable.channel.rays.rays import Rays
+from deniable.channel.rays.statistics import furthest_radius
 from deniable.neighbours.threads import threads
 from machine import machine
 
@@ -84,10 +84,10 @@ def main() -> None:
 def sweep(rays: Rays) -> Any:
     """Return ten values of ε from where hardly a word stays to where most do."""
     from deniable.calibration.measure import epsilon_range
-    from deniable.calibration.straight import StraightNoise, StraightRays
+    from deniable.channel.rays.radial import RadialNoise, RadialRays
 
-    noise = StraightNoise(length=GammaFunction(rays.embedding.dimension))
-    return epsilon_range(StraightRays(rays.embedding, noise, rays=rays.rays), SWEEP)
+    noise = RadialNoise(length=GammaFunction(rays.embedding.dimension))
+    return epsilon_range(RadialRays(rays.embedding, noise, rays=rays.rays), SWEEP)
 
 
 def walked(rays: Rays, epsilons: Any, words: int) -> Callable[[], int]:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from deniable import Embedding, Keyed, Multivariate, Privatizer
-from deniable.interfaces import Ids, Vectors
+from deniable.arrays import Ids, Vectors
 from deniable.neighbours.threads import set_threads
 
 _WORDS_PER_TEXT = 15

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable.interfaces import Ids
+from deniable.arrays import Ids
 from peers.child import peak_memory_mb
 from peers.material import GLOVE, REVIEWS, enlarge, read_glove, review_texts
 

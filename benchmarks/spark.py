@@ -26,7 +26,7 @@ from deniable.integrations.spark import privatize
 from deniable.neighbours.threads import set_threads
 from machine import busy, machine, processor_seconds
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 WORDS_PER_TEXT = 20
 
@@ -71,7 +71,7 @@ def contestants(spark: Any, given: list[str], epsilon: float, folder: Path) -> d
 
 def main() -> None:
     """Measure and print a table."""
-    from spark_cluster import cluster, session
+    from tests.support.spark_cluster import cluster, session
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--words", type=int, default=200_000)

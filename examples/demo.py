@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from deniable import Embedding, Multivariate, Privatizer
-from deniable.explanation import explain_word
+from deniable.channel.explanation import explain_word
 
 SENTENCES = (
     "My doctor said the results will arrive on Tuesday.",

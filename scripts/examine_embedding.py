@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 
 from deniable import Embedding, Multivariate
+from deniable.arrays import Floats, Ids
 from deniable.calibration.choice import Targets, choose
 from deniable.calibration.itself import come_out_themselves
 from deniable.calibration.measure import RayCalibration, calibrate
 from deniable.calibration.protection import protect
 from deniable.calibration.report.outputs import sample_outputs
-from deniable.calibration.statistics import average_unchanged
-from deniable.calibration.straight import straight_noise
-from deniable.interfaces import Floats, Ids
+from deniable.channel.rays.radial import radial_noise
+from deniable.channel.rays.statistics import average_unchanged
 from deniable.neighbours import best_neighbours
 
 MOST_UNCHANGED, FEWEST_DISTINCT = 0.5, 300
@@ -203,7 +203,7 @@ def _protected(embedding: Embedding, exposed: Ids, epsilon: float, rays: int) ->
         if not len(missed):
             break
         known = np.union1d(known, safe.stands_in(missed))
-    noise = straight_noise(Multivariate(safe, epsilon=epsilon))
+    noise = radial_noise(Multivariate(safe, epsilon=epsilon))
     assert noise is not None  # the paper's mechanism draws on straight rays
     return {
         "words": len(exposed),

@@ -94,7 +94,7 @@ def releases(embedding: Embedding, original: Streams, device: torch.device, grid
 
 
 def unchanged(embedding: Embedding, grid: list[float], device: torch.device) -> NDArray[np.float64]:
-    """Return N_w of every word at every ε (ε, words), from rays shared by all words (see deniable.calibration.rays)."""
+    """Return N_w of every word at every ε (ε, words), from rays shared by all words (see deniable.channel.rays.rays)."""
     generator = torch.Generator(device="cpu").manual_seed(SEED)
     directions = torch.randn((RAYS, embedding.dimension), generator=generator).to(device)
     directions /= directions.norm(dim=1, keepdim=True)

@@ -15,7 +15,6 @@ from typing import Any
 
 import calibration_figures as figures
 from calibration_prose import CLAIM, COMPARED, HEAD, REPEAT, SPEED
-
 from deniable.calibration.report.comparison import averages_figure
 from deniable.calibration.report.figures import geometry_figure
 from deniable.report.figure import save

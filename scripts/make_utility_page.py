@@ -14,13 +14,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from deniable.learning.figure import curve
+from deniable.learning.summary import markdown_table
+from deniable.report.figure import save
+from deniable.tasks.data.registry import TASKS
 from utility_prose import AGAINST_THE_PAPER, HEAD, HOW, NOTES, PAPER_SETTING
 from utility_results import Experiment, experiments_of, gathered
-
-from deniable.report.figure import save
-from deniable.tasks.figure import curve
-from deniable.tasks.registry import TASKS
-from deniable.tasks.summary import markdown_table
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 RESULTS, PAGE, FIGURES = DOCS / "experiments" / "utility.json", DOCS / "experiments" / "utility.md", DOCS / "figures"

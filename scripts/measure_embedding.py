@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from deniable import Embedding
+from deniable.arrays import Floats, Ids
 from deniable.calibration.measure import calibrate
-from deniable.calibration.statistics import unchanged
-from deniable.interfaces import Floats, Ids
+from deniable.channel.rays.statistics import unchanged
 from deniable.neighbours.threads import threads
 from deniable.progress import Progress
 

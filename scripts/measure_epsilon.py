@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 
 from deniable import Embedding, InsecureSeededRandomness, Multivariate
-from deniable.interfaces import Floats, Ids
-from deniable.text.lookup import Lookup
-from deniable.text.tokens import Tokeniser, normalise
+from deniable.arrays import Floats, Ids
+from deniable.embeddings.lookup import Lookup
+from deniable.words.tokens import Tokeniser, normalise
 
 REVIEWS = Path(__file__).resolve().parent.parent / "examples" / "reviews.csv"
 DRAWS_FOR_THE_MEAN, DRAWS_FOR_A_WORD, DRAWS_FOR_RUNNING_WORDS = 5, 50, 20

@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from deniable.tasks.account import baselines_of
-from deniable.tasks.examples import Classification, Task, fingerprint
-from deniable.tasks.passages import Passages
-from deniable.tasks.registry import TASKS
-from deniable.text.tokens import words_of
-from deniable.utility.linear import LinearLearner
+from deniable.learning.linear import LinearLearner
+from deniable.learning.passages import Passages
+from deniable.learning.version import Version
+from deniable.tasks.data.examples import Classification, Task, fingerprint
+from deniable.tasks.data.registry import TASKS
+from deniable.tasks.experiment.account import baselines_of
 from deniable.utility.measurement import scores_of
-from deniable.utility.version import Version
+from deniable.words.tokens import words_of
 
 PLACE = Path(__file__).resolve().parent.parent / "docs" / "experiments" / "utility-baselines.json"
 

@@ -22,12 +22,12 @@ from deniable.audit.baselines.incognito_like import IncognitoLike
 from deniable.audit.baselines.versatile_semantic import VersatileSemantic
 from deniable.audit.baselines.versatile_statistical import VersatileStatistical
 from deniable.audit.baselines.wordnet import WordNet
-from deniable.audit.labelled import LabelledTexts, read_labelled
 from deniable.audit.membership.plan import ORIGINAL
 from deniable.audit.membership.streams import Coder, pack
 from deniable.audit.membership.users import Users, chosen_users, usual_lengths
 from deniable.progress import Progress
-from deniable.text.tokens import words_of
+from deniable.records.labelled import LabelledTexts, read_labelled
+from deniable.words.tokens import words_of
 
 SEED = 20200203
 COLLECTION = 40_000

@@ -48,12 +48,11 @@ def main() -> int:
     parser.add_argument("--small", action="store_true", help="two values of ε: a rehearsal")
     options = parser.parse_args()
     _only_the_folder()
-    from gpu_release import BELOW_THE_GRID, PAPER_GRID, SEED, load, releases
-
     from deniable.audit.membership.jobs import run_jobs
     from deniable.audit.membership.plan import ORIGINAL, make_plan
     from deniable.audit.membership.settings import LanguageModelSettings
     from deniable.audit.membership.streams import unpack
+    from gpu_release import BELOW_THE_GRID, PAPER_GRID, SEED, load, releases
 
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     settings = LanguageModelSettings()

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from deniable.tasks.registry import TASKS, recipe_of
-from deniable.tasks.summary import Point, points_of
+from deniable.learning.summary import Point, points_of
+from deniable.tasks.data.registry import TASKS, recipe_of
 
 SHARED = ("task", "data", "embedding", "mechanism", "policy", "recipe")
 

@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from spark_cluster import require_java
+from tests.support.spark_cluster import require_java
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if path.is_file()]

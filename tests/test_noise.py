@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from deniable import InsecureSeededRandomness, SecureRandomness
-from deniable.interfaces import Floats
+from deniable.arrays import Floats
 from deniable.noise import multivariate_noise, shaped_noise
 
 DRAWS = 20_000

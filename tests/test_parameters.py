@@ -10,7 +10,7 @@ import pytest
 
 from deniable import InvalidParameter, Multivariate, SecureRandomness
 from deniable.parameters import validated_count, validated_epsilon, validated_share
-from strategies import random_embedding
+from tests.support.strategies import random_embedding
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 0, 0.0, -1, -0.0, "12", None, True, [1], 1j, 10**400, 1e-300, Decimal(3)])

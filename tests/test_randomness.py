@@ -15,7 +15,7 @@ from randomgen import AESCounter
 from scipy import stats
 
 from deniable import InsecureSeededRandomness, InvalidParameter, Multivariate, Privatizer, RandomnessError, SecureRandomness
-from strategies import random_embedding
+from tests.support.strategies import random_embedding
 
 
 def test_aes_output_equals_openssl() -> None:

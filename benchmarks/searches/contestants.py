@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable import Embedding
-from deniable.interfaces import Ids, Vectors
+from deniable.arrays import Ids, Vectors
 from deniable.neighbours import best_neighbours
 from deniable.neighbours.blas import BlasNeighbours
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from deniable import Multivariate, Privatizer
-from deniable.interfaces import Ids, Vectors
+from deniable.arrays import Ids, Vectors
 from searches.contestants import CONTESTANTS, ONE_BY_ONE, OURS, LeftOut, embedding_of
 from searches.sets import VectorSet
 

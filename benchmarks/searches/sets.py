@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from deniable import InsecureSeededRandomness
+from deniable.arrays import Vectors
 from deniable.embeddings.readers import reading
-from deniable.interfaces import Vectors
 from deniable.noise import multivariate_noise
 from peers.material import GLOVE, enlarge, read_glove
 

@@ -9,17 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
+from deniable.arrays import Floats, Ids, Vectors
 
 if TYPE_CHECKING:
     from deniable.embeddings.embedding import Embedding
-
-Ids = NDArray[np.int64]
-"""Word ids: row numbers of the embedding; as an input the number of words stands for the unknown word ⊥."""
-
-Floats = NDArray[np.float64]
-Vectors = NDArray[np.float32]
 
 
 class Randomness(Protocol):

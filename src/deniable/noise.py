@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from deniable.interfaces import Floats, Randomness
+from deniable.arrays import Floats
+from deniable.interfaces import Randomness
 
 
 def multivariate_noise(randomness: Randomness, epsilon: float | Floats, tokens: int, dimension: int) -> Floats:

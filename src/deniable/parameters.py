@@ -7,8 +7,8 @@ from numbers import Real
 
 import numpy as np
 
+from deniable.arrays import Floats
 from deniable.errors import InvalidParameter
-from deniable.interfaces import Floats
 
 SMALLEST_EPSILON = 1e-200
 """Below this, noise of scale 1/ε comes near the largest float64 and could overflow."""

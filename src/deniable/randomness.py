@@ -18,8 +18,8 @@ from typing import Any, NoReturn, Self
 
 import numpy as np
 
+from deniable.arrays import Floats
 from deniable.errors import RandomnessError
-from deniable.interfaces import Floats
 from deniable.parameters import validated_count
 
 _forks = 0

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from deniable.cli.app import app
 from deniable.embeddings import store
 from deniable.errors import DeniableError, InvalidParameter, MissingExtra, RecordError, UnusableAuditData
-from strategies import random_embedding
+from tests.support.strategies import random_embedding
 
 run = CliRunner()
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from deniable.audit.authorship import audit_authorship, largest_acceptable, split_by_author
-from deniable.audit.labelled import LabelledTexts
 from deniable.errors import UnusableAuditData
+from deniable.records.labelled import LabelledTexts
 
 TOPICS = {"ann": "boats sails harbour wind tide rope", "ben": "bread flour yeast oven dough salt", "cy": "chess rook pawn queen clock draw"}
 

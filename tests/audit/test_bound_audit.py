@@ -7,14 +7,14 @@ from functools import partial
 from typing import Any
 
 import pytest
-from mutants import RenormalisedMahalanobis
-from wrong import WRONG, HalfTheNoise
 
 from deniable import Embedding, Multivariate
 from deniable.audit.bound.attempt import audit_bound, places
 from deniable.interfaces import Mechanism
 from deniable.mechanisms import TEM, Gaussian, Mahalanobis, RandomizedResponse, SanText, Vickrey
-from strategies import random_embedding
+from tests.audit.wrong import WRONG, HalfTheNoise
+from tests.mechanisms.mutants import RenormalisedMahalanobis
+from tests.support.strategies import random_embedding
 
 OWN = random_embedding(60, 5)
 

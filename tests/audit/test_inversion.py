@@ -8,22 +8,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.stats import laplace
-from wrong import never_changes
 
 from deniable import Multivariate
-from deniable.audit.inversion.adversary import BayesAdversary, Share, majority
+from deniable.arrays import Floats, Ids
+from deniable.audit.inversion.adversary import Share, majority
 from deniable.audit.inversion.attack import Effort, audit_inversion
 from deniable.audit.inversion.bands import frequency_bands
-from deniable.audit.inversion.by_draws import DrawnChannel
-from deniable.audit.inversion.by_rays import RayChannel
-from deniable.audit.inversion.channel import channel_of
-from deniable.audit.inversion.exactly import ExactChannel
-from deniable.audit.inversion.frequencies import by_rank, from_corpus, from_table
 from deniable.calibration.protection import protect
+from deniable.channel.likelihood import channel_of
+from deniable.channel.likelihood_by_draws import DrawnChannel
+from deniable.channel.likelihood_by_rays import RayChannel
+from deniable.channel.likelihood_exactly import ExactChannel
+from deniable.decoding.posterior import BayesAdversary
+from deniable.decoding.priors import by_rank, from_corpus, from_table
 from deniable.errors import InvalidParameter, RecordError, UnusableAuditData
-from deniable.interfaces import Floats, Ids
 from deniable.mechanisms import RandomizedResponse, Vickrey
-from strategies import line_embedding, random_embedding
+from tests.audit.wrong import never_changes
+from tests.support.strategies import line_embedding, random_embedding
 
 SMALL = Effort(words_per_band=120, repeated_words=20, rays=64, draws_per_word=20, at_risk=5)
 

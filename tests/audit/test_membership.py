@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deniable.audit.labelled import LabelledTexts, read_labelled
 from deniable.audit.membership.histograms import BINS, protocol_histogram
 from deniable.audit.membership.plan import ORIGINAL, make_plan
 from deniable.audit.membership.settings import LanguageModelSettings
@@ -15,7 +14,8 @@ from deniable.audit.membership.streams import END, pack, unpack
 from deniable.audit.membership.users import Users, chosen_users, coded
 from deniable.audit.membership.vocabulary import PADDING, TEXT_END, UNKNOWN, Vocabulary, sequences
 from deniable.errors import InvalidParameter, UnusableAuditData
-from strategies import random_embedding
+from deniable.records.labelled import LabelledTexts, read_labelled
+from tests.support.strategies import random_embedding
 
 TINY = LanguageModelSettings(vocabulary=160, embedding=16, hidden=16, sequence=8, batch=8, rate=0.02, epochs=12)
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from deniable.arrays import Ids
 from deniable.audit.bound.refutation import lower, search_and_judge, upper
-from deniable.interfaces import Ids
 
 
 @pytest.mark.parametrize(("hits", "draws"), [(0, 10), (3, 10), (10, 10), (250, 100_000)])

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from mutants import RenormalisedMahalanobis
 
 from deniable import Embedding, Multivariate
-from deniable.interfaces import Floats, Ids, Randomness, Vectors
+from deniable.arrays import Floats, Ids, Vectors
+from deniable.interfaces import Randomness
+from tests.mechanisms.mutants import RenormalisedMahalanobis
 
 
 class HalfTheNoise(Multivariate):

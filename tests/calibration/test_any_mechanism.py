@@ -7,11 +7,11 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-import definitions as direct
 import numpy as np
 import pytest
 
 from deniable import Embedding, InvalidParameter
+from deniable.arrays import Floats
 from deniable.calibration.any_mechanism import calibrate_mechanism
 from deniable.calibration.calibration import Calibration
 from deniable.calibration.choice import Targets, choose
@@ -20,10 +20,10 @@ from deniable.calibration.protection import protect
 from deniable.calibration.report.outputs import sample_outputs
 from deniable.calibration.tabulated import TabulatedCalibration, tabulate
 from deniable.errors import TargetsNotMet
-from deniable.interfaces import Floats
 from deniable.mechanisms import CusText
-from deniable.mechanisms.selected import Selected
-from strategies import random_embedding
+from deniable.mechanisms.chosen import ChosenMechanism
+from tests.mechanisms import definitions as direct
+from tests.support.strategies import random_embedding
 
 E = direct.few_words()
 EPSILONS = (0.7, 1.3, 3.0)
@@ -49,50 +49,55 @@ def _custext(word: int, epsilon: float) -> Floats:
     return direct.custext(E, word, epsilon, members[members >= 0])
 
 
-MECHANISMS: dict[str, tuple[str, Selected, Selected, Expected]] = {
-    "multivariate": ("rays", Selected(), Selected(name="gaussian"), lambda w, e: direct.nearest_word(E, _around(w, e))),
+MECHANISMS: dict[str, tuple[str, ChosenMechanism, ChosenMechanism, Expected]] = {
+    "multivariate": ("rays", ChosenMechanism(), ChosenMechanism(name="gaussian"), lambda w, e: direct.nearest_word(E, _around(w, e))),
     "mahalanobis": (
         "rays",
-        Selected(name="mahalanobis", options={"lam": 0.9}),
-        Selected(name="mahalanobis"),
+        ChosenMechanism(name="mahalanobis", options={"lam": 0.9}),
+        ChosenMechanism(name="mahalanobis"),
         lambda w, e: direct.nearest_word(E, _around(w, e, 0.9)),
     ),
     "gaussian": (
         "rays",
-        Selected(name="gaussian"),
-        Selected(),
+        ChosenMechanism(name="gaussian"),
+        ChosenMechanism(),
         lambda w, e: direct.nearest_word(E, direct.points_around(E, w, direct.chi_lengths(e))),
     ),
     "vickrey": (
         "simulation",
-        Selected(name="vickrey", options={"t": "0.6"}),
-        Selected(name="vickrey", options={"t": 0.75}),
+        ChosenMechanism(name="vickrey", options={"t": "0.6"}),
+        ChosenMechanism(name="vickrey", options={"t": 0.75}),
         lambda w, e: direct.vickrey(E, _around(w, e), 0.6),
     ),
     "rank-smoothing": (
         "simulation",
-        Selected(name="rank-smoothing", options={"c": 0.5}),
-        Selected(name="rank-smoothing"),
+        ChosenMechanism(name="rank-smoothing", options={"c": 0.5}),
+        ChosenMechanism(name="rank-smoothing"),
         lambda w, e: direct.rank_smoothing(E, direct.nearest_word(E, _around(w, e)), 0.5 * e),
     ),
     "tem": (
         "exact",
-        Selected(name="tem", options={"beta": 0.3}),
-        Selected(name="santext"),
+        ChosenMechanism(name="tem", options={"beta": 0.3}),
+        ChosenMechanism(name="santext"),
         lambda w, e: direct.softmax(E, w, e, cap=2 / e * math.log(0.7 / 0.3 * 5)),
     ),
-    "santext": ("exact", Selected(name="santext"), Selected(name="tem", options={"beta": 0.3}), lambda w, e: direct.softmax(E, w, e)),
+    "santext": (
+        "exact",
+        ChosenMechanism(name="santext"),
+        ChosenMechanism(name="tem", options={"beta": 0.3}),
+        lambda w, e: direct.softmax(E, w, e),
+    ),
     "santext-plus": (
         "exact",
-        Selected(name="santext-plus", options={"sensitive": ["w0", "w3"]}),
-        Selected(name="santext-plus", options={"sensitive": ["w0"]}),
+        ChosenMechanism(name="santext-plus", options={"sensitive": ["w0", "w3"]}),
+        ChosenMechanism(name="santext-plus", options={"sensitive": ["w0"]}),
         _santext_plus,
     ),
-    "custext": ("exact", Selected(name="custext", options={"k": 3}), Selected(name="custext", options={"k": 6}), _custext),
+    "custext": ("exact", ChosenMechanism(name="custext", options={"k": 3}), ChosenMechanism(name="custext", options={"k": 6}), _custext),
     "randomized-response": (
         "exact",
-        Selected(name="randomized-response"),
-        Selected(name="santext"),
+        ChosenMechanism(name="randomized-response"),
+        ChosenMechanism(name="santext"),
         lambda w, e: direct.randomized_response(E, w, e),
     ),
 }
@@ -178,31 +183,31 @@ def test_the_chosen_epsilon_meets_the_targets_by_definition_and_the_next_does_no
 
 def test_distinct_words_can_be_aimed_at() -> None:
     embedding = random_embedding(60, 3)
-    calibration = tabulate(embedding, Selected(name="santext"), rays=200, walks=True)
+    calibration = tabulate(embedding, ChosenMechanism(name="santext"), rays=200, walks=True)
     choice = choose(calibration, Targets(min_distinct=20))
     assert choice.distinct is not None
     assert choice.distinct.min() >= 20
-    again = tabulate(embedding, Selected(name="santext"), rays=200, epsilons=np.array([1.2 * choice.epsilon]), walks=True)
+    again = tabulate(embedding, ChosenMechanism(name="santext"), rays=200, epsilons=np.array([1.2 * choice.epsilon]), walks=True)
     assert again.distinct is not None
     assert again.distinct.min() < 20
 
 
 def test_targets_that_no_epsilon_meets_name_the_words() -> None:
-    calibration = tabulate(E, Selected(name="santext-plus", options={"sensitive": ["w0"]}), rays=10)
+    calibration = tabulate(E, ChosenMechanism(name="santext-plus", options={"sensitive": ["w0"]}), rays=10)
     with pytest.raises(TargetsNotMet, match="w3"):
         choose(calibration, Targets(max_unchanged=0.5))
 
 
 def test_a_value_that_is_not_in_the_table_is_measured_when_asked_for() -> None:
-    calibration = tabulate(E, Selected(name="santext"), rays=10, epsilons=np.array([1.0, 2.0]))
-    alone = tabulate(E, Selected(name="santext"), rays=10, epsilons=np.array([1.7]))
+    calibration = tabulate(E, ChosenMechanism(name="santext"), rays=10, epsilons=np.array([1.0, 2.0]))
+    alone = tabulate(E, ChosenMechanism(name="santext"), rays=10, epsilons=np.array([1.7]))
     assert np.array_equal(calibration.unchanged(1.7)[0], alone.unchanged(1.7)[0])
     assert calibration.span(16) == [1.0, 1.7, 2.0]
     assert calibration.distinct_at(1.7) is None
 
 
 def test_draws_at_one_epsilon_do_not_depend_on_which_others_were_asked_for() -> None:
-    vickrey = Selected(name="vickrey")
+    vickrey = ChosenMechanism(name="vickrey")
     both, alone = (tabulate(E, vickrey, rays=50, epsilons=np.array(grid), keep=False) for grid in ([0.5, 2.0], [2.0]))
     assert np.array_equal(both.unchanged(2.0)[0], alone.unchanged(2.0)[0])
 
@@ -220,20 +225,20 @@ def kept(home: Path) -> set[Path]:
 def test_what_was_measured_is_kept_for_this_mechanism_and_these_options_alone(home: Path) -> None:
     seen: set[Path] = set()
     for mechanism in (
-        Selected(),
-        Selected(name="mahalanobis"),
-        Selected(name="mahalanobis", options={"lam": 0.5}),
-        Selected(name="vickrey"),
-        Selected(name="vickrey", options={"t": 0.5}),
-        Selected(name="vickrey", options={"noise": "mahalanobis"}),
-        Selected(name="rank-smoothing", options={"over": "vickrey"}),
-        Selected(name="santext-plus", options={"sensitive": ["w0"]}),
-        Selected(name="santext-plus", options={"sensitive": ["w1"]}),
+        ChosenMechanism(),
+        ChosenMechanism(name="mahalanobis"),
+        ChosenMechanism(name="mahalanobis", options={"lam": 0.5}),
+        ChosenMechanism(name="vickrey"),
+        ChosenMechanism(name="vickrey", options={"t": 0.5}),
+        ChosenMechanism(name="vickrey", options={"noise": "mahalanobis"}),
+        ChosenMechanism(name="rank-smoothing", options={"over": "vickrey"}),
+        ChosenMechanism(name="santext-plus", options={"sensitive": ["w0"]}),
+        ChosenMechanism(name="santext-plus", options={"sensitive": ["w1"]}),
     ):
         calibrate_mechanism(E, mechanism, rays=5)
         assert len(kept(home) - seen) == 1, mechanism
         seen = kept(home)
-    calibrate_mechanism(E, Selected(name="mahalanobis", options={"lam": "0.2"}), rays=5)  # the default, said
+    calibrate_mechanism(E, ChosenMechanism(name="mahalanobis", options={"lam": "0.2"}), rays=5)  # the default, said
     assert kept(home) == seen
 
 
@@ -261,14 +266,14 @@ def test_an_interrupted_table_is_continued(name: str, monkeypatch: pytest.Monkey
 def test_a_protected_word_has_the_numbers_of_the_word_that_stands_in(by: str) -> None:
     safe = protect(E, np.array([5]), by=by)  # type: ignore[arg-type]
     stand_in = int(safe.stands_in(np.array([5]))[0])
-    found = tabulate(safe, Selected(name="santext"), rays=5, epsilons=np.array([1.0])).stays
+    found = tabulate(safe, ChosenMechanism(name="santext"), rays=5, epsilons=np.array([1.0])).stays
     own = {0: 0, 2: 2, E.unknown_id: int(np.argmin(np.linalg.norm(E.vectors - E.unknown, axis=1)))}[stand_in]
     assert found[5][0] == pytest.approx(float(direct.softmax(E, stand_in, 1.0)[own]), abs=1e-6)
 
 
 def test_the_two_kinds_answer_the_same_questions() -> None:
     embedding = random_embedding(200, 4)
-    for mechanism in (Selected(), Selected(name="gaussian"), Selected(name="santext")):
+    for mechanism in (ChosenMechanism(), ChosenMechanism(name="gaussian"), ChosenMechanism(name="santext")):
         found = calibrate_mechanism(embedding, mechanism, rays=200)
         assert isinstance(found, RayCalibration if mechanism.name != "santext" else TabulatedCalibration)
         middle = found.reaching(0.4)
@@ -282,11 +287,11 @@ def test_the_two_kinds_answer_the_same_questions() -> None:
 
 def test_an_empty_vocabulary_of_words_is_refused() -> None:
     with pytest.raises(InvalidParameter, match="no word to calibrate"):
-        tabulate(Embedding(["a", "b"], [[0.0], [1.0]]), Selected(name="santext"), ids=np.array([], dtype=np.int64))
+        tabulate(Embedding(["a", "b"], [[0.0], [1.0]]), ChosenMechanism(name="santext"), ids=np.array([], dtype=np.int64))
 
 
 def test_the_table_of_outputs_says_what_the_average_really_is() -> None:
-    calibration = tabulate(E, Selected(name="santext"), rays=20, epsilons=np.array([0.5, 4.0]))
+    calibration = tabulate(E, ChosenMechanism(name="santext"), rays=20, epsilons=np.array([0.5, 4.0]))
     outputs = sample_outputs(calibration, ("w2",))
     assert outputs.epsilons == (0.5,)  # the nearest of the table, once
     assert outputs.averages == (calibration.average(0.5)[0],)

@@ -17,9 +17,9 @@ import pytest
 from deniable import Embedding, Multivariate
 from deniable.calibration.measure import calibrate
 from deniable.calibration.protection import protect
-from deniable.calibration.quote import quoted
 from deniable.cli import main
 from deniable.embeddings import store
+from deniable.text.note import quoted
 
 
 @pytest.fixture(autouse=True)

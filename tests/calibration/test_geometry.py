@@ -4,7 +4,7 @@ import numpy as np
 
 from deniable import Embedding
 from deniable.calibration.geometry import PERCENTILES, geometry, side_by_side
-from strategies import line_embedding, random_embedding
+from tests.support.strategies import line_embedding, random_embedding
 
 
 def test_distances_on_a_line_are_known() -> None:

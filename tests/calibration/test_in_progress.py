@@ -18,8 +18,8 @@ from deniable.calibration.measure import calibrate
 from deniable.calibration.tabulated import tabulate
 from deniable.embeddings import store
 from deniable.errors import CalibrationInProgress
-from deniable.mechanisms.selected import Selected
-from strategies import random_embedding
+from deniable.mechanisms.chosen import ChosenMechanism
+from tests.support.strategies import random_embedding
 
 STUCK = """
 import time
@@ -66,9 +66,9 @@ def test_tables_are_kept_from_two_processes_as_well(small: Embedding) -> None:
     def meanwhile(done: int, total: int) -> None:
         if done == 0:
             with pytest.raises(CalibrationInProgress):
-                tabulate(small, Selected(name="santext"), epsilons=np.array([1.0]))
+                tabulate(small, ChosenMechanism(name="santext"), epsilons=np.array([1.0]))
 
-    tabulate(small, Selected(name="santext"), epsilons=np.array([1.0]), report=meanwhile)
+    tabulate(small, ChosenMechanism(name="santext"), epsilons=np.array([1.0]), report=meanwhile)
 
 
 def test_a_run_that_was_killed_leaves_no_lock_behind(small: Embedding) -> None:

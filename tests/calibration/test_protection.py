@@ -7,6 +7,7 @@ import pyarrow.parquet
 import pytest
 
 from deniable import Embedding, InvalidParameter, Multivariate, Privatizer, SanText, SanTextPlus
+from deniable.arrays import Floats, Ids
 from deniable.calibration.choice import Targets, choose, evaluate, meets
 from deniable.calibration.export import write_words
 from deniable.calibration.measure import calibrate
@@ -15,13 +16,13 @@ from deniable.calibration.report.findings import findings
 from deniable.calibration.report.page import calibration_page
 from deniable.calibration.summary import quote, worst_words
 from deniable.calibration.tabulated import tabulate
+from deniable.channel.distribution import output_distributions
 from deniable.embeddings import store
 from deniable.errors import MalformedEmbedding, TargetsNotMet
-from deniable.interfaces import Floats, Ids, Mechanism
-from deniable.mechanisms.probabilities import output_distributions
-from deniable.mechanisms.selected import Selected
+from deniable.interfaces import Mechanism
+from deniable.mechanisms.chosen import ChosenMechanism
 from deniable.randomness import InsecureSeededRandomness
-from strategies import random_embedding
+from tests.support.strategies import random_embedding
 
 
 @pytest.fixture(autouse=True)
@@ -200,7 +201,7 @@ def test_the_page_marks_protected_words(line: Embedding) -> None:
 @pytest.mark.parametrize(("name", "options"), [("vickrey", {"t": 1.0}), ("custext", {"k": 2})])
 def test_a_table_counts_how_often_a_protected_word_comes_out_itself(name: str, options: dict[str, float]) -> None:
     pair = Embedding(["one", "other"], np.array([[0.0, 0.0], [1.0, 0.0]]), name="pair")
-    safe, selected = protect(pair, np.array([0])), Selected(name=name, options=options)
+    safe, selected = protect(pair, np.array([0])), ChosenMechanism(name=name, options=options)
     found = tabulate(safe, selected, rays=500, epsilons=np.array([0.01, 50.0]), keep=False)
     for epsilon in (0.01, 50.0):
         itself = float(stays_itself(selected(safe, epsilon=epsilon), np.array([0]), rays=500)[0])

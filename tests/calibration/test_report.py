@@ -11,10 +11,10 @@ from deniable.calibration.report.findings import SHOWN_AVERAGES, findings
 from deniable.calibration.report.outputs import AVERAGES, sample_outputs
 from deniable.calibration.report.page import calibration_page
 from deniable.calibration.report.releases import SENTENCES, example_releases
-from deniable.calibration.report.wording import of_a_hundred, percent, percent_up, words
-from deniable.mechanisms.selected import Selected
-from html_check import outline
-from reported import HOSTILE, calibrated, found
+from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.report.wording import of_a_hundred, percent, percent_up, words
+from tests.calibration.reported import HOSTILE, calibrated, found
+from tests.report.html_check import outline
 
 
 def test_the_page_without_targets_is_sound_whatever_the_words_are() -> None:
@@ -88,14 +88,14 @@ def test_sample_outputs_are_probabilities_of_other_words() -> None:
 
 def test_examples_are_released_by_the_mechanism_or_left_out() -> None:
     embedding = calibrated().embedding
-    assert example_releases(embedding, Selected(), [1.0]) == []
-    before, after = example_releases(embedding, Selected(), [1e9], ("w1 w2",))
+    assert example_releases(embedding, ChosenMechanism(), [1.0]) == []
+    before, after = example_releases(embedding, ChosenMechanism(), [1e9], ("w1 w2",))
     assert before.texts == after.texts == ("w1 w2",)
-    hidden = [example_releases(embedding, Selected(), [0.5], ("w1 w2 w3 w4 w5 w6",))[1].texts for _ in range(3)]
+    hidden = [example_releases(embedding, ChosenMechanism(), [0.5], ("w1 w2 w3 w4 w5 w6",))[1].texts for _ in range(3)]
     assert len(set(hidden)) > 1
     vocabulary = sorted({word for sentence in SENTENCES for word in sentence.split()})
     english = Embedding(vocabulary, np.random.default_rng(0).standard_normal((len(vocabulary), 3)))
-    assert example_releases(english, Selected(), [1.0])[0].texts == SENTENCES
+    assert example_releases(english, ChosenMechanism(), [1.0])[0].texts == SENTENCES
 
 
 def test_words_that_stayed_are_marked() -> None:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from browser import at_width, browser, requests_of
 from deniable.calibration.report.page import calibration_page
-from reported import found
+from tests.calibration.reported import found
+from tests.report.browser import at_width, browser, requests_of
 
 SIZES = "return [...document.querySelectorAll('figure svg')].map(f => [f.getBoundingClientRect().width, f.getBoundingClientRect().height])"
 

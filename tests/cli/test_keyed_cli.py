@@ -11,7 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
-from privatize_command import Command, make_command, without_warning
+
+from tests.cli.privatize_command import Command, make_command, without_warning
 
 MAIN = [sys.executable, "-c", "from deniable.cli import main; main()"]
 

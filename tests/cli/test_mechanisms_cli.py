@@ -4,12 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
-from privatize_command import Command, make_command
 from typer.testing import CliRunner
 
 from deniable.cli.app import app
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.catalogue import CATALOGUE
+from tests.cli.privatize_command import Command, make_command
 
 
 @pytest.fixture

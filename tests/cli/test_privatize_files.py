@@ -11,7 +11,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from privatize_command import Command, make_command, without_warning
+
+from tests.cli.privatize_command import Command, make_command, without_warning
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ import time
 from pathlib import Path
 
 import pytest
-from privatize_command import Command, make_command, without_warning
+
+from tests.cli.privatize_command import Command, make_command, without_warning
 
 
 @pytest.fixture

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from deniable.arrays import Floats, Ids
 from deniable.comparison.material import Texts
 from deniable.comparison.probe import Probe, make_probe
 from deniable.embeddings.embedding import Embedding
-from deniable.interfaces import Floats, Ids
 
 SHARES = np.array([0.4, 0.2, 0.2, 0.1, 0.1])
 

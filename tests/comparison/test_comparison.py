@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from compared import ring, task
 from deniable.cli.app import app
 from deniable.comparison.contenders import all_contenders, contender, target
 from deniable.comparison.experiment import Comparison, Contender, Plan
@@ -19,6 +18,7 @@ from deniable.comparison.report.words import front, said_first, table
 from deniable.embeddings import store
 from deniable.errors import DeniableError, InvalidParameter, UnusableAuditData
 from deniable.mechanisms.multivariate import Multivariate
+from tests.comparison.compared import ring, task
 
 run = CliRunner()
 PLAN = Plan(

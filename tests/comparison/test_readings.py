@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from compared import probe_of, ring
-from deniable.audit.draws import Draws
+from deniable.channel.draws import Draws
 from deniable.comparison.adversary import LearntAdversary, Seen
 from deniable.comparison.probe import make_probe
 from deniable.comparison.readings import Effort, Reading, most_exposed, read_privacy
@@ -13,6 +12,7 @@ from deniable.interfaces import Mechanism
 from deniable.mechanisms.multivariate import Multivariate
 from deniable.mechanisms.randomized_response import RandomizedResponse
 from deniable.mechanisms.santext import SanText
+from tests.comparison.compared import probe_of, ring
 
 EFFORT = Effort(draws=300, judged=20_000)
 STANDARD_ERRORS = 5.0  # two-sided level below 1e-6

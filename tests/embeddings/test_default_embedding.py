@@ -16,7 +16,7 @@ import pytest
 
 from deniable.embeddings.default import default_info, open_default
 from deniable.embeddings.embedding import Embedding, content_fingerprint, shadowed_rows
-from deniable.text.tokens import Tokeniser, normalise
+from deniable.words.tokens import Tokeniser, normalise
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "src" / "deniable" / "embeddings" / "data"

@@ -8,8 +8,8 @@ import pytest
 
 from deniable import Embedding, Multivariate, Privatizer
 from deniable.embeddings import store
-from spark_cluster import cluster, require_java, session
-from spark_place import Place
+from tests.support.spark_cluster import cluster, require_java, session
+from tests.support.spark_place import Place
 
 WORDS = [f"word{i}" for i in range(500)] + ["the", "soup", "was", "cold", "best", "bread", "village"]
 HARDLY_ANY = 1e6

@@ -16,7 +16,7 @@ import pytest
 from deniable import TEM, Embedding, EmbeddingNotFound, InvalidParameter, Keyed, KeyFileError, Mechanism, Multivariate, Privatizer, Vickrey
 from deniable.integrations.spark import privatize, privatized, receipt, ship_embedding
 from deniable.keyed.key_file import write_new_key
-from spark_place import RECORDS, Place
+from tests.support.spark_place import RECORDS, Place
 
 pytestmark = pytest.mark.xdist_group("spark")
 

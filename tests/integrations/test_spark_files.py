@@ -20,8 +20,8 @@ from deniable import CusText, Embedding, EmbeddingNotFound, InvalidParameter, Ke
 from deniable.cli import main
 from deniable.errors import ClusterError
 from deniable.integrations.spark import privatize_files
-from spark_cluster import SMALL_AND_QUICK_TO_START, write_defaults
-from spark_place import Place
+from tests.support.spark_cluster import SMALL_AND_QUICK_TO_START, write_defaults
+from tests.support.spark_place import Place
 
 pytestmark = pytest.mark.xdist_group("spark")
 

@@ -13,11 +13,12 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from scipy import stats
 
 from deniable import Embedding, InvalidParameter, Keyed, Multivariate, RandomnessError
-from deniable.interfaces import Floats, Ids, Mechanism
+from deniable.arrays import Floats, Ids
+from deniable.interfaces import Mechanism
 from deniable.keyed.tokens import KeyedTokens
 from deniable.noise import multivariate_noise
-from strategies import random_embedding
-from test_noise import ALPHA, DRAWS, direction_p_value, radius_p_value
+from tests.support.strategies import random_embedding
+from tests.test_noise import ALPHA, DRAWS, direction_p_value, radius_p_value
 
 KEY = bytes(range(32))
 MECHANISM = Multivariate(random_embedding(40, 4), epsilon=2.0)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer, RandomnessError
 from deniable.keyed.encoding import encoded, encoded_id
-from strategies import random_embedding
+from tests.support.strategies import random_embedding
 
 KEY = bytes(range(32))
 EMBEDDING = random_embedding(200, 5)

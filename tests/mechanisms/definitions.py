@@ -12,7 +12,7 @@ import numpy as np
 from scipy import stats
 
 from deniable import Embedding
-from deniable.interfaces import Floats, Ids
+from deniable.arrays import Floats, Ids
 
 LENGTHS, ANGLES = 300, 360
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from refutation import Draw
 
 from deniable import Embedding, InsecureSeededRandomness
-from deniable.interfaces import Floats, Ids, Mechanism, Randomness
+from deniable.arrays import Floats, Ids
+from deniable.interfaces import Mechanism, Randomness
 from deniable.mechanisms.gaussian import Gaussian
 from deniable.mechanisms.mahalanobis import Mahalanobis
 from deniable.mechanisms.multivariate import Multivariate
@@ -18,6 +18,7 @@ from deniable.mechanisms.santext_plus import SanTextPlus
 from deniable.mechanisms.tem import TEM
 from deniable.mechanisms.vickrey import Vickrey
 from deniable.neighbours.released import nearest_released
+from tests.mechanisms.refutation import Draw
 
 
 def drawn(mechanism: Mechanism, *, seed: int = 0) -> Draw:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from deniable.arrays import Ids
 from deniable.audit.bound.refutation import search_and_judge
-from deniable.interfaces import Ids
 
 ALPHA = 1e-5
 

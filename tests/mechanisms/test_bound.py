@@ -10,11 +10,11 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from refutation import Draw, refuted_either_way
 
 from deniable import Embedding, InsecureSeededRandomness, Multivariate
-from deniable.interfaces import Floats, Ids
+from deniable.arrays import Floats, Ids
 from deniable.neighbours import best_neighbours
+from tests.mechanisms.refutation import Draw, refuted_either_way
 
 EPSILON = 1.0
 

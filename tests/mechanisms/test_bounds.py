@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-import definitions as direct
-import mutants
 import numpy as np
 import pytest
-from every import NAMES, every
-from mutants import drawn
-from refutation import refuted_either_way
 
 from deniable import Embedding, Mechanism
-from deniable.interfaces import Floats
+from deniable.arrays import Floats
 from deniable.mechanisms import TEM, CusText, Gaussian, Mahalanobis, Multivariate, RandomizedResponse, RankSmoothing, SanText, SanTextPlus
 from deniable.mechanisms import Vickrey as VickreyMechanism
+from tests.mechanisms import definitions as direct
+from tests.mechanisms import mutants
+from tests.mechanisms.every import NAMES, every
+from tests.mechanisms.mutants import drawn
+from tests.mechanisms.refutation import refuted_either_way
 
 DRAWS = 40_000
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from every import NAMES
 
 import deniable.mechanisms
 from deniable import InvalidParameter, SecureRandomness
 from deniable.mechanisms.catalogue import CATALOGUE, make_mechanism
-from strategies import random_embedding
+from tests.mechanisms.every import NAMES
+from tests.support.strategies import random_embedding
 
 E = random_embedding(50, 3)
 

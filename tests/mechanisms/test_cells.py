@@ -5,7 +5,7 @@ import pytest
 
 from deniable import Embedding
 from deniable.mechanisms.cells import cells_of
-from strategies import random_embedding
+from tests.support.strategies import random_embedding
 
 
 def plainly(embedding: Embedding, size: int) -> list[list[int]]:

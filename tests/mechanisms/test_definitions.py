@@ -6,14 +6,12 @@ import math
 from collections.abc import Callable
 from functools import cache
 
-import definitions as direct
-import mutants
 import numpy as np
 import pytest
 from scipy.stats import chisquare, poisson
 
 from deniable import Embedding, InsecureSeededRandomness, Mechanism
-from deniable.interfaces import Floats
+from deniable.arrays import Floats
 from deniable.mechanisms import (
     TEM,
     CusText,
@@ -27,6 +25,8 @@ from deniable.mechanisms import (
     Vickrey,
 )
 from deniable.mechanisms.exact import ExactSums
+from tests.mechanisms import definitions as direct
+from tests.mechanisms import mutants
 
 EPSILON, DRAWS, ALPHA = 1.3, 30_000, 1e-6
 E = direct.few_words()

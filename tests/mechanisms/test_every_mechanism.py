@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from every import NAMES, every
 
 from deniable import Embedding, InsecureSeededRandomness, InvalidParameter, Mechanism, Multivariate, Privatizer, SecureRandomness
-from deniable.interfaces import Floats, Ids
+from deniable.arrays import Floats, Ids
+from deniable.channel.distribution import output_distribution
 from deniable.mechanisms import TEM, CusText, Gaussian, Mahalanobis, RankSmoothing, SanText, SanTextPlus, Vickrey
-from deniable.mechanisms.probabilities import output_distribution
-from strategies import random_embedding
+from tests.mechanisms.every import NAMES, every
+from tests.support.strategies import random_embedding
 
 E = random_embedding(60, 6)
 TWINS = Embedding(["a", "b", "twin of a", "c", "d", "e"], [[0, 0], [1, 0], [0, 0], [3, 1], [0, 2], [2, 2]])

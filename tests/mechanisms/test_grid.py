@@ -7,7 +7,7 @@ import pytest
 
 from deniable import Embedding
 from deniable.mechanisms.grid import Grid
-from strategies import random_embedding
+from tests.support.strategies import random_embedding
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e9])

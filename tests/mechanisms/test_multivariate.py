@@ -6,7 +6,7 @@ import pytest
 from deniable import Embedding, InsecureSeededRandomness, InvalidParameter, Mechanism, Multivariate, SecureRandomness
 from deniable.neighbours.oracle import OracleNeighbours
 from deniable.noise import multivariate_noise
-from strategies import line_embedding, random_embedding
+from tests.support.strategies import line_embedding, random_embedding
 
 
 def test_it_is_a_mechanism() -> None:

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deniable import Embedding
-from deniable.interfaces import Vectors
+from deniable.arrays import Vectors
 from deniable.neighbours.blas import TILE, BlasNeighbours
 from deniable.neighbours.oracle import OracleNeighbours
-from hostile import HOSTILE, all_norms, equal_vectors, hostile_queries, near_ties, noisy_queries, one_outlier
-from strategies import random_embedding
+from tests.support.hostile import HOSTILE, all_norms, equal_vectors, hostile_queries, near_ties, noisy_queries, one_outlier
+from tests.support.strategies import random_embedding
 
 
 def assert_same_words(embedding: Embedding, queries: Vectors) -> None:

@@ -13,8 +13,8 @@ from deniable.interfaces import Neighbours
 from deniable.neighbours.blas import BlasNeighbours
 from deniable.neighbours.gpu import GpuNeighbours
 from deniable.neighbours.oracle import OracleNeighbours
-from hostile import near_ties, noisy_queries
-from strategies import random_embedding
+from tests.support.hostile import near_ties, noisy_queries
+from tests.support.strategies import random_embedding
 
 Search = Callable[[Embedding], Neighbours]
 

@@ -12,8 +12,8 @@ from deniable import Embedding, InvalidParameter, Multivariate, SecureRandomness
 from deniable.neighbours import set_device
 from deniable.neighbours.gpu import TILE, GpuNeighbours
 from deniable.neighbours.oracle import OracleNeighbours
-from hostile import HOSTILE, equal_vectors, hostile_queries, near_ties, noisy_queries
-from strategies import random_embedding
+from tests.support.hostile import HOSTILE, equal_vectors, hostile_queries, near_ties, noisy_queries
+from tests.support.strategies import random_embedding
 
 
 @pytest.mark.parametrize("epsilon", [0.001, 1.0, 50.0])

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deniable import Embedding, InvalidParameter
-from deniable.interfaces import Floats, Ids, Vectors
+from deniable.arrays import Floats, Ids, Vectors
 from deniable.neighbours.blas import BlasNeighbours
 from deniable.neighbours.oracle import OracleNeighbours
-from hostile import HOSTILE, HOSTILE_AT_ANY_SIZE, hostile_queries, hostile_vectors, named, noisy_queries
-from strategies import random_embedding
+from tests.support.hostile import HOSTILE, HOSTILE_AT_ANY_SIZE, hostile_queries, hostile_vectors, named, noisy_queries
+from tests.support.strategies import random_embedding
 
 pytest.importorskip("deniable.neighbours._native", reason="installed without the native module")
 

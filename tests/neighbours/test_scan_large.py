@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from deniable import Embedding
+from deniable.arrays import Floats, Ids, Vectors
 from deniable.embeddings.embedding import shadowed_rows
-from deniable.interfaces import Floats, Ids, Vectors
 from deniable.neighbours.exact import nearest_of, score_error
-from hostile import HOSTILE_AT_ANY_SIZE, hostile_queries, hostile_vectors
+from tests.support.hostile import HOSTILE_AT_ANY_SIZE, hostile_queries, hostile_vectors
 
 pytest.importorskip("deniable.neighbours._native", reason="installed without the native module")
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from deniable import Embedding
+from deniable.arrays import Ids, Vectors
 from deniable.embeddings import store
-from deniable.interfaces import Ids, Vectors
 from deniable.neighbours.exact import nearest_of, score_error
-from hostile import noisy_queries
+from tests.support.hostile import noisy_queries
 
 pytest.importorskip("deniable.neighbours._native", reason="installed without the native module")
 

@@ -18,8 +18,8 @@ from deniable import Embedding
 from deniable.interfaces import Neighbours
 from deniable.neighbours import best_neighbours, selection
 from deniable.neighbours.blas import BlasNeighbours
-from hostile import noisy_queries
-from strategies import random_embedding
+from tests.support.hostile import noisy_queries
+from tests.support.strategies import random_embedding
 
 RELEASE = """
 import sys

@@ -9,8 +9,8 @@ import pytest
 
 from deniable import Embedding
 from deniable.embeddings import store
-from deniable.tasks.examples import AnswerSelection, Classification, Questions
-from made_reviews import BAD, GOOD, made_reviews
+from deniable.tasks.data.examples import AnswerSelection, Classification, Questions
+from tests.support.made_reviews import BAD, GOOD, made_reviews
 
 
 @pytest.fixture

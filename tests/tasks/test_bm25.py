@@ -6,8 +6,8 @@ from math import log
 
 import pytest
 
-from deniable.tasks.account import baselines_of
-from deniable.tasks.examples import AnswerSelection, Questions
+from deniable.tasks.data.examples import AnswerSelection, Questions
+from deniable.tasks.experiment.account import baselines_of
 
 pytest.importorskip("bm25s")
 

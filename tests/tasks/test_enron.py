@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from deniable.errors import TaskDataError
-from deniable.tasks.enron import load_enron
+from deniable.tasks.data.enron import load_enron
 
 PEOPLE = [f"person-{letter}" for letter in "abcdefghijkl"]
 

@@ -12,15 +12,16 @@ import torch
 
 from deniable import Embedding, TextPolicy
 from deniable.errors import TaskDataError
-from deniable.tasks import laboratory as laboratory_module
-from deniable.tasks.classifier import ClassifierRecipe
-from deniable.tasks.examples import AnswerSelection, Classification, Labelled, Task, fingerprint
-from deniable.tasks.experiment import run_settings
-from deniable.tasks.laboratory import Bench, Laboratory, Recipe
-from deniable.tasks.material import load_material, material_of, save_material
-from deniable.tasks.ranker import RankerRecipe, gesd
-from deniable.tasks.ranking_losses import HardestOfSome
-from deniable.tasks.setting import Setting, settings_of
+from deniable.learning.classifier import ClassifierRecipe
+from deniable.learning.encoded_task import load_encoded_task, save_encoded_task
+from deniable.learning.ranker import RankerRecipe, gesd
+from deniable.learning.ranking_losses import HardestOfSome
+from deniable.tasks.data.examples import AnswerSelection, Classification, Labelled, Task, fingerprint
+from deniable.tasks.experiment import laboratory as laboratory_module
+from deniable.tasks.experiment.encoding import encode_task
+from deniable.tasks.experiment.laboratory import Bench, Laboratory, Recipe
+from deniable.tasks.experiment.run import run_settings
+from deniable.tasks.experiment.setting import Setting, settings_of
 
 FEW = ClassifierRecipe(units=8, dropout=0.1, batch=20, epochs=8, learning_rate=0.02)
 FEW_PAIRS = RankerRecipe(units=8, dropout=0.0, batch=20, near=4, epochs=10, learning_rate=0.02)
@@ -35,7 +36,7 @@ def _one_thread() -> None:
 def bench_of(task: Task, embedding: Embedding, folder: Path, recipe: Recipe) -> Bench:
     assert embedding.folder is not None
     bench = Bench(task=task.name, data=fingerprint(task), embedding=embedding.folder, folder=folder, recipe=recipe)
-    save_material(material_of(task, embedding, TextPolicy()), bench.material)
+    save_encoded_task(encode_task(task, embedding, TextPolicy()), bench.material)
     return bench
 
 
@@ -138,12 +139,12 @@ def test_results_of_another_recipe_are_refused(reviews: Classification, installe
 
 
 def test_material_comes_back_as_it_was(questions: AnswerSelection, two_kinds: Embedding, tmp_path: Path) -> None:
-    material = material_of(questions, two_kinds, TextPolicy())
-    save_material(material, tmp_path / "material.npz")
-    back = load_material(tmp_path / "material.npz")
+    material = encode_task(questions, two_kinds, TextPolicy())
+    save_encoded_task(material, tmp_path / "material.npz")
+    back = load_encoded_task(tmp_path / "material.npz")
     assert {name: p.digest for name, p in back.passages.items()} == {name: p.digest for name, p in material.passages.items()}
     assert back.right("test", 3).tolist() == questions.test.answers[3]
     assert back.pools("test")[10].tolist() == questions.test.pools[10]
     (tmp_path / "material.npz").write_bytes(b"no archive")
     with pytest.raises(TaskDataError, match="cannot be read"):
-        load_material(tmp_path / "material.npz")
+        load_encoded_task(tmp_path / "material.npz")

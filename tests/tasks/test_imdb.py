@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from deniable.errors import TaskDataError
-from deniable.tasks import imdb
-from deniable.tasks.imdb import load_imdb
+from deniable.tasks.data import imdb
+from deniable.tasks.data.imdb import load_imdb
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from deniable.errors import TaskDataError
-from deniable.tasks.insuranceqa import load_insuranceqa
+from deniable.tasks.data.insuranceqa import load_insuranceqa
 
 COUNTS = {"train": 2, "validation": 1, "test": 2, "answers": 3}
 WORDS = "idx_1\tdoes\nidx_2\tinsurance\nidx_3\tpay\nidx_4\tyes\nidx_5\tno\n"

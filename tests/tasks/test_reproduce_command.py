@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from deniable import Embedding
 from deniable.cli.app import app
 from deniable.errors import InvalidParameter, TaskDataError
-from deniable.tasks import imdb
-from made_reviews import made_reviews
+from deniable.tasks.data import imdb
+from tests.support.made_reviews import made_reviews
 
 run = CliRunner()
 

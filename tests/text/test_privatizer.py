@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from deniable import Embedding, InvalidParameter, Multivariate, Privatizer, UnknownWord
 from deniable.text.assemble import PUBLIC_PUNCTUATION, join_words
 from deniable.text.policies import REDACTED
-from strategies import NASTY_TEXT
+from tests.support.strategies import NASTY_TEXT
 
 UNCHANGED = 1e9
 """An ε at which every known word is released as it is, so that what surrounds the noise can be seen."""
@@ -246,7 +246,7 @@ def test_the_callers_list_is_not_changed(embedding: Embedding) -> None:
 
 def test_forgetting_spellings_while_another_thread_looks_them_up_is_harmless(monkeypatch: pytest.MonkeyPatch) -> None:
     from deniable.embeddings.subwords import Subwords
-    from deniable.text import lookup
+    from deniable.text import subwords as lookup
 
     monkeypatch.setattr(lookup, "_REMEMBERED_SPELLINGS", 3)
     few = Embedding(["aa", "bb"], [[1.0, 0.0], [0.0, 1.0]])

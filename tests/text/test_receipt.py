@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from deniable import TEM, Embedding, Gaussian, InsecureSeededRandomness, Multivariate, Privatizer, __version__
 from deniable.text.tally import Tally
-from strategies import random_embedding
+from tests.support.strategies import random_embedding
 
 
 def test_the_receipt_says_what_was_promised_and_spent(embedding: Embedding) -> None:

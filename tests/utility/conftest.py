@@ -9,7 +9,7 @@ import pytest
 
 from deniable import Embedding
 from deniable.embeddings import store
-from made_texts import KINDS
+from tests.support.made_texts import KINDS
 
 
 @pytest.fixture

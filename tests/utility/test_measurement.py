@@ -9,13 +9,13 @@ import pytest
 
 from deniable import Embedding, Multivariate
 from deniable.errors import DeniableError, InvalidParameter, TaskDataError
-from deniable.tasks.summary import points_of
+from deniable.learning.linear import LinearLearner
+from deniable.learning.summary import points_of
+from deniable.learning.version import Learner, original_version, released_version
 from deniable.utility.findings import Findings
-from deniable.utility.linear import LinearLearner
 from deniable.utility.measurement import majority_of, measure, scores_of, stratified
 from deniable.utility.texts import read_classified
-from deniable.utility.version import Learner, original_version, released_version
-from made_texts import csv_of, made_rows
+from tests.support.made_texts import csv_of, made_rows
 
 
 def found_in(
@@ -59,8 +59,8 @@ def test_shuffled_labels_are_not_learnt(two_kinds: Embedding, tmp_path: Path) ->
 
 def test_the_bilstm_learns_too(two_kinds: Embedding, tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
-    from deniable.tasks.classifier import ClassifierRecipe
-    from deniable.utility.bilstm import BiLstmLearner
+    from deniable.learning.bilstm import BiLstmLearner
+    from deniable.learning.classifier import ClassifierRecipe
 
     torch.set_num_threads(1)
     recipe = ClassifierRecipe(units=8, dropout=0.1, batch=20, epochs=6, patience=6, learning_rate=0.02)

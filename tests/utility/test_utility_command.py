@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from deniable import Embedding
 from deniable.cli.app import app
 from deniable.errors import InvalidParameter, TaskDataError
-from html_check import outline
-from made_texts import csv_of, made_rows
+from tests.report.html_check import outline
+from tests.support.made_texts import csv_of, made_rows
 
 run = CliRunner()
 COMMON = ["--text", "t", "--label", "y", "--embedding", "two-kinds", "--runs", "2", "-q"]

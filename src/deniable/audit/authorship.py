@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from deniable.audit.inversion.adversary import Share
-from deniable.audit.labelled import LabelledTexts
-from deniable.audit.scores import sklearn
 from deniable.errors import UnusableAuditData
+from deniable.learning.scores import sklearn
 from deniable.parameters import validated_count
+from deniable.records.labelled import LabelledTexts
 
 FEWEST_TEXTS = 4
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from deniable.arrays import Floats, Ids
 from deniable.calibration.calibration import Calibration
 from deniable.calibration.measure import Report, calibrate
-from deniable.calibration.straight import straight_noise
 from deniable.calibration.tabulated import tabulate
+from deniable.channel.rays.radial import radial_noise
 from deniable.embeddings.embedding import Embedding
-from deniable.interfaces import Floats, Ids
-from deniable.mechanisms.selected import Selected
+from deniable.mechanisms.chosen import ChosenMechanism
 
 
 def calibrate_mechanism(
     embedding: Embedding,
-    mechanism: Selected,
+    mechanism: ChosenMechanism,
     *,
     rays: int = 1000,
     ids: Ids | None = None,
@@ -25,6 +25,6 @@ def calibrate_mechanism(
 
     See ``measure.calibrate`` and ``tabulated.tabulate``, also for what they raise.
     """
-    if straight_noise(mechanism(embedding, epsilon=1.0)) is not None:
+    if radial_noise(mechanism(embedding, epsilon=1.0)) is not None:
         return calibrate(embedding, mechanism=mechanism, rays=rays, ids=ids, epsilons=epsilons, walks=walks, report=report)
     return tabulate(embedding, mechanism, rays=rays, ids=ids, epsilons=epsilons, walks=walks, report=report)

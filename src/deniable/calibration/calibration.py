@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Floats, Ids
 from deniable.calibration.confidence import simultaneous_upper
+from deniable.channel.distribution import Method
 from deniable.embeddings.embedding import Embedding
-from deniable.interfaces import Floats, Ids
-from deniable.mechanisms.probabilities import Method
-from deniable.mechanisms.selected import Selected
+from deniable.mechanisms.chosen import ChosenMechanism
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +26,7 @@ class Calibration(ABC):
     """
 
     embedding: Embedding
-    mechanism: Selected
+    mechanism: ChosenMechanism
     rays: int
     ids: Ids
     epsilons: Floats

@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from deniable.arrays import Floats, Ids
 from deniable.calibration.calibration import Calibration
 from deniable.calibration.measure import RayCalibration, typical_epsilon
-from deniable.calibration.report.wording import most_words
-from deniable.calibration.statistics import unchanged
+from deniable.channel.rays.statistics import unchanged
 from deniable.errors import InvalidParameter, TargetsNotMet
-from deniable.interfaces import Floats, Ids
+from deniable.report.wording import most_words
 
 _SMALLEST_STEP = 1e-4
 

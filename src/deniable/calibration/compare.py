@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from deniable.arrays import Ids
 from deniable.calibration.measure import calibrate
-from deniable.calibration.statistics import average_unchanged
+from deniable.channel.rays.statistics import average_unchanged
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
-from deniable.interfaces import Ids
 from deniable.parameters import validated_count
 
 Report = Callable[[int, int], None]

@@ -20,7 +20,7 @@ import math
 
 import numpy as np
 
-from deniable.interfaces import Floats
+from deniable.arrays import Floats
 
 
 def simultaneous_upper(means: Floats, errors: Floats, rays: int, *, words: int, alpha: float = 0.05) -> Floats:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from deniable.arrays import Floats, Ids
 from deniable.calibration.choice import Choice, Targets, allowed_to_fail, evaluate, meets, rounded_down
 from deniable.calibration.measure import RayCalibration
-from deniable.calibration.report.wording import most_words
-from deniable.calibration.statistics import unchanged
+from deniable.channel.rays.statistics import unchanged
 from deniable.errors import TargetsNotMet
-from deniable.interfaces import Floats, Ids
+from deniable.report.wording import most_words
 
 _STEPS, _TURNS, _LOWEST = 40, 3, 1e-3
 """Steps of 19 %, of 0.4 % and of 0.01 %, down to where noise is wider than any vocabulary that the ceiling makes sense for."""

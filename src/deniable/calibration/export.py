@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from deniable.arrays import Ids
 from deniable.atomic import whole_file
 from deniable.calibration.calibration import Calibration
 from deniable.calibration.measure import RayCalibration
-from deniable.calibration.statistics import unchanged_counts
-from deniable.interfaces import Ids
+from deniable.channel.rays.statistics import unchanged_counts
 
 ENTROPIES = ("H0", "H1", "H2", "Hinf")
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from deniable.arrays import Floats, Ids
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.restrict import restrict
-from deniable.interfaces import Floats, Ids
 from deniable.neighbours import best_neighbours
 from deniable.parameters import validated_count
 

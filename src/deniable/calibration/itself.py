@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.calibration.statistics import furthest_radius, output_distribution
-from deniable.calibration.straight import StraightNoise, StraightRays
+from deniable.arrays import Floats, Ids
+from deniable.channel.rays.radial import RadialNoise, RadialRays
+from deniable.channel.rays.statistics import furthest_radius, output_distribution
 from deniable.embeddings.embedding import Embedding
-from deniable.interfaces import Floats, Ids
 from deniable.neighbours.released import first_of_each
 
 
@@ -26,11 +26,11 @@ class Itself:
     counts: Ids
 
 
-def come_out_themselves(embedding: Embedding, noise: StraightNoise, ids: Ids, epsilons: list[float], *, rays: int) -> dict[float, Itself]:
+def come_out_themselves(embedding: Embedding, noise: RadialNoise, ids: Ids, epsilons: list[float], *, rays: int) -> dict[float, Itself]:
     """Return this of the words at each ε, from one walk a word; of words with one vector the first counts."""
     length, shape = noise.length, (len(epsilons), len(ids))
     draws, means, errors, counts = length.draws(rays), np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=np.int64)
-    engine = StraightRays(embedding, noise, rays=rays)
+    engine = RadialRays(embedding, noise, rays=rays)
     walks = engine.envelopes(ids, furthest=furthest_radius(min(epsilons), length, draws))
     for column, (word, envelope) in enumerate(zip(first_of_each(embedding)[ids].tolist(), walks, strict=True)):
         for row, epsilon in enumerate(epsilons):

@@ -10,12 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from deniable.arrays import Floats, Ids
 from deniable.calibration.calibration import Calibration
-from deniable.calibration.gamma import LengthFunction
 from deniable.calibration.itself import Itself, come_out_themselves
-from deniable.calibration.rays import SEED, TABLE_BYTES, Envelope
 from deniable.calibration.results import Memory, Store, calibration_folder, words_digest
-from deniable.calibration.statistics import (
+from deniable.channel.distribution import Method
+from deniable.channel.rays.lengths import LengthFunction
+from deniable.channel.rays.radial import RadialNoise, RadialRays, radial_noise
+from deniable.channel.rays.rays import SEED, TABLE_BYTES, Envelope
+from deniable.channel.rays.statistics import (
     ETA,
     GROUPS,
     average_unchanged,
@@ -25,12 +28,9 @@ from deniable.calibration.statistics import (
     output_distribution,
     unchanged,
 )
-from deniable.calibration.straight import StraightNoise, StraightRays, straight_noise
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
-from deniable.interfaces import Floats, Ids
-from deniable.mechanisms.probabilities import Method
-from deniable.mechanisms.selected import Selected
+from deniable.mechanisms.chosen import ChosenMechanism
 from deniable.neighbours.threads import threads
 from deniable.parameters import validated_count, validated_epsilon
 
@@ -51,7 +51,7 @@ class RayCalibration(Calibration):
     Those of a protected word are its stand-in's; how often the word itself comes out is walked for when it is asked for.
     """
 
-    noise: StraightNoise
+    noise: RadialNoise
     radii: Floats
     _seen: dict[float, tuple[Floats, Floats]] = field(default_factory=dict, repr=False, compare=False)
     _itself: dict[float, Itself] = field(default_factory=dict, repr=False, compare=False)
@@ -130,7 +130,7 @@ class RayCalibration(Calibration):
 def calibrate(
     embedding: Embedding,
     *,
-    mechanism: Selected | None = None,
+    mechanism: ChosenMechanism | None = None,
     rays: int = 1000,
     ids: Ids | None = None,
     epsilons: Floats | None = None,
@@ -157,8 +157,8 @@ def calibrate(
         raise InvalidParameter("words", "none", "there is no word to calibrate: none of them is in the embedding")
     if epsilons is not None and not len(epsilons):
         epsilons = None
-    mechanism = Selected() if mechanism is None else mechanism
-    noise = straight_noise(mechanism(embedding, epsilon=1.0))
+    mechanism = ChosenMechanism() if mechanism is None else mechanism
+    noise = radial_noise(mechanism(embedding, epsilon=1.0))
     if noise is None:
         raise InvalidParameter("mechanism", mechanism.name, "does more than to release the word nearest to noise: rays say nothing of it")
     settings: dict[str, Any] = {
@@ -190,7 +190,7 @@ def calibrate(
     store: Store | Memory = Store(folder, settings, columns, words, embedding=embedding.name) if keep else Memory(columns, words)
     with store:
         if not store.complete:
-            engine = StraightRays(embedding, noise, rays=rays, table_bytes=table_bytes)
+            engine = RadialRays(embedding, noise, rays=rays, table_bytes=table_bytes)
             order = engine.tables.order if ids is None else ids[np.argsort(engine.tables.place(ids), kind="stable")]
             found = np.asarray(store.arrays["grid"][0]) if walks and store.done else epsilons
             grid = epsilon_range(engine) if walks and found is None else found
@@ -228,7 +228,7 @@ def epsilons_of(calibration: RayCalibration) -> Floats:
     return np.unique(np.concatenate([found, calibration.epsilons]))
 
 
-def epsilon_range(engine: StraightRays, values: int = GRID_VALUES) -> Floats:
+def epsilon_range(engine: RadialRays, values: int = GRID_VALUES) -> Floats:
     """Return values of ε from where an average word hardly ever stays (2 %) to where it mostly does (95 %)."""
     ids = np.random.Generator(np.random.PCG64(3)).choice(
         len(engine.embedding), min(_WORDS_TO_FIND_THE_RANGE, len(engine.embedding)), replace=False
@@ -257,7 +257,7 @@ def _covering(radii: Floats, length: LengthFunction, values: int) -> Floats:
     return np.array([float(f"{epsilon:.3g}") for epsilon in grid])
 
 
-def _rows(engine: StraightRays, ids: Ids, grid: Floats | None, eta: float) -> dict[str, Any]:
+def _rows(engine: RadialRays, ids: Ids, grid: Floats | None, eta: float) -> dict[str, Any]:
     if grid is None:
         return {"radii": rounded_up(engine.first_breakpoints(ids))}
     length = engine.noise.length

@@ -8,9 +8,9 @@ from contextlib import suppress
 from deniable.atomic import whole_file
 from deniable.calibration.calibration import Calibration
 from deniable.calibration.measure import GRID_VALUES, RayCalibration, epsilons_of
-from deniable.calibration.quote import quote_place, stored_quote
 from deniable.calibration.summary import quote
 from deniable.errors import DamagedCalibration
+from deniable.text.note import quote_place, stored_quote
 
 
 def write_note(calibration: Calibration, walked: Calibration) -> None:

@@ -10,9 +10,9 @@ from typing import Literal
 
 import numpy as np
 
+from deniable.arrays import Ids
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
-from deniable.interfaces import Ids
 from deniable.neighbours import best_neighbours
 
 By = Literal["nearest", "unknown"]

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from deniable.arrays import Floats, Ids
 from deniable.calibration.calibration import Calibration
 from deniable.calibration.choice import Choice, Targets, allowed_to_fail, evaluate, meets, rounded_down
 from deniable.calibration.measure import RayCalibration, calibrate
-from deniable.calibration.statistics import distinct_words, furthest_radius, unchanged
-from deniable.calibration.straight import StraightRays
 from deniable.calibration.tabulated import TabulatedCalibration
-from deniable.interfaces import Floats, Ids
+from deniable.channel.rays.radial import RadialRays
+from deniable.channel.rays.statistics import distinct_words, furthest_radius, unchanged
 
 _STEPS, _TURNS = 12, 2
 _BEYOND = 1.25
@@ -34,7 +34,7 @@ def refined(calibration: Calibration, targets: Targets, known: float) -> Choice:
         return _continued(calibration, best, high)
     assert isinstance(calibration, RayCalibration)  # noqa: S101 - there are these two
     rows = _at_stake(calibration, targets, high if len(above) else known)
-    engine = StraightRays(calibration.embedding, calibration.noise, rays=calibration.rays)
+    engine = RadialRays(calibration.embedding, calibration.noise, rays=calibration.rays)
     passing: list[float] = []
     for _ in range(_TURNS):
         tried = np.geomspace(low, high, _STEPS + 1)
@@ -68,7 +68,7 @@ def _continued(calibration: TabulatedCalibration, best: Choice, high: float) -> 
     return next((choice for choice in found if meets(choice)), best)
 
 
-def _failing(engine: StraightRays, calibration: RayCalibration, targets: Targets, rows: Ids, epsilons: Floats) -> Ids:
+def _failing(engine: RadialRays, calibration: RayCalibration, targets: Targets, rows: Ids, epsilons: Floats) -> Ids:
     """Return how many words miss the targets at each ε, as far as the words at stake can tell."""
     assert targets.min_distinct is not None  # noqa: S101 - said by the caller
     length = calibration.length

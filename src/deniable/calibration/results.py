@@ -23,13 +23,13 @@ from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
-import platformdirs
 
+from deniable.arrays import Ids
 from deniable.atomic import whole_file
 from deniable.calibration.in_progress import WorkLock
+from deniable.embeddings.calibrations import calibrations_of
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import DamagedCalibration
-from deniable.interfaces import Ids
 
 SETTINGS, JOURNAL, LOCK = "settings.json", "journal.txt", "lock"
 FORMAT = 1
@@ -39,15 +39,6 @@ def calibration_folder(embedding: Embedding, settings: dict[str, Any]) -> Path:
     """Return where the calibration of an embedding with these settings lies, whether it exists or not."""
     digest = hashlib.blake2b(json.dumps(settings, sort_keys=True).encode(), digest_size=8).hexdigest()
     return calibrations_of(embedding) / digest
-
-
-def calibrations_of(embedding: Embedding) -> Path:
-    """Return the folder that holds all calibrations of an embedding."""
-    if embedding.folder is not None:
-        return embedding.folder / "calibrations"
-    home = os.environ.get("DENIABLE_HOME")
-    root = Path(home) if home else platformdirs.user_cache_path("deniable")
-    return root / "calibrations" / embedding.fingerprint
 
 
 class Store:

@@ -17,19 +17,19 @@ from typing import Any
 
 import numpy as np
 
-from deniable.audit.draws import Draws
+from deniable.arrays import Floats, Ids
 from deniable.calibration.calibration import Calibration
-from deniable.calibration.gamma import GammaFunction
 from deniable.calibration.measure import GRID_VALUES, Report
-from deniable.calibration.rays import Envelope
 from deniable.calibration.results import Memory, Store, calibration_folder, words_digest
-from deniable.calibration.statistics import ETA, GROUPS, Distribution, jackknife, output_distribution
+from deniable.channel.distribution import Method
+from deniable.channel.draws import Draws
+from deniable.channel.rays.lengths import GammaFunction
+from deniable.channel.rays.rays import Envelope
+from deniable.channel.rays.statistics import ETA, GROUPS, Distribution, jackknife, output_distribution
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
-from deniable.interfaces import Floats, Ids
+from deniable.mechanisms.chosen import ChosenMechanism
 from deniable.mechanisms.exact import ExactSums
-from deniable.mechanisms.probabilities import Method
-from deniable.mechanisms.selected import Selected
 from deniable.neighbours import best_neighbours
 from deniable.neighbours.released import first_of_each
 from deniable.parameters import validated_count, validated_epsilon
@@ -101,7 +101,7 @@ class TabulatedCalibration(Calibration):
 
 def tabulate(
     embedding: Embedding,
-    mechanism: Selected,
+    mechanism: ChosenMechanism,
     *,
     rays: int = 1000,
     ids: Ids | None = None,
@@ -174,7 +174,7 @@ def tabulate(
     )
 
 
-def epsilon_range(embedding: Embedding, mechanism: Selected, values: int = GRID_VALUES) -> Floats:
+def epsilon_range(embedding: Embedding, mechanism: ChosenMechanism, values: int = GRID_VALUES) -> Floats:
     """Return values of ε from where an average word hardly ever stays (2 %) to where it mostly does (95 %), as far as it does."""
     count = min(_WORDS_TO_FIND_THE_RANGE, len(embedding))
     ids = np.sort(np.random.Generator(np.random.PCG64(3)).choice(len(embedding), count, replace=False))
@@ -188,7 +188,7 @@ def epsilon_range(embedding: Embedding, mechanism: Selected, values: int = GRID_
 class _Table:
     """Computes the rows of a table: statistics of words at all of its ε."""
 
-    def __init__(self, embedding: Embedding, mechanism: Selected, grid: Floats, *, draws: int, eta: float | None) -> None:
+    def __init__(self, embedding: Embedding, mechanism: ChosenMechanism, grid: Floats, *, draws: int, eta: float | None) -> None:
         self._embedding, self._mechanism, self._grid, self._draws, self._eta = embedding, mechanism, grid, draws, eta
         self._made = [mechanism(embedding, epsilon=epsilon) for epsilon in grid.tolist()]
         self.exact = isinstance(self._made[0], ExactSums)

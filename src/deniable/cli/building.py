@@ -80,6 +80,6 @@ def words_in(path: Path | None) -> frozenset[str]:
 
     :raises InvalidParameter: if it cannot be read.
     """
-    from deniable.word_list import read_word_list
+    from deniable.words.word_list import read_word_list
 
     return frozenset() if path is None else frozenset(read_word_list(path, name="keep_words"))

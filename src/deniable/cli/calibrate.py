@@ -12,11 +12,11 @@ import typer
 from deniable.cli.mechanism import Name, Options
 
 if TYPE_CHECKING:
+    from deniable.arrays import Ids
     from deniable.calibration.calibration import Calibration
     from deniable.calibration.choice import Choice
     from deniable.embeddings.embedding import Embedding
-    from deniable.interfaces import Ids
-    from deniable.mechanisms.selected import Selected
+    from deniable.mechanisms.chosen import ChosenMechanism
 
 WALKED_WORDS = 1000
 """S_w costs a walk along every ray; where nobody asks for it of every word, so many are walked."""
@@ -69,11 +69,11 @@ def calibrate(
     from deniable.cli.calibration_report import check_known, write_report
     from deniable.cli.mechanism import parsed
     from deniable.embeddings.embedding import Embedding
-    from deniable.mechanisms.selected import Selected
+    from deniable.mechanisms.chosen import ChosenMechanism
     from deniable.parameters import validated_epsilon
     from deniable.report.place import check_place
 
-    selected = Selected(name=mechanism, options=parsed(mechanism, mechanism_option))
+    selected = ChosenMechanism(name=mechanism, options=parsed(mechanism, mechanism_option))
     targets = Targets(max_unchanged=max_unchanged, min_distinct=min_distinct, quantile=quantile)
     epsilons = [validated_epsilon(e) for e in epsilon or ()]
     aimed = max_unchanged is not None or min_distinct is not None
@@ -142,7 +142,7 @@ def _chosen(embedding: Embedding, words: Path | None, sample: int | None) -> Ids
     import numpy as np
 
     from deniable.parameters import validated_count
-    from deniable.word_list import read_word_list
+    from deniable.words.word_list import read_word_list
 
     ids = None
     if words is not None:
@@ -155,7 +155,9 @@ def _chosen(embedding: Embedding, words: Path | None, sample: int | None) -> Ids
     return ids
 
 
-def _run(embedding: Embedding, mechanism: Selected, ids: Ids | None, rays: int, grid: Any, *, walks: bool, quiet: bool) -> Calibration:
+def _run(
+    embedding: Embedding, mechanism: ChosenMechanism, ids: Ids | None, rays: int, grid: Any, *, walks: bool, quiet: bool
+) -> Calibration:
     from deniable.calibration.any_mechanism import calibrate_mechanism
     from deniable.progress import Progress
 

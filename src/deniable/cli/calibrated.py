@@ -17,8 +17,8 @@ def calibrated_epsilon(mechanism: Mechanism, max_unchanged: float, quantile: flo
 
     One that destroys the text is explained: a target for every word is one for the most isolated word.
     """
-    from deniable.calibration.quote import largest_epsilon, stored_quote
-    from deniable.calibration.report.wording import most_words
+    from deniable.report.wording import most_words
+    from deniable.text.note import largest_epsilon, stored_quote
 
     epsilon = largest_epsilon(mechanism, max_unchanged, quantile)
     say(f"deniable: ε = {epsilon:g}: N_w, how often a word stays itself, is at most {max_unchanged:g} for {most_words(quantile)}")

@@ -9,7 +9,7 @@ def show(answer: dict[str, Any]) -> None:
     """Print the chosen ε, the table and the words that change least."""
     from rich.console import Console
 
-    from deniable.calibration.report.wording import most_words
+    from deniable.report.wording import most_words
 
     console = Console(highlight=False, markup=False)
     console.print(f"{answer['embedding']}, {_mechanism(answer)}: {answer['words']:,} words, {_how(answer)}")

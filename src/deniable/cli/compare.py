@@ -56,8 +56,6 @@ def compare(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
     """Compare mechanisms at equal privacy: ε is chosen for each so that all have the same reading, then text is released and used."""
-    from deniable.audit.labelled import read_labelled
-    from deniable.audit.scores import sklearn
     from deniable.cli.audit.options import check_places
     from deniable.comparison.contenders import all_contenders, contender
     from deniable.comparison.contenders import target as parsed_target
@@ -65,8 +63,10 @@ def compare(
     from deniable.comparison.keeping import Kept
     from deniable.comparison.material import as_texts, split
     from deniable.embeddings.embedding import Embedding
+    from deniable.learning.scores import sklearn
     from deniable.parameters import validated_count
     from deniable.progress import Progress
+    from deniable.records.labelled import read_labelled
 
     check_places(save, report)
     for given, name in ((train, "train"), (test, "test"), (longest, "longest")):

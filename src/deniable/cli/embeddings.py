@@ -109,7 +109,7 @@ def restrict(
     from deniable.embeddings import store
     from deniable.embeddings.description import described
     from deniable.embeddings.restrict import restricted, restriction
-    from deniable.word_list import read_word_list
+    from deniable.words.word_list import read_word_list
 
     store.free_place(new)
     embedding = store.open_embedding(name)

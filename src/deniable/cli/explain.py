@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from deniable.channel.explanation import Explanation, Outcome, explain_word
 from deniable.cli.mechanism import Name, Options, opened, parsed
-from deniable.explanation import Explanation, Outcome, explain_word
 
 _METHODS = {"exact": "summed exactly", "rays": "{:,} directions", "simulation": "{:,} simulated draws"}
 

@@ -20,7 +20,7 @@ def warn_if_hardly_anything_changes(private: Privatizer) -> None:
 
     No option silences it: who asks for less to read does not ask for less privacy.
     """
-    from deniable.explanation import share_unchanged
+    from deniable.channel.explanation import share_unchanged
 
     name = private.mechanism.embedding.name
     if private.receipt().ceiling is None:
@@ -47,7 +47,7 @@ def warn_if_hardly_anything_changes(private: Privatizer) -> None:
 
 def _records_that_hardly_change(private: Privatizer) -> int:
     """Return the most words a record may have for its share of the budget to change hardly anything; 0 if none does."""
-    from deniable.explanation import share_unchanged
+    from deniable.channel.explanation import share_unchanged
 
     budget = private.record_epsilon or 0.0
 

@@ -54,20 +54,20 @@ def reproduce(
     """
     from deniable.cli.mechanism import parsed
     from deniable.errors import MissingExtra
-    from deniable.mechanisms.selected import Selected
+    from deniable.mechanisms.chosen import ChosenMechanism
     from deniable.neighbours import set_device
     from deniable.neighbours.threads import threads
     from deniable.parameters import validated_count, validated_epsilon
-    from deniable.tasks.setting import Place, Setting, settings_of
+    from deniable.tasks.experiment.setting import Place, Setting, settings_of
 
     try:
-        from deniable.tasks.experiment import run_settings
-        from deniable.tasks.reproduction import prepare
+        from deniable.tasks.experiment.reproduction import prepare
+        from deniable.tasks.experiment.run import run_settings
     except ImportError as error:
         raise MissingExtra("training models", "experiments") from error
 
     runs, jobs = validated_count(runs, "runs"), validated_count(jobs, "jobs")
-    selected = Selected(name=mechanism, options=parsed(mechanism, mechanism_option))
+    selected = ChosenMechanism(name=mechanism, options=parsed(mechanism, mechanism_option))
     epsilons = [validated_epsilon(e) for e in epsilon or ()]
     if not data.exists():
         raise typer.BadParameter(f"there is no {data}", param_hint="--data")
@@ -90,7 +90,7 @@ def reproduce(
         after_tan=after_tan,
     )
     if not epsilons:
-        from deniable.tasks.matching import epsilons_where_words_stay
+        from deniable.calibration.matching import epsilons_where_words_stay
 
         epsilons = epsilons_where_words_stay(bench.embedding, selected)
     places: dict[At, list[Place]] = {At.train: ["train"], At.test: ["test"], At.both: ["train", "test"]}
@@ -107,7 +107,7 @@ def reproduce(
     if results_only:
         typer.echo(f"{len(outcomes)} results in {bench.folder / 'results'}")
         return
-    from deniable.tasks.account import write_account
+    from deniable.tasks.experiment.account import write_account
 
     for path in write_account(task, loaded, outcomes, bench.folder, embedding=bench.embedding, mechanism=selected):
         typer.echo(str(path))

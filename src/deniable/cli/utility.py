@@ -16,8 +16,8 @@ from deniable.cli.options import Delimiter, Encoding, Format, Header
 
 if TYPE_CHECKING:
     from deniable.embeddings.embedding import Embedding
+    from deniable.learning.version import Learner
     from deniable.utility.findings import Findings
-    from deniable.utility.version import Learner
 
 
 class Model(StrEnum):
@@ -55,15 +55,15 @@ def utility(
     Without --epsilon, the values are those at which an average word stays itself in 5, 25, 50, 75, 95 and 99 % of the draws.
     Nothing of the releases is kept.
     """
+    from deniable.calibration.matching import SHARES, AverageUnchanged
     from deniable.cli.mechanism import parsed
     from deniable.embeddings.embedding import Embedding
-    from deniable.mechanisms.selected import Selected
+    from deniable.learning.summary import points_of
+    from deniable.mechanisms.chosen import ChosenMechanism
     from deniable.neighbours.threads import threads
     from deniable.parameters import validated_count, validated_epsilon, validated_share
     from deniable.progress import Progress
     from deniable.report.place import check_place
-    from deniable.tasks.matching import SHARES, AverageUnchanged
-    from deniable.tasks.summary import points_of
     from deniable.utility.findings import Findings
     from deniable.utility.measurement import majority_of, measure
     from deniable.utility.texts import read_classified
@@ -71,7 +71,7 @@ def utility(
     runs, held_out = validated_count(runs, "runs"), validated_share(held_out, "held_out", below_one=True)
     acceptable_loss = validated_share(acceptable_loss, "acceptable_loss")
     epsilons = sorted({validated_epsilon(e) for e in epsilon or ()})
-    selected = Selected(name=mechanism, options=parsed(mechanism, mechanism_options))
+    selected = ChosenMechanism(name=mechanism, options=parsed(mechanism, mechanism_options))
     if report is None and not as_json:
         report = Path(f"{data.name.partition('.')[0]}-utility.html")
     if report is not None:
@@ -117,11 +117,11 @@ def _learner(model: Model, embedding: Embedding, device: str) -> Learner:
     from deniable.errors import MissingExtra
 
     if model is Model.linear:
-        from deniable.utility.linear import LinearLearner
+        from deniable.learning.linear import LinearLearner
 
         return LinearLearner()
     try:
-        from deniable.utility.bilstm import BiLstmLearner
+        from deniable.learning.bilstm import BiLstmLearner
     except ImportError as error:
         raise MissingExtra("the biLSTM", "experiments") from error
     return BiLstmLearner(embedding, device=device)

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from deniable.arrays import Floats, Ids
 from deniable.comparison.probe import Probe
-from deniable.interfaces import Floats, Ids
 
 _PRIOR_DRAWS = (1.0, 10.0, 100.0, 1e4, 1e6)
 _DECAYS_TRIED = 2

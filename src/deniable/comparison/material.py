@@ -8,12 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
-from deniable.audit.labelled import LabelledTexts
+from deniable.arrays import Ids
 from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.lookup import Lookup
 from deniable.errors import UnusableAuditData
-from deniable.interfaces import Ids
-from deniable.text.lookup import Lookup
-from deniable.text.tokens import Tokeniser, normalise
+from deniable.records.labelled import LabelledTexts
+from deniable.words.tokens import Tokeniser, normalise
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from deniable.arrays import Floats, Ids, Vectors
 from deniable.embeddings.embedding import Embedding
-from deniable.interfaces import Floats, Ids, Vectors
 
 _DECAYS = 16
 _ROWS_AT_ONCE = 64

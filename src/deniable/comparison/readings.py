@@ -16,10 +16,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from deniable.audit.draws import Draws
+from deniable.arrays import Floats, Ids
+from deniable.channel.draws import Draws
 from deniable.comparison.adversary import LearntAdversary, Seen
 from deniable.comparison.probe import Probe
-from deniable.interfaces import Floats, Ids, Mechanism
+from deniable.interfaces import Mechanism
 from deniable.parameters import validated_count
 
 Name = Literal["average", "worst", "adversary"]

@@ -6,9 +6,9 @@ import warnings
 
 import numpy as np
 
+from deniable.arrays import Ids
 from deniable.embeddings.embedding import Embedding
-from deniable.interfaces import Ids
-from deniable.utility.word_classifier import WordClassifier
+from deniable.learning.word_classifier import WordClassifier
 
 _ROWS_AT_ONCE = 16_384
 

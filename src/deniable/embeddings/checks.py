@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from deniable.interfaces import Vectors
+from deniable.arrays import Vectors
 
 LONGEST_VECTOR = 1e12
 """Vectors beyond this length are refused: their squared distances leave no room for those of others in float32."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from deniable.embeddings.readers.packing import Progress, UnpackLimit, unpacked
-from deniable.text.tokens import words_of
+from deniable.words.tokens import words_of
 
 LONGEST_DOCUMENT = 10_000
 """Words after which a document is cut in two: gensim reads no further than this."""

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deniable.arrays import Ids, Vectors
 from deniable.embeddings.checks import LONGEST_VECTOR, bad_vector, bad_word, first_unusable, table_problem
 from deniable.errors import MalformedEmbedding
-from deniable.interfaces import Ids, Vectors
 
 if TYPE_CHECKING:
     from deniable.embeddings.subwords import Subwords

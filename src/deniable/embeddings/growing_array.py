@@ -9,7 +9,7 @@ from typing import Self
 
 import numpy as np
 
-from deniable.interfaces import Vectors
+from deniable.arrays import Vectors
 
 _HEADER_BYTES = 128
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from deniable.arrays import Vectors
 from deniable.embeddings.checks import bad_vector, bad_word, table_problem
 from deniable.embeddings.embedding import MARKERS, UNKNOWN_TOKENS
 from deniable.embeddings.growing_array import GrowingArray
 from deniable.embeddings.readers import RawEmbedding
 from deniable.errors import MalformedEmbedding
-from deniable.interfaces import Vectors
 
 
 @dataclass(frozen=True, kw_only=True)

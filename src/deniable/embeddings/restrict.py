@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from deniable.arrays import Ids
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, MalformedEmbedding
-from deniable.interfaces import Ids
 from deniable.parameters import validated_count
 
 

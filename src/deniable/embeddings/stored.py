@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
+from deniable.arrays import Ids, Vectors
 from deniable.atomic import sync_file
 from deniable.embeddings.embedding import Embedding, content_fingerprint, is_cased, mean_vector, shadowed_rows
 from deniable.errors import MalformedEmbedding
-from deniable.interfaces import Ids, Vectors
 
 if TYPE_CHECKING:
     from deniable.embeddings.subwords import Subwords

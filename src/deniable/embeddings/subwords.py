@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from deniable.arrays import Vectors
 from deniable.errors import MalformedEmbedding
-from deniable.interfaces import Vectors
 
 TABLE, FACTS = "subwords.npy", "subwords.json"
 

@@ -17,9 +17,9 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from deniable.errors import InvalidParameter, MissingExtra
-from deniable.integrations.recipe import Recipe
 from deniable.keyed.encoding import RecordId, encoded_id
 from deniable.keyed.unique import UniqueIds
+from deniable.text.recipe import Recipe
 from deniable.version import __version__
 
 try:

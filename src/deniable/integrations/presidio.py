@@ -18,7 +18,7 @@ from dataclasses import fields
 from typing import Any
 
 from deniable.errors import InvalidParameter, MissingExtra
-from deniable.integrations.recipe import Recipe
+from deniable.text.recipe import Recipe
 
 try:
     from presidio_anonymizer.entities import RecognizerResult

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter, MissingExtra
-from deniable.integrations.recipe import Recipe
 from deniable.interfaces import Mechanism
 from deniable.text.privatizer import Privatizer
 from deniable.text.receipt import Receipt
+from deniable.text.recipe import Recipe
 
 try:
     from sklearn.base import BaseEstimator, TransformerMixin

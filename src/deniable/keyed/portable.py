@@ -20,7 +20,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.interfaces import Floats, Ids
+from deniable.arrays import Floats, Ids
 
 Bits = NDArray[np.uint64]
 

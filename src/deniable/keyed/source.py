@@ -53,8 +53,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from deniable.arrays import Floats, Ids
 from deniable.errors import InvalidParameter, RandomnessError
-from deniable.interfaces import Floats, Ids, Mechanism
+from deniable.interfaces import Mechanism
 from deniable.keyed.encoding import encoded, encoded_id
 from deniable.keyed.tokens import KeyedTokens, encrypted
 

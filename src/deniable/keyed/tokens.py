@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from deniable.arrays import Floats
 from deniable.errors import InvalidParameter, RandomnessError
-from deniable.interfaces import Floats
 from deniable.keyed import portable
 from deniable.keyed.portable import Bits
 

@@ -21,7 +21,7 @@ from deniable.mechanisms.santext import SanText
 from deniable.mechanisms.santext_plus import SanTextPlus
 from deniable.mechanisms.tem import TEM
 from deniable.mechanisms.vickrey import Vickrey
-from deniable.word_list import read_word_list
+from deniable.words.word_list import read_word_list
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Ids
 from deniable.embeddings.embedding import Embedding
-from deniable.interfaces import Ids, Neighbours
+from deniable.interfaces import Neighbours
 from deniable.neighbours import best_neighbours
 from deniable.neighbours.released import first_of_each, released_words
 

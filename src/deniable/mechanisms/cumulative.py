@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable.interfaces import Floats, Ids
+from deniable.arrays import Floats, Ids
 
 TILE = 64
 _MOST_CACHED_BYTES = 1 << 28

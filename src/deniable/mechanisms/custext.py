@@ -20,8 +20,9 @@ from functools import cached_property
 
 import numpy as np
 
+from deniable.arrays import Floats, Ids
 from deniable.embeddings.embedding import Embedding
-from deniable.interfaces import Floats, Guarantee, Ids, Randomness
+from deniable.interfaces import Guarantee, Randomness
 from deniable.mechanisms.cells import Cells, cells_of
 from deniable.mechanisms.exact import ExactSums
 from deniable.mechanisms.grid import Grid

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from deniable.interfaces import Floats, Ids
+from deniable.arrays import Floats, Ids
 
 
 class ExactSums(ABC):

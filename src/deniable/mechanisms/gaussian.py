@@ -14,7 +14,8 @@ import math
 
 import numpy as np
 
-from deniable.interfaces import Floats, Guarantee, Randomness
+from deniable.arrays import Floats
+from deniable.interfaces import Guarantee, Randomness
 from deniable.mechanisms.nearest import NearestWord
 
 

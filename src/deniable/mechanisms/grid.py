@@ -18,8 +18,8 @@ import math
 
 import numpy as np
 
+from deniable.arrays import Floats, Ids, Vectors
 from deniable.embeddings.embedding import Embedding
-from deniable.interfaces import Floats, Ids, Vectors
 
 _LONGEST = 2.0**25.5
 _WORDS_AT_ONCE = 8_192

@@ -20,8 +20,9 @@ from functools import cached_property
 
 import numpy as np
 
+from deniable.arrays import Floats, Vectors
 from deniable.embeddings.embedding import Embedding
-from deniable.interfaces import Floats, Guarantee, Randomness, Vectors
+from deniable.interfaces import Guarantee, Randomness
 from deniable.mechanisms.nearest import NearestWord
 from deniable.noise import shaped_noise
 from deniable.parameters import validated_share

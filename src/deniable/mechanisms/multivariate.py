@@ -38,7 +38,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from deniable.interfaces import Floats, Guarantee, Randomness
+from deniable.arrays import Floats
+from deniable.interfaces import Guarantee, Randomness
 from deniable.mechanisms.nearest import NearestWord
 from deniable.noise import multivariate_noise
 

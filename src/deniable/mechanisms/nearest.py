@@ -11,7 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
-from deniable.interfaces import Floats, Ids, Neighbours, Randomness, Vectors
+from deniable.arrays import Floats, Ids, Vectors
+from deniable.interfaces import Neighbours, Randomness
 from deniable.mechanisms.parts import DrawsByParts
 from deniable.neighbours import best_neighbours
 

@@ -6,9 +6,10 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
+from deniable.arrays import Floats, Ids
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
-from deniable.interfaces import Floats, Guarantee, Ids, Randomness
+from deniable.interfaces import Guarantee, Randomness
 from deniable.parameters import validated_epsilon, validated_epsilons
 
 _NUMBERS_AT_ONCE = 1 << 20

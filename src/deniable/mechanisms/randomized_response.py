@@ -15,7 +15,8 @@ from functools import cached_property
 
 import numpy as np
 
-from deniable.interfaces import Floats, Guarantee, Ids, Randomness
+from deniable.arrays import Floats, Ids
+from deniable.interfaces import Guarantee, Randomness
 from deniable.mechanisms.exact import ExactSums
 from deniable.mechanisms.parts import DrawsByParts
 from deniable.neighbours.released import first_of_each, released_words

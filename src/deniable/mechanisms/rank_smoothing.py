@@ -16,8 +16,9 @@ from functools import cached_property
 
 import numpy as np
 
+from deniable.arrays import Floats, Ids
 from deniable.errors import InvalidParameter
-from deniable.interfaces import Floats, Guarantee, Ids, Randomness
+from deniable.interfaces import Guarantee, Randomness
 from deniable.mechanisms.nearest import NearestWord
 from deniable.mechanisms.parts import DrawsByParts
 from deniable.neighbours.released import nearest_released, released_words

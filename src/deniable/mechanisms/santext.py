@@ -7,7 +7,8 @@ the private data; here it is that of the embedding.
 
 from __future__ import annotations
 
-from deniable.interfaces import Floats, Guarantee
+from deniable.arrays import Floats
+from deniable.interfaces import Guarantee
 from deniable.mechanisms.softmax import Softmax
 
 

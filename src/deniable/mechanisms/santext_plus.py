@@ -19,14 +19,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Floats, Ids
 from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.lookup import Lookup
 from deniable.errors import InvalidParameter
-from deniable.interfaces import Floats, Guarantee, Ids, Randomness
+from deniable.interfaces import Guarantee, Randomness
 from deniable.mechanisms.santext import SanText
 from deniable.neighbours.released import first_of_each
 from deniable.parameters import validated_share
-from deniable.text.lookup import Lookup
-from deniable.text.tokens import Tokeniser, normalise
+from deniable.words.tokens import Tokeniser, normalise
 
 
 class SanTextPlus(SanText):

@@ -18,8 +18,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Floats, Ids
 from deniable.embeddings.embedding import Embedding
-from deniable.interfaces import Floats, Ids, Randomness
+from deniable.interfaces import Randomness
 from deniable.mechanisms.cumulative import TILE, RunningSums, SumsCache, pick_words, running_sums, weigh
 from deniable.mechanisms.exact import ExactSums
 from deniable.mechanisms.grid import Grid

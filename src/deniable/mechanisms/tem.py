@@ -18,9 +18,10 @@ import math
 
 import numpy as np
 
+from deniable.arrays import Floats
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
-from deniable.interfaces import Floats, Guarantee
+from deniable.interfaces import Guarantee
 from deniable.mechanisms.softmax import Softmax
 from deniable.parameters import validated_share
 

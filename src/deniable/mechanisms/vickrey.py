@@ -16,9 +16,10 @@ from typing import Literal
 
 import numpy as np
 
+from deniable.arrays import Floats, Ids
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
-from deniable.interfaces import Floats, Guarantee, Ids, Randomness
+from deniable.interfaces import Guarantee, Randomness
 from deniable.mechanisms.mahalanobis import Mahalanobis
 from deniable.mechanisms.multivariate import Multivariate
 from deniable.mechanisms.nearest import NearestWord

@@ -14,7 +14,7 @@ from functools import cmp_to_key
 
 import numpy as np
 
-from deniable.interfaces import Floats, Ids, Vectors
+from deniable.arrays import Floats, Ids, Vectors
 
 UNIT_ROUNDOFF = 2.0**-53
 _NUMBERS_AT_ONCE = 1 << 20

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.arrays import Floats, Ids, Vectors
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, MissingExtra
-from deniable.interfaces import Floats, Ids, Vectors
 from deniable.neighbours.blas import BlasNeighbours, float32_growth, row_norms
 from deniable.neighbours.exact import nearest_of, score_error
 from deniable.neighbours.queries import checked_queries

@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Vectors
 from deniable.atomic import whole_file
 from deniable.embeddings.embedding import Embedding
-from deniable.interfaces import Vectors
 from deniable.neighbours import _native
 from deniable.neighbours.threads import threads
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from deniable.arrays import Floats, Ids, Vectors
 from deniable.embeddings.embedding import Embedding
-from deniable.interfaces import Floats, Ids, Vectors
 from deniable.neighbours.exact import nearest_of, ranked, score_error
 
 _QUERIES_AT_ONCE = 16

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from deniable.arrays import Vectors
 from deniable.errors import InvalidParameter
-from deniable.interfaces import Vectors
 
 FURTHEST_QUERY = 1e25
 """With vectors no longer than 10¹² (checks.py), no score of fewer than 1,000 dimensions overflows float32; the mechanism stays

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from deniable.arrays import Floats, Ids, Vectors
 from deniable.embeddings.embedding import Embedding
-from deniable.interfaces import Floats, Ids, Neighbours, Vectors
+from deniable.interfaces import Neighbours
 from deniable.neighbours.selection import best_neighbours
 
 _NUMBERS_AT_ONCE = 1 << 22

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from deniable.arrays import Floats, Ids, Vectors
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
-from deniable.interfaces import Floats, Ids, Vectors
 from deniable.neighbours import _native
 from deniable.neighbours.index_file import open_index
 from deniable.neighbours.queries import checked_k, checked_queries

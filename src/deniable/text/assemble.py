@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import regex
 
 from deniable.text.policies import REDACTED
-from deniable.text.tokens import CLITICS
+from deniable.words.tokens import CLITICS
 
 PUBLIC_PUNCTUATION = frozenset(".,;:!?\"'()[]{}-–—/&%«»¿¡。、")
 """The marks that punctuation='keep' may release. A closed list: no other character of the input can pass."""

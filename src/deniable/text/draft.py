@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.lookup import Lookup
 from deniable.errors import InvalidParameter, UnknownWord
 from deniable.text.assemble import Shape, join_with_gaps, join_words, punctuation_of, shape_of
-from deniable.text.lookup import Lookup, SubwordLookup
 from deniable.text.policies import REDACTED, TextPolicy
-from deniable.text.tokens import Tokeniser, normalise
+from deniable.text.subwords import SubwordLookup
+from deniable.words.tokens import Tokeniser, normalise
 
 
 @dataclass(slots=True)

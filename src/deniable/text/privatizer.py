@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from deniable.arrays import Floats, Ids
 from deniable.errors import InvalidParameter
-from deniable.interfaces import Floats, Ids, Mechanism, Randomness
+from deniable.interfaces import Mechanism, Randomness
 from deniable.keyed import Keyed
 from deniable.keyed.encoding import RecordId, encoded_id
 from deniable.keyed.unique import UniqueIds

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from deniable.calibration.quote import quoted
 from deniable.interfaces import NOTHING_EXPOSED, RATE_PER_DISTANCE, Guarantee, Mechanism
+from deniable.text.note import quoted
 from deniable.text.policies import TextPolicy
 from deniable.text.tally import Tally
 from deniable.version import __version__

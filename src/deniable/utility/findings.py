@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from deniable.tasks.summary import Point, markdown_table
+from deniable.learning.summary import Point, markdown_table
 
 SCORE = "accuracy"
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from deniable.arrays import Floats, Ids
 from deniable.errors import MissingExtra
-from deniable.interfaces import Floats, Ids, Mechanism
-from deniable.tasks.perturbation import changed_share
+from deniable.interfaces import Mechanism
+from deniable.learning.perturbation import changed_share
+from deniable.learning.version import Learner, original_version, released_version
 from deniable.utility.texts import ClassifiedTexts
-from deniable.utility.version import Learner, original_version, released_version
 
 Told = Callable[[], None]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
+from deniable.learning.figure import curve
+from deniable.learning.summary import PLACES, Point
 from deniable.report.markup import code, phrase
 from deniable.report.page import Page
-from deniable.tasks.figure import curve
-from deniable.tasks.summary import PLACES, Point
 from deniable.utility.findings import SCORE, Findings
 
 _PLACES = {

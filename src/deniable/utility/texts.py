@@ -9,8 +9,8 @@ from typing import Unpack
 
 import numpy as np
 
+from deniable.arrays import Ids
 from deniable.errors import TaskDataError
-from deniable.interfaces import Ids
 from deniable.parameters import validated_count
 from deniable.records.labelled import Reading, labelled_records
 

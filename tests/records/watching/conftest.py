@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from watched_folders import Folders
 
 from deniable import Embedding, Keyed, Multivariate, Privatizer
 from deniable.records.watching.ledger import Entry, Ledger
+from tests.records.watched_folders import Folders
 
 
 @pytest.fixture

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from watched_folders import Folders
 
 from deniable import InvalidParameter, Privatizer, RecordError, ResumeError
 from deniable.records.formats.layout import Layout
 from deniable.records.watching.ledger import Entry, Ledger
 from deniable.records.watching.watch import LEDGER_NAME, Settings, Watch
+from tests.records.watched_folders import Folders
 
 
 def test_new_files_of_every_kind_are_released_once(folders: Folders) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 import pytest
-from watched_folders import Folders
 
 from deniable import Embedding, Keyed, Multivariate, Privatizer
+from tests.records.watched_folders import Folders
 
 
 def test_a_file_that_changes_after_its_release_is_never_drawn_again_with_fresh_noise(folders: Folders, noisy: Privatizer) -> None:

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from deniable.arrays import Ids
 from deniable.audit.bound.refutation import Finding, search_and_judge
 from deniable.audit.bound.spaces import DIMENSIONS, projected, spread, stretched
-from deniable.audit.draws import Draws, TextDraws
+from deniable.audit.draws import TextDraws
+from deniable.channel.draws import Draws
 from deniable.embeddings.embedding import Embedding
-from deniable.interfaces import Ids, Mechanism
+from deniable.interfaces import Mechanism
 from deniable.neighbours import best_neighbours
 from deniable.parameters import validated_count, validated_epsilon
 

@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from deniable.interfaces import Floats, Ids
+from deniable.arrays import Floats, Ids
 
 W = TypeVar("W", bound=Hashable)
 

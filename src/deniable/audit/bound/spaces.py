@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from deniable.arrays import Floats
 from deniable.embeddings.embedding import Embedding
-from deniable.interfaces import Floats
 from deniable.neighbours import best_neighbours
 
 DIMENSIONS = (1, 2, 3)

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from deniable.audit.draws import Draws
-from deniable.audit.inversion.adversary import BayesAdversary, Share, majority
+from deniable.arrays import Floats, Ids
+from deniable.audit.inversion.adversary import Share, majority
 from deniable.audit.inversion.bands import Band, frequency_bands
-from deniable.audit.inversion.channel import channel_of
-from deniable.interfaces import Floats, Ids, Mechanism
+from deniable.channel.draws import Draws
+from deniable.channel.likelihood import channel_of
+from deniable.decoding.posterior import BayesAdversary
+from deniable.interfaces import Mechanism
 from deniable.parameters import validated_count
 
 REPEATS = (1, 3, 10, 30)

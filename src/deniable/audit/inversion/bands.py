@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from deniable.interfaces import Floats, Ids
+from deniable.arrays import Floats, Ids
 
 _EDGES = (100, 1_000, 10_000)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from deniable.audit.membership.histograms import histograms
 from deniable.audit.membership.plan import ORIGINAL, Plan
-from deniable.audit.scores import Scores, scores_of, sklearn, summary
+from deniable.learning.scores import Scores, scores_of, sklearn, summary
 
 Counts = Mapping[str, NDArray[np.int32]]
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from deniable.audit.labelled import LabelledTexts
 from deniable.audit.membership.streams import Coder, Streams
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import UnusableAuditData
 from deniable.parameters import validated_count
-from deniable.text.tokens import Tokeniser, normalise
+from deniable.records.labelled import LabelledTexts
+from deniable.words.tokens import Tokeniser, normalise
 
 Users = list[list[list[str]]]
 """Words of texts of users."""

@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter, PercentFormatter
 
+from deniable.arrays import Floats
 from deniable.calibration.geometry import PERCENTILES, Geometry
 from deniable.calibration.report.findings import Findings
-from deniable.interfaces import Floats
 from deniable.report.figure import WIDTH, drawable, new_figure, styled
 from deniable.report.palette import BLUE, INK, MUTED, RUST, SERIES, SHADES
 

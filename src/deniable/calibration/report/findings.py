@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from deniable.arrays import Floats
 from deniable.calibration.calibration import Calibration
 from deniable.calibration.choice import Choice, Targets, evaluate
 from deniable.calibration.geometry import Geometry, geometry
@@ -14,7 +15,6 @@ from deniable.calibration.measure import RayCalibration
 from deniable.calibration.report.outputs import Outputs, sample_outputs
 from deniable.calibration.report.releases import Release, example_releases
 from deniable.calibration.summary import worst_words
-from deniable.interfaces import Floats
 
 SHOWN_AVERAGES = (0.05, 0.2, 0.5)
 """Without targets, sample texts are shown where the average word stays this often."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from deniable.calibration.report.findings import Findings
-from deniable.calibration.report.wording import percent
+from deniable.report.wording import percent
 
 PER_WORD = {
     "rays": "directions per word",

@@ -8,12 +8,12 @@ import numpy as np
 
 from deniable.calibration.calibration import Calibration
 from deniable.calibration.measure import RayCalibration
-from deniable.calibration.statistics import Distribution, furthest_radius
-from deniable.calibration.statistics import output_distribution as distribution_on_rays
-from deniable.calibration.straight import StraightRays
+from deniable.channel.distribution import output_distribution
+from deniable.channel.rays.radial import RadialRays
+from deniable.channel.rays.statistics import Distribution, furthest_radius
+from deniable.channel.rays.statistics import output_distribution as distribution_on_rays
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.probabilities import output_distribution
 
 WORDS = ("encryption", "hockey", "spacecraft")
 AVERAGES = (0.05, 0.1, 0.2, 0.3)
@@ -61,7 +61,7 @@ def sample_outputs(calibration: Calibration, words: tuple[str, ...] = ()) -> Out
 def _distributions(calibration: Calibration, word: int, epsilons: tuple[float, ...]) -> list[Distribution]:
     if isinstance(calibration, RayCalibration):  # one walk tells all ε
         length = calibration.length
-        engine = StraightRays(calibration.embedding, calibration.noise, rays=calibration.rays)
+        engine = RadialRays(calibration.embedding, calibration.noise, rays=calibration.rays)
         envelope = engine.envelope(word, furthest=furthest_radius(min(epsilons), length))
         return [distribution_on_rays(envelope, epsilon, length) for epsilon in epsilons]
     mechanisms = [calibration.mechanism(calibration.embedding, epsilon=epsilon) for epsilon in epsilons]

@@ -12,11 +12,11 @@ from deniable.calibration.report import figures
 from deniable.calibration.report.findings import EXPOSED, Curve, Findings
 from deniable.calibration.report.method import PER_WORD, how, mechanism_name, mechanism_options
 from deniable.calibration.report.releases import example_words
-from deniable.calibration.report.wording import most_words, of_a_hundred, percent, percent_up, words
-from deniable.calibration.statistics import ETA
+from deniable.channel.rays.statistics import ETA
 from deniable.interfaces import NOTHING_EXPOSED
 from deniable.report.markup import code, phrase, stayed, strong, word
 from deniable.report.page import Page
+from deniable.report.wording import most_words, of_a_hundred, percent, percent_up, words
 
 _RIM = " At very small ε both fall again: with enormous noise every word becomes one of the few that lie on the rim of the vocabulary."
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from deniable.embeddings.embedding import Embedding
-from deniable.mechanisms.selected import Selected
+from deniable.mechanisms.chosen import ChosenMechanism
 from deniable.text.privatizer import Privatizer
-from deniable.text.tokens import Tokeniser, normalise
+from deniable.words.tokens import Tokeniser, normalise
 
 SENTENCES = (
     "my doctor said the test results would arrive on friday",
@@ -27,7 +27,9 @@ class Release:
     texts: tuple[str, ...]
 
 
-def example_releases(embedding: Embedding, mechanism: Selected, epsilons: list[float], sentences: tuple[str, ...] = ()) -> list[Release]:
+def example_releases(
+    embedding: Embedding, mechanism: ChosenMechanism, epsilons: list[float], sentences: tuple[str, ...] = ()
+) -> list[Release]:
     """Return one release of every sentence at each ε, the sentences themselves first with ε = infinity.
 
     Our own sentences are left out where the vocabulary knows too few of their words (another language): the list is empty then.

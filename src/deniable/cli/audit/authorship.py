@@ -38,13 +38,13 @@ def authorship(
 
     from deniable.audit.authorship import audit_authorship, largest_acceptable, split_by_author
     from deniable.audit.draws import audited_texts
-    from deniable.audit.labelled import read_labelled
-    from deniable.audit.scores import sklearn
     from deniable.cli.audit.options import check_places, finish, maker, settings
     from deniable.embeddings.embedding import Embedding
+    from deniable.learning.scores import sklearn
     from deniable.parameters import validated_epsilon
     from deniable.progress import Progress
-    from deniable.text.tokens import Tokeniser, normalise
+    from deniable.records.labelled import read_labelled
+    from deniable.words.tokens import Tokeniser, normalise
 
     check_places(save, report)
     sklearn("svm")

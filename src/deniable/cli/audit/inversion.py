@@ -33,9 +33,9 @@ def inversion(
 
     Without --frequencies or --corpus the adversary takes word frequencies from the embedding's order (Zipf's law).
     """
-    from deniable.audit.inversion import frequencies as known
     from deniable.audit.inversion.attack import Effort, audit_inversion
     from deniable.cli.audit.options import check_places, finish, maker, settings
+    from deniable.decoding import priors as known
     from deniable.embeddings.embedding import Embedding
     from deniable.parameters import validated_epsilon, validated_share
     from deniable.progress import Progress

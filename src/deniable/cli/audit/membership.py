@@ -40,16 +40,16 @@ def membership(
     """Train language models on original and on released text, and let an auditor tell whose text was used."""
     from dataclasses import replace
 
-    from deniable.audit.labelled import read_labelled
     from deniable.audit.membership.audit import audit_membership, largest_acceptable
     from deniable.audit.membership.plan import make_plan
     from deniable.audit.membership.settings import LanguageModelSettings
     from deniable.audit.membership.users import chosen_users
-    from deniable.audit.scores import sklearn
     from deniable.cli.audit.options import check_places, finish, maker, settings
     from deniable.embeddings.embedding import Embedding
+    from deniable.learning.scores import sklearn
     from deniable.parameters import validated_count, validated_epsilon
     from deniable.progress import Progress
+    from deniable.records.labelled import read_labelled
 
     check_places(save, report)
     sklearn("svm")

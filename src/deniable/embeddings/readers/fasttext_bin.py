@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from deniable.arrays import Vectors
 from deniable.embeddings.subwords import Subwords
 from deniable.errors import MalformedEmbedding, MissingExtra
-from deniable.interfaces import Vectors
 
 
 def read_fasttext_bin(path: Path) -> tuple[list[str], Vectors, Subwords | None]:

@@ -13,10 +13,10 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Vectors
 from deniable.embeddings.readers.packing import UnpackLimit
 from deniable.embeddings.readers.raw import Block, RawEmbedding
 from deniable.errors import MalformedEmbedding
-from deniable.interfaces import Vectors
 
 WORD_NAMES = ("words", "vocab", "vocabulary", "tokens", "keys", "index_to_key", "index2word", "itos", "labels")
 VECTOR_NAMES = ("vectors", "embeddings", "embedding", "matrix", "weights", "weight", "vecs", "emb", "W")

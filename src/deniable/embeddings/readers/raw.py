@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from deniable.interfaces import Vectors
+from deniable.arrays import Vectors
 
 Block = tuple[list[str], Vectors]
 """Some words of the file in order, and one vector for each."""

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
+from deniable.arrays import Vectors
 from deniable.embeddings.readers.raw import Block, RawEmbedding
 from deniable.errors import MalformedEmbedding
-from deniable.interfaces import Vectors
 
 _DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 _ROWS_AT_ONCE = 8192

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from deniable.arrays import Vectors
 from deniable.errors import MalformedEmbedding
-from deniable.interfaces import Vectors
 
 
 def parse_values(tails: Sequence[bytes], dimension: int, *, source: Path, first_line: int) -> Vectors:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from deniable.embeddings.store import DEFAULT
 from deniable.errors import EmbeddingError, InvalidParameter, KeyFileError
-from deniable.integrations.recipe import Recipe
 from deniable.keyed.encoding import RecordId
 from deniable.neighbours.threads import set_threads
 from deniable.text.columns import map_column
 from deniable.text.privatizer import Privatizer
+from deniable.text.recipe import Recipe
 from deniable.text.tally import Tally
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pandas
 
 from deniable.errors import InvalidParameter
-from deniable.integrations.recipe import Recipe
 from deniable.integrations.spark.executor import names_of, privatizer_here
+from deniable.text.recipe import Recipe
 
 if TYPE_CHECKING:
     from pyspark.sql import Column

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from deniable.atomic import write_whole
 from deniable.errors import ClusterError, InvalidParameter, RecordError
-from deniable.integrations.recipe import Recipe
 from deniable.integrations.spark.frames import check_unique, privatize, receipt
 from deniable.integrations.spark.session import session
 from deniable.integrations.spark.shipping import ship_embedding
@@ -18,6 +17,7 @@ from deniable.records.formats.columns import find_named_columns
 from deniable.records.formats.layout import format_of
 from deniable.records.jobs.targets import beside, check_receipt
 from deniable.text.receipt import Receipt
+from deniable.text.recipe import Recipe
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from deniable.errors import InvalidParameter
-from deniable.integrations.recipe import Recipe
 from deniable.integrations.spark.executor import TALLY, Task
 from deniable.records.formats.columns import find_named_columns, untouched_columns
 from deniable.records.formats.layout import Layout
 from deniable.records.jobs.receipts import relaxations_of
 from deniable.text.receipt import Receipt
+from deniable.text.recipe import Recipe
 from deniable.text.tally import Tally
 
 if TYPE_CHECKING:

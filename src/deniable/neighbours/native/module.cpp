@@ -8,7 +8,7 @@
 #include <chrono>
 #include <stdexcept>
 
-#include "../../calibration/native/binding.hpp"
+#include "../../channel/rays/native/binding.hpp"
 #include "dispatch.hpp"
 #include "index.hpp"
 #include "pool.hpp"

@@ -12,8 +12,8 @@ from deniable.errors import ResumeError
 from deniable.records.formats.layout import Layout
 from deniable.records.formats.source import Source
 from deniable.text.privatizer import Privatizer
-from deniable.text.tokens import RULES
 from deniable.version import __version__
+from deniable.words.tokens import RULES
 
 
 def identity_of(private: Privatizer, source: Source, layout: Layout) -> dict[str, Any]:

@@ -1,0 +1,130 @@
+"""What a word may become: its output distribution (``mechanisms.probabilities``) and its neighbourhood in the embedding.
+
+Everything here is about a public embedding and a word the caller names; it is not a release of anybody's text.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from deniable.channel.distribution import Method, OutputDistribution, binomial_error, output_distribution
+from deniable.embeddings.lookup import Lookup
+from deniable.errors import InvalidParameter
+from deniable.interfaces import Mechanism, Randomness
+from deniable.neighbours import best_neighbours
+from deniable.parameters import validated_count
+from deniable.randomness import SecureRandomness
+from deniable.words.tokens import Tokeniser, normalise
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A word that came out, how often, and the standard error of that share."""
+
+    word: str
+    probability: float
+    standard_error: float
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A near word, its Euclidean distance, and the mechanism's bound on the log-likelihood ratio against it, perhaps infinite."""
+
+    word: str
+    distance: float
+    bound: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explanation:
+    """The answer of ``explain_word``. An unknown word is explained as ⊥, which cannot stay itself: ``unchanged`` is None."""
+
+    word: str
+    known: bool
+    mechanism: str
+    epsilon: float
+    embedding: str
+    method: Method
+    draws: int
+    unchanged: Outcome | None
+    distinct: int
+    outcomes: tuple[Outcome, ...]
+    neighbours: tuple[Neighbour, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the explanation as JSON-ready data; a bound that there is not is None."""
+        data = asdict(self)
+        for neighbour in data["neighbours"]:
+            neighbour["bound"] = neighbour["bound"] if math.isfinite(neighbour["bound"]) else None
+        return data
+
+
+def explain_word(mechanism: Mechanism, word: str, *, draws: int = 1000, top: int = 10, randomness: Randomness | None = None) -> Explanation:
+    """Return what ``word`` becomes, and its ``top`` nearest words.
+
+    The softmax mechanisms sum their distributions exactly. For the multivariate, Mahalanobis and Gaussian mechanisms each of
+    ``draws`` random directions is followed through all lengths of noise (``calibration.rays``), which gives much better
+    estimates than as many draws. Other mechanisms, or a source of randomness given, are simulated. ``method`` says which. An
+    unknown word is explained as ⊥, which is how it is treated, and a protected word as the one that stands in for it.
+    Shares are estimates unless exact: each carries its standard error. ``unchanged`` estimates N_w; ``distinct`` counts the
+    distinct words among ``draws`` draws, one per direction (the paper's S_w with 1,000).
+
+    :raises InvalidParameter: if ``word`` is not one word to the tokeniser, or ``draws`` or ``top`` is not a whole number
+        of at least 1.
+    """
+    draws, top = validated_count(draws, "draws"), validated_count(top, "top")
+    embedding = mechanism.embedding
+    words = Tokeniser(embedding.index, cased=embedding.cased).words(normalise(word))
+    if len(words) != 1:
+        parts = f"is {len(words)} words in a text: {', '.join(words)}; explain one of them" if words else "holds no word"
+        raise InvalidParameter("word", word, parts)
+    word = words[0]
+    word_id = Lookup(embedding).ids([word])[0]
+    known = word_id != embedding.unknown_id
+    found = output_distribution(mechanism, word_id, draws=draws, randomness=randomness)
+    near = min(len(embedding), top + 1)
+    near_ids, distances = best_neighbours(embedding).nearest_k(embedding.rows(np.array([word_id])), near)
+    return Explanation(
+        word=embedding.words[word_id] if known else word,
+        known=known,
+        mechanism=type(mechanism).__name__,
+        epsilon=mechanism.epsilon,
+        embedding=embedding.name,
+        method=found.method,
+        draws=draws,
+        unchanged=_stays(found, word_id, embedding.words[word_id]) if known else None,
+        distinct=found.distinct,
+        outcomes=tuple(
+            Outcome(embedding.words[released], probability, error)
+            for released, probability, error in zip(
+                found.words[:top].tolist(), found.probabilities[:top].tolist(), found.standard_errors[:top].tolist(), strict=True
+            )
+        ),
+        neighbours=tuple(
+            Neighbour(embedding.words[i], float(distance), mechanism.log_bound(word_id, i))
+            for i, distance in zip(near_ids[0].tolist(), distances[0], strict=True)
+            if i != word_id
+        )[:top],
+    )
+
+
+def _stays(found: OutputDistribution, word: int, spelling: str) -> Outcome:
+    here = np.flatnonzero(found.words == word)
+    if len(here):
+        return Outcome(spelling, float(found.probabilities[here[0]]), float(found.standard_errors[here[0]]))
+    never = binomial_error(np.zeros(1, dtype=np.int64), found.draws)[0] if found.method == "simulation" else 0.0
+    return Outcome(spelling, 0.0, float(never))
+
+
+def share_unchanged(mechanism: Mechanism, *, epsilon: float | None = None, sample: int = 256) -> float:
+    """Return which share of ``sample`` words, drawn at random from the vocabulary, is released unchanged in one draw each.
+
+    ``epsilon`` is that of the mechanism unless another is given.
+    """
+    ids = np.random.default_rng().integers(0, len(mechanism.embedding), sample)
+    spent = np.full(sample, mechanism.epsilon if epsilon is None else epsilon)
+    return float((mechanism.perturb(mechanism.embedding.stands_in(ids), SecureRandomness(), epsilon=spent) == ids).mean())

@@ -1,0 +1,246 @@
+"""Rays: what a word becomes at every radius at once, and so at every ε.
+
+Noise is r·g with g uniform on the sphere and r = G/ε, G ~ Gamma(n, 1). From φ(w) along g the released word at radius r is
+argmax_u r·⟨g, φ_u - φ_w⟩ - ‖φ_u - φ_w‖²/2: the upper envelope of one line per word. One walk along the envelope gives the
+released word for every r. The first breakpoint R₁ is where w's own cell ends: Pr[M(w) = w | g] = Pr[G ≤ ε·R₁].
+
+The directions are shared by all words, which makes their projections a table that is computed once. This is for
+calibration only: releases never share directions.
+
+Words that share a vector: the first of them is released for all, so its cell counts as the own cell of each. Likewise a
+protected word goes in as the word that stands in for it, and has that one's rays and cell.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.arrays import Floats, Ids, Vectors
+from deniable.channel.rays.numpy_rays import NumpyRays
+from deniable.channel.rays.tables import WordTables, bounds, ray_tables, unit_directions, word_tables
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import InvalidParameter
+from deniable.neighbours import best_neighbours
+from deniable.neighbours.released import first_of_each
+from deniable.neighbours.threads import threads
+from deniable.parameters import validated_count
+
+SEED = 1
+"""Every calibration uses the same public directions, so results can be compared and cached."""
+
+TABLE_BYTES = 2 << 30
+"""Projections take at most so much memory, unless told otherwise: more rays are taken through the words in several parts."""
+
+_PRODUCTS_AT_ONCE = 1 << 26
+_MOST_ORIGINS = 256
+_BYTES_PER_PROJECTION = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Envelope:
+    """The walks of one word along all rays: ray j passes ``counts[j]`` breakpoints after its start in the cell of ``start``.
+
+    ``winners`` and ``radii`` hold, ray after ray, the word that takes over and where.
+    """
+
+    start: int
+    counts: Ids
+    winners: Ids
+    radii: Floats
+
+    def at(self, radii: Floats) -> Ids:
+        """Return the released word of each ray at one radius per ray."""
+        ends = np.cumsum(self.counts)
+        owners = np.repeat(np.arange(len(self.counts)), self.counts)
+        passed = np.bincount(owners[self.radii <= radii[owners]], minlength=len(self.counts))
+        words = np.full(len(self.counts), self.start, dtype=np.int64)
+        moved = passed > 0
+        words[moved] = self.winners[(ends - self.counts + passed - 1)[moved]]
+        return words
+
+    @functools.cached_property
+    def pieces(self) -> Pieces:
+        """The pieces of all rays, put together once for all ε."""
+        rays, ends = len(self.counts), np.cumsum(self.counts + 1)
+        owners = np.repeat(np.arange(rays), self.counts + 1)
+        first, last = np.zeros(len(owners), dtype=bool), np.zeros(len(owners), dtype=bool)
+        first[ends - self.counts - 1], last[ends - 1] = True, True
+        begins, words = np.zeros(len(owners)), np.full(len(owners), self.start, dtype=np.int64)
+        begins[~first], words[~first] = self.radii, self.winners
+        met, places = np.unique(words, return_inverse=True)
+        return Pieces(owners=owners, begins=begins, last=last, met=met, places=places)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pieces:
+    """What a word's rays pass, ray after ray: piece i of ray ``owners[i]`` begins at ``begins[i]`` in the cell of ``met[places[i]]``.
+
+    ``last`` marks the pieces that do not end, and ``met`` holds every word once, in rising order.
+    """
+
+    owners: Ids
+    begins: Floats
+    last: NDArray[np.bool_]
+    met: Ids
+    places: Ids
+
+
+class Rays:
+    """Shared rays through an embedding. ``path`` forces native code for an instruction set, or "numpy" for none."""
+
+    def __init__(
+        self,
+        embedding: Embedding,
+        *,
+        rays: int = 1000,
+        seed: int = SEED,
+        path: str | None = None,
+        directions: Floats | None = None,
+        words: WordTables | None = None,
+        table_bytes: int = TABLE_BYTES,
+    ) -> None:
+        """Put the words in tiles and, if they fit in ``table_bytes``, compute their projections: 2 bytes for each word and ray.
+
+        If they do not fit, every question goes through the rays in parts, and each part's projections are computed again:
+        the answers are the same, and few questions about many words are much faster than many about few.
+
+        ``directions`` are used in place of those of the seed, and ``words`` if their tables are there already.
+
+        :raises InvalidParameter: if ``rays`` is not a whole number of at least 1, or the machine has no such path.
+        """
+        self.embedding = embedding
+        self.rays = validated_count(rays if directions is None else len(directions), "rays")
+        self.path = _chosen(path)
+        self._words = word_tables(embedding) if words is None else words
+        self.directions: Floats = (
+            unit_directions(self.rays, embedding.dimension, seed=seed) if directions is None else np.ascontiguousarray(directions)
+        )
+        self._flat = self._words.vectors.reshape(-1, embedding.dimension)
+        self._ids = self._words.ids.reshape(-1)
+        self._first = first_of_each(embedding)
+        at_once = max(1, validated_count(table_bytes, "table_bytes") // (_BYTES_PER_PROJECTION * len(self._flat)))
+        self._slices = [slice(start, min(start + at_once, self.rays)) for start in range(0, self.rays, at_once)]
+        self._whole = None if self.in_parts else _Part(self._words, self.directions, self.path)
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether the projections of all rays are too large to be kept."""
+        return len(self._slices) > 1
+
+    @property
+    def order(self) -> Ids:
+        """All word ids in the order in which they are looked at fastest: words that lie together follow one another."""
+        return self._ids[: len(self.embedding)]
+
+    def place(self, ids: Ids) -> Ids:
+        """Return where the words stand in ``order``."""
+        return self._words.positions[ids]
+
+    def first_breakpoints(self, ids: Ids) -> tuple[Floats, Ids]:
+        """Return for each word and ray the radius at which its cell ends, and the word behind; infinity and -1 for no end."""
+        radii, winners = np.empty((len(ids), self.rays)), np.empty((len(ids), self.rays), dtype=np.int64)
+        for rays, part in self._parts():
+            for rows, origins in self._origins(ids):
+                radii[rows, rays], winners[rows, rays] = part.first(*origins)
+        outside = winners < 0
+        winners = self._ids[winners]
+        winners[outside] = -1
+        return radii / self._words.factor, winners
+
+    def envelopes(self, ids: Ids, *, furthest: float = np.inf) -> Iterator[Envelope]:
+        """Yield each word's walks up to the radius ``furthest``; an id of ⊥ starts in the cell of the word nearest to it."""
+        if not self.in_parts:
+            for _, part in self._parts():
+                yield from self._walked(part, ids, furthest)
+            return
+        yield from map(_joined, zip(*(list(self._walked(part, ids, furthest)) for _, part in self._parts()), strict=True))
+
+    def _walked(self, part: _Part, ids: Ids, furthest: float) -> Iterator[Envelope]:
+        for _, origins in self._origins(ids):
+            for start, (counts, winners, radii) in zip(origins[4], part.walk(*origins, furthest * self._words.factor), strict=True):
+                yield Envelope(
+                    start=int(self._ids[start]),
+                    counts=counts.astype(np.int64),
+                    winners=self._ids[winners],
+                    radii=radii / self._words.factor,
+                )
+
+    def _parts(self) -> Iterator[tuple[slice, _Part]]:
+        for rays in self._slices:
+            yield rays, self._whole or _Part(self._words, self.directions[rays], self.path)
+
+    def _origins(self, ids: Ids) -> Iterator[tuple[slice, tuple[Vectors, Vectors, Vectors, Vectors, Ids, Vectors]]]:
+        ids = self.embedding.stands_in(np.asarray(ids, dtype=np.int64))
+        at_once = min(max(1, _PRODUCTS_AT_ONCE // len(self._flat)), _MOST_ORIGINS)
+        for start in range(0, len(ids), at_once):
+            part = ids[start : start + at_once]
+            vectors: Vectors = self.embedding.rows(part) * np.float32(self._words.factor)
+            half, gaps, slack = bounds(vectors)
+            products: Vectors = np.matmul(vectors, self._flat.T, dtype=np.float32)
+            yield slice(start, start + len(part)), (vectors, half, gaps, slack, self._words.positions[self._starts(part)], products)
+
+    def _starts(self, ids: Ids) -> Ids:
+        unknown = ids == self.embedding.unknown_id
+        starts = self._first[np.where(unknown, 0, ids)]
+        if unknown.any():
+            starts[unknown] = best_neighbours(self.embedding).nearest(self.embedding.unknown[None, :])[0]
+        return starts
+
+
+class _Part:
+    """The projections on some of the directions, and what walks on them."""
+
+    def __init__(self, words: WordTables, directions: Floats, path: str) -> None:
+        tables = ray_tables(words, directions)
+        self._path, self._rays = path, len(directions)
+        self._native: Any = None
+        if path == "numpy":
+            self._numpy = NumpyRays(words, tables)
+        else:
+            from deniable.neighbours import _native
+
+            w, t = words, tables
+            self._native = _native.Rays(w.vectors, w.ids, w.half, w.gaps, w.slack, t.projections, t.highest, t.directions)
+
+    def first(self, *origins: Any) -> tuple[Floats, Ids]:
+        if self._native is None:
+            return self._numpy.first(*origins)
+        radii, winners = np.empty((len(origins[0]), self._rays)), np.empty((len(origins[0]), self._rays), dtype=np.int64)
+        self._native.first(*origins, radii, winners, self._path, threads())
+        return radii, winners
+
+    def walk(self, *origins_and_reach: Any) -> Any:
+        if self._native is None:
+            return self._numpy.walk(*origins_and_reach)
+        return self._native.walk(*origins_and_reach, self._path, threads())
+
+
+def _joined(parts: tuple[Envelope, ...]) -> Envelope:
+    return Envelope(
+        start=parts[0].start,
+        counts=np.concatenate([part.counts for part in parts]),
+        winners=np.concatenate([part.winners for part in parts]),
+        radii=np.concatenate([part.radii for part in parts]),
+    )
+
+
+def ray_paths() -> list[str]:
+    """Return the ways this machine can walk rays, fastest first."""
+    try:
+        from deniable.neighbours import _native
+    except ImportError:
+        return ["numpy"]
+    return [*_native.ray_paths(), "numpy"]
+
+
+def _chosen(path: str | None) -> str:
+    usable = ray_paths()
+    if path is not None and path not in usable:
+        raise InvalidParameter("path", path, f"must be one this machine has: {', '.join(usable)}")
+    return path or usable[0]

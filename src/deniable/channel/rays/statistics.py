@@ -1,0 +1,149 @@
+"""N_w, S_w and the Rényi entropies of what a word becomes, at any ε, from its rays.
+
+With J independent rays, N_w(ε) is estimated by the mean of F_n(ε·R₁) over the rays: each ray gives a number between 0 and
+1 whose expectation is N_w, so the mean is unbiased and its error is the usual one. The paper's form draws one length per
+ray and counts; it has the same expectation and more variance. Different words share the rays: errors of different words
+are correlated, and the error of an average over words is taken over the rays (``average_unchanged``), which are independent.
+
+S_w and H₀ count words that were met. Words that no ray meets are missing, so both are estimates from below; their standard
+errors (``jackknife``) say how much another set of as many rays would give, and nothing about what all rays miss. The paper swaps
+two names: H₀ is the Hartley or max-entropy, H_∞ the min-entropy.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from deniable.arrays import Floats, Ids
+from deniable.channel.rays.lengths import LengthFunction
+from deniable.channel.rays.rays import Envelope, Pieces
+
+ETA = 0.05
+"""S_w leaves out at most this much probability, unless told otherwise."""
+
+GROUPS = 20
+"""The errors of S_w and of the entropies come from leaving out one of so many groups of rays at a time."""
+
+_BEYOND = 1e-9
+"""Rays are walked until so much of the probability is left."""
+
+_VALUES_AT_ONCE = 1 << 22
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distribution:
+    """The estimated output distribution of one word at one ε: words by falling probability."""
+
+    words: Ids
+    probabilities: Floats
+    standard_errors: Floats
+
+    def support(self, eta: float = ETA) -> int:
+        """Return S_w: the size of the smallest set of words outside of which at most η of the probability lies."""
+        reached = np.cumsum(self.probabilities) >= (1.0 - eta) * (1.0 - 1e-12)
+        return int(np.argmax(reached)) + 1 if reached.any() else len(self.words)
+
+    def entropies(self) -> tuple[float, float, float, float]:
+        """Return H₀ (max-entropy), H₁ (Shannon), H₂ (collision) and H_∞ (min-entropy), in bits."""
+        p = self.probabilities[self.probabilities > 0.0]
+        shannon = -float((p * np.log2(p)).sum())
+        return math.log2(len(p)), shannon, -math.log2(float((p * p).sum())), -math.log2(float(p.max()))
+
+
+def unchanged(radii: Floats, epsilons: Floats, gamma: LengthFunction) -> tuple[Floats, Floats]:
+    """Return N_w of each word (row of first breakpoints) at each ε, and the standard errors, both (words, epsilons)."""
+    words, rays = radii.shape
+    means, errors = np.empty((words, len(epsilons))), np.empty((words, len(epsilons)))
+    at_once = max(1, _VALUES_AT_ONCE // rays)
+    for start in range(0, words, at_once):
+        block = np.asarray(radii[start : start + at_once], dtype=np.float64)
+        for e, epsilon in enumerate(epsilons):
+            stays = gamma(epsilon * block)
+            means[start : start + at_once, e] = stays.mean(axis=1)
+            errors[start : start + at_once, e] = stays.std(axis=1, ddof=1 if rays > 1 else 0) / math.sqrt(rays)
+    return means, errors
+
+
+def average_unchanged(radii: Floats, epsilon: float, gamma: LengthFunction) -> tuple[float, float]:
+    """Return the average of N_w over the words and its standard error, which counts that words share the rays."""
+    words, rays = radii.shape
+    totals = np.zeros(rays)
+    at_once = max(1, _VALUES_AT_ONCE // rays)
+    for start in range(0, words, at_once):
+        totals += gamma(epsilon * np.asarray(radii[start : start + at_once], dtype=np.float64)).sum(axis=0)
+    averages = totals / words
+    return float(averages.mean()), float(averages.std(ddof=1 if rays > 1 else 0) / math.sqrt(rays))
+
+
+def unchanged_counts(radii: Floats, epsilon: float, draws: Floats) -> Ids:
+    """Return how many of the draws, one per ray, leave each word unchanged: the paper's N_w, per 1,000 with 1,000 rays."""
+    words, rays = radii.shape
+    counts, at_once = np.empty(words, dtype=np.int64), max(1, _VALUES_AT_ONCE // rays)
+    for start in range(0, words, at_once):
+        block = np.asarray(radii[start : start + at_once], dtype=np.float64)
+        counts[start : start + at_once] = (draws < epsilon * block).sum(axis=1)
+    return counts
+
+
+def distinct_words(envelope: Envelope, epsilon: float, draws: Floats) -> int:
+    """Return how many distinct words one draw per ray gives: the paper's S_w with 1,000 rays."""
+    return len(np.unique(envelope.at(draws / epsilon)))
+
+
+def furthest_radius(epsilon: float, gamma: LengthFunction, draws: Floats | None = None) -> float:
+    """Return how far rays must be walked for this ε: beyond it lies 10⁻⁹ of the probability, and no draw."""
+    reach = gamma.quantile(1.0 - _BEYOND)
+    return max(reach, 0.0 if draws is None else float(draws.max())) * (1.0 + 1e-9) / epsilon
+
+
+def output_distribution(envelope: Envelope, epsilon: float, gamma: LengthFunction) -> Distribution:
+    """Return what the word becomes at this ε, from walks that went far enough (``furthest_radius``)."""
+    rays, pieces = len(envelope.counts), envelope.pieces
+    masses = _masses(pieces, epsilon, gamma)
+    sums = np.bincount(pieces.places, weights=masses, minlength=len(pieces.met))
+    # A ray meets a word at most once, so the squares of its pieces add up to the second moment.
+    squares = np.bincount(pieces.places, weights=masses * masses, minlength=len(pieces.met))
+    means = sums / rays
+    errors = np.sqrt(np.maximum(squares / rays - means * means, 0.0) / max(rays - 1, 1))
+    order = np.argsort(-means, kind="stable")  # the words that were met rise, so that ties go to the lowest
+    order = order[means[order] > 0.0]
+    return Distribution(words=pieces.met[order], probabilities=means[order], standard_errors=errors[order])
+
+
+def jackknife(envelope: Envelope, epsilon: float, gamma: LengthFunction, eta: float = ETA) -> tuple[float, Floats]:
+    """Return the standard errors of S_w and of the four entropies at this ε.
+
+    Each is computed again without one group of rays after the other. The spread of these values is that of the estimate,
+    made smaller by a known factor (Shao and Tu, The Jackknife and Bootstrap, 1995, section 2.3).
+    """
+    rays, pieces = len(envelope.counts), envelope.pieces
+    groups, met = min(GROUPS, rays), len(pieces.met)
+    if groups < 2:
+        return math.nan, np.full(4, math.nan)
+    membership = np.arange(rays) * groups // rays
+    places = membership[pieces.owners] * met + pieces.places
+    sums = np.bincount(places, weights=_masses(pieces, epsilon, gamma), minlength=groups * met).reshape(groups, met)
+    sums = sums[:, sums.any(axis=0)]  # at a large ε most words that were met have nothing
+    left = np.maximum(sums.sum(axis=0) - sums, 0.0)
+    left[(np.count_nonzero(sums, axis=0) == 1) & (sums > 0.0)] = 0.0  # what is left of such words is rounding
+    left /= (rays - np.bincount(membership, minlength=groups))[:, None]
+    falling = np.sort(left, axis=1)[:, ::-1]
+    reached = np.cumsum(falling, axis=1) >= (1.0 - eta) * (1.0 - 1e-12)
+    support = np.where(reached.any(axis=1), reached.argmax(axis=1) + 1, met)
+    shannon = -(left * np.log2(np.where(left > 0.0, left, 1.0))).sum(axis=1)
+    collision, top = -np.log2(np.square(left).sum(axis=1)), -np.log2(falling[:, 0])
+    values = np.stack([support, np.log2(np.count_nonzero(left, axis=1)), shannon, collision, top])
+    errors: Floats = np.sqrt((groups - 1) / groups * np.square(values - values.mean(axis=1, keepdims=True)).sum(axis=1))
+    return float(errors[0]), errors[1:]
+
+
+def _masses(pieces: Pieces, epsilon: float, gamma: LengthFunction) -> Floats:
+    """Return how likely a ray's length ends in each piece."""
+    reached = gamma(epsilon * pieces.begins)
+    reached[reached >= 1.0 - _BEYOND] = 1.0  # a ray may have been walked further for a smaller ε: the numbers are the same
+    masses: Floats = np.ones(len(reached))
+    masses[~pieces.last] = reached[1:][~pieces.last[:-1]]
+    return masses - reached

@@ -1,0 +1,1 @@
+"""What a released word came from: Bayes' rule on the channel."""

@@ -1,0 +1,1 @@
+"""Small models and metrics that the tasks, utility, comparison and audits share."""

@@ -1,0 +1,114 @@
+"""Perturbed passages, kept on the disk under everything they depend on, so that a second run draws nothing again.
+
+The name of a kept perturbation is a digest of the passages, the embedding's fingerprint, the mechanism with all it
+promises, ε, the policy and the number of the run. The file repeats them in full and is checked against them: one that was
+drawn for another ε, embedding, policy or run is never used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from deniable.arrays import Ids
+from deniable.errors import TaskDataError
+from deniable.interfaces import Mechanism, Randomness
+from deniable.learning.passages import Passages
+from deniable.learning.saving import save_arrays
+from deniable.randomness import SecureRandomness
+from deniable.text.policies import TextPolicy
+
+Report = Callable[[int], None]
+
+_WORDS_AT_ONCE = 16_384
+
+
+def perturbation_key(passages: Passages, mechanism: Mechanism, policy: TextPolicy, run: int) -> dict[str, Any]:
+    """Return everything that a perturbation depends on but the noise."""
+    return {
+        "format": 1,
+        "passages": passages.digest,
+        "embedding": mechanism.embedding.fingerprint,
+        "mechanism": type(mechanism).__qualname__,
+        "guarantee": asdict(mechanism.guarantee),
+        "epsilon": mechanism.epsilon,
+        "policy": {**asdict(policy), "keep_words": sorted(policy.keep_words)},
+        "run": run,
+    }
+
+
+class Perturbations:
+    """Perturbed passages, drawn once and then kept in a folder."""
+
+    def __init__(self, folder: Path, policy: TextPolicy, *, threads: int = 1) -> None:
+        """Keep perturbations of passages made under a policy; several threads pay where the search runs on a GPU."""
+        self._folder, self._policy, self._threads = folder, policy, threads
+
+    def path(self, passages: Passages, mechanism: Mechanism, run: int) -> Path:
+        """Return where the perturbation lies, whether it was drawn or not."""
+        return self._folder / f"{_digest(_written(perturbation_key(passages, mechanism, self._policy, run)))}.npz"
+
+    def get(self, passages: Passages, mechanism: Mechanism, run: int, report: Report | None = None) -> Passages:
+        """Return the perturbed passages, drawing them with secure noise if they are not there.
+
+        :raises TaskDataError: if the kept file is damaged or holds something else.
+        """
+        key = _written(perturbation_key(passages, mechanism, self._policy, run))
+        path = self._folder / f"{_digest(key)}.npz"
+        words = int(passages.drawn.sum())
+        if path.exists():
+            return passages.with_words(_read(path, key, words))
+        perturbed = draw(passages, mechanism, threads=self._threads, report=report)
+        save_arrays(path, {"released": perturbed.ids[passages.drawn].astype(np.uint32), "key": np.array(key)})
+        return perturbed
+
+
+def draw(passages: Passages, mechanism: Mechanism, *, threads: int = 1, report: Report | None = None) -> Passages:
+    """Return the passages perturbed with secure noise; ``report`` hears how many words were drawn each time."""
+    randomness: Randomness = SecureRandomness()  # draws from a generator of its own in every thread
+    ids = passages.ids[passages.drawn].astype(np.int64)
+    released = np.empty(len(ids), dtype=np.int64)
+
+    def drawn(start: int) -> int:
+        part = slice(start, start + _WORDS_AT_ONCE)
+        released[part] = mechanism.perturb(ids[part], randomness)
+        return len(ids[part])
+
+    with ThreadPoolExecutor(threads) as pool:
+        for count in pool.map(drawn, range(0, len(ids), _WORDS_AT_ONCE)):
+            if report is not None:
+                report(count)
+    return passages.with_words(released)
+
+
+def changed_share(before: Passages, after: Passages) -> float:
+    """Return the share of the words that are another one now; an unknown word always is."""
+    return float((before.ids != after.ids).mean()) if len(before.ids) else 0.0
+
+
+def _written(key: dict[str, Any]) -> str:
+    return json.dumps(key, sort_keys=True, ensure_ascii=False)
+
+
+def _digest(written: str) -> str:
+    return hashlib.blake2b(written.encode(), digest_size=16).hexdigest()
+
+
+def _read(path: Path, key: str, words: int) -> Ids:
+    try:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
+            found = str(file["key"])
+            released: Ids = file["released"].astype(np.int64)
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise TaskDataError(path, f"the kept perturbation cannot be read ({error}); remove the file to draw again") from error
+    if found != key or len(released) != words:
+        raise TaskDataError(path, "the kept perturbation was drawn for something else; remove the file to draw again")
+    return released

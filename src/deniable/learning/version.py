@@ -1,0 +1,53 @@
+"""One version of all texts, the original or a release of it, as learners read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Protocol
+
+from deniable.arrays import Ids
+from deniable.embeddings.embedding import Embedding
+from deniable.interfaces import Mechanism
+from deniable.learning.passages import Passages, passages_of
+from deniable.learning.perturbation import draw
+from deniable.text.policies import TextPolicy
+from deniable.words.tokens import Tokeniser, normalise
+
+
+@dataclass(frozen=True, kw_only=True)
+class Version:
+    """Every text as words, and as ids of the embedding (in which all unknown words of the original are one)."""
+
+    words: list[list[str]] = field(repr=False)
+    passages: Passages
+
+
+def original_version(texts: list[str], embedding: Embedding) -> Version:
+    """Return the texts as they are, cut into words and folded as a release does it."""
+    tokeniser = Tokeniser(embedding.index, cased=embedding.cased)
+    words = [tokeniser.words(normalise(text).lower()) for text in texts]
+    return Version(words=words, passages=passages_of(texts, embedding, TextPolicy()))
+
+
+def released_version(original: Version, mechanism: Mechanism, *, threads: int = 1) -> Version:
+    """Return the texts after a release with secure noise. They are for learning in memory, never to be written."""
+    passages = draw(original.passages, mechanism, threads=threads)
+    vocabulary, ids, offsets = mechanism.embedding.words, passages.ids.tolist(), passages.offsets.tolist()
+    words = [[vocabulary[i] for i in ids[start:end]] for start, end in pairwise(offsets)]
+    return Version(words=words, passages=passages)
+
+
+Judge = Callable[[Version, Ids], Ids]
+"""Gives the texts of a version at some places their classes."""
+
+
+class Learner(Protocol):
+    """Learns classes from the texts of a version at some places."""
+
+    name: str
+
+    def learnt(self, version: Version, places: Ids, labels: Ids, *, seed: int) -> Judge:
+        """Return what was learnt; ``labels`` are those of all texts."""
+        ...

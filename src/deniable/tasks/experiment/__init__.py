@@ -1,0 +1,1 @@
+"""One experiment: what is perturbed, trained, judged and kept."""

@@ -1,0 +1,1 @@
+"""Text into words: the cutter, and lists of words."""

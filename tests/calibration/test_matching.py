@@ -1,0 +1,52 @@
+"""ε by what it does to words: the average N_w rises with ε, is right, and its inverse leads back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deniable import Embedding, Multivariate
+from deniable.calibration.matching import SHARES, AverageUnchanged, epsilons_where_words_stay
+from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.randomness import InsecureSeededRandomness, SecureRandomness
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path / "home"))
+
+
+def test_the_average_is_that_of_real_draws(two_kinds: Embedding) -> None:
+    average, words = AverageUnchanged(two_kinds), np.repeat(np.arange(40), 1000)
+    for epsilon in (4.0, 12.0):
+        stayed = Multivariate(two_kinds, epsilon=epsilon).perturb(words, SecureRandomness()) == words
+        # Draws: a standard error below 0.0025. Rays: 40 words with 200 each, below 0.006.
+        assert average.at(epsilon) == pytest.approx(float(stayed.mean()), abs=0.035)
+    assert average.source == "40 words of the vocabulary, 200 rays each"
+
+
+def test_the_inverse_leads_back_and_rises(two_kinds: Embedding) -> None:
+    average = AverageUnchanged(two_kinds)
+    for share in SHARES:
+        assert average.at(average.epsilon(share)) == pytest.approx(share, abs=0.01)
+
+
+def test_the_default_values_of_an_installed_embedding(installed: Embedding) -> None:
+    values = epsilons_where_words_stay("two-kinds")
+    assert len(values) == len(SHARES)
+    assert values == sorted(values)
+
+
+@pytest.mark.parametrize("name", ["mahalanobis", "gaussian", "vickrey", "santext", "randomized-response"])
+def test_other_mechanisms_reach_the_share_too(name: str, two_kinds: Embedding) -> None:
+    mechanism = ChosenMechanism(name=name)
+    average = AverageUnchanged(two_kinds, mechanism)
+    epsilon = average.epsilon(0.5)
+    words = np.repeat(np.arange(40), 500)
+    drawn = float((mechanism(two_kinds, epsilon=epsilon).perturb(words, InsecureSeededRandomness(insecure_seed=1)) == words).mean())
+    assert average.at(epsilon) == pytest.approx(drawn, abs=0.03)
+    # A table gives the value between two of its own, in a straight line: near, not exact.
+    assert drawn == pytest.approx(0.5, abs=0.1)
+    assert abs(average.at(1.5 * epsilon) - drawn) > 0.05

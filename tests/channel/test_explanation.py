@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy.stats import laplace
+
+from deniable import CusText, Embedding, InvalidParameter, Multivariate
+from deniable.channel.explanation import explain_word, share_unchanged
+from deniable.mechanisms.catalogue import make_mechanism
+from tests.support.strategies import line_embedding, random_embedding
+
+
+def test_the_shares_are_those_of_the_mechanism() -> None:
+    embedding = line_embedding(-1.0, 0.0, 2.0)
+    explanation = explain_word(Multivariate(embedding, epsilon=0.8), "B", draws=50_000)
+    cells = laplace(scale=1 / 0.8).cdf(np.array([-0.5, 1.0]))
+    expected = {"a": cells[0], "b": cells[1] - cells[0], "c": 1 - cells[1]}
+    for outcome in explanation.outcomes:
+        assert abs(outcome.probability - expected[outcome.word]) < 5 * outcome.standard_error
+    assert explanation.word == "b"
+    assert explanation.unchanged is not None
+    assert explanation.unchanged.probability == {o.word: o.probability for o in explanation.outcomes}["b"]
+    assert explanation.distinct == 3
+
+
+def test_neighbours_come_nearest_first_without_the_word_itself() -> None:
+    explanation = explain_word(Multivariate(line_embedding(-1.0, 0.0, 2.0), epsilon=3), "b", draws=10)
+    assert [(n.word, n.distance, n.bound) for n in explanation.neighbours] == [("a", 1.0, 3.0), ("c", 2.0, 6.0)]
+
+
+def test_an_unknown_word_is_explained_as_the_unknown_word() -> None:
+    explanation = explain_word(Multivariate(random_embedding(20, 3), epsilon=3), "secret", draws=100)
+    assert not explanation.known
+    assert explanation.unchanged is None
+    assert len(explanation.neighbours) == 10
+
+
+@pytest.mark.parametrize(("name", "value"), [("draws", 0), ("top", 0), ("draws", 1.5)])
+def test_bad_numbers_are_refused(name: str, value: float) -> None:
+    with pytest.raises(InvalidParameter, match=name):
+        explain_word(Multivariate(random_embedding(3, 2), epsilon=1), "w0", **{name: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("text", ["", "...", "don't", "new york"])
+def test_what_is_not_one_word_in_a_text_is_refused(text: str) -> None:
+    mechanism = Multivariate(Embedding(["do", "n't", "new"], [[0.0], [1.0], [2.0]]), epsilon=1)
+    with pytest.raises(InvalidParameter, match="word"):
+        explain_word(mechanism, text)
+
+
+def test_the_share_of_unchanged_words_is_between_none_and_all() -> None:
+    embedding = random_embedding(200, 5)
+    assert share_unchanged(Multivariate(embedding, epsilon=1e9)) == 1.0
+    assert share_unchanged(Multivariate(embedding, epsilon=1e-6)) < 0.5
+
+
+def test_a_protected_word_does_not_count_as_unchanged() -> None:
+    embedding = random_embedding(200, 5)
+    embedding.protection = np.full(201, 7)  # every word goes in as one and the same
+    assert share_unchanged(Multivariate(embedding, epsilon=1e9)) < 0.2
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "deniable", *arguments], capture_output=True, text=True, check=False)
+
+
+def test_the_command_shows_a_table_and_gives_json() -> None:
+    shown = run("explain", "hockey", "--epsilon", "6", "--draws", "500")
+    assert shown.returncode == 0
+    assert "stays itself" in shown.stdout
+    assert "basketball" in shown.stdout
+    data = json.loads(run("explain", "hockey", "--epsilon", "6", "--draws", "500", "--json").stdout)
+    assert data["word"] == "hockey"
+    assert 0 < data["unchanged"]["probability"] < 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["explain", "x", "--epsilon", "0"], "epsilon"),
+        (["explain", "x", "--epsilon", "nan"], "epsilon"),
+        (["explain", "x"], "epsilon"),
+        (["explain", "x", "--epsilon", "3", "--embedding", "absent"], "absent"),
+    ],
+)
+def test_wrong_usage_is_one_clear_message_and_exit_code_2(arguments: list[str], says: str) -> None:
+    failed = run(*arguments)
+    assert failed.returncode == 2
+    assert says in failed.stderr
+    assert "Traceback" not in failed.stderr
+
+
+@pytest.mark.parametrize(("name", "method"), [("santext", "exact"), ("mahalanobis", "rays"), ("rank-smoothing", "simulation")])
+def test_every_kind_of_mechanism_is_explained_and_says_how(name: str, method: str) -> None:
+    mechanism = make_mechanism(name, random_embedding(40, 3), epsilon=2)
+    explanation = explain_word(mechanism, "w3", draws=300)
+    assert explanation.method == method
+    assert explanation.mechanism == type(mechanism).__name__
+    assert explanation.unchanged is not None
+    assert [neighbour.bound for neighbour in explanation.neighbours] == [
+        mechanism.log_bound(3, mechanism.embedding.index[neighbour.word]) for neighbour in explanation.neighbours
+    ]
+
+
+def test_a_bound_that_there_is_not_is_none_in_json() -> None:
+    explanation = explain_word(CusText(random_embedding(40, 3), epsilon=2, k=4), "w3", draws=10)
+    bounds = {neighbour["bound"] for neighbour in json.loads(json.dumps(explanation.to_dict(), allow_nan=False))["neighbours"]}
+    assert None in bounds
+    assert bounds <= {None, 2.0}

@@ -1,0 +1,66 @@
+"""The page about whole embeddings is that of its results, and the results are what a calibration says."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from deniable import Embedding
+from deniable.calibration.measure import calibrate
+from deniable.embeddings import store
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Run a script of the repository in this process."""
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+
+    def run(name: str, *arguments: str) -> None:
+        monkeypatch.setattr(sys, "argv", [f"{name}.py", *arguments])
+        importlib.import_module(name).main()
+
+    return run
+
+
+def test_the_page_is_that_of_the_results(script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.import_module("make_calibration_page"), "save", lambda *_: None)
+    (tmp_path / "experiments").mkdir()
+    script("make_calibration_page", "--docs", str(tmp_path))
+    made, page = (folder / "experiments" / "calibration.md" for folder in (tmp_path, ROOT / "docs"))
+    assert made.read_text(encoding="utf-8") == page.read_text(encoding="utf-8"), "run scripts/make_calibration_page.py"
+
+
+def test_what_is_kept_of_an_embedding_is_what_its_calibration_says(script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
+    vectors = np.random.default_rng(0).standard_normal((90, 4))
+    vectors[[5, 50]] = [[7.0, 0.0, 0.0, 0.0], [0.0, -6.0, 0.0, 0.0]]
+    embedding = Embedding([f"w{i}" for i in range(90)], vectors)
+    store.save(embedding, "lonely")
+    found, kept = tmp_path / "found.npz", tmp_path / "kept.json"
+    script("measure_embedding", "lonely", "--epsilon", "1", "--epsilon", "2", "--rays", "60", "--sample", "40", "-o", str(found))
+    script("examine_embedding", "lonely", str(found), "--title", "t", "--machine", "m", "--claim", "1", "-o", str(kept))
+    content = json.loads(kept.read_text(encoding="utf-8"))
+    whole = calibrate(embedding, rays=60, keep=False)
+    for row in content["table"]:
+        means, _ = whole.unchanged(row["epsilon"])
+        assert row["average"] == pytest.approx(means.mean(), rel=1e-4)
+        assert row["words_above_half"] == (means > 0.5).sum()
+        assert sum(row["histograms"]["n_w"]) == 90
+        assert sum(row["histograms"]["distinct"]) == sum(row["histograms"]["support"]) == 40
+    claim = content["claim"]
+    assert claim["above_half"] == content["table"][0]["words_above_half"] >= 2
+    assert {"w5", "w50"} <= {word["word"] for word in claim["worst"][:3]}
+    assert claim["protected"]["largest_unchanged"] <= 0.5
+    assert claim["protected"]["fewest_distinct"] >= 18  # 300 of 1,000
+    assert claim["why"]["exposed"]["nearest_at"] > claim["why"]["others"]["nearest_at"]
+    largest = content["all_words"]
+    assert whole.unchanged(largest["epsilon"])[0].max() <= 0.5 + 1e-4
+    assert whole.unchanged(1.01 * largest["epsilon"])[0].max() > 0.5

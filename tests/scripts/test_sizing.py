@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def sizing() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("make_sizing", ROOT / "scripts" / "make_sizing.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where dataclasses look for their module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_is_that_of_the_measurements(sizing: Any) -> None:
+    measured = json.loads((ROOT / "docs" / "data" / "search.json").read_text(encoding="utf-8"))
+    assert sizing.PAGE.read_text(encoding="utf-8") == sizing.page(measured, sizing.other_measurements()), (
+        "run python scripts/make_sizing.py"
+    )
+
+
+def test_figures_follow_from_the_measurements(sizing: Any) -> None:
+    row = {"name": "deniable", "words": 1000, "dimension": 10, "words_per_second": [100.0, 200.0, 600.0]}
+    measured = {"setting": "2 threads", "searches": [row, {**row, "name": "another"}], "shares": {"1,000 x 10": 0.5}}
+    (speed,) = sizing.speeds(measured)
+    assert speed.rounds == [25.0, 50.0, 150.0]
+    order = sizing.Order(terabytes=2, hours=10, cores=4, price=0.5)
+    # 2e12 bytes at 5 bytes a word and 50 words a second: 4e11 / 50 / 3600 core-hours.
+    line = sizing.table([speed], 5.0, order).split("\n")[2]
+    assert line == "| 1,000 x 10 | 50 [25–150] | 2,222,222 | 55,556 | 1,111,111 |"
+
+
+def test_ratios_are_taken_round_by_round(sizing: Any) -> None:
+    # Both medians are 20, yet in every round but one the second was faster: a busy machine slows down whole rounds.
+    rows = [
+        {"how": how, "words_per_second": rates, "processor_microseconds": [50.0] * 3}
+        for how, rates in (("one", [10.0, 20.0, 40.0]), ("two", [20.0, 40.0, 10.0]))
+    ]
+    made = sizing.scaling({"load": 0.5, "threads": 2, "rows": rows}, "how")
+    assert "| two | 20 [10–40] | 2.00 [0.25–2.00] | 50 [50–50] | 1.00 [1.00–1.00] |" in made
+    overloaded = sizing.scaling({"load": 9.0, "threads": 2, "rows": rows}, "how")
+    assert "words/s" not in overloaded
+    assert "9 processes wanted to work on 2 hardware threads" in overloaded
+
+
+def test_a_word_of_the_example_takes_a_plausible_number_of_bytes(sizing: Any) -> None:
+    assert 4 < sizing.bytes_per_word() < 8
