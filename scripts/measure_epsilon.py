@@ -19,7 +19,7 @@ import numpy as np
 from deniable import Embedding, InsecureSeededRandomness, Multivariate
 from deniable.arrays import Floats, Ids
 from deniable.embeddings.lookup import Lookup
-from deniable.words.tokens import Tokeniser, normalise
+from deniable.words.cutter import Cutter
 
 REVIEWS = Path(__file__).resolve().parent.parent / "examples" / "reviews.csv"
 DRAWS_FOR_THE_MEAN, DRAWS_FOR_A_WORD, DRAWS_FOR_RUNNING_WORDS = 5, 50, 20
@@ -27,9 +27,9 @@ DRAWS_FOR_THE_MEAN, DRAWS_FOR_A_WORD, DRAWS_FOR_RUNNING_WORDS = 5, 50, 20
 
 def review_ids(embedding: Embedding) -> Ids:
     """Return the ids of the running words of the example reviews, unknown words left out."""
-    tokeniser, lookup = Tokeniser(embedding.index), Lookup(embedding)
+    cutter, lookup = Cutter(embedding), Lookup(embedding)
     with REVIEWS.open(encoding="utf-8", newline="") as file:
-        words = [word for row in csv.DictReader(file) for word in tokeniser.words(normalise(row["review"]).lower())]
+        words = [word for row in csv.DictReader(file) for word in cutter.words(row["review"])]
     return np.array([word_id for word_id in lookup.ids(words) if word_id != embedding.unknown_id], dtype=np.int64)
 
 

@@ -4,7 +4,7 @@ Three methods, and the answer says which one was used:
 
 - ``exact``: the mechanism can sum its own distribution (the softmax family, randomised response); standard errors are 0.
 - ``rays``: noise is a length times a direction, and one walk along a direction gives the released word for every length
-  (``calibration.straight``): the multivariate, the Mahalanobis and the Gaussian mechanism.
+  (``rays.radial``): the multivariate, the Mahalanobis and the Gaussian mechanism.
 - ``simulation``: as many draws of the mechanism itself; for all others, and wherever a source of randomness is given.
 
 Everything here is about a public embedding and words the caller names; it is not a release of anybody's text.

@@ -1,4 +1,4 @@
-"""What a word may become: its output distribution (``mechanisms.probabilities``) and its neighbourhood in the embedding.
+"""What a word may become: its output distribution (``distribution``) and its neighbourhood in the embedding.
 
 Everything here is about a public embedding and a word the caller names; it is not a release of anybody's text.
 """
@@ -18,7 +18,7 @@ from deniable.interfaces import Mechanism, Randomness
 from deniable.neighbours import best_neighbours
 from deniable.parameters import validated_count
 from deniable.randomness import SecureRandomness
-from deniable.words.tokens import Tokeniser, normalise
+from deniable.words.cutter import Cutter
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def explain_word(mechanism: Mechanism, word: str, *, draws: int = 1000, top: int
     """Return what ``word`` becomes, and its ``top`` nearest words.
 
     The softmax mechanisms sum their distributions exactly. For the multivariate, Mahalanobis and Gaussian mechanisms each of
-    ``draws`` random directions is followed through all lengths of noise (``calibration.rays``), which gives much better
+    ``draws`` random directions is followed through all lengths of noise (``rays``), which gives much better
     estimates than as many draws. Other mechanisms, or a source of randomness given, are simulated. ``method`` says which. An
     unknown word is explained as ⊥, which is how it is treated, and a protected word as the one that stands in for it.
     Shares are estimates unless exact: each carries its standard error. ``unchanged`` estimates N_w; ``distinct`` counts the
@@ -78,7 +78,7 @@ def explain_word(mechanism: Mechanism, word: str, *, draws: int = 1000, top: int
     """
     draws, top = validated_count(draws, "draws"), validated_count(top, "top")
     embedding = mechanism.embedding
-    words = Tokeniser(embedding.index, cased=embedding.cased).words(normalise(word))
+    words = Cutter(embedding).words(word)
     if len(words) != 1:
         parts = f"is {len(words)} words in a text: {', '.join(words)}; explain one of them" if words else "holds no word"
         raise InvalidParameter("word", word, parts)

@@ -13,7 +13,7 @@ from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.lookup import Lookup
 from deniable.errors import UnusableAuditData
 from deniable.records.labelled import LabelledTexts
-from deniable.words.tokens import Tokeniser, normalise
+from deniable.words.cutter import Cutter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,11 +43,10 @@ def as_texts(found: LabelledTexts, embedding: Embedding, *, longest: int | None)
 
     :raises UnusableAuditData: if no text holds a word.
     """
-    tokeniser, lookup = Tokeniser(embedding.index, cased=embedding.cased), Lookup(embedding)
+    cutter, lookup = Cutter(embedding), Lookup(embedding)
     words, labels = [], []
     for label, text in zip(found.people, found.texts, strict=True):
-        plain = normalise(text)
-        cut = tokeniser.words(plain if embedding.cased else plain.lower())[:longest]
+        cut = cutter.words(text)[:longest]
         if cut:
             words.append(cut)
             labels.append(label)

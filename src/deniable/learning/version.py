@@ -13,7 +13,7 @@ from deniable.interfaces import Mechanism
 from deniable.learning.passages import Passages, passages_of
 from deniable.learning.perturbation import draw
 from deniable.text.policies import TextPolicy
-from deniable.words.tokens import Tokeniser, normalise
+from deniable.words.cutter import Cutter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,8 +26,8 @@ class Version:
 
 def original_version(texts: list[str], embedding: Embedding) -> Version:
     """Return the texts as they are, cut into words and folded as a release does it."""
-    tokeniser = Tokeniser(embedding.index, cased=embedding.cased)
-    words = [tokeniser.words(normalise(text).lower()) for text in texts]
+    cutter = Cutter(embedding)
+    words = [cutter.words(text) for text in texts]
     return Version(words=words, passages=passages_of(texts, embedding, TextPolicy()))
 
 

@@ -27,7 +27,7 @@ from deniable.interfaces import Guarantee, Randomness
 from deniable.mechanisms.santext import SanText
 from deniable.neighbours.released import first_of_each
 from deniable.parameters import validated_share
-from deniable.words.tokens import Tokeniser, normalise
+from deniable.words.cutter import Cutter
 
 
 class SanTextPlus(SanText):
@@ -44,8 +44,8 @@ class SanTextPlus(SanText):
         if isinstance(sensitive, str):
             raise InvalidParameter("sensitive", "a single str", "must be a list of words")
         # As text is read: a listed "John" or "New York" must not stay outside because the vocabulary spells it otherwise.
-        tokeniser, lookup = Tokeniser(embedding.index, cased=embedding.cased), Lookup(embedding)
-        found = [lookup.ids(tokeniser.words(normalise(entry))) for entry in sensitive]
+        cutter, lookup = Cutter(embedding), Lookup(embedding)
+        found = [lookup.ids(cutter.words(entry)) for entry in sensitive]
         listed = np.array([word for words in found for word in words], dtype=np.int64)
         self.sensitive: Ids = np.unique(listed[listed != embedding.unknown_id])
         if not len(self.sensitive):

@@ -11,7 +11,7 @@ from deniable.errors import InvalidParameter, UnknownWord
 from deniable.text.assemble import Shape, join_with_gaps, join_words, punctuation_of, shape_of
 from deniable.text.policies import REDACTED, TextPolicy
 from deniable.text.subwords import SubwordLookup
-from deniable.words.tokens import Tokeniser, normalise
+from deniable.words.cutter import Cutter
 
 
 @dataclass(slots=True)
@@ -48,9 +48,8 @@ class Drafter:
     def __init__(self, embedding: Embedding, policy: TextPolicy) -> None:
         self._policy = policy
         self._unknown = embedding.unknown_id
-        self._tokeniser = Tokeniser(embedding.index, cased=embedding.cased)
+        self._cutter = Cutter(embedding, keep_case=policy.case == "keep")
         self._lookup = Lookup(embedding)
-        self._folds = not embedding.cased and policy.case == "drop"
         self._subwords = SubwordLookup(embedding) if policy.unknown == "subwords" else None
         self._vocabulary = embedding.words
         self._stands_in = None if embedding.protection is None else embedding.protection.tolist()
@@ -62,15 +61,18 @@ class Drafter:
 
         :raises UnknownWord: if the policy is to stop at unknown words and there is one.
         """
-        normalised = normalise(text).lower() if self._folds else normalise(text)
-        words = self._tokeniser.words(normalised)
-        ids = self._lookup.ids(words, folded=self._folds)
+        gaps = None
+        if self._policy.punctuation == "keep":
+            words, gaps = self._cutter.words_and_gaps(text)
+        else:
+            words = self._cutter.words(text)
+        ids = self._lookup.ids(words, folded=self._cutter.folds)
         unknown = ids.count(self._unknown)
         if self._plain:
             return self._protected(Draft(words=len(words), unknown=unknown, drawn=ids))
         if unknown and self._policy.unknown == "error":
             raise UnknownWord(record=record, position=ids.index(self._unknown) + 1)
-        return self._protected(self._with_policies(normalised, words, ids, unknown))
+        return self._protected(self._with_policies(words, gaps, ids, unknown))
 
     def _protected(self, draft: Draft) -> Draft:
         # After the policies: a protected word that goes in as ⊥ is not an unknown word to them.
@@ -80,7 +82,7 @@ class Drafter:
             draft.drawn = mapped
         return draft
 
-    def _with_policies(self, normalised: str, words: list[str], ids: list[int], unknown: int) -> Draft:
+    def _with_policies(self, words: list[str], gaps: list[str] | None, ids: list[int], unknown: int) -> Draft:
         policy = self._policy
         kept = [word_id in self._kept for word_id in ids]
         if self._subwords is not None and unknown:
@@ -88,11 +90,10 @@ class Drafter:
             for i, word_id in zip(strangers, self._subwords.ids([words[i] for i in strangers]), strict=True):
                 ids[i] = word_id
         draft = Draft(words=len(words), unknown=unknown, drawn=[])
-        gaps = self._gaps(normalised) if policy.punctuation == "keep" else None
         kept_gaps, carried = [], ""
         shapes = []
         for i, (word, word_id) in enumerate(zip(words, ids, strict=True)):
-            carried += gaps[i] if gaps is not None else ""
+            carried += punctuation_of(gaps[i]) if gaps is not None else ""
             position = len(draft.drawn) + len(draft.fixed)
             if kept[i]:
                 draft.fixed[position] = self._vocabulary[word_id]
@@ -106,7 +107,7 @@ class Drafter:
             kept_gaps.append(carried)
             carried = ""
         if gaps is not None:
-            draft.gaps = [*kept_gaps, carried + gaps[-1]]
+            draft.gaps = [*kept_gaps, carried + punctuation_of(gaps[-1])]
         if policy.case == "keep":
             draft.shapes = shapes
         return draft
@@ -118,17 +119,9 @@ class Drafter:
         """
         words: list[str] = []
         for entry in listed:
-            found = self._tokeniser.words(normalise(entry))
+            found = self._cutter.words(entry)
             if len(found) != 1:
                 parts = f"is {len(found)} words in a text ({', '.join(found)})" if found else "holds no word"
                 raise InvalidParameter("keep_words", entry, f"{parts}; list single words, each of which is released wherever it occurs")
             words += found
         return frozenset(self._lookup.ids(words)) - {self._unknown}
-
-    def _gaps(self, normalised: str) -> list[str]:
-        """Return what may be released of the text before each word and after the last one."""
-        gaps, end = [], 0
-        for start, stop in self._tokeniser.spans(normalised):
-            gaps.append(punctuation_of(normalised[end:start]))
-            end = stop
-        return [*gaps, punctuation_of(normalised[end:])]

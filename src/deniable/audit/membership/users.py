@@ -11,7 +11,7 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import UnusableAuditData
 from deniable.parameters import validated_count
 from deniable.records.labelled import LabelledTexts
-from deniable.words.tokens import Tokeniser, normalise
+from deniable.words.cutter import Cutter
 
 Users = list[list[list[str]]]
 """Words of texts of users."""
@@ -27,10 +27,10 @@ def chosen_users(data: LabelledTexts, embedding: Embedding, *, fewest: int, most
     """
     validated_count(fewest, "min_texts")
     validated_count(most, "max_texts")
-    tokeniser = Tokeniser(embedding.index, cased=embedding.cased)
+    cutter = Cutter(embedding)
     users: dict[str, list[list[str]]] = {}
     for person, texts in sorted(data.by_person().items()):
-        words = [found for text in texts if (found := tokeniser.words(normalise(text).lower()))]
+        words = [found for text in texts if (found := cutter.words(text))]
         if len(texts) >= fewest and not words:
             raise UnusableAuditData(data.source, f"the texts of user {person!r} hold no words")
         if len(words) >= fewest:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from deniable.embeddings.embedding import Embedding
 from deniable.mechanisms.chosen import ChosenMechanism
 from deniable.text.privatizer import Privatizer
-from deniable.words.tokens import Tokeniser, normalise
+from deniable.words.cutter import Cutter
 
 SENTENCES = (
     "my doctor said the test results would arrive on friday",
@@ -46,7 +46,7 @@ def example_releases(
 
 def example_words(embedding: Embedding, sentence: str) -> list[str]:
     """Return the words of a sentence as they go into the mechanism."""
-    return list(Tokeniser(embedding.index, cased=embedding.cased).words(normalise(sentence)))
+    return Cutter(embedding).words(sentence)
 
 
 def _known(embedding: Embedding, sentence: str) -> float:

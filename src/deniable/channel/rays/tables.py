@@ -1,7 +1,7 @@
 """The tables that the rays are walked on: words in tiles, their projections, and bounds rounded outward.
 
 Everything is scaled by a power of two so that the longest vector is at most 1 long; radii are scaled back at the end.
-The tables only rule words out. What is left is computed in float64 (``lines.py`` and ``native/rays.cpp``).
+The tables only rule words out. What is left is computed in float64 (``numpy_rays.py`` and ``native/rays.cpp``).
 
 The bounds, with u = 2⁻²⁴. A_u = ‖u - x‖²/2 is taken as (h_u + h_x) - p with p = ⟨u, x⟩ from a float32 matrix product:
 p is off by at most γ_n·‖u‖‖x‖ ≤ γ_n·(h_u + h_x), the sums by a few u·(h_u + h_x), so h is lowered by (n + 16)·u of

@@ -44,7 +44,7 @@ def authorship(
     from deniable.parameters import validated_epsilon
     from deniable.progress import Progress
     from deniable.records.labelled import read_labelled
-    from deniable.words.tokens import Tokeniser, normalise
+    from deniable.words.cutter import Cutter
 
     check_places(save, report)
     sklearn("svm")
@@ -55,10 +55,10 @@ def authorship(
         data, person_column=author_column, text_column=text_column, format=format_, delimiter=delimiter, header=header, encoding=encoding
     )
     split = split_by_author(written, authors=authors, fewest=min_texts, seed=seed)
-    tokeniser = Tokeniser(opened.index, cased=opened.cased)
+    cutter = Cutter(opened)
 
     def plain(texts: list[str]) -> list[str]:
-        return [" ".join(tokeniser.words(normalise(text).lower())) for text in texts]
+        return [" ".join(cutter.words(text)) for text in texts]
 
     with Progress("releasing and training", total=len(values), unit="values of ε") as progress:
 
