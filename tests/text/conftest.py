@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 from deniable import Embedding
+from tests.support.made_store import home, name
+
+__all__ = ["cased_embedding", "embedding", "home", "name"]
 
 WORDS = ["the", "fox", "do", "n't", "'s", "john", "u.s.", "o'clock", "e-mail", "café", "7", "well", "known", "i", "it"]
 

@@ -1,0 +1,7 @@
+"""Fixtures of several rooms."""
+
+from __future__ import annotations
+
+from tests.text.conftest import cased_embedding, embedding
+
+__all__ = ["cased_embedding", "embedding"]
