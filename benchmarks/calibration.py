@@ -84,9 +84,10 @@ def main() -> None:
 def sweep(rays: Rays) -> Any:
     """Return ten values of ε from where hardly a word stays to where most do."""
     from deniable.calibration.measure import epsilon_range
-    from deniable.channel.rays.radial import RadialNoise, RadialRays
+    from deniable.channel.rays.radial import RadialRays
+    from deniable.noise import RadialNoise
 
-    noise = RadialNoise(length=GammaFunction(rays.embedding.dimension))
+    noise = RadialNoise(lengths="gamma", dimension=rays.embedding.dimension)
     return epsilon_range(RadialRays(rays.embedding, noise, rays=rays.rays), SWEEP)
 
 

@@ -24,7 +24,7 @@ from deniable.calibration.itself import come_out_themselves
 from deniable.calibration.measure import RayCalibration, calibrate
 from deniable.calibration.protection import protect
 from deniable.calibration.report.outputs import sample_outputs
-from deniable.channel.rays.radial import radial_noise
+from deniable.channel.method import radial_noise
 from deniable.channel.rays.statistics import average_unchanged
 from deniable.neighbours import best_neighbours
 

@@ -140,8 +140,10 @@ def test_every_block_of_the_page_runs(page: Path, workplace: Path) -> None:
         return
     require_java()
     # Spark's Java process stays with the Python process that started it, and in the folder it was started in.
-    code = f"from pathlib import Path; from test_docs import run_page; run_page(Path({str(page)!r}).read_text(), 'spark.md', Path.cwd())"
-    paths = os.pathsep.join(path for path in sys.path if path)
+    code = (
+        f"from pathlib import Path; from tests.test_docs import run_page; run_page(Path({str(page)!r}).read_text(), 'spark.md', Path.cwd())"
+    )
+    paths = os.pathsep.join([str(ROOT), *(path for path in sys.path if path)])
     subprocess.run([sys.executable, "-c", code], cwd=workplace, env={**os.environ, "PYTHONPATH": paths}, check=True)
 
 

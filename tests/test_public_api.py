@@ -37,8 +37,11 @@ def test_the_seeded_source_is_reachable_from_the_command_line_only_by_its_named_
     mentions = {
         path.relative_to(source).as_posix() for path in source.rglob("*.py") if "InsecureSeeded" in path.read_text(encoding="utf-8")
     }
-    # Audits attack in memory from a seed of their own and write no released text; one file of theirs knows the source.
-    assert mentions <= {"__init__.py", "randomness.py", "cli/privatize.py", "audit/draws.py"}
+    # Channels, calibrations and audits draw from seeds of their own, in memory, and write no released text.
+    assert mentions <= {"__init__.py", "randomness.py", "cli/privatize.py", "channel/draws.py", "audit/draws.py"}
+    command = (source / "cli/privatize.py").read_text(encoding="utf-8")
+    assert command.count("InsecureSeededRandomness(insecure_seed=") == 1
+    assert "--insecure-seed" in command
 
 
 def test_nothing_that_releases_text_imports_the_audits() -> None:
@@ -48,11 +51,20 @@ def test_nothing_that_releases_text_imports_the_audits() -> None:
     importers = {
         path.relative_to(source).as_posix() for path in source.rglob("*.py") if "deniable.audit" in path.read_text(encoding="utf-8")
     }
-    # A calibration by draws looks at words of the vocabulary from a public seed; it releases nobody's text.
-    allowed = ("audit/", "cli/audit/", "cli/compare.py", "comparison/", "calibration/tabulated.py")
+    allowed = ("audit/", "cli/audit/", "cli/compare.py", "comparison/")
     assert {name for name in importers if not name.startswith(allowed)} == set()
-    reached = "import sys, deniable.cli.privatize, deniable.text.privatizer, deniable.records; print('deniable.audit' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", reached], capture_output=True, text=True, check=True).stdout == "False\n"
-    command = (source / "cli/privatize.py").read_text(encoding="utf-8")
-    assert command.count("InsecureSeededRandomness(insecure_seed=") == 1
-    assert "--insecure-seed" in command
+    for module in ("deniable.audit", "deniable.channel.draws"):
+        reached = f"import sys, deniable.cli.privatize, deniable.text.privatizer, deniable.records; print({module!r} in sys.modules)"
+        assert subprocess.run([sys.executable, "-c", reached], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+def test_only_what_measures_draws_from_a_seed() -> None:
+    from pathlib import Path
+
+    source = Path(deniable.__file__).parent
+    importers = {
+        path.relative_to(source).as_posix() for path in source.rglob("*.py") if "channel.draws import" in path.read_text(encoding="utf-8")
+    }
+    # A channel or a calibration by draws looks at words of the public vocabulary; it releases nobody's text.
+    allowed = ("audit/", "channel/likelihood.py", "comparison/", "calibration/tabulated.py")
+    assert {name for name in importers if not name.startswith(allowed)} == set()

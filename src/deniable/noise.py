@@ -5,14 +5,32 @@ is Gamma(n) with scale 1/ε, the direction is a normalised standard normal vecto
 
 Shaped by an invertible matrix A, the noise A·z has density proportional to exp(-ε‖A⁻¹x‖) = exp(-ε·√(xᵀS⁻¹x)) with S = AAᵀ:
 the change of variables only adds the constant factor 1/|det A|.
+
+Such noise, and normal noise, is a length times a direction. ``RadialNoise`` says so as data: a mechanism that releases the word nearest
+to it declares it, and the channel then follows each direction through all lengths (``channel.rays``).
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 
 from deniable.arrays import Floats
 from deniable.interfaces import Randomness
+
+
+@dataclass(frozen=True, kw_only=True)
+class RadialNoise:
+    """Noise in n dimensions that is a random length divided by ε times a direction g, uniform on the sphere, or times A·g.
+
+    The length is Gamma(n, 1) or χ_n, as ``lengths`` says; ``shape`` is the matrix A, if there is one.
+    """
+
+    lengths: Literal["gamma", "chi"]
+    dimension: int
+    shape: Floats | None = field(default=None, repr=False)
 
 
 def multivariate_noise(randomness: Randomness, epsilon: float | Floats, tokens: int, dimension: int) -> Floats:

@@ -15,10 +15,8 @@ from deniable.audit.inversion.adversary import Share, majority
 from deniable.audit.inversion.attack import Effort, audit_inversion
 from deniable.audit.inversion.bands import frequency_bands
 from deniable.calibration.protection import protect
-from deniable.channel.likelihood import channel_of
-from deniable.channel.likelihood_by_draws import DrawnChannel
+from deniable.channel.likelihood import DrawnChannel, ExactChannel, channel_of
 from deniable.channel.likelihood_by_rays import RayChannel
-from deniable.channel.likelihood_exactly import ExactChannel
 from deniable.decoding.posterior import BayesAdversary
 from deniable.decoding.priors import by_rank, from_corpus, from_table
 from deniable.errors import InvalidParameter, RecordError, UnusableAuditData
@@ -82,7 +80,7 @@ def test_rays_and_draws_tell_the_same_story() -> None:
 
 def test_the_exact_channel_is_what_the_mechanism_says() -> None:
     mechanism = RandomizedResponse(random_embedding(20, 3), epsilon=2.0)
-    found = np.exp(np.stack(list(ExactChannel(mechanism).log_likelihoods(np.arange(20)))))
+    found = np.exp(np.stack(list(ExactChannel(mechanism, mechanism.embedding).log_likelihoods(np.arange(20)))))
     kept = np.exp(2.0) / (np.exp(2.0) + 19)
     assert np.diag(found) == pytest.approx(np.full(20, kept))
     assert found.sum(axis=0) == pytest.approx(np.ones(20))

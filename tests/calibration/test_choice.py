@@ -12,10 +12,10 @@ from deniable.calibration import choice as choice_module
 from deniable.calibration import refinement
 from deniable.calibration.choice import Targets, choose, choose_for_protection, evaluate
 from deniable.calibration.measure import RayCalibration, calibrate, epsilon_range
-from deniable.channel.rays.lengths import GammaFunction
-from deniable.channel.rays.radial import RadialNoise, RadialRays
+from deniable.channel.rays.radial import RadialRays
 from deniable.channel.rays.rays import Rays
 from deniable.errors import DamagedCalibration, TargetsNotMet
+from deniable.noise import RadialNoise
 from tests.support.strategies import line_embedding, random_embedding
 
 
@@ -137,7 +137,7 @@ def test_no_words_at_all_is_one_clear_message() -> None:
 
 def test_the_range_goes_from_hardly_any_word_to_most_words() -> None:
     embedding = random_embedding(300, 6)
-    grid = epsilon_range(RadialRays(embedding, RadialNoise(length=GammaFunction(6)), rays=100))
+    grid = epsilon_range(RadialRays(embedding, RadialNoise(lengths="gamma", dimension=6), rays=100))
     calibration = calibrate(embedding, rays=100)
     assert (np.diff(grid) > 0).all()
     assert calibration.unchanged(float(grid[0]))[0].mean() < 0.1

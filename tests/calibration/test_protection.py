@@ -16,7 +16,7 @@ from deniable.calibration.report.findings import findings
 from deniable.calibration.report.page import calibration_page
 from deniable.calibration.summary import quote, worst_words
 from deniable.calibration.tabulated import tabulate
-from deniable.channel.distribution import output_distributions
+from deniable.channel.outputs import output_distributions
 from deniable.embeddings import store
 from deniable.errors import MalformedEmbedding, TargetsNotMet
 from deniable.interfaces import Mechanism

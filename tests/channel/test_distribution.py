@@ -7,7 +7,7 @@ import pytest
 
 from deniable import Embedding, InsecureSeededRandomness, Mechanism
 from deniable.arrays import Floats
-from deniable.channel.distribution import output_distribution, output_distributions
+from deniable.channel.outputs import output_distribution, output_distributions
 from deniable.mechanisms import Gaussian, Mahalanobis, Multivariate, RandomizedResponse
 from tests.mechanisms import definitions as direct
 from tests.mechanisms.every import NAMES, every

@@ -10,7 +10,7 @@ import pytest
 
 from deniable import Embedding, InsecureSeededRandomness, InvalidParameter, Mechanism, Multivariate, Privatizer, SecureRandomness
 from deniable.arrays import Floats, Ids
-from deniable.channel.distribution import output_distribution
+from deniable.channel.outputs import output_distribution
 from deniable.mechanisms import TEM, CusText, Gaussian, Mahalanobis, RankSmoothing, SanText, SanTextPlus, Vickrey
 from tests.mechanisms.every import NAMES, every
 from tests.support.strategies import random_embedding

@@ -6,7 +6,7 @@ from deniable.arrays import Floats, Ids
 from deniable.calibration.calibration import Calibration
 from deniable.calibration.measure import Report, calibrate
 from deniable.calibration.tabulated import tabulate
-from deniable.channel.rays.radial import radial_noise
+from deniable.channel.method import method_of
 from deniable.embeddings.embedding import Embedding
 from deniable.mechanisms.chosen import ChosenMechanism
 
@@ -25,6 +25,6 @@ def calibrate_mechanism(
 
     See ``measure.calibrate`` and ``tabulated.tabulate``, also for what they raise.
     """
-    if radial_noise(mechanism(embedding, epsilon=1.0)) is not None:
+    if method_of(mechanism(embedding, epsilon=1.0)) == "rays":
         return calibrate(embedding, mechanism=mechanism, rays=rays, ids=ids, epsilons=epsilons, walks=walks, report=report)
     return tabulate(embedding, mechanism, rays=rays, ids=ids, epsilons=epsilons, walks=walks, report=report)

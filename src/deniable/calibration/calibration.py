@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ids
 from deniable.calibration.confidence import simultaneous_upper
-from deniable.channel.distribution import Method
+from deniable.channel.method import Method
 from deniable.embeddings.embedding import Embedding
 from deniable.mechanisms.chosen import ChosenMechanism
 

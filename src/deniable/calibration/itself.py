@@ -11,10 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.channel.rays.radial import RadialNoise, RadialRays
-from deniable.channel.rays.statistics import furthest_radius, output_distribution
+from deniable.channel.rays.radial import RadialRays
+from deniable.channel.rays.statistics import distribution_on_rays, furthest_radius
 from deniable.embeddings.embedding import Embedding
 from deniable.neighbours.released import first_of_each
+from deniable.noise import RadialNoise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,13 +29,13 @@ class Itself:
 
 def come_out_themselves(embedding: Embedding, noise: RadialNoise, ids: Ids, epsilons: list[float], *, rays: int) -> dict[float, Itself]:
     """Return this of the words at each ε, from one walk a word; of words with one vector the first counts."""
-    length, shape = noise.length, (len(epsilons), len(ids))
+    engine, shape = RadialRays(embedding, noise, rays=rays), (len(epsilons), len(ids))
+    length = engine.length
     draws, means, errors, counts = length.draws(rays), np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=np.int64)
-    engine = RadialRays(embedding, noise, rays=rays)
     walks = engine.envelopes(ids, furthest=furthest_radius(min(epsilons), length, draws))
     for column, (word, envelope) in enumerate(zip(first_of_each(embedding)[ids].tolist(), walks, strict=True)):
         for row, epsilon in enumerate(epsilons):
-            outputs = output_distribution(envelope, epsilon, length)
+            outputs = distribution_on_rays(envelope, epsilon, length)
             own = outputs.words == word
             means[row, column], errors[row, column] = outputs.probabilities[own].sum(), outputs.standard_errors[own].sum()
             counts[row, column] = np.count_nonzero(envelope.at(draws / epsilon) == word)

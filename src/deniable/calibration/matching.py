@@ -9,10 +9,9 @@ import numpy as np
 
 from deniable.calibration.any_mechanism import calibrate_mechanism
 from deniable.calibration.measure import RayCalibration
-from deniable.channel.rays.radial import radial_noise
+from deniable.channel.method import method_of
 from deniable.embeddings.embedding import Embedding
 from deniable.mechanisms.chosen import ChosenMechanism
-from deniable.mechanisms.exact import ExactSums
 
 SHARES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 """The average N_w at which an experiment looks when it is not told a value of ε."""
@@ -28,7 +27,7 @@ class AverageUnchanged:
         """Look at a sample of the words; on the second call for the same embedding and mechanism they are read from the disk."""
         mechanism = ChosenMechanism() if mechanism is None else mechanism
         made = mechanism(embedding, epsilon=1.0)
-        if not isinstance(made, ExactSums) and radial_noise(made) is None:
+        if method_of(made) == "simulation":
             sample = min(sample, _DRAWN_SAMPLE)  # every ε takes draws of its own
         chosen = np.random.Generator(np.random.PCG64(_SEED)).choice(len(embedding), min(sample, len(embedding)), replace=False)
         self._found = calibrate_mechanism(embedding, mechanism, rays=rays, ids=np.sort(chosen))

@@ -14,24 +14,25 @@ from deniable.arrays import Floats, Ids
 from deniable.calibration.calibration import Calibration
 from deniable.calibration.itself import Itself, come_out_themselves
 from deniable.calibration.results import Memory, Store, calibration_folder, words_digest
-from deniable.channel.distribution import Method
-from deniable.channel.rays.lengths import LengthFunction
-from deniable.channel.rays.radial import RadialNoise, RadialRays, radial_noise
+from deniable.channel.distribution import ETA
+from deniable.channel.method import Method, radial_noise
+from deniable.channel.rays.lengths import LengthFunction, length_function
+from deniable.channel.rays.radial import RadialRays
 from deniable.channel.rays.rays import SEED, TABLE_BYTES, Envelope
 from deniable.channel.rays.statistics import (
-    ETA,
     GROUPS,
     average_unchanged,
     distinct_words,
+    distribution_on_rays,
     furthest_radius,
     jackknife,
-    output_distribution,
     unchanged,
 )
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.chosen import ChosenMechanism
 from deniable.neighbours.threads import threads
+from deniable.noise import RadialNoise
 from deniable.parameters import validated_count, validated_epsilon
 
 GRID_VALUES = 12
@@ -61,10 +62,10 @@ class RayCalibration(Calibration):
         """By rays."""
         return "rays"
 
-    @property
+    @cached_property
     def length(self) -> LengthFunction:
         """The distribution of the noise's length."""
-        return self.noise.length
+        return length_function(self.noise)
 
     def unchanged(self, epsilon: float) -> tuple[Floats, Floats]:
         """Return N_w of every word at one ε, and the standard errors; what was computed once is remembered."""
@@ -233,7 +234,7 @@ def epsilon_range(engine: RadialRays, values: int = GRID_VALUES) -> Floats:
     ids = np.random.Generator(np.random.PCG64(3)).choice(
         len(engine.embedding), min(_WORDS_TO_FIND_THE_RANGE, len(engine.embedding)), replace=False
     )
-    return _covering(engine.first_breakpoints(np.sort(ids)), engine.noise.length, values)
+    return _covering(engine.first_breakpoints(np.sort(ids)), engine.length, values)
 
 
 def typical_epsilon(radii: Floats, length: LengthFunction) -> float:
@@ -260,13 +261,13 @@ def _covering(radii: Floats, length: LengthFunction, values: int) -> Floats:
 def _rows(engine: RadialRays, ids: Ids, grid: Floats | None, eta: float) -> dict[str, Any]:
     if grid is None:
         return {"radii": rounded_up(engine.first_breakpoints(ids))}
-    length = engine.noise.length
+    length = engine.length
     draws = length.draws(engine.rays)
 
     def of_one_word(envelope: Envelope) -> tuple[Floats, list[tuple[Any, ...]]]:
         found = []
         for epsilon in grid.tolist():
-            outputs = output_distribution(envelope, epsilon, length)
+            outputs = distribution_on_rays(envelope, epsilon, length)
             counts = distinct_words(envelope, epsilon, draws), outputs.support(eta)
             found.append((*counts, outputs.entropies(), *jackknife(envelope, epsilon, length, eta)))
         return _first(envelope), found

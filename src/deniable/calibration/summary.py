@@ -9,7 +9,7 @@ import numpy as np
 
 from deniable.calibration.calibration import Calibration
 from deniable.calibration.choice import Choice
-from deniable.channel.rays.statistics import ETA
+from deniable.channel.distribution import ETA
 from deniable.embeddings.embedding import Embedding
 from deniable.neighbours import best_neighbours
 

@@ -21,15 +21,15 @@ from deniable.arrays import Floats, Ids
 from deniable.calibration.calibration import Calibration
 from deniable.calibration.measure import GRID_VALUES, Report
 from deniable.calibration.results import Memory, Store, calibration_folder, words_digest
-from deniable.channel.distribution import Method
+from deniable.channel.distribution import ETA, Distribution
 from deniable.channel.draws import Draws
+from deniable.channel.method import Method, exact_sums, method_of
 from deniable.channel.rays.lengths import GammaFunction
 from deniable.channel.rays.rays import Envelope
-from deniable.channel.rays.statistics import ETA, GROUPS, Distribution, jackknife, output_distribution
+from deniable.channel.rays.statistics import GROUPS, distribution_on_rays, jackknife
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.chosen import ChosenMechanism
-from deniable.mechanisms.exact import ExactSums
 from deniable.neighbours import best_neighbours
 from deniable.neighbours.released import first_of_each
 from deniable.parameters import validated_count, validated_epsilon
@@ -148,7 +148,7 @@ def tabulate(
         if not store.complete:
             grid = np.asarray(store.arrays["grid"][0]) if store.done else epsilon_range(embedding, mechanism) if given is None else given
             table = _Table(embedding, mechanism, grid, draws=rays, eta=eta if walks else None)
-            at_once = _WORDS_AT_ONCE if table.exact else max(1, _DRAWS_AT_ONCE // rays)
+            at_once = _WORDS_AT_ONCE if table.sums is not None else max(1, _DRAWS_AT_ONCE // rays)
             if report is not None:
                 report(store.done, len(words))
             for start in range(store.done, len(words), at_once):
@@ -159,7 +159,7 @@ def tabulate(
     return TabulatedCalibration(
         embedding=embedding,
         mechanism=mechanism,
-        exact=isinstance(mechanism(embedding, epsilon=1.0), ExactSums),
+        exact=method_of(mechanism(embedding, epsilon=1.0)) == "exact",
         rays=rays,
         ids=np.asarray(arrays["ids"]),
         epsilons=np.asarray(arrays["grid"][0]),
@@ -191,7 +191,7 @@ class _Table:
     def __init__(self, embedding: Embedding, mechanism: ChosenMechanism, grid: Floats, *, draws: int, eta: float | None) -> None:
         self._embedding, self._mechanism, self._grid, self._draws, self._eta = embedding, mechanism, grid, draws, eta
         self._made = [mechanism(embedding, epsilon=epsilon) for epsilon in grid.tolist()]
-        self.exact = isinstance(self._made[0], ExactSums)
+        self.sums = exact_sums(self._made[0])
         self._first, self._length = first_of_each(embedding), GammaFunction(1)
 
     def rows(self, ids: Ids) -> dict[str, Any]:
@@ -206,15 +206,15 @@ class _Table:
         if self._eta is not None:
             found |= {name: np.zeros(shape) for name in ("distinct", "support", "support_errors")}
             found |= {name: np.zeros((*shape, 4)) for name in ("entropies", "entropy_errors")}
-        for row, each in enumerate(self._by_sums(ids) if self.exact else self._by_draws(ids)):
+        for row, each in enumerate(self._by_sums(ids) if self.sums is not None else self._by_draws(ids)):
             for column, numbers in enumerate(each):
                 for name, value in numbers.items():
                     found[name][row, column] = value
         return found
 
     def _by_sums(self, ids: Ids) -> Iterator[Iterator[dict[str, Any]]]:
-        sums, entering = self._made[0], self._embedding.stands_in(ids)
-        assert isinstance(sums, ExactSums)  # noqa: S101 - said by the caller
+        sums, entering = self.sums, self._embedding.stands_in(ids)
+        assert sums is not None  # noqa: S101 - said by the caller
         for own, (outputs, chances) in zip(self._own(ids, entering), sums.distributions(entering, self._grid), strict=True):
             yield (self._summed(outputs, row, own) for row in chances)
 
@@ -243,7 +243,7 @@ class _Table:
         if self._eta is not None:
             # A draw is a ray that turns into its word at once: then the same arithmetic serves both.
             draws = Envelope(start=min(own), counts=np.ones_like(released), winners=released, radii=np.zeros(len(released)))
-            found = output_distribution(draws, 1.0, self._length)
+            found = distribution_on_rays(draws, 1.0, self._length)
             support_error, entropy_errors = jackknife(draws, 1.0, self._length, self._eta)
             numbers |= {"support": found.support(self._eta), "entropies": found.entropies(), "distinct": len(found.words)}
             numbers |= {"support_errors": support_error, "entropy_errors": entropy_errors}

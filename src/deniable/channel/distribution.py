@@ -1,37 +1,37 @@
-"""What a word becomes under a mechanism, with probabilities: for explanations, audits and comparisons.
-
-Three methods, and the answer says which one was used:
-
-- ``exact``: the mechanism can sum its own distribution (the softmax family, randomised response); standard errors are 0.
-- ``rays``: noise is a length times a direction, and one walk along a direction gives the released word for every length
-  (``rays.radial``): the multivariate, the Mahalanobis and the Gaussian mechanism.
-- ``simulation``: as many draws of the mechanism itself; for all others, and wherever a source of randomness is given.
-
-Everything here is about a public embedding and words the caller names; it is not a release of anybody's text.
-"""
+"""The distribution of what a word becomes, and the statistics that are read from it: S_w and the Rényi entropies."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.channel.rays.radial import RadialNoise, RadialRays, radial_noise
-from deniable.channel.rays.rays import Envelope
-from deniable.channel.rays.statistics import Distribution, distinct_words, furthest_radius
-from deniable.channel.rays.statistics import output_distribution as distribution_on_rays
-from deniable.interfaces import Mechanism, Randomness
-from deniable.mechanisms.exact import ExactSums
-from deniable.parameters import validated_count
-from deniable.randomness import SecureRandomness
+from deniable.channel.method import Method
 
-Method = Literal["exact", "rays", "simulation"]
+ETA = 0.05
+"""S_w leaves out at most this much probability, unless told otherwise."""
 
-_LARGEST_TABLE = 1 << 28
-_FEW_WORDS = 4
+
+@dataclass(frozen=True, kw_only=True)
+class Distribution:
+    """The estimated output distribution of one word at one ε: words by falling probability."""
+
+    words: Ids
+    probabilities: Floats
+    standard_errors: Floats
+
+    def support(self, eta: float = ETA) -> int:
+        """Return S_w: the size of the smallest set of words outside of which at most η of the probability lies."""
+        reached = np.cumsum(self.probabilities) >= (1.0 - eta) * (1.0 - 1e-12)
+        return int(np.argmax(reached)) + 1 if reached.any() else len(self.words)
+
+    def entropies(self) -> tuple[float, float, float, float]:
+        """Return H₀ (max-entropy), H₁ (Shannon), H₂ (collision) and H_∞ (min-entropy), in bits."""
+        p = self.probabilities[self.probabilities > 0.0]
+        shannon = -float((p * np.log2(p)).sum())
+        return math.log2(len(p)), shannon, -math.log2(float((p * p).sum())), -math.log2(float(p.max()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,83 +45,6 @@ class OutputDistribution(Distribution):
     method: Method
     draws: int
     distinct: int
-
-
-def output_distribution(mechanism: Mechanism, word: int, *, draws: int = 1000, randomness: Randomness | None = None) -> OutputDistribution:
-    """Return what one word id (or ⊥) becomes; see ``output_distributions``."""
-    return next(output_distributions(mechanism, np.array([word], dtype=np.int64), draws=draws, randomness=randomness))
-
-
-def output_distributions(
-    mechanism: Mechanism, ids: Ids, *, draws: int = 1000, randomness: Randomness | None = None
-) -> Iterator[OutputDistribution]:
-    """Yield what each word id (or ⊥) becomes, by the best method there is for the mechanism.
-
-    ``draws`` is the number of directions to follow or of draws to make. With a source of ``randomness`` it is always simulated.
-    A protected word becomes what the word that stands in for it becomes.
-
-    :raises InvalidParameter: if ``draws`` is not a whole number of at least 1.
-    """
-    draws = validated_count(draws, "draws")
-    ids = mechanism.embedding.stands_in(np.asarray(ids, dtype=np.int64))
-    if randomness is None and isinstance(mechanism, ExactSums):
-        return _exact(mechanism, mechanism, ids, draws)
-    if randomness is None and (noise := radial_noise(mechanism)) is not None:
-        return _by_rays(mechanism, noise, ids, draws)
-    return _by_simulation(mechanism, ids, draws, SecureRandomness() if randomness is None else randomness)
-
-
-def _exact(mechanism: Mechanism, sums: ExactSums, ids: Ids, draws: int) -> Iterator[OutputDistribution]:
-    for word, (outputs, probabilities) in zip(ids.tolist(), sums.probabilities(ids), strict=True):
-        order = np.lexsort((outputs, -probabilities))
-        order = order[probabilities[order] > 0.0]
-        released = mechanism.perturb(np.full(draws, word, dtype=np.int64), SecureRandomness())
-        yield OutputDistribution(
-            words=outputs[order],
-            probabilities=probabilities[order],
-            standard_errors=np.zeros(len(order)),
-            method="exact",
-            draws=draws,
-            distinct=len(np.unique(released)),
-        )
-
-
-def _by_rays(mechanism: Mechanism, noise: RadialNoise, ids: Ids, rays: int) -> Iterator[OutputDistribution]:
-    epsilon, length = mechanism.epsilon, noise.length
-    lengths = length.draws(rays)
-    for envelope in _envelopes(RadialRays(mechanism.embedding, noise, rays=rays), ids, furthest_radius(epsilon, length, lengths)):
-        found = distribution_on_rays(envelope, epsilon, length)
-        yield OutputDistribution(
-            words=found.words,
-            probabilities=found.probabilities,
-            standard_errors=found.standard_errors,
-            method="rays",
-            draws=rays,
-            distinct=distinct_words(envelope, epsilon, lengths),
-        )
-
-
-def _envelopes(engine: RadialRays, ids: Ids, furthest: float) -> Iterator[Envelope]:
-    # Tables shared by all words pay for many of them, where they fit.
-    if len(ids) > _FEW_WORDS and len(engine.embedding) * engine.rays <= _LARGEST_TABLE:
-        yield from engine.envelopes(ids, furthest=furthest)
-        return
-    for word in ids.tolist():
-        yield engine.envelope(word, furthest=furthest)
-
-
-def _by_simulation(mechanism: Mechanism, ids: Ids, draws: int, randomness: Randomness) -> Iterator[OutputDistribution]:
-    for word in ids.tolist():
-        met, counts = np.unique(mechanism.perturb(np.full(draws, word, dtype=np.int64), randomness), return_counts=True)
-        order = np.lexsort((met, -counts))
-        yield OutputDistribution(
-            words=met[order],
-            probabilities=counts[order] / draws,
-            standard_errors=binomial_error(counts[order], draws),
-            method="simulation",
-            draws=draws,
-            distinct=len(met),
-        )
 
 
 def binomial_error(counts: Ids, draws: int) -> Floats:

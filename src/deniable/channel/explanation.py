@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from deniable.channel.distribution import Method, OutputDistribution, binomial_error, output_distribution
+from deniable.channel.distribution import OutputDistribution, binomial_error
+from deniable.channel.method import Method
+from deniable.channel.outputs import output_distribution
 from deniable.embeddings.lookup import Lookup
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Mechanism, Randomness

@@ -19,7 +19,7 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.channel.rays.rays import Rays
 from deniable.embeddings.embedding import Embedding
-from deniable.mechanisms.multivariate import Multivariate
+from deniable.interfaces import Mechanism
 
 _OUTPUTS_AT_ONCE = 64
 _NEGLIGIBLE = 25.0
@@ -28,11 +28,11 @@ _LEAST = -1e30
 
 
 class RayChannel:
-    """The channel of the multivariate mechanism, protected embeddings included."""
+    """The channel of a mechanism that releases the word nearest to round Gamma noise, protected embeddings included."""
 
     how = "rays through the cell of each released word"
 
-    def __init__(self, mechanism: Multivariate, *, rays: int, seed: int) -> None:
+    def __init__(self, mechanism: Mechanism, *, rays: int, seed: int) -> None:
         embedding = mechanism.embedding
         self._epsilon = mechanism.epsilon
         # The cells are those of the words themselves: what stands in for a word matters for inputs only.

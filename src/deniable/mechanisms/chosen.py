@@ -9,6 +9,7 @@ from typing import Any
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.catalogue import make_mechanism
+from deniable.mechanisms.multivariate import Multivariate
 
 PAPERS = "multivariate"
 """The paper's mechanism, and the one that is meant where none is named."""
@@ -36,6 +37,11 @@ class ChosenMechanism:
     def identity(self, embedding: Embedding) -> dict[str, Any]:
         """Return everything but ε and the embedding that the draws depend on, defaults included."""
         return identity_of(self(embedding, epsilon=1.0))
+
+
+def is_papers_mechanism(mechanism: Mechanism) -> bool:
+    """Return whether a mechanism is the paper's itself, and not a class derived from it, which may draw otherwise."""
+    return type(mechanism) is Multivariate
 
 
 def identity_of(mechanism: Mechanism) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,15 @@ from deniable.arrays import Floats, Ids
 
 class ExactSums(ABC):
     """Knows the probability of every output. Several ε at once share what does not depend on ε, such as distances."""
+
+    sums_its_own_draws: bool = True
+    """Whether the sums are those of what is drawn: a class that draws in a way of its own must sum in a way of its own."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Trust no sums that a class inherited while it draws in another way."""
+        super().__init_subclass__(**options)
+        if {"perturb", "draw"} & vars(cls).keys():
+            cls.sums_its_own_draws = "distributions" in vars(cls)
 
     @property
     @abstractmethod

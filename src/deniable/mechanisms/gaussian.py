@@ -17,6 +17,7 @@ import numpy as np
 from deniable.arrays import Floats
 from deniable.interfaces import Guarantee, Randomness
 from deniable.mechanisms.nearest import NearestWord
+from deniable.noise import RadialNoise
 
 
 class Gaussian(NearestWord):
@@ -45,6 +46,11 @@ class Gaussian(NearestWord):
                 "local differential privacy, nor that of metric privacy, and does not compare across embeddings."
             ),
         )
+
+    @property
+    def radial_noise(self) -> RadialNoise:
+        """A length χ_n/ε along a direction that is uniform on the sphere."""
+        return RadialNoise(lengths="chi", dimension=self._embedding.dimension)
 
     def noise(self, source: Randomness, epsilon: Floats) -> Floats:
         """Return one normal vector with standard deviation 1/ε for each ε."""

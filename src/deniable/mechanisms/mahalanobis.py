@@ -24,7 +24,7 @@ from deniable.arrays import Floats, Vectors
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Guarantee, Randomness
 from deniable.mechanisms.nearest import NearestWord
-from deniable.noise import shaped_noise
+from deniable.noise import RadialNoise, shaped_noise
 from deniable.parameters import validated_share
 
 _ROWS_AT_ONCE = 16_384
@@ -63,6 +63,11 @@ class Mahalanobis(NearestWord):
         variances, axes = self._axes
         shape: Floats = (axes * np.sqrt(variances)) @ axes.T
         return shape
+
+    @property
+    def radial_noise(self) -> RadialNoise:
+        """A length Gamma(n, 1)/ε along A·g, where g is uniform on the sphere."""
+        return RadialNoise(lengths="gamma", dimension=self._embedding.dimension, shape=self.shape)
 
     def noise(self, source: Randomness, epsilon: Floats) -> Floats:
         """Return one noise vector with density proportional to exp(-ε‖A⁻¹x‖) for each ε."""

@@ -41,7 +41,7 @@ import numpy as np
 from deniable.arrays import Floats
 from deniable.interfaces import Guarantee, Randomness
 from deniable.mechanisms.nearest import NearestWord
-from deniable.noise import multivariate_noise
+from deniable.noise import RadialNoise, multivariate_noise
 
 
 class Multivariate(NearestWord):
@@ -59,6 +59,11 @@ class Multivariate(NearestWord):
                 "Pr[M(w) = y] ≤ exp(ε·‖φ(w) - φ(w')‖)·Pr[M(w') = y]; for texts with the same number of words the exponents add."
             ),
         )
+
+    @property
+    def radial_noise(self) -> RadialNoise:
+        """A length Gamma(n, 1)/ε along a direction that is uniform on the sphere."""
+        return RadialNoise(lengths="gamma", dimension=self._embedding.dimension)
 
     def noise(self, source: Randomness, epsilon: Floats) -> Floats:
         """Return one noise vector with density proportional to exp(-ε‖z‖) for each ε."""

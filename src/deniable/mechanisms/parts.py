@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 
@@ -10,13 +11,24 @@ from deniable.arrays import Floats, Ids
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Guarantee, Randomness
+from deniable.noise import RadialNoise
 from deniable.parameters import validated_epsilon, validated_epsilons
 
 _NUMBERS_AT_ONCE = 1 << 20
+_DRAWING = {"perturb", "draw", "points", "noise"}
 
 
 class DrawsByParts(ABC):
-    """A mechanism that implements ``draw`` for one part of a batch, and has all else from here."""
+    """A mechanism that implements ``draw`` for one part of a batch, and has all else from here.
+
+    How its channel is known it declares itself: by ``radial_noise``, or by exact sums (``ExactSums``). Otherwise it is drawn many times.
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let no class that draws in a way of its own inherit what its parents declared of their draws."""
+        super().__init_subclass__(**options)
+        if _DRAWING & vars(cls).keys() and "radial_noise" not in vars(cls):
+            cls.radial_noise = DrawsByParts.radial_noise  # type: ignore[method-assign]
 
     def __init__(self, embedding: Embedding, *, epsilon: float) -> None:
         """Hold the public embedding and ε.
@@ -35,6 +47,11 @@ class DrawsByParts(ABC):
     def epsilon(self) -> float:
         """The privacy parameter per word; per unit of distance too, where the guarantee names a distance."""
         return self._epsilon
+
+    @property
+    def radial_noise(self) -> RadialNoise | None:
+        """The noise, if the word nearest to it is all that is released: rays then tell what words become. None otherwise."""
+        return None
 
     @property
     @abstractmethod

@@ -18,8 +18,7 @@ from typing import Any
 
 from deniable.errors import DamagedCalibration, InvalidParameter, TargetsNotMet
 from deniable.interfaces import Mechanism
-from deniable.mechanisms.chosen import identity_of
-from deniable.mechanisms.multivariate import Multivariate
+from deniable.mechanisms.chosen import identity_of, is_papers_mechanism
 
 FILE_NAME = "calibration.json"
 
@@ -27,7 +26,7 @@ FILE_NAME = "calibration.json"
 def quote_place(mechanism: Mechanism) -> Path | None:
     """Return where the calibration of a mechanism over its embedding is noted; None for what comes with the package."""
     embedding = mechanism.embedding
-    if type(mechanism) is Multivariate:
+    if is_papers_mechanism(mechanism):
         return None if embedding.folder is None else embedding.folder / FILE_NAME
     from deniable.embeddings.calibrations import calibrations_of  # platformdirs is loaded when it is needed
 
@@ -130,7 +129,7 @@ def largest_epsilon(mechanism: Mechanism, max_unchanged: float, quantile: float 
 
 def _not_calibrated(mechanism: Mechanism) -> str:
     name, command = mechanism.embedding.name, f"deniable calibrate --embedding {mechanism.embedding.name}"
-    if type(mechanism) is Multivariate:
+    if is_papers_mechanism(mechanism):
         return f"the embedding {name!r} is not calibrated; run: {command}"
     options = "".join(f", {key} = {value}" for key, value in mechanism.guarantee.parameters.items())
     return (

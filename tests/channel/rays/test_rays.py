@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from deniable import Embedding, InvalidParameter
 from deniable.channel.rays.rays import Rays, ray_paths
-from deniable.channel.rays.tables import TILES_AT_ONCE, UNIT
-from deniable.channel.rays.tiles import TILE, tiled_order
+from deniable.channel.rays.tables import TILE, TILES_AT_ONCE, UNIT, tiled_order
 from tests.channel.rays.direct import Direct, assert_same_words
 from tests.support.strategies import line_embedding, random_embedding
 

@@ -9,15 +9,15 @@ from scipy.stats import laplace
 
 from deniable import Multivariate
 from deniable.calibration.confidence import simultaneous_upper
+from deniable.channel.distribution import Distribution
 from deniable.channel.rays.lengths import GammaFunction, gamma_draws
 from deniable.channel.rays.rays import Rays
 from deniable.channel.rays.statistics import (
-    Distribution,
     average_unchanged,
     distinct_words,
+    distribution_on_rays,
     furthest_radius,
     jackknife,
-    output_distribution,
     unchanged,
     unchanged_counts,
 )
@@ -38,7 +38,7 @@ def test_probabilities_on_a_line_are_those_of_the_laplace_distribution() -> None
     rays, gamma = Rays(embedding, rays=4000), GammaFunction(1)
     cells = laplace(scale=1 / 0.8).cdf(np.array([-0.5, 1.0]))
     envelope = next(rays.envelopes(np.array([1]), furthest=furthest_radius(0.8, gamma)))
-    found = output_distribution(envelope, 0.8, gamma)
+    found = distribution_on_rays(envelope, 0.8, gamma)
     expected = {0: cells[0], 1: cells[1] - cells[0], 2: 1 - cells[1]}
     for word, probability, error in zip(found.words.tolist(), found.probabilities, found.standard_errors, strict=True):
         assert abs(probability - expected[word]) < 5 * error
@@ -50,7 +50,7 @@ def test_walking_further_than_an_epsilon_needs_changes_nothing(epsilon: float) -
     rays, gamma, ids = Rays(random_embedding(400, 6), rays=100), GammaFunction(6), np.array([0, 7, 9])
     needed, more = (rays.envelopes(ids, furthest=furthest_radius(epsilon / times, gamma)) for times in (1.0, 50.0))
     for short, far in zip(needed, more, strict=True):
-        first, second = output_distribution(short, epsilon, gamma), output_distribution(far, epsilon, gamma)
+        first, second = distribution_on_rays(short, epsilon, gamma), distribution_on_rays(far, epsilon, gamma)
         assert np.array_equal(first.words, second.words)
         assert np.array_equal(first.probabilities, second.probabilities)
         assert first.entropies() == second.entropies()
@@ -104,7 +104,7 @@ def test_errors_of_support_and_entropies_are_the_spread_over_sets_of_rays(epsilo
     found, errors = np.empty((sets, 5)), np.empty((sets, 5))
     for seed in range(sets):
         envelope = next(Rays(embedding, rays=200, seed=seed).envelopes(word, furthest=reach))
-        distribution = output_distribution(envelope, epsilon, gamma)
+        distribution = distribution_on_rays(envelope, epsilon, gamma)
         found[seed] = distribution.support(), *distribution.entropies()
         support, entropies = jackknife(envelope, epsilon, gamma)
         errors[seed] = support, *entropies

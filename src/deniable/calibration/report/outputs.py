@@ -8,10 +8,11 @@ import numpy as np
 
 from deniable.calibration.calibration import Calibration
 from deniable.calibration.measure import RayCalibration
-from deniable.channel.distribution import output_distribution
+from deniable.channel.distribution import Distribution
+from deniable.channel.outputs import output_distribution
 from deniable.channel.rays.radial import RadialRays
-from deniable.channel.rays.statistics import Distribution, furthest_radius
-from deniable.channel.rays.statistics import output_distribution as distribution_on_rays
+from deniable.channel.rays.statistics import distribution_on_rays as distribution_on_rays
+from deniable.channel.rays.statistics import furthest_radius
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 

@@ -12,7 +12,7 @@ from deniable.calibration.report import figures
 from deniable.calibration.report.findings import EXPOSED, Curve, Findings
 from deniable.calibration.report.method import PER_WORD, how, mechanism_name, mechanism_options
 from deniable.calibration.report.releases import example_words
-from deniable.channel.rays.statistics import ETA
+from deniable.channel.distribution import ETA
 from deniable.interfaces import NOTHING_EXPOSED
 from deniable.report.markup import code, phrase, stayed, strong, word
 from deniable.report.page import Page

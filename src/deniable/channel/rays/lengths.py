@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Floats
+from deniable.noise import RadialNoise
 
 _POINTS = 1 << 16
 _TAIL = 1e-13
@@ -87,6 +88,11 @@ class ChiFunction(LengthFunction):
         from scipy.special import gammainc
 
         return gammainc(self.dimension / 2, np.square(lengths) / 2)
+
+
+def length_function(noise: RadialNoise) -> LengthFunction:
+    """Return the distribution of the length of this noise at ε = 1."""
+    return GammaFunction(noise.dimension) if noise.lengths == "gamma" else ChiFunction(noise.dimension)
 
 
 def gamma_draws(rays: int, dimension: int) -> Floats:

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ids, Vectors
-from deniable.channel.rays.tables import UNIT, RayTables, WordTables
-from deniable.channel.rays.tiles import TILE
+from deniable.channel.rays.tables import TILE, UNIT, RayTables, WordTables
 
 _LANES = 8
 _DOWN = np.float32(1.0 - 1e-6)

@@ -1,4 +1,4 @@
-"""Noise that goes straight: a length times a direction, so that one walk along a direction tells all lengths and all ε.
+"""Rays by lengths of noise: one walk along a direction tells all lengths of the noise, and so all ε.
 
 - The multivariate mechanism: length Gamma(n, 1)/ε, direction g uniform on the sphere.
 - The Gaussian mechanism: length χ_n/ε, the same directions.
@@ -6,66 +6,35 @@
   belongs to the length r/‖A·g‖.
 
 What else a mechanism does after the noise (Vickrey's second word, a rank) is no function of the nearest word along the ray: such
-mechanisms have no straight noise here.
+mechanisms declare no radial noise.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.channel.rays.lengths import ChiFunction, GammaFunction, LengthFunction
+from deniable.channel.rays.lengths import length_function
 from deniable.channel.rays.rays import SEED, TABLE_BYTES, Envelope, Rays
-from deniable.channel.rays.single import word_envelope
-from deniable.channel.rays.tables import unit_directions
+from deniable.channel.rays.tables import unit_directions, word_tables
 from deniable.embeddings.embedding import Embedding
-from deniable.interfaces import Mechanism
-from deniable.mechanisms.gaussian import Gaussian
-from deniable.mechanisms.mahalanobis import Mahalanobis
-from deniable.mechanisms.multivariate import Multivariate
+from deniable.noise import RadialNoise
 
-
-@dataclass(frozen=True, kw_only=True)
-class RadialNoise:
-    """How long noise is at ε = 1, and the matrix that directions are multiplied by, if any."""
-
-    length: LengthFunction
-    shape: Floats | None = field(default=None, repr=False)
-
-    def directions(self, rays: int) -> tuple[Floats, Floats]:
-        """Return the public directions as unit vectors, and how far one unit of length reaches along each."""
-        directions, stretch = unit_directions(rays, self.length.dimension, seed=SEED), np.ones(rays)
-        if self.shape is not None:
-            directions = directions @ self.shape
-            stretch = np.sqrt(np.einsum("ij,ij->i", directions, directions))
-            directions /= stretch[:, None]
-        return directions, stretch
-
-
-def radial_noise(mechanism: Mechanism) -> RadialNoise | None:
-    """Return the noise of a mechanism that releases the word nearest to straight noise, or None for any other."""
-    dimension = mechanism.embedding.dimension
-    # Not isinstance: a subclass may draw otherwise.
-    if type(mechanism) is Multivariate:
-        return RadialNoise(length=GammaFunction(dimension))
-    if type(mechanism) is Gaussian:
-        return RadialNoise(length=ChiFunction(dimension))
-    if type(mechanism) is Mahalanobis:
-        return RadialNoise(length=GammaFunction(dimension), shape=mechanism.shape)
-    return None
+_TABLE_BYTES_FOR_ONE_WORD = 1 << 27
 
 
 class RadialRays:
     """Walks through an embedding by lengths of noise: ``Rays``, with radii in units of length at ε = 1."""
 
     def __init__(self, embedding: Embedding, noise: RadialNoise, *, rays: int, table_bytes: int = TABLE_BYTES) -> None:
-        """Prepare to follow so many public directions."""
+        """Prepare to follow this many public directions."""
         self.embedding, self.noise, self.rays = embedding, noise, rays
-        self._directions, self._stretch = noise.directions(rays)
+        self.length = length_function(noise)
+        self._directions, self._stretch = public_directions(noise, rays)
         self._table_bytes = table_bytes
 
     @cached_property
@@ -85,9 +54,20 @@ class RadialRays:
             yield self._by_length(walked)
 
     def envelope(self, word: int, *, furthest: float) -> Envelope:
-        """Return one word's walks without the shared tables, for a few words of a large vocabulary."""
-        reach = furthest * float(self._stretch.max())
-        return self._by_length(word_envelope(self.embedding, word, rays=self.rays, furthest=reach, directions=self._directions))
+        """Return the walks of one word (or ⊥) without the shared tables: quick to begin, and small in any vocabulary."""
+        tables = word_tables(self.embedding, clustered=False)
+        engine = Rays(self.embedding, words=tables, directions=self._directions, table_bytes=_TABLE_BYTES_FOR_ONE_WORD)
+        return self._by_length(next(engine.envelopes(np.array([word]), furthest=furthest * float(self._stretch.max()))))
 
     def _by_length(self, walked: Envelope) -> Envelope:
         return walked if self.noise.shape is None else replace(walked, radii=walked.radii / np.repeat(self._stretch, walked.counts))
+
+
+def public_directions(noise: RadialNoise, rays: int) -> tuple[Floats, Floats]:
+    """Return the public directions as unit vectors, and how far one unit of length reaches along each."""
+    directions, stretch = unit_directions(rays, noise.dimension, seed=SEED), np.ones(rays)
+    if noise.shape is not None:
+        directions = directions @ noise.shape
+        stretch = np.sqrt(np.einsum("ij,ij->i", directions, directions))
+        directions /= stretch[:, None]
+    return directions, stretch

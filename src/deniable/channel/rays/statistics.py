@@ -13,16 +13,13 @@ two names: H₀ is the Hartley or max-entropy, H_∞ the min-entropy.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from deniable.arrays import Floats, Ids
+from deniable.channel.distribution import ETA, Distribution
 from deniable.channel.rays.lengths import LengthFunction
 from deniable.channel.rays.rays import Envelope, Pieces
-
-ETA = 0.05
-"""S_w leaves out at most this much probability, unless told otherwise."""
 
 GROUPS = 20
 """The errors of S_w and of the entropies come from leaving out one of so many groups of rays at a time."""
@@ -31,26 +28,6 @@ _BEYOND = 1e-9
 """Rays are walked until so much of the probability is left."""
 
 _VALUES_AT_ONCE = 1 << 22
-
-
-@dataclass(frozen=True, kw_only=True)
-class Distribution:
-    """The estimated output distribution of one word at one ε: words by falling probability."""
-
-    words: Ids
-    probabilities: Floats
-    standard_errors: Floats
-
-    def support(self, eta: float = ETA) -> int:
-        """Return S_w: the size of the smallest set of words outside of which at most η of the probability lies."""
-        reached = np.cumsum(self.probabilities) >= (1.0 - eta) * (1.0 - 1e-12)
-        return int(np.argmax(reached)) + 1 if reached.any() else len(self.words)
-
-    def entropies(self) -> tuple[float, float, float, float]:
-        """Return H₀ (max-entropy), H₁ (Shannon), H₂ (collision) and H_∞ (min-entropy), in bits."""
-        p = self.probabilities[self.probabilities > 0.0]
-        shannon = -float((p * np.log2(p)).sum())
-        return math.log2(len(p)), shannon, -math.log2(float((p * p).sum())), -math.log2(float(p.max()))
 
 
 def unchanged(radii: Floats, epsilons: Floats, gamma: LengthFunction) -> tuple[Floats, Floats]:
@@ -99,7 +76,7 @@ def furthest_radius(epsilon: float, gamma: LengthFunction, draws: Floats | None 
     return max(reach, 0.0 if draws is None else float(draws.max())) * (1.0 + 1e-9) / epsilon
 
 
-def output_distribution(envelope: Envelope, epsilon: float, gamma: LengthFunction) -> Distribution:
+def distribution_on_rays(envelope: Envelope, epsilon: float, gamma: LengthFunction) -> Distribution:
     """Return what the word becomes at this ε, from walks that went far enough (``furthest_radius``)."""
     rays, pieces = len(envelope.counts), envelope.pieces
     masses = _masses(pieces, epsilon, gamma)
