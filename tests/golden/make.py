@@ -1,0 +1,79 @@
+"""Write the golden releases anew: ``cd tests && python -m golden.make releases`` (or ``receipts``, or both).
+
+To run this for releases is to state that released words changed: whoever repeats a keyed release with the new version gets other words
+than before, spends the budget again, and an interrupted job goes on with other noise than it began with. Say why in CHANGELOG.md. To run
+it for receipts states that receipts say something else than before, which may be as harmless as a better sentence.
+
+What lies in ``frozen`` is not made anew by anything: old files must be read for as long as there are any.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from golden import releases
+from golden.command import Commands
+from golden.materials import laid_out
+
+ENDINGS = (".txt", ".csv", ".tsv", ".jsonl", ".parquet")
+RELEASES, RECEIPTS = (Path(__file__).with_name(name) for name in ("releases.json", "receipts.json"))
+WHOLE = {
+    *(f"policy {name}" for name in ("all kept", "record epsilon with a ceiling", "by calibration", "consistent", "protected", "built-in")),
+    "policy by calibration of another mechanism",
+    "mechanism santext-plus",
+    "mechanism custext",
+    "whole csv",
+}
+"""Receipts that are kept word for word; of the others there are digests."""
+
+
+def receipts_of(made: dict[str, Any]) -> dict[str, Any]:
+    """Return what is kept of receipts."""
+    return {name: made[name] if name in WHOLE or made[name] is None else releases.digest(made[name]) for name in made}
+
+
+def all_of(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return every golden release, by group and name, and every receipt by name; files are made in the folder."""
+    home = laid_out(folder)
+    work = folder / "work"
+    work.mkdir()
+    golden: dict[str, Any] = {
+        "mechanisms": releases.of_mechanisms(home),
+        "policies": releases.of_policies(home),
+        "calls": releases.of_calls(home),
+        "stored embeddings": releases.of_stored_embeddings(home),
+        "integrations": releases.of_integrations(home, folder / "golden.key"),
+    }
+    receipts: dict[str, Any] = {}
+    with Commands(folder) as commands:
+        runs = {
+            "command": releases.of_the_command(commands, work),
+            **{f"format {ending}": releases.of_formats(commands, work, ending) for ending in ENDINGS},
+            "long files": releases.of_long_files(commands, work),
+            "resumed": releases.of_resumed_work(commands, work),
+        }
+        for group, made in runs.items():
+            golden[group] = {}
+            for name, content, receipt in made:
+                golden[group][name] = content
+                receipts[name] = receipt
+        golden["filters"] = releases.of_filters(commands, work)
+        golden["watched"] = releases.of_watching(commands, work)
+    return golden, receipts_of(receipts)
+
+
+def main() -> None:
+    """Write what the arguments name."""
+    with tempfile.TemporaryDirectory() as folder:
+        golden, receipts = all_of(Path(folder))
+    for path, content in ((RELEASES, golden), (RECEIPTS, receipts)):
+        if path.stem in sys.argv[1:]:
+            path.write_text(json.dumps(content, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+"""Keyed releases are, to the byte, what they were: whoever repeats one must get the same words, or the budget is spent again."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from golden import releases
+from golden.command import Commands
+from golden.interrupted import INTERRUPTED, WATCHED
+from golden.make import ENDINGS, RECEIPTS, RELEASES, receipts_of
+from golden.materials import FROZEN, FROZEN_TIME, begun_elsewhere, laid_out
+
+pytestmark = pytest.mark.xdist_group("golden")
+
+EXPECTED: dict[str, dict[str, Any]] = json.loads(RELEASES.read_text(encoding="utf-8"))
+EXPECTED_RECEIPTS: dict[str, Any] = json.loads(RECEIPTS.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("golden")
+    laid_out(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def commands(folder: Path) -> Iterator[Commands]:
+    with Commands(folder) as commands:
+        yield commands
+
+
+def check(group: str, made: dict[str, Any]) -> None:
+    """Do nothing if a group of releases is as it was; else say which are not, and show the first."""
+    expected = EXPECTED[group]
+    assert made.keys() == expected.keys()
+    others = [name for name in expected if made[name] != expected[name]]
+    assert not others, f"{len(others)} of {len(expected)} changed: {others}"
+
+
+def check_with_receipts(group: str, runs: Iterator[tuple[str, Any, Any]]) -> None:
+    """Do nothing if releases and their receipts are as they were."""
+    made = list(runs)
+    check(group, {name: content for name, content, _ in made})
+    for name, receipt in receipts_of({name: receipt for name, _, receipt in made}).items():
+        assert receipt == EXPECTED_RECEIPTS[name], f"the receipt of {name!r} changed"
+
+
+def test_every_mechanism_of_the_catalogue_has_golden_releases(commands: Commands) -> None:
+    ended = commands.run("mechanisms", "--json")
+    names = {entry["name"] for entry in json.loads(ended.out)}
+    assert names == set(releases.OPTIONS)
+    assert names == {name.split()[0] for name in releases.MECHANISMS}
+
+
+@pytest.mark.parametrize(
+    ("group", "make"),
+    [
+        ("mechanisms", releases.of_mechanisms),
+        ("policies", releases.of_policies),
+        ("calls", releases.of_calls),
+        ("stored embeddings", releases.of_stored_embeddings),
+    ],
+)
+def test_the_package_releases_what_it_released(folder: Path, group: str, make: Callable[[Path], dict[str, Any]]) -> None:
+    check(group, make(folder / "home"))
+
+
+def test_other_libraries_release_what_they_released(folder: Path) -> None:
+    check("integrations", releases.of_integrations(folder / "home", folder / "golden.key"))
+
+
+def test_every_mechanism_and_policy_of_the_command_releases_what_it_released(commands: Commands, tmp_path: Path) -> None:
+    check_with_receipts("command", releases.of_the_command(commands, tmp_path))
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_every_format_is_released_as_it_was(commands: Commands, tmp_path: Path, ending: str) -> None:
+    check_with_receipts(f"format {ending}", releases.of_formats(commands, tmp_path, ending))
+
+
+def test_files_of_several_batches_are_released_as_they_were(commands: Commands, tmp_path: Path) -> None:
+    check_with_receipts("long files", releases.of_long_files(commands, tmp_path))
+
+
+def test_what_goes_through_the_filter_comes_out_as_it_did(commands: Commands, tmp_path: Path) -> None:
+    check("filters", releases.of_filters(commands, tmp_path))
+
+
+def test_a_watched_folder_is_released_as_it_was(commands: Commands, tmp_path: Path) -> None:
+    check("watched", releases.of_watching(commands, tmp_path))
+
+
+@pytest.mark.parametrize("name", INTERRUPTED)
+def test_work_that_was_cut_off_before_can_be_continued(commands: Commands, tmp_path: Path, name: str) -> None:
+    source_name, target_name, options = INTERRUPTED[name]
+    laid_out(tmp_path)
+    source = Path(shutil.copy(FROZEN / "inputs" / source_name, tmp_path))
+    shutil.copytree(FROZEN / "interrupted" / name, tmp_path, dirs_exist_ok=True)
+    begun_elsewhere(tmp_path / f"{target_name}.journal", source)
+    command = ["privatize", source_name, "-o", target_name, "--key-file", "golden.key", "--quiet", *options.split()]
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    again = commands.run(*command, cwd=tmp_path)
+    assert again.status != 0, "nothing is left to be continued"
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
+    ended = commands.run(*command, "--resume", cwd=tmp_path)
+    assert ended.status == 0, ended.err
+    content = releases.released(ended, tmp_path / target_name)
+    expected = EXPECTED["resumed"][f"whole {name}"]
+    if name == "parquet":  # its row groups end where work was cut off
+        content, expected = content["rows"], expected["rows"]
+    assert content == expected
+    receipt = releases.receipt_beside(tmp_path / target_name)
+    assert receipts_of({f"whole {name}": receipt})[f"whole {name}"] == EXPECTED_RECEIPTS[f"whole {name}"]
+    assert not list(tmp_path.glob("*.partial")) + list(tmp_path.glob("*.journal"))
+
+
+def test_work_that_is_not_cut_off_is_released_as_it_was(commands: Commands, tmp_path: Path) -> None:
+    check_with_receipts("resumed", releases.of_resumed_work(commands, tmp_path))
+
+
+def test_a_folder_that_was_watched_before_can_be_watched_further(commands: Commands, tmp_path: Path) -> None:
+    laid_out(tmp_path)
+    shutil.copytree(FROZEN / "watched", tmp_path, dirs_exist_ok=True)
+    inbox, out = tmp_path / "inbox", tmp_path / "released"
+    for path in inbox.iterdir():
+        os.utime(path, ns=(FROZEN_TIME, FROZEN_TIME))
+    begun_elsewhere(out / "late.csv.journal", inbox / "late.csv")
+    early = (out / "early.csv").stat()
+    ended = commands.run(*WATCHED.split(), cwd=tmp_path)
+    assert ended.status == 0, ended.err
+    assert "late.csv" in ended.err
+    assert "early.csv" not in ended.err
+    assert (out / "late.csv").read_bytes().decode() == EXPECTED["watched"]["late.csv"]
+    assert (out / "early.csv").stat().st_mtime_ns == early.st_mtime_ns
+    assert (out / "early.csv").read_bytes().decode() == EXPECTED["watched"]["early.csv"]
+    with (inbox / "early.csv").open("a") as file:
+        file.write("4,the best bread,4\n")
+    ended = commands.run(*WATCHED.split(), cwd=tmp_path)  # the ledger knows the settings that it was released with
+    assert ended.status == 0, ended.err
+    assert (out / "early.csv").read_bytes().decode() == EXPECTED["watched"]["early.csv with one more"]
+
+
+@pytest.mark.parametrize("name", releases.EMBEDDINGS)
+def test_a_fingerprint_is_still_that_of_the_content(commands: Commands, name: str) -> None:
+    ended = commands.run("embeddings", "show", name, "--verify", "--json")
+    assert ended.status == 0, ended.err
+    assert EXPECTED["stored embeddings"][name]["fingerprint"] == json.loads(ended.out)["fingerprint"]
