@@ -1,4 +1,4 @@
-"""Write the golden releases anew: ``cd tests && python -m golden.make releases`` (or ``receipts``, or both).
+"""Write the golden releases anew: ``python -m tests.golden.make releases`` (or ``receipts``, or both).
 
 To run this for releases is to state that released words changed: whoever repeats a keyed release with the new version gets other words
 than before, spends the budget again, and an interrupted job goes on with other noise than it began with. Say why in CHANGELOG.md. To run
@@ -15,9 +15,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from golden import releases
-from golden.command import Commands
-from golden.materials import laid_out
+from tests.golden import releases
+from tests.golden.command import Commands
+from tests.golden.materials import laid_out
 
 ENDINGS = (".txt", ".csv", ".tsv", ".jsonl", ".parquet")
 RELEASES, RECEIPTS = (Path(__file__).with_name(name) for name in ("releases.json", "receipts.json"))

@@ -36,9 +36,9 @@ from deniable import (
     SanTextPlus,
     Vickrey,
 )
-from golden.command import Commands, Ended
-from golden.interrupted import INTERRUPTED, WATCHED
-from golden.materials import FROZEN, IDS, KEY, TEXTS
+from tests.golden.command import Commands, Ended
+from tests.golden.interrupted import INTERRUPTED, WATCHED
+from tests.golden.materials import FROZEN, IDS, KEY, TEXTS
 
 Golden = dict[str, Any]
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from golden import releases
-from golden.command import Commands
-from golden.interrupted import INTERRUPTED, WATCHED
-from golden.make import ENDINGS, RECEIPTS, RELEASES, receipts_of
-from golden.materials import FROZEN, FROZEN_TIME, begun_elsewhere, laid_out
+from tests.golden import releases
+from tests.golden.command import Commands
+from tests.golden.interrupted import INTERRUPTED, WATCHED
+from tests.golden.make import ENDINGS, RECEIPTS, RELEASES, receipts_of
+from tests.golden.materials import FROZEN, FROZEN_TIME, begun_elsewhere, laid_out
 
 pytestmark = pytest.mark.xdist_group("golden")
 
