@@ -48,7 +48,7 @@ asan:                            ## the searches' tests with the native module u
 		--config-settings=build-dir=build/asan-objects . pytest hypothesis
 	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libstdc++.so)" \
 		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
-		build/asan/bin/python -m pytest --quiet tests/neighbours tests/calibration \
+		build/asan/bin/python -m pytest --quiet tests/neighbours tests/channel tests/calibration \
 		--ignore tests/neighbours/test_gpu.py --ignore tests/calibration/test_report_in_browser.py -k "not keyboard"
 
 $(VENV)/bin/python:
