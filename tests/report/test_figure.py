@@ -9,8 +9,7 @@ import matplotlib
 import pytest
 from matplotlib.figure import Figure
 
-from deniable.report.figure import drawable, new_figure, png, save, styled, svg
-from deniable.report.inline import inline_svg
+from deniable.report.figure import drawable, inline_svg, new_figure, png, save, styled, svg
 
 
 @styled
