@@ -181,15 +181,15 @@ class Keyed:
             type(mechanism).__name__,
             *(part for name, value in parameters for part in (name, value if isinstance(value, str) else float(value).hex())),
         ]
-        return hashlib.blake2b(encode_parts(context), key=self._derived(b"records"), digest_size=16, person=b"deniable-record")
+        return hashlib.blake2b(encode_parts(context), key=self._derive(b"records"), digest_size=16, person=b"deniable-record")
 
     def _cipher(self, purpose: bytes) -> CipherContext:
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
         # One block at a time is all that is asked of the cipher: blocks that never repeat go in, random ones come out.
-        return Cipher(algorithms.AES(self._derived(purpose)), modes.ECB()).encryptor()  # noqa: S305
+        return Cipher(algorithms.AES(self._derive(purpose)), modes.ECB()).encryptor()  # noqa: S305
 
-    def _derived(self, purpose: bytes) -> bytes:
+    def _derive(self, purpose: bytes) -> bytes:
         return hashlib.blake2b(purpose, key=self._key, digest_size=KEY_BYTES, person=b"deniable-derive").digest()
 
     def __repr__(self) -> str:
