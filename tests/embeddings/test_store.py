@@ -220,7 +220,7 @@ def test_a_folder_opens_by_its_path_and_through_embedding_open(file: Path) -> No
 
 def test_default_opens_the_built_in() -> None:
     assert Embedding.open("default").name == "default"
-    assert store.verify("default")
+    assert store.verify("default") == Embedding.open("default").fingerprint
 
 
 @pytest.mark.parametrize(
