@@ -348,3 +348,16 @@ def test_the_real_files_are_read(file_name: str, words: int, dimension: int, for
     assert (added.words, added.dimension, added.source_format) == (words, dimension, format_name)
     embedding = Embedding.open("real")
     assert content_fingerprint(embedding.words, embedding.vectors, embedding.unknown) == added.fingerprint
+
+
+def test_facts_leave_out_what_their_kind_of_embedding_does_not_have(file: Path) -> None:
+    added = store.add(file, "small")
+    (Path(store.add(file, "broken").folder) / "meta.json").write_text("{")
+    default, broken, small = store.describe_all()
+    assert (default.name, broken.name, small) == ("default", "broken", added)
+    assert set(default.to_dict()) == set(added.to_dict()) - {"unknown", "created", "repeated", "source_format", "subwords", "protected"}
+    assert (default.to_dict()["size"], default.to_dict()["folder"]) == (None, None)
+    assert list(broken.to_dict()) == ["name", "problem", "size", "folder"]
+    assert added.to_dict()["licence"] is None
+    assert store.describe("small", verified=True).to_dict() == added.to_dict() | {"verified": True}
+    assert store.describe() == default
