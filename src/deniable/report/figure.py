@@ -1,6 +1,6 @@
 """Figures in one style, without pyplot: nothing global is changed, no window is opened, every figure is an object.
 
-A function that draws is marked ``@styled`` and begins with ``new_figure``. Words from a vocabulary go through ``drawable``
+A function that draws is marked ``@apply_style`` and begins with ``new_figure``. Words from a vocabulary go through ``drawable``
 first: the figure's font does not know every script, and ``$`` is only a character. A figure is saved as files, or becomes part
 of a page: no ids that clash, colours that follow the page, text in the page's font, and words for those who cannot see it.
 """
@@ -75,7 +75,7 @@ _STYLE: Any = {
 }
 
 
-def styled(draw: Callable[P, R]) -> Callable[P, R]:
+def apply_style(draw: Callable[P, R]) -> Callable[P, R]:
     """Let a function draw in our style."""
 
     @functools.wraps(draw)
@@ -88,7 +88,7 @@ def styled(draw: Callable[P, R]) -> Callable[P, R]:
 
 
 def new_figure(rows: int = 1, columns: int = 1, *, width: float = WIDTH, height: float = HEIGHT, **subplots: Any) -> tuple[Figure, Any]:
-    """Return a figure and its axes, one or an array of them as ``Figure.subplots`` gives them. For ``@styled`` functions."""
+    """Return a figure and its axes, one or an array of them as ``Figure.subplots`` gives them. For ``@apply_style`` functions."""
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots(rows, columns, **subplots)
 
@@ -100,7 +100,7 @@ def drawable(text: str, *, longest: int = 40) -> str:
     return shown if len(shown) <= longest and len(text) <= longest else shown[: longest - 1] + "…"
 
 
-@styled
+@apply_style
 def svg(figure: Figure) -> str:
     """Return the figure as an SVG document; the same figure gives the same text."""
     buffer = io.StringIO()
@@ -108,7 +108,7 @@ def svg(figure: Figure) -> str:
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
 
 
-@styled
+@apply_style
 def png(figure: Figure, *, dpi: int = 200) -> bytes:
     """Return the figure as a PNG file."""
     buffer = io.BytesIO()
