@@ -10,14 +10,14 @@ from matplotlib.ticker import FuncFormatter, PercentFormatter
 
 from deniable.calibration.compare import Averages
 from deniable.calibration.geometry import PERCENTILES, Geometry
-from deniable.report.figure import WIDTH, new_figure, styled
+from deniable.report.figure import WIDTH, apply_style, new_figure
 from deniable.report.palette import BLUE, INK, RUST, SERIES
 
 SHOWN = 6
 """Histograms are drawn for so many values of ε."""
 
 
-@styled
+@apply_style
 def histograms(found: dict[str, Any], epsilons: list[float]) -> Figure:
     """How many words have which N_w, distinct words and S_w: a row per ε. The heights are powers of ten, so that single words show."""
     rows = [row for row in found["table"] if row["epsilon"] in epsilons]

@@ -27,7 +27,7 @@ from typing import IO
 import numpy as np
 import regex
 
-from deniable.embeddings.embedding import content_fingerprint, shadowed_rows
+from deniable.embeddings.content import content_fingerprint, shadowed_rows
 
 WORDS = 50_000
 DIMENSION = 50

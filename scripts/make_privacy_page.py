@@ -15,7 +15,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from deniable.audit.report.words import percent
-from deniable.report.figure import new_figure, png, styled
+from deniable.report.figure import apply_style, new_figure, png
 from deniable.report.palette import MUTED
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "experiments"
@@ -237,7 +237,7 @@ def _others() -> str:
     return "\n".join(lines)
 
 
-@styled
+@apply_style
 def auc_figure(data: dict[str, Any]) -> Figure:
     """Return the auditor's AUC against ε, with the paper's."""
     figure, axes = new_figure(width=6.4, height=3.6)

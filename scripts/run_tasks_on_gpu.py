@@ -79,7 +79,7 @@ def install(source: Path, name: str, first: int) -> None:
             if len(words) == first:
                 break
     store.save(Embedding(words, np.stack(rows), name=name), name, source=source.name)
-    print(f"{name}: {store.info(name).meta}", flush=True)
+    print(f"{name}: {store.info(name)}", flush=True)
 
 
 def _start(task: str, options: argparse.Namespace, environment: dict[str, str], work: Path, name: str) -> subprocess.Popen[bytes]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from deniable import InsecureSeededRandomness
 from deniable.arrays import Vectors
-from deniable.embeddings.readers import reading
+from deniable.embeddings.readers import open_embedding_file
 from deniable.noise import multivariate_noise
 from peers.material import GLOVE, enlarge, read_glove
 
@@ -61,7 +61,7 @@ def read_glove_text(path: Path) -> Vectors:
 
 def read_word2vec(path: Path) -> Vectors:
     """Return the vectors of a word2vec binary file."""
-    with reading(path) as content:
+    with open_embedding_file(path) as content:
         return np.concatenate([block for _, block in content.blocks])
 
 

@@ -28,7 +28,7 @@ def compression_for(path: Path) -> str | None:
     return ENDINGS.get(path.suffix.lower())
 
 
-def decompressed(stream: BinaryIO, kind: str | None) -> BinaryIO:
+def decompress(stream: BinaryIO, kind: str | None) -> BinaryIO:
     """Return the stream decompressed; the libraries are imported only when they are needed."""
     if kind == "gzip":
         import gzip

@@ -18,6 +18,7 @@ from deniable.calibration.summary import quote, worst_words
 from deniable.calibration.tabulated import tabulate
 from deniable.channel.outputs import output_distributions
 from deniable.embeddings import store
+from deniable.embeddings.stored import read_meta
 from deniable.errors import MalformedEmbedding, TargetsNotMet
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.chosen import ChosenMechanism
@@ -68,8 +69,7 @@ def test_the_map_is_part_of_the_fingerprint_and_survives_the_store(home: Path) -
     assert opened.fingerprint == by_unknown.fingerprint == store.verify("safe")
     assert opened.protected.tolist() == [60]
     assert opened.stands_in(np.array([59, 60])).tolist() == [59, opened.unknown_id]
-    meta = store.info("safe").meta
-    assert meta is not None
+    meta = read_meta(home / "embeddings" / "safe")
     assert (meta.format_version, meta.protected) == (2, 1)
     (home / "embeddings" / "safe" / "protection.npy").unlink()
     with pytest.raises(MalformedEmbedding, match="protection"):

@@ -8,7 +8,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from deniable.cli.embeddings import app
-from deniable.embeddings.store import open_embedding, store_folder
+from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.store import store_folder
 from deniable.errors import EmbeddingExists, EmbeddingNotFound, InvalidParameter, MalformedEmbedding
 
 
@@ -101,7 +102,7 @@ def test_restrict_counts_absent_words(file: str, tmp_path: Path) -> None:
     made = facts("restrict", "small", "--as", "less", "--keep", str(keep), "--exclude", str(exclude), "--common", "default", "--first", "5")
     assert (made["words"], made["absent_from_keep"], made["absent_from_exclude"]) == (1, 1, 0)
     assert made["source"].startswith("restricted from small (")
-    assert list(open_embedding("less").words) == ["of"]
+    assert list(Embedding.open("less").words) == ["of"]
 
 
 def test_damaged_embeddings_are_listed_as_such(file: str) -> None:

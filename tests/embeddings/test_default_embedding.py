@@ -14,8 +14,9 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from deniable.embeddings.default import default_info, open_default
-from deniable.embeddings.embedding import Embedding, content_fingerprint, shadowed_rows
+from deniable.embeddings.content import content_fingerprint, shadowed_rows
+from deniable.embeddings.default import default_provenance
+from deniable.embeddings.embedding import Embedding
 from deniable.words.tokens import Tokeniser, normalise
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,7 +34,7 @@ NEVER = {
 
 @pytest.fixture(scope="module")
 def default() -> Embedding:
-    return open_default()
+    return Embedding.open()
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +73,7 @@ def test_the_unknown_word_is_the_mean_of_all_vectors(default: Embedding) -> None
 
 
 def test_the_files_are_those_of_the_provenance_and_fit_into_6_mb() -> None:
-    for name, digest in default_info()["files_sha256"].items():
+    for name, digest in default_provenance().files_sha256.items():
         assert hashlib.sha256((DATA / name).read_bytes()).hexdigest() == digest, name
     assert sum(file.stat().st_size for file in DATA.iterdir()) <= 6_000_000
 
@@ -81,7 +82,7 @@ def test_opens_without_delay() -> None:
     seconds = []
     for _ in range(7):
         began = time.perf_counter()
-        open_default()
+        Embedding.open()
         seconds.append(time.perf_counter() - began)
     # About 10 ms of work; a loaded machine may be many times slower, a copy or a parse of text would be slower still.
     assert min(seconds) < 0.5
@@ -130,7 +131,7 @@ def test_the_tokeniser_returns_every_word_as_one_word(default: Embedding) -> Non
 
 
 def test_the_lists_by_hand_are_those_of_the_provenance(script: ModuleType) -> None:
-    for name, digest in default_info()["by_hand_sha256"].items():
+    for name, digest in default_provenance().by_hand_sha256.items():
         assert hashlib.sha256((script.BY_HAND / name).read_bytes()).hexdigest() == digest, name
 
 

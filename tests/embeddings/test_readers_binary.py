@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.restrict import restrict
-from deniable.embeddings.store import add, open_embedding, save
+from deniable.embeddings.store import add, save
 from deniable.errors import MalformedEmbedding, MissingExtra
 
 Refused = Callable[..., MalformedEmbedding]
@@ -30,9 +31,8 @@ def test_word2vec_binary_comes_back(tmp_path: Path, after: bytes) -> None:
     path = tmp_path / "anything"
     path.write_bytes(lzma.compress(binary(WORDS, VECTORS, after=after)))
     info = add(path, "w2v")
-    assert info.meta is not None
-    assert info.meta.source_format == "word2vec-binary"
-    embedding = open_embedding("w2v")
+    assert info.source_format == "word2vec-binary"
+    embedding = Embedding.open("w2v")
     assert list(embedding.words) == WORDS
     np.testing.assert_array_equal(embedding.vectors, VECTORS)
 
@@ -62,23 +62,22 @@ def test_repeated_words_are_refused_or_counted(refused: Refused, tmp_path: Path)
     path = tmp_path / "v.bin"
     path.write_bytes(content)
     info = add(path, "kept", duplicates="first")
-    assert info.meta is not None
-    assert (info.meta.words, info.meta.repeated) == (2, 1)
-    np.testing.assert_array_equal(open_embedding("kept").vectors, VECTORS[:2])
+    assert (info.words, info.repeated) == (2, 1)
+    np.testing.assert_array_equal(Embedding.open("kept").vectors, VECTORS[:2])
 
 
 def test_first_words_of_a_binary(tmp_path: Path) -> None:
     path = tmp_path / "v.bin"
     path.write_bytes(binary(WORDS, VECTORS))
     add(path, "two", first=2)
-    assert list(open_embedding("two").words) == WORDS[:2]
+    assert list(Embedding.open("two").words) == WORDS[:2]
 
 
 def test_first_counts_words_not_the_unknown_token(tmp_path: Path) -> None:
     path = tmp_path / "v.bin"
     path.write_bytes(binary(["<unk>", "a", "b", "c"], VECTORS[:4]))
     add(path, "two", first=2)
-    embedding = open_embedding("two")
+    embedding = Embedding.open("two")
     assert list(embedding.words) == ["a", "b"]
     np.testing.assert_array_equal(embedding.unknown, VECTORS[0])
 
@@ -87,7 +86,7 @@ def test_a_binary_that_is_only_called_packed_is_read(tmp_path: Path) -> None:
     path = tmp_path / "v.bin.gz"
     path.write_bytes(binary(WORDS, VECTORS))
     add(path, "plain")
-    assert len(open_embedding("plain")) == 5
+    assert len(Embedding.open("plain")) == 5
 
 
 def test_a_header_that_is_missing_or_empty_is_refused(refused: Refused) -> None:
@@ -123,12 +122,11 @@ def test_fasttext_binary_comes_back(tmp_path: Path, fasttext_model: tuple[bytes,
     path = tmp_path / "anything"
     path.write_bytes(content)
     info = add(path, "ft")
-    assert info.meta is not None
-    assert info.meta.source_format == "fasttext-binary"
-    embedding = open_embedding("ft")
+    assert info.source_format == "fasttext-binary"
+    embedding = Embedding.open("ft")
     assert list(embedding.words) == words
     np.testing.assert_allclose(embedding.vectors, vectors, rtol=1e-5)
-    assert info.meta.subwords
+    assert info.subwords
     assert embedding.subwords is not None
     assert embedding.subwords.vectors(["unheard"]).any()
 
@@ -137,9 +135,9 @@ def test_subwords_survive_restricting_and_saving(tmp_path: Path, fasttext_model:
     path = tmp_path / "m.bin"
     path.write_bytes(fasttext_model[0])
     add(path, "ft")
-    whole = open_embedding("ft")
+    whole = Embedding.open("ft")
     save(restrict(whole, first=2), "part")
-    part = open_embedding("part")
+    part = Embedding.open("part")
     assert whole.subwords is not None
     assert part.subwords is not None
     np.testing.assert_array_equal(part.subwords.vectors(["unheard"]), whole.subwords.vectors(["unheard"]))

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import DTypeLike
 
+from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.readers import UnpackLimit, npz
-from deniable.embeddings.store import add, open_embedding
+from deniable.embeddings.store import add
 from deniable.errors import MalformedEmbedding
 
 Refused = Callable[..., MalformedEmbedding]
@@ -32,7 +33,7 @@ def test_words_and_vectors_come_back(tmp_path: Path, monkeypatch: pytest.MonkeyP
     path = tmp_path / "v"
     path.write_bytes(saved(compressed=compressed, **{words: np.array(WORDS), vectors: VECTORS}))
     add(path, "npz")
-    embedding = open_embedding("npz")
+    embedding = Embedding.open("npz")
     assert list(embedding.words) == WORDS
     np.testing.assert_array_equal(embedding.vectors, VECTORS)
 
@@ -44,7 +45,7 @@ def test_other_numbers_become_float32(tmp_path: Path, dtype: DTypeLike, order: A
     vectors = np.array(VECTORS * 7, dtype=dtype, order=order)
     path.write_bytes(saved(words=np.array([word.encode() for word in WORDS]), vectors=vectors))
     add(path, "npz")
-    np.testing.assert_array_equal(open_embedding("npz").vectors, VECTORS * 7)
+    np.testing.assert_array_equal(Embedding.open("npz").vectors, VECTORS * 7)
 
 
 def test_python_objects_are_never_unpickled(refused: Refused) -> None:

@@ -11,8 +11,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.readers import UnpackLimit
-from deniable.embeddings.store import add, open_embedding
+from deniable.embeddings.store import add
 from deniable.errors import MalformedEmbedding
 
 Refused = Callable[..., MalformedEmbedding]
@@ -47,7 +48,7 @@ def test_packed_files_are_told_by_content_not_by_name(tmp_path: Path, packing: s
     path = tmp_path / "anything"
     path.write_bytes(PACKERS[packing](TEXT))
     add(path, "packed")
-    assert len(open_embedding("packed")) == 500
+    assert len(Embedding.open("packed")) == 500
 
 
 @pytest.mark.parametrize("packing", PACKERS)
@@ -111,5 +112,5 @@ def test_progress_counts_bytes_of_the_file_to_its_end(tmp_path: Path) -> None:
     path = tmp_path / "v.gz"
     path.write_bytes(gzip.compress(TEXT))
     seen: list[tuple[int, int | None]] = []
-    add(path, "seen", progress=lambda done, total: seen.append((done, total)))
+    add(path, "seen", report=lambda done, total: seen.append((done, total)))
     assert seen[-1] == (path.stat().st_size, path.stat().st_size)

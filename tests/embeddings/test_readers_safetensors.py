@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import save
 
-from deniable.embeddings.store import add, open_embedding
+from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.store import add
 from deniable.errors import MalformedEmbedding
 
 Refused = Callable[..., MalformedEmbedding]
@@ -25,7 +26,7 @@ def test_words_from_the_metadata(tmp_path: Path, dtype: Any) -> None:
     path = tmp_path / "anything"
     path.write_bytes(save({"w": VECTORS.astype(dtype), "bias": np.zeros(3, np.float32)}, metadata=META))
     add(path, "st")
-    embedding = open_embedding("st")
+    embedding = Embedding.open("st")
     assert list(embedding.words) == WORDS
     np.testing.assert_array_equal(embedding.vectors, VECTORS)
 
@@ -38,7 +39,7 @@ def test_bfloat16_is_read(tmp_path: Path) -> None:
     header += b" " * (-len(header) % 8)
     path.write_bytes(len(header).to_bytes(8, "little") + header + halves.tobytes())
     add(path, "bf16")
-    np.testing.assert_array_equal(open_embedding("bf16").vectors, VECTORS)
+    np.testing.assert_array_equal(Embedding.open("bf16").vectors, VECTORS)
 
 
 @pytest.mark.parametrize("beside", ["model.words.txt", "vocab.txt"])
@@ -49,7 +50,7 @@ def test_words_from_a_file_beside_it(tmp_path: Path, beside: str, packed: bool) 
     path.write_bytes(gzip.compress(content) if packed else content)
     (tmp_path / beside).write_bytes(("\n".join(WORDS) + "\n").encode())
     add(path, "st")
-    assert list(open_embedding("st").words) == WORDS
+    assert list(Embedding.open("st").words) == WORDS
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from deniable.embeddings.embedding import UNKNOWN_TOKENS
-from deniable.embeddings.readers import lines, reading
+from deniable.embeddings.content import UNKNOWN_TOKENS
+from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.readers import open_embedding_file, text
 from deniable.embeddings.readers.values import is_number
-from deniable.embeddings.store import add, open_embedding, remove
+from deniable.embeddings.store import add, remove
 from deniable.errors import InvalidParameter, MalformedEmbedding
 
 Refused = Callable[..., MalformedEmbedding]
@@ -42,7 +43,7 @@ def write(path: Path, words: list[str], vectors: np.ndarray, *, header: bool = F
 
 
 def read_all(path: Path, **options: object) -> tuple[list[str], np.ndarray, str]:
-    with reading(path, **options) as raw:  # type: ignore[arg-type]
+    with open_embedding_file(path, **options) as raw:  # type: ignore[arg-type]
         blocks = list(raw.blocks)
         return [word for block in blocks for word in block[0]], np.concatenate([block[1] for block in blocks]), raw.format
 
@@ -85,12 +86,12 @@ def test_any_words_and_values_come_back_exactly(
     path = write(tmp_path / "v.txt", words, vectors, header=header)
     options = {"format": "word2vec-text" if header else "glove"}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lines.line_blocks, "__kwdefaults__", {"block_bytes": block_bytes})
+        patch.setattr(text.line_blocks, "__kwdefaults__", {"block_bytes": block_bytes})
         if not header:
             # Words full of spaces may outvote the others on the dimension; one plain word in front of each settles it.
             words = [f"w{i}" for i in range(len(words))] + words
             vectors = np.concatenate([vectors, vectors])
-            patch.setattr(lines.line_blocks, "__kwdefaults__", {"block_bytes": 1 << 20})
+            patch.setattr(text.line_blocks, "__kwdefaults__", {"block_bytes": 1 << 20})
             write(path, words, vectors)
         read_words, read, _ = read_all(path, **options)
     assert read_words == words
@@ -101,7 +102,7 @@ def test_any_words_and_values_come_back_exactly(
 def test_no_line_is_lost_wherever_a_block_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block_bytes: int) -> None:
     path = tmp_path / "v.txt"
     path.write_bytes(b"6 1\n" + b"".join(b"w%d 0.%d\n" % (i, i) for i in range(6)))
-    monkeypatch.setattr(lines.line_blocks, "__kwdefaults__", {"block_bytes": block_bytes})
+    monkeypatch.setattr(text.line_blocks, "__kwdefaults__", {"block_bytes": block_bytes})
     words, vectors, _ = read_all(path)
     assert words == [f"w{i}" for i in range(6)]
     np.testing.assert_array_equal(vectors[:, 0], np.array([0, 0.1, 0.2, 0.3, 0.4, 0.5], dtype=np.float32))
@@ -184,13 +185,13 @@ def test_junk_in_the_middle_of_a_text_is_found(refused: Refused) -> None:
 
 
 def test_empty_lines_in_the_middle_are_refused_across_blocks(refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines.line_blocks, "__kwdefaults__", {"block_bytes": 9})
+    monkeypatch.setattr(text.line_blocks, "__kwdefaults__", {"block_bytes": 9})
     assert refused(b"a 1 2\nb 1 2\n\n\n\n\n\n\n\n\n\n\n\n\nc 1 2\n").line == 3
 
 
 def test_a_file_without_line_breaks_is_no_text(refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "LONGEST_LINE", 1000)
-    monkeypatch.setattr(lines.line_blocks, "__kwdefaults__", {"block_bytes": 400})
+    monkeypatch.setattr(text, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(text.line_blocks, "__kwdefaults__", {"block_bytes": 400})
     assert "no line break" in refused(b"a" * 5000).problem
 
 
@@ -202,9 +203,8 @@ def test_duplicates_first_keeps_the_first_and_counts_the_others(tmp_path: Path) 
     path = tmp_path / "v.txt"
     path.write_bytes(b"4 2\na 1 2\nb 3 4\na 5 6\na 7 8\n")
     info = add(path, "kept", duplicates="first")
-    assert info.meta is not None
-    assert info.meta.repeated == 2
-    embedding = open_embedding("kept")
+    assert info.repeated == 2
+    embedding = Embedding.open("kept")
     assert list(embedding.words) == ["a", "b"]
     np.testing.assert_array_equal(embedding.vectors, [[1, 2], [3, 4]])
 
@@ -213,9 +213,9 @@ def test_first_reads_no_further(tmp_path: Path) -> None:
     path = tmp_path / "v.txt"
     path.write_bytes(b"9 2\na 1 2\nb 3 4\n<unk> 0 0\nc 5 6\n")
     add(path, "two", first=2)
-    assert list(open_embedding("two").words) == ["a", "b"]
+    assert list(Embedding.open("two").words) == ["a", "b"]
     add(path, "three", first=3)
-    assert list(open_embedding("three").words) == ["a", "b", "c"]
+    assert list(Embedding.open("three").words) == ["a", "b", "c"]
     remove("three")
 
 

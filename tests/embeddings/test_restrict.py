@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.restrict import restrict, restriction
-from deniable.embeddings.store import open_embedding, save
-from deniable.errors import InvalidParameter, MalformedEmbedding
+from deniable.embeddings.restrict import choose_words, install_restricted, restrict
+from deniable.embeddings.store import save
+from deniable.errors import EmbeddingExists, InvalidParameter, MalformedEmbedding
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_first_counts_what_is_left(embedding: Embedding) -> None:
 
 
 def test_absent_words_are_counted(embedding: Embedding) -> None:
-    chosen = restriction(embedding, keep=["a", "b", "y", "z", "z"], exclude=["b", "q"])
+    chosen = choose_words(embedding, keep=["a", "b", "y", "z", "z"], exclude=["b", "q"])
     assert (chosen.ids.tolist(), chosen.absent_from_keep, chosen.absent_from_exclude) == ([0], 2, 1)
 
 
@@ -71,7 +71,18 @@ def test_the_unknown_vector_stays(own: bool) -> None:
 def test_a_restricted_embedding_can_be_stored(embedding: Embedding) -> None:
     smaller = restrict(embedding, keep=["c"])
     info = save(smaller, "smaller", source="restricted from letters")
-    again = open_embedding("smaller")
-    assert info.meta is not None
-    assert info.meta.unknown == again.unknown_origin == "mean of letters"
+    again = Embedding.open("smaller")
+    assert info.unknown == again.unknown_origin == "mean of letters"
     assert again.fingerprint == smaller.fingerprint
+
+
+def test_a_part_of_a_stored_embedding_is_installed_with_its_source_and_what_was_not_there(embedding: Embedding) -> None:
+    save(embedding, "letters")
+    save(Embedding(["b", "c"], [[1.0], [2.0]]), "other")
+    made = install_restricted("letters", "part", keep=["a", "b", "z"], exclude=["q", "r"], common_with="other")
+    assert (made.name, made.words, made.absent_from_keep, made.absent_from_exclude) == ("part", 1, 1, 2)
+    assert made.source == f"restricted from letters ({embedding.fingerprint})"
+    assert list(Embedding.open("part").words) == ["b"]
+    assert list(made.to_dict())[-3:] == ["folder", "absent_from_keep", "absent_from_exclude"]
+    with pytest.raises(EmbeddingExists):
+        install_restricted("nowhere", "part", first=1)

@@ -17,7 +17,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from deniable.embeddings import store, stored
-from deniable.embeddings.embedding import Embedding, content_fingerprint
+from deniable.embeddings.content import content_fingerprint
+from deniable.embeddings.embedding import Embedding
 from deniable.errors import EmbeddingExists, EmbeddingNotFound, InvalidParameter, MalformedEmbedding
 
 REAL = Path(__file__).parents[3] / "shared" / "data" / "embeddings"
@@ -36,17 +37,15 @@ def entries() -> list[str]:
 
 def test_add_notes_everything_that_opening_must_not_compute(file: Path) -> None:
     info = store.add(file, "small", licence="CC0")
-    meta = info.meta
-    assert meta is not None
-    assert (meta.name, meta.words, meta.dimension, meta.cased, meta.shadowed, meta.unknown) == ("small", 3, 2, True, 1, "own")
-    assert (meta.source, meta.source_format, meta.licence, meta.repeated) == ("v.txt", "glove", "CC0", 0)
-    assert meta.source_sha256 == hashlib.sha256(file.read_bytes()).hexdigest()
-    embedding = store.open_embedding("small")
+    assert (info.name, info.words, info.dimension, info.cased, info.shadowed, info.unknown) == ("small", 3, 2, True, 1, "own")
+    assert (info.source, info.source_format, info.licence, info.repeated) == ("v.txt", "glove", "CC0", 0)
+    assert info.source_sha256 == hashlib.sha256(file.read_bytes()).hexdigest()
+    embedding = Embedding.open("small")
     assert list(embedding.words) == ["the", "Thé", "same"]
     assert embedding.unknown.tolist() == [9, 9]
     assert embedding.shadowed.tolist() == [2]
     assert embedding.cased
-    assert embedding.fingerprint == meta.fingerprint == Embedding(embedding.words, embedding.vectors, unknown=[9, 9]).fingerprint
+    assert embedding.fingerprint == info.fingerprint == Embedding(embedding.words, embedding.vectors, unknown=[9, 9]).fingerprint
     assert {"fingerprint", "cased", "shadowed"} <= set(vars(embedding))
     assert entries() == ["small"]
     assert sorted(path.name for path in Path(info.folder).iterdir()) == sorted(
@@ -58,14 +57,14 @@ def test_added_equals_the_same_embedding_made_in_memory(tmp_path: Path) -> None:
     path = tmp_path / "v.txt"
     path.write_bytes(b"a 1 2\nb 3 4\nc 5 7\n")
     store.add(path, "stored")
-    assert store.open_embedding("stored").fingerprint == Embedding(["a", "b", "c"], [[1, 2], [3, 4], [5, 7]]).fingerprint
+    assert Embedding.open("stored").fingerprint == Embedding(["a", "b", "c"], [[1, 2], [3, 4], [5, 7]]).fingerprint
 
 
 def test_opening_maps_the_vectors_and_copies_nothing() -> None:
     vectors = np.ones((20_000, 100), dtype=np.float32)
     store.save(Embedding([f"w{i}" for i in range(20_000)], vectors), "large")
     tracemalloc.start()
-    embedding = store.open_embedding("large")
+    embedding = Embedding.open("large")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert isinstance(embedding.vectors.base, np.memmap)
@@ -85,7 +84,7 @@ def test_any_words_survive_saving(words: list[str]) -> None:
     embedding = Embedding(words, np.arange(2.0 * len(words)).reshape(-1, 2))
     try:
         store.save(embedding, "words")
-        again = store.open_embedding("words")
+        again = Embedding.open("words")
         assert list(again.words) == list(embedding.words)
         assert again.fingerprint == embedding.fingerprint == store.verify("words")
         np.testing.assert_array_equal(again.unknown, embedding.unknown)
@@ -130,7 +129,7 @@ def test_of_two_adds_at_once_one_wins(tmp_path: Path) -> None:
 
         waited: list[bool] = []
         try:
-            results.append(store.add(path, "race", progress=wait_once).name)
+            results.append(store.add(path, "race", report=wait_once).name)
         except EmbeddingExists:
             results.append("exists")
 
@@ -148,7 +147,7 @@ def test_a_killed_add_leaves_nothing_usable_and_is_swept_by_the_next(file: Path)
     script = f"""
 import os, signal
 from deniable.embeddings import store
-store.add({str(file)!r}, "killed", progress=lambda done, total: os.kill(os.getpid(), signal.SIGKILL))
+store.add({str(file)!r}, "killed", report=lambda done, total: os.kill(os.getpid(), signal.SIGKILL))
 """
     ended = subprocess.run(
         [sys.executable, "-c", script], check=False, env={**os.environ, "PYTHONPATH": "src"}, cwd=Path(__file__).parents[2]
@@ -165,7 +164,7 @@ def _add_slowly(file: Path, started: object, go_on: object) -> None:
         started.set()  # type: ignore[attr-defined]
         go_on.wait(30)  # type: ignore[attr-defined]
 
-    store.add(file, "slow", progress=wait)
+    store.add(file, "slow", report=wait)
 
 
 def test_the_folder_of_a_living_process_is_not_swept(file: Path) -> None:
@@ -186,7 +185,7 @@ def test_an_interrupt_leaves_nothing(file: Path) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        store.add(file, "x", progress=interrupt)
+        store.add(file, "x", report=interrupt)
     assert entries() == []
 
 
@@ -203,25 +202,25 @@ def test_remove_and_list(file: Path) -> None:
 
 def test_what_is_not_there_is_not_found(file: Path, tmp_path: Path) -> None:
     with pytest.raises(EmbeddingNotFound, match="'glove'; installed: default"):
-        store.open_embedding("glove")
+        Embedding.open("glove")
     with pytest.raises(EmbeddingNotFound):
-        store.open_embedding(tmp_path / "nowhere")
+        Embedding.open(tmp_path / "nowhere")
     with pytest.raises(InvalidParameter, match="add it to the store first"):
-        store.open_embedding(file)
+        Embedding.open(file)
     with pytest.raises(MalformedEmbedding, match=r"no meta\.json"):
-        store.open_embedding(tmp_path)
+        Embedding.open(tmp_path)
 
 
 def test_a_folder_opens_by_its_path_and_through_embedding_open(file: Path) -> None:
     info = store.add(file, "byname")
     for place in (info.folder, Path(info.folder), "byname"):
-        assert Embedding.open(place).fingerprint == (info.meta and info.meta.fingerprint)
+        assert Embedding.open(place).fingerprint == info.fingerprint
     assert Embedding.open("byname").folder == Path(info.folder)
 
 
 def test_default_opens_the_built_in() -> None:
-    assert store.open_embedding("default").name == "default"
-    assert store.verify("default")
+    assert Embedding.open("default").name == "default"
+    assert store.verify("default") == Embedding.open("default").fingerprint
 
 
 @pytest.mark.parametrize(
@@ -246,7 +245,7 @@ def test_damage_is_said_on_opening_and_can_be_removed(file: Path, damaged: str, 
     path = Path(store.add(file, "damaged").folder) / damaged
     path.unlink() if content is None else path.write_bytes(content)
     with pytest.raises(MalformedEmbedding, match="add it again"):
-        store.open_embedding("damaged")
+        Embedding.open("damaged")
     assert [info.name for info in store.installed()] == ["damaged"]
     store.remove("damaged")
     assert entries() == []
@@ -258,23 +257,22 @@ def test_arrays_that_do_not_fit_the_description_are_refused(file: Path) -> None:
     for wrong in (np.zeros((3, 3), "<f4"), np.zeros((3, 2), "<f8"), np.zeros((2, 2), "<f4"), np.array([[object(), 1]] * 3)):
         np.save(folder / "vectors.npy", wrong, allow_pickle=True)
         with pytest.raises(MalformedEmbedding):
-            store.open_embedding("x")
+            Embedding.open("x")
     (folder / "vectors.npy").write_bytes(original[:-4])
     with pytest.raises(MalformedEmbedding):
-        store.open_embedding("x")
+        Embedding.open("x")
 
 
 def test_a_later_format_says_to_upgrade(file: Path) -> None:
     path = Path(store.add(file, "x").folder) / "meta.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"format_version": stored.FORMAT_VERSION + 1}))
     with pytest.raises(MalformedEmbedding, match="upgrade deniable"):
-        store.open_embedding("x")
+        Embedding.open("x")
 
 
 def test_verify_finds_a_changed_value(file: Path) -> None:
     info = store.add(file, "x")
-    assert info.meta is not None
-    assert store.verify("x") == info.meta.fingerprint
+    assert store.verify("x") == info.fingerprint
     path = Path(info.folder) / "vectors.npy"
     path.write_bytes(path.read_bytes()[:-1] + b"\x41")
     with pytest.raises(MalformedEmbedding, match="was changed"):
@@ -287,7 +285,7 @@ def test_shadowed_words_that_cannot_be_are_refused_on_opening(file: Path, ids: l
     np.save(folder / "shadowed.npy", np.array(ids, dtype="<i8"))
     _change_meta(folder, shadowed=len(ids))
     with pytest.raises(MalformedEmbedding, match="must hold ids of its 3 words in order: the stored copy is damaged"):
-        store.open_embedding("x")
+        Embedding.open("x")
 
 
 def test_verify_finds_changed_notes_about_the_content(file: Path) -> None:
@@ -310,7 +308,7 @@ def _change_meta(folder: Path, **changed: object) -> None:
 
 def test_opened_arrays_cannot_be_written_over(file: Path) -> None:
     store.add(file, "x")
-    embedding = store.open_embedding("x")
+    embedding = Embedding.open("x")
     assert not embedding.vectors.flags.writeable
     assert not embedding.unknown.flags.writeable
 
@@ -319,8 +317,8 @@ def test_opening_loads_neither_arrow_nor_gensim(file: Path) -> None:
     store.add(file, "x")
     script = """
 import sys
-from deniable.embeddings.store import open_embedding
-open_embedding('x')
+from deniable import Embedding
+Embedding.open('x')
 print([name for name in ('pyarrow', 'gensim') if name in sys.modules])
 """
     ran = subprocess.run(
@@ -346,8 +344,20 @@ print([name for name in ('pyarrow', 'gensim') if name in sys.modules])
     ],
 )
 def test_the_real_files_are_read(file_name: str, words: int, dimension: int, format_name: str) -> None:
-    meta = store.add(REAL / file_name, "real").meta
-    assert meta is not None
-    assert (meta.words, meta.dimension, meta.source_format) == (words, dimension, format_name)
-    embedding = store.open_embedding("real")
-    assert content_fingerprint(embedding.words, embedding.vectors, embedding.unknown) == meta.fingerprint
+    added = store.add(REAL / file_name, "real")
+    assert (added.words, added.dimension, added.source_format) == (words, dimension, format_name)
+    embedding = Embedding.open("real")
+    assert content_fingerprint(embedding.words, embedding.vectors, embedding.unknown) == added.fingerprint
+
+
+def test_facts_leave_out_what_their_kind_of_embedding_does_not_have(file: Path) -> None:
+    added = store.add(file, "small")
+    (Path(store.add(file, "broken").folder) / "meta.json").write_text("{")
+    default, broken, small = store.describe_all()
+    assert (default.name, broken.name, small) == ("default", "broken", added)
+    assert set(default.to_dict()) == set(added.to_dict()) - {"unknown", "created", "repeated", "source_format", "subwords", "protected"}
+    assert (default.to_dict()["size"], default.to_dict()["folder"]) == (None, None)
+    assert list(broken.to_dict()) == ["name", "problem", "size", "folder"]
+    assert added.to_dict()["licence"] is None
+    assert store.describe("small", verified=True).to_dict() == added.to_dict() | {"verified": True}
+    assert store.describe() == default

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.embeddings.readers.fasttext_bin import read_fasttext_bin
+from deniable.embeddings.readers.binary import load_fasttext
 from deniable.embeddings.subwords import LONGEST_SPELLING, Subwords, ngram_buckets, open_subwords
 from deniable.errors import MalformedEmbedding
 
@@ -49,7 +49,7 @@ def test_a_lone_surrogate_is_hashed_rather_than_raising() -> None:
 
 
 def test_a_bin_file_gives_words_vectors_and_subwords(model: Any, bin_file: Path) -> None:
-    words, vectors, subwords = read_fasttext_bin(bin_file)
+    words, vectors, subwords = load_fasttext(bin_file)
     assert words == model.wv.index_to_key
     assert np.array_equal(vectors, model.wv.vectors)
     assert vectors.dtype == np.float32
@@ -58,7 +58,7 @@ def test_a_bin_file_gives_words_vectors_and_subwords(model: Any, bin_file: Path)
 
 
 def test_vectors_of_unknown_words_are_those_of_gensim(model: Any, bin_file: Path) -> None:
-    subwords = read_fasttext_bin(bin_file)[2]
+    subwords = load_fasttext(bin_file)[2]
     assert subwords is not None
     unknown = ["foxes", "doggy", "cafés", "東京都", "quickly", "x"]
     assert not set(unknown) & set(model.wv.key_to_index)
@@ -87,7 +87,7 @@ def test_saved_subwords_open_mapped_and_equal(tmp_path: Path) -> None:
 def test_a_model_without_subwords_has_none(tmp_path: Path) -> None:
     path = tmp_path / "plain.bin"
     fasttext.save_facebook_model(tiny_model(min_n=1, max_n=0), str(path))
-    assert read_fasttext_bin(path)[2] is None
+    assert load_fasttext(path)[2] is None
 
 
 @pytest.mark.parametrize("keep", [0, 3, 100, 1000])
@@ -95,7 +95,7 @@ def test_a_cut_off_model_is_refused(bin_file: Path, tmp_path: Path, keep: int) -
     cut = tmp_path / "cut.bin"
     cut.write_bytes(bin_file.read_bytes()[:keep])
     with pytest.raises(MalformedEmbedding, match=r"cut\.bin"):
-        read_fasttext_bin(cut)
+        load_fasttext(cut)
 
 
 def test_damaged_stored_subwords_are_refused(tmp_path: Path) -> None:

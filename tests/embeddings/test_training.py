@@ -16,7 +16,8 @@ from typer.testing import CliRunner
 
 from deniable.cli.train import train
 from deniable.embeddings import store
-from deniable.embeddings.corpus import LONGEST_DOCUMENT, Corpus, Held
+from deniable.embeddings.corpus import LONGEST_DOCUMENT, Corpus, GuardedCorpus
+from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.training import Training, train_embedding
 from deniable.errors import EmbeddingExists, InvalidParameter, MalformedEmbedding, MissingExtra
 
@@ -73,7 +74,7 @@ def test_subwords_come_with_the_embedding_and_survive_the_store(corpus: Path, mo
     embedding = train_embedding(corpus, Training(dimension=8, epochs=1, subwords=True), name="parts")
     assert embedding.subwords is not None
     store.save(embedding, "parts")
-    opened = store.open_embedding("parts")
+    opened = Embedding.open("parts")
     assert opened.subwords is not None
     assert np.array_equal(opened.subwords.vectors(["foxes"]), embedding.subwords.vectors(["foxes"]))
     assert opened.subwords.vectors(["foxes"]).any()
@@ -81,7 +82,7 @@ def test_subwords_come_with_the_embedding_and_survive_the_store(corpus: Path, mo
 
 def test_progress_rises_to_the_total_over_all_passes(corpus: Path) -> None:
     seen: list[tuple[int, int | None]] = []
-    train_embedding(corpus, SMALL, progress=lambda done, total: seen.append((done, total)))
+    train_embedding(corpus, SMALL, report=lambda done, total: seen.append((done, total)))
     done = [d for d, _ in seen]
     assert done == sorted(done)
     assert seen[-1] == (3 * corpus.stat().st_size, 3 * corpus.stat().st_size)
@@ -128,10 +129,10 @@ def test_an_error_while_training_is_kept_for_the_caller() -> None:
         yield ["one"]
         raise OSError("the disk is gone")
 
-    held = Held(broken())  # type: ignore[arg-type]
-    assert list(held) == [["one"]]
-    assert isinstance(held.failure, OSError)
-    assert list(held) == []
+    guarded = GuardedCorpus(broken())  # type: ignore[arg-type]
+    assert list(guarded) == [["one"]]
+    assert isinstance(guarded.failure, OSError)
+    assert list(guarded) == []
 
 
 def test_a_damaged_file_is_refused_rather_than_hanging(tmp_path: Path) -> None:
@@ -146,11 +147,10 @@ def test_the_command_warns_trains_stores_and_notes_the_text(corpus: Path, comman
     assert result.exit_code == 0, result.output
     assert "must be public" in result.stderr
     assert "8 dimensions" in result.stdout
-    meta = store.info("mine").meta
-    assert meta is not None
-    assert meta.source is not None
-    assert meta.source.startswith("trained on public.txt (sha256 ")
-    assert store.open_embedding("mine").words[0] == "the"
+    source = store.info("mine").source
+    assert source is not None
+    assert source.startswith("trained on public.txt (sha256 ")
+    assert Embedding.open("mine").words[0] == "the"
 
 
 def test_a_taken_name_is_refused_before_training(corpus: Path, command: typer.Typer) -> None:

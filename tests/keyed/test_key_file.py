@@ -21,6 +21,10 @@ def test_a_new_key_file_is_for_its_owner_only_and_holds_a_new_key(tmp_path: Path
     assert read_key(tmp_path / "a.key") == key
     assert write_new_key(tmp_path / "b.key") != key
     assert Keyed.from_file(tmp_path / "a.key").fingerprint == Keyed(key).fingerprint
+    made = Keyed.new_file(tmp_path / "c.key", consistent=True)
+    assert (made.fingerprint, made.consistent) == (Keyed.from_file(str(tmp_path / "c.key")).fingerprint, True)
+    with pytest.raises(KeyFileError, match="exists already"):
+        Keyed.new_file(tmp_path / "c.key")
 
 
 def test_a_key_is_never_overwritten_not_even_through_a_link(tmp_path: Path) -> None:

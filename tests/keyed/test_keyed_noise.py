@@ -6,6 +6,7 @@ import hashlib
 import math
 import struct
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from scipy import stats
 from deniable import Embedding, InvalidParameter, Keyed, Multivariate, RandomnessError
 from deniable.arrays import Floats, Ids
 from deniable.interfaces import Mechanism
+from deniable.keyed.portable import Bits
 from deniable.keyed.tokens import KeyedTokens
 from deniable.noise import multivariate_noise
 from tests.support.strategies import random_embedding
@@ -55,7 +57,7 @@ class RecordLeftOut(Keyed):
 
 class ContextLeftOut(Keyed):
     def _records(self, mechanism: Mechanism) -> object:
-        return hashlib.blake2b(key=self._derived(b"records"), digest_size=16)
+        return hashlib.blake2b(key=self._derive(b"records"), digest_size=16)
 
 
 def pairs(keyed: Keyed, what: str, count: int = 5_000) -> tuple[Floats, Floats]:
@@ -167,12 +169,21 @@ def test_asking_again_gives_other_noise_even_through_another_part() -> None:
     assert len({number for part in drawn for number in part.ravel()}) == 18
 
 
-def test_kinds_of_numbers_come_from_different_bits() -> None:
-    keyed = Keyed.new()
-    uniform = bound(keyed, [1]).uniforms(1, 2)
+def test_kinds_of_numbers_come_from_different_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    keyed, real, used = Keyed.new(), KeyedTokens._bits, []
+
+    def bits(self: KeyedTokens, *args: Any) -> Bits:
+        used.append(int(real(self, *args)[0, 0]))
+        return real(self, *args)
+
+    monkeypatch.setattr(KeyedTokens, "_bits", bits)
+    for first_draw in ("normals", "gammas", "uniforms"):
+        getattr(bound(keyed, [1]), first_draw)(1, 2)
+    assert len(used) >= 3
+    assert len(set(used)) == len(used)
     after_normals = bound(keyed, [1])
     after_normals.normals(1, 2)
-    assert not np.array_equal(after_normals.uniforms(1, 2), uniform)
+    assert not np.array_equal(after_normals.uniforms(1, 2), bound(keyed, [1]).uniforms(1, 2))
 
 
 def test_another_key_gives_other_noise() -> None:

@@ -11,11 +11,14 @@ import pytest
 from deniable import Embedding, InsecureSeededRandomness, InvalidParameter, Mechanism, Multivariate, Privatizer, SecureRandomness
 from deniable.arrays import Floats, Ids
 from deniable.channel.outputs import output_distribution
+from deniable.interfaces import NOTHING_EXPOSED, RATE_PER_DISTANCE
 from deniable.mechanisms import TEM, CusText, Gaussian, Mahalanobis, RankSmoothing, SanText, SanTextPlus, Vickrey
 from tests.mechanisms.every import NAMES, every
 from tests.support.strategies import random_embedding
 
 E = random_embedding(60, 6)
+EXPOSED = {"Gaussian": "the ratio exceeds exp", "SanTextPlus": "58 words outside the sensitive set", "CusText": "the cell of every word"}
+OF_ANOTHER_EPSILON = ("Gaussian", "CusText", "RandomizedResponse")
 TWINS = Embedding(["a", "b", "twin of a", "c", "d", "e"], [[0, 0], [1, 0], [0, 0], [3, 1], [0, 2], [2, 2]])
 
 
@@ -25,7 +28,18 @@ def test_it_is_a_mechanism_and_says_what_it_promises(name: str) -> None:
     assert isinstance(mechanism, Mechanism)
     guarantee = mechanism.guarantee
     assert guarantee.epsilon == mechanism.epsilon == 3.0
-    assert all([guarantee.notion, guarantee.metric, guarantee.statement, guarantee.exposed, guarantee.caveat])
+    assert all([guarantee.notion, guarantee.metric, guarantee.statement])
+    assert (guarantee.caveat == RATE_PER_DISTANCE) == (name not in OF_ANOTHER_EPSILON)
+    assert guarantee.caveat.startswith("This ε is ")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_it_exposes_is_said_and_stands_in_the_receipt(name: str) -> None:
+    mechanism = every(E, 3.0)[name]
+    assert EXPOSED.get(name, NOTHING_EXPOSED) in mechanism.guarantee.exposed
+    receipt = Privatizer(mechanism).receipt()
+    assert receipt.to_dict()["guarantee"]["exposed"] == mechanism.guarantee.exposed
+    assert (f"exposed: {mechanism.guarantee.exposed}" in receipt.summary().splitlines()) == (name in EXPOSED)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -161,7 +175,7 @@ def test_a_budget_per_record_and_the_receipt_work_with_it(name: str) -> None:
     assert len(private.many(["w1 w2 w3", "w4 unheardof"])) == 2
     receipt = private.receipt()
     assert receipt.mechanism == name
-    assert receipt.to_dict()["guarantee"]["exposed"]
+    assert receipt.tally.words == 5
 
 
 @pytest.mark.parametrize(

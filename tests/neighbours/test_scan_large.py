@@ -7,7 +7,7 @@ import pytest
 
 from deniable import Embedding
 from deniable.arrays import Floats, Ids, Vectors
-from deniable.embeddings.embedding import shadowed_rows
+from deniable.embeddings.content import shadowed_rows
 from deniable.neighbours.exact import nearest_of, score_error
 from tests.support.hostile import HOSTILE_AT_ANY_SIZE, hostile_queries, hostile_vectors
 
@@ -54,8 +54,8 @@ def _without_copies(vectors: Vectors, close: Ids) -> list[int]:
 @pytest.mark.parametrize("kind", HOSTILE_AT_ANY_SIZE)
 def test_equal_to_float64_on_hostile_data_at_full_size_on_every_path(kind: str, dimension: int) -> None:
     vectors = hostile_vectors(kind, WORDS, dimension)
-    known = {"shadowed": shadowed_rows(vectors), "fingerprint": "", "cased": False}
-    embedding = Embedding.from_checked([str(i) for i in range(WORDS)], vectors, vectors[0].copy(), name="large", **known)
+    words, shadowed = [str(i) for i in range(WORDS)], shadowed_rows(vectors)
+    embedding = Embedding.from_checked(words, vectors, vectors[0].copy(), name="large", shadowed=shadowed, fingerprint="", cased=False)
     queries = hostile_queries(embedding, count=4)
     expected = brute_force(vectors, queries)
     for path in usable_paths():

@@ -9,11 +9,10 @@ import matplotlib
 import pytest
 from matplotlib.figure import Figure
 
-from deniable.report.figure import drawable, new_figure, png, save, styled, svg
-from deniable.report.inline import inline_svg
+from deniable.report.figure import apply_style, drawable, inline_svg, new_figure, png, save, svg
 
 
-@styled
+@apply_style
 def picture(label: str) -> Figure:
     figure, axes = new_figure()
     axes.bar([label, "b"], [1, 2])
@@ -64,8 +63,7 @@ def test_drawing_leaves_the_settings_of_matplotlib_as_they_were() -> None:
 
 
 def test_no_window_system_and_no_pyplot_is_loaded() -> None:
-    code = (
-        "import sys, deniable.report.figure as f; f.styled(f.new_figure)(); print(*({'matplotlib.pyplot', 'tkinter'} & set(sys.modules)))"
-    )
+    draw = "import sys, deniable.report.figure as f; f.apply_style(f.new_figure)(); "
+    code = draw + "print(*({'matplotlib.pyplot', 'tkinter'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []

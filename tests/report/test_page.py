@@ -8,16 +8,15 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from deniable.errors import RecordError
-from deniable.report.figure import drawable, new_figure, styled
-from deniable.report.markup import code, phrase, strong, word
+from deniable.report.figure import apply_style, drawable, new_figure
+from deniable.report.markup import code, phrase, strong, visible, word
 from deniable.report.page import Page
-from deniable.report.visible import visible
 from tests.report.html_check import Outline, outline
 
 HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(2)">&amp;\'"{{ 7 * 7 }}</style>\u202e\x00\x1b[31m'
 
 
-@styled
+@apply_style
 def labelled(label: str) -> Figure:
     figure, axes = new_figure()
     axes.plot([1, 2, 3], [1, 4, 9], "o-", label=drawable(label))

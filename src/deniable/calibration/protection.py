@@ -31,9 +31,16 @@ def protect(embedding: Embedding, exposed: Ids, *, by: By = "nearest", name: str
         raise InvalidParameter("exposed", "all words", "no word would be left to stand in for them; choose a smaller ε")
     mapped = np.arange(len(embedding) + 1, dtype=np.int64)
     mapped[exposed] = embedding.unknown_id if by == "unknown" else _nearest_unexposed(embedding, exposed)
-    known = {"cased": embedding.cased, "shadowed": embedding.shadowed, "subwords": embedding.subwords, "protection": mapped}
     return Embedding.from_checked(
-        embedding.words, embedding.vectors, embedding.unknown, name=name or embedding.name, unknown_origin=embedding.unknown_origin, **known
+        embedding.words,
+        embedding.vectors,
+        embedding.unknown,
+        name=name or embedding.name,
+        unknown_origin=embedding.unknown_origin,
+        cased=embedding.cased,
+        shadowed=embedding.shadowed,
+        subwords=embedding.subwords,
+        protection=mapped,
     )
 
 

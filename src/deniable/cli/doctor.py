@@ -12,7 +12,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON for 
     """Show which search is in use, what the processor offers, the threads, and the library versions."""
     from deniable.neighbours.diagnosis import diagnose
 
-    found = diagnose()
+    found = diagnose().to_dict()
     if as_json:
         print(json.dumps(found, indent=2, ensure_ascii=False))
         return

@@ -16,12 +16,11 @@ def options() -> None:
 
 
 @app.command("new")
-def new(file: Annotated[Path, typer.Argument(help="The file to make; one that is there is never overwritten.")]) -> None:
+def new(file: Annotated[Path, typer.Argument(help="The file to make; an existing file is never overwritten.")]) -> None:
     """Make a key file that only its owner can read, and print the key's fingerprint."""
     from deniable.keyed import Keyed
-    from deniable.keyed.key_file import write_new_key
 
-    print(Keyed(write_new_key(file)).fingerprint)
+    print(Keyed.new_file(file).fingerprint)
 
 
 @app.command("show")

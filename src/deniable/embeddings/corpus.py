@@ -1,11 +1,12 @@
-"""A text file, one document a line, as lists of words: streamed, packed or not, read as often as is needed."""
+"""A text file, one document a line, as lists of words: streamed, packed or not, read as many times as needed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
 
-from deniable.embeddings.readers.packing import Progress, UnpackLimit, unpacked
+from deniable.embeddings.readers.packing import UnpackLimit, open_unpacked
+from deniable.progress import Report
 from deniable.words.tokens import words_of
 
 LONGEST_DOCUMENT = 10_000
@@ -17,12 +18,12 @@ _BYTES_AT_ONCE = 1 << 20
 class Corpus:
     """Iterates over the documents of a file; each pass reads it anew and reports its bytes after those of earlier passes."""
 
-    def __init__(self, path: Path, *, passes: int = 1, progress: Progress | None = None) -> None:
-        """Hold the path; ``passes`` is how often the file will be read, for the total of the progress."""
+    def __init__(self, path: Path, *, passes: int = 1, report: Report | None = None) -> None:
+        """Hold the path; ``passes`` is how many times the file will be read, for the total that is reported."""
         self.path = path
         self._total = path.stat().st_size * passes
         self._read_before = 0
-        self._progress = progress
+        self._report = report
 
     def __iter__(self) -> Iterator[list[str]]:
         """Yield the words of each document, lower case, in pieces of at most ``LONGEST_DOCUMENT``.
@@ -37,7 +38,7 @@ class Corpus:
 
     def _lines(self) -> Iterator[str]:
         rest = b""
-        with unpacked(self.path, limit=UnpackLimit(), progress=self._report) as stream:
+        with open_unpacked(self.path, limit=UnpackLimit(), report=self._report_pass) as stream:
             while block := stream.read(_BYTES_AT_ONCE):
                 *lines, rest = (rest + block).split(b"\n")
                 yield from (line.decode("utf-8", "replace") for line in lines)
@@ -46,12 +47,12 @@ class Corpus:
                     yield head.decode("utf-8", "replace")
         yield rest.decode("utf-8", "replace")
 
-    def _report(self, done: int, _size: int | None) -> None:
-        if self._progress is not None:
-            self._progress(self._read_before + done, self._total)
+    def _report_pass(self, done: int, _size: int) -> None:
+        if self._report is not None:
+            self._report(self._read_before + done, self._total)
 
 
-class Held:
+class GuardedCorpus:
     """A corpus for gensim's reading thread: an error ends the pass and is kept, since raising there would hang the training."""
 
     def __init__(self, corpus: Corpus) -> None:

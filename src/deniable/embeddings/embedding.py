@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Ids, Vectors
-from deniable.embeddings.checks import LONGEST_VECTOR, bad_vector, bad_word, first_unusable, table_problem
+from deniable.embeddings.content import (
+    LONGEST_VECTOR,
+    MARKERS,
+    UNKNOWN_TOKENS,
+    bad_vector,
+    bad_word,
+    content_fingerprint,
+    first_unusable,
+    is_cased,
+    mean_vector,
+    shadowed_rows,
+    table_problem,
+)
 from deniable.errors import MalformedEmbedding
 
 if TYPE_CHECKING:
     from deniable.embeddings.subwords import Subwords
-
-UNKNOWN_TOKENS = ("<unk>", "<UNK>", "[UNK]")
-"""Words that public embeddings use for the unknown word: their vector becomes ⊥ and they are never an output."""
-
-MARKERS = ("<s>", "</s>")
-"""Marks of sentence ends that word2vec and fastText files list among the words. They are no words and are taken out."""
-
-_ROWS_AT_ONCE = 16_384
 
 
 class Embedding:
@@ -43,13 +46,13 @@ class Embedding:
         :raises MalformedEmbedding: if words and vectors do not match in number, a vector is not finite or absurdly long,
             a word is empty, is repeated, holds a line break or half a character, or there is nothing at all.
         """
-        matrix = _copied(vectors)
+        matrix = _copy(vectors)
         words, matrix, own_unknown = check_embedding(list(words), matrix, name)
         origin = "given"
         if unknown is None:
             origin = "mean" if own_unknown is None else "own"
             unknown = mean_vector(matrix) if own_unknown is None else own_unknown
-        unknown_vector = _copied(unknown)
+        unknown_vector = _copy(unknown)
         if unknown_vector.shape != (matrix.shape[1],) or first_unusable(unknown_vector[np.newaxis]) is not None:
             problem = f"the unknown-word vector must be {matrix.shape[1]} finite numbers and no longer than {LONGEST_VECTOR:g}"
             raise MalformedEmbedding(name, problem)
@@ -57,26 +60,58 @@ class Embedding:
         self.unknown_origin = origin
 
     @classmethod
-    def from_checked(cls, words: Sequence[str], vectors: Vectors, unknown: Vectors, *, name: str, **known: Any) -> Embedding:
+    def from_checked(
+        cls,
+        words: Sequence[str],
+        vectors: Vectors,
+        unknown: Vectors,
+        *,
+        name: str,
+        unknown_origin: str = "given",
+        fingerprint: str | None = None,
+        cased: bool | None = None,
+        shadowed: Ids | None = None,
+        subwords: Subwords | None = None,
+        protection: Ids | None = None,
+        folder: Path | None = None,
+    ) -> Embedding:
         """Hold an embedding that was checked when it was stored, copying nothing.
 
-        ``known`` presets what would otherwise be computed from the content: ``fingerprint``, ``cased``, ``shadowed``,
-        ``subwords``, ``folder``, ``unknown_origin``, ``protection``.
+        ``fingerprint``, ``cased`` and ``shadowed`` are computed from the content where they are not given.
         """
         embedding = cls.__new__(cls)
         embedding._hold(words, vectors, unknown, name)
-        embedding.__dict__.update(known)
+        embedding.unknown_origin, embedding.subwords, embedding.protection, embedding.folder = unknown_origin, subwords, protection, folder
+        known = {"fingerprint": fingerprint, "cased": cased, "shadowed": shadowed}
+        embedding.__dict__.update({key: value for key, value in known.items() if value is not None})
         return embedding
 
     @classmethod
     def open(cls, name: str | Path = "default") -> Embedding:
         """Open the embedded default, an installed embedding by its name, or a stored embedding's folder by its path.
 
-        :raises EmbeddingNotFound: if nothing is installed under that name.
-        """
-        from deniable.embeddings.store import open_embedding
+        A string with a slash in it is a path. Opening reads the words; vectors stay on disk until they are used.
 
-        return open_embedding(name)
+        :raises EmbeddingNotFound: if there is no such name or folder.
+        :raises InvalidParameter: if it is a file, which has to be added first, or no valid name.
+        :raises MalformedEmbedding: if the stored copy is damaged.
+        """
+        from deniable.embeddings.places import read_content
+
+        content = read_content(name)
+        return cls.from_checked(
+            content.words,
+            content.vectors,
+            content.unknown,
+            name=content.name,
+            unknown_origin=content.unknown_origin,
+            fingerprint=content.fingerprint,
+            cased=content.cased,
+            shadowed=content.shadowed,
+            subwords=content.subwords,
+            protection=content.protection,
+            folder=content.folder,
+        )
 
     def _hold(self, words: Sequence[str], vectors: Vectors, unknown: Vectors, name: str) -> None:
         self.words = words
@@ -179,7 +214,7 @@ def check_embedding(words: list[str], vectors: Vectors, source: str | Path) -> t
     return [word for i, word in enumerate(words) if i not in taken_out], np.ascontiguousarray(vectors[keep]), own_vector
 
 
-def _copied(values: ArrayLike) -> Vectors:
+def _copy(values: ArrayLike) -> Vectors:
     with np.errstate(over="ignore"):  # what overflows becomes infinite and is refused with its word
         return np.array(values, dtype=np.float32, order="C")
 
@@ -190,49 +225,3 @@ def _read_only(array: Vectors) -> Vectors:
     view = array.view()
     view.flags.writeable = False
     return view
-
-
-def is_cased(words: Sequence[str]) -> bool:
-    """Return whether the words tell upper case from lower case."""
-    return any(word != word.lower() for word in words)
-
-
-def mean_vector(vectors: Vectors) -> Vectors:
-    """Return the mean of all rows, summed in float64."""
-    return np.asarray(vectors.mean(axis=0, dtype=np.float64), dtype=np.float32)
-
-
-def shadowed_rows(vectors: Vectors) -> Ids:
-    """Return the numbers of the rows that equal an earlier row (0.0 and -0.0 are equal)."""
-    seen: set[bytes] = set()
-    shadowed: list[int] = []
-    for start in range(0, len(vectors), _ROWS_AT_ONCE):
-        block = vectors[start : start + _ROWS_AT_ONCE] + np.float32(0.0)  # turns -0.0 into 0.0
-        for offset, row in enumerate(block):
-            # A digest instead of the row keeps this at a few dozen bytes a word, whatever the dimension.
-            key = hashlib.blake2b(row, digest_size=16).digest()
-            if key in seen:
-                shadowed.append(start + offset)
-            seen.add(key)
-    return np.array(shadowed, dtype=np.int64)
-
-
-def content_fingerprint(
-    words: Sequence[str], vectors: Vectors, unknown: Vectors, subwords: Subwords | None = None, protection: Ids | None = None
-) -> str:
-    """Return a digest of the content, the same on every machine."""
-    digest = hashlib.blake2b(digest_size=16, person=b"deniable-emb-1")
-    digest.update(f"{len(words)} {vectors.shape[1]}\n".encode())
-    for start in range(0, len(words), _ROWS_AT_ONCE):
-        digest.update("\n".join(words[start : start + _ROWS_AT_ONCE]).encode("utf-8", "surrogatepass") + b"\n")
-    for start in range(0, len(words), _ROWS_AT_ONCE):
-        digest.update(np.ascontiguousarray(vectors[start : start + _ROWS_AT_ONCE], dtype="<f4").data)
-    digest.update(np.ascontiguousarray(unknown, dtype="<f4").data)
-    if subwords is not None:
-        digest.update(f"{subwords.minn} {subwords.maxn} {subwords.buckets}\n".encode())
-        for start in range(0, subwords.buckets, _ROWS_AT_ONCE):
-            digest.update(np.ascontiguousarray(subwords.table[start : start + _ROWS_AT_ONCE], dtype="<f4").data)
-    if protection is not None:
-        digest.update(b"protected\n")
-        digest.update(np.ascontiguousarray(protection, dtype="<i8").data)
-    return digest.hexdigest()

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deniable.arrays import Vectors
-from deniable.embeddings.checks import bad_vector, bad_word, table_problem
-from deniable.embeddings.embedding import MARKERS, UNKNOWN_TOKENS
-from deniable.embeddings.growing_array import GrowingArray
+from deniable.embeddings.content import MARKERS, UNKNOWN_TOKENS, bad_vector, bad_word, table_problem
 from deniable.embeddings.readers import RawEmbedding
+from deniable.embeddings.staging import GrowingArray
 from deniable.errors import MalformedEmbedding
 
 
 @dataclass(frozen=True, kw_only=True)
-class Taken:
+class Intake:
     """What was taken in: the words, the embedding's own unknown vector if it had one, and the repeats left out."""
 
     words: list[str]
@@ -22,7 +21,7 @@ class Taken:
     repeated: int
 
 
-def take_in(raw: RawEmbedding, vectors_file: Path, *, source: Path, first: int | None = None, drop_repeats: bool = False) -> Taken:
+def take_in(raw: RawEmbedding, vectors_file: Path, *, source: Path, first: int | None = None, drop_repeats: bool = False) -> Intake:
     """Check all blocks, write the vectors to a .npy file and return the words.
 
     ``first`` stops after that many words. Words that stand for the unknown word are taken out; the first of
@@ -31,20 +30,20 @@ def take_in(raw: RawEmbedding, vectors_file: Path, *, source: Path, first: int |
     :raises MalformedEmbedding: if a word is empty, holds a line break or is repeated (unless ``drop_repeats``), a vector
         is not finite or absurdly long, or there are more or fewer words than the file says.
     """
-    intake = _Intake(raw, source, first, drop_repeats)
+    rows = _RowChecks(raw, source, first, drop_repeats)
     with GrowingArray(vectors_file) as array:
         for words, vectors in raw.blocks:
-            kept = intake.checked(words, vectors)
+            kept = rows.check(words, vectors)
             array.append(vectors if len(kept) == len(words) else vectors[kept])
-            if intake.full:
+            if rows.full:
                 break
-        intake.check_total()
+        rows.check_total()
         array.finish()
-    own = next((intake.unknown[token] for token in UNKNOWN_TOKENS if token in intake.unknown), None)
-    return Taken(words=intake.words, unknown=own, repeated=intake.repeated + raw.repeated)
+    own = next((rows.unknown[token] for token in UNKNOWN_TOKENS if token in rows.unknown), None)
+    return Intake(words=rows.words, unknown=own, repeated=rows.repeated + raw.repeated)
 
 
-class _Intake:
+class _RowChecks:
     def __init__(self, raw: RawEmbedding, source: Path, first: int | None, drop_repeats: bool) -> None:
         self._raw = raw
         self._source = source
@@ -61,7 +60,7 @@ class _Intake:
         """Whether as many words as were asked for are there."""
         return self._first is not None and len(self.words) >= self._first
 
-    def checked(self, words: list[str], vectors: Vectors) -> list[int]:
+    def check(self, words: list[str], vectors: Vectors) -> list[int]:
         """Return which rows of a block are to be written, having noted their words."""
         if (problem := table_problem(len(words), vectors.shape)) is not None:
             raise MalformedEmbedding(self._source, problem)

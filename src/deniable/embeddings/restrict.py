@@ -3,33 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from deniable.arrays import Ids
+from deniable.embeddings import store
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, MalformedEmbedding
 from deniable.parameters import validated_count
 
 
 @dataclass(frozen=True, kw_only=True)
-class Restriction:
-    """Which words of an embedding stay, and how many of the words asked for it does not have."""
+class ChosenWords:
+    """Which words of an embedding stay, and how many of the words that were named it does not have."""
 
     ids: Ids
     absent_from_keep: int
     absent_from_exclude: int
 
 
-def restriction(
+@dataclass(frozen=True, kw_only=True)
+class RestrictedFacts(store.InstalledFacts):
+    """What is known about a restricted embedding, and how many of the words that were named the first one does not have."""
+
+    absent_from_keep: int
+    absent_from_exclude: int
+
+
+def choose_words(
     embedding: Embedding,
     *,
     keep: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None,
     first: int | None = None,
     common_with: Embedding | None = None,
-) -> Restriction:
+) -> ChosenWords:
     """Return which words stay: those in ``keep``, not in ``exclude``, known to ``common_with``; of these the ``first``.
 
     Words stay in the order of ``embedding``, and are compared exactly as they are spelled.
@@ -50,25 +59,7 @@ def restriction(
     ids = np.flatnonzero(stays)[:first]
     if not ids.size:
         raise MalformedEmbedding(embedding.name, "no word is left after this restriction")
-    return Restriction(ids=ids, absent_from_keep=absent_from_keep, absent_from_exclude=absent_from_exclude)
-
-
-def restricted(embedding: Embedding, ids: Ids) -> Embedding:
-    """Return the embedding with the words of these ids only, in this order.
-
-    ⊥ keeps its vector, even where that was the mean of all words: the words taken out are unknown from now on, and the
-    mean of the wider vocabulary stands for them better than the mean of what is left. A word that was unknown before
-    is treated just as before. (Any public vector keeps the guarantee; it is part of the fingerprint.)
-    """
-    smaller = Embedding([embedding.words[i] for i in ids], embedding.vectors[ids], unknown=embedding.unknown, name=embedding.name)
-    smaller.unknown_origin = embedding.unknown_origin if embedding.unknown_origin != "mean" else f"mean of {embedding.name}"
-    smaller.subwords = embedding.subwords
-    if embedding.protection is not None:
-        # A protected word whose stand-in is taken out goes in as ⊥: it must not become exposed again.
-        places = np.full(len(embedding) + 1, len(smaller), dtype=np.int64)
-        places[ids] = np.arange(len(smaller))
-        smaller.protection = np.append(places[embedding.protection[ids]], len(smaller))
-    return smaller
+    return ChosenWords(ids=ids, absent_from_keep=absent_from_keep, absent_from_exclude=absent_from_exclude)
 
 
 def restrict(
@@ -79,12 +70,54 @@ def restrict(
     first: int | None = None,
     common_with: Embedding | None = None,
 ) -> Embedding:
-    """Return a smaller embedding: see ``restriction`` for what stays, ``restricted`` for what becomes of ⊥.
+    """Return a smaller embedding, with the words that ``choose_words`` chooses. Words it does not have are passed over.
 
-    Words asked for that the embedding does not have are passed over; ``restriction`` counts them.
+    ⊥ keeps its vector, even where that was the mean of all words: the words taken out are unknown from now on, and the
+    mean of the wider vocabulary stands for them better than the mean of what is left. A word that was unknown before
+    is treated just as before. (Any public vector keeps the guarantee; it is part of the fingerprint.)
+
+    :raises InvalidParameter: if nothing is asked for, or ``first`` is not a whole number above 0.
+    :raises MalformedEmbedding: if no word is left.
     """
-    chosen = restriction(embedding, keep=keep, exclude=exclude, first=first, common_with=common_with)
-    return restricted(embedding, chosen.ids)
+    chosen = choose_words(embedding, keep=keep, exclude=exclude, first=first, common_with=common_with)
+    return _with_words(embedding, chosen.ids)
+
+
+def install_restricted(
+    name: str,
+    new_name: str,
+    *,
+    keep: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
+    first: int | None = None,
+    common_with: str | None = None,
+) -> RestrictedFacts:
+    """Install a part of an embedding under a new name; ``common_with`` is the name of another embedding.
+
+    :raises EmbeddingExists: if the new name is taken.
+    :raises EmbeddingNotFound: if there is no embedding of one of the other names.
+    :raises InvalidParameter: if a name is not allowed, nothing is asked for, or ``first`` is not a whole number above 0.
+    :raises MalformedEmbedding: if no word is left.
+    """
+    store.free_place(new_name)
+    embedding = Embedding.open(name)
+    other = None if common_with is None else Embedding.open(common_with)
+    chosen = choose_words(embedding, keep=keep, exclude=exclude, first=first, common_with=other)
+    source = f"restricted from {name} ({embedding.fingerprint})"
+    saved = store.save(_with_words(embedding, chosen.ids), new_name, source=source)
+    return RestrictedFacts(**asdict(saved), absent_from_keep=chosen.absent_from_keep, absent_from_exclude=chosen.absent_from_exclude)
+
+
+def _with_words(embedding: Embedding, ids: Ids) -> Embedding:
+    smaller = Embedding([embedding.words[i] for i in ids], embedding.vectors[ids], unknown=embedding.unknown, name=embedding.name)
+    smaller.unknown_origin = embedding.unknown_origin if embedding.unknown_origin != "mean" else f"mean of {embedding.name}"
+    smaller.subwords = embedding.subwords
+    if embedding.protection is not None:
+        # A protected word whose stand-in is taken out goes in as ⊥: it must not become exposed again.
+        places = np.full(len(embedding) + 1, len(smaller), dtype=np.int64)
+        places[ids] = np.arange(len(smaller))
+        smaller.protection = np.append(places[embedding.protection[ids]], len(smaller))
+    return smaller
 
 
 def _known_ids(embedding: Embedding, words: Iterable[str] | None) -> tuple[Ids, int]:

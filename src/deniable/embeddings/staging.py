@@ -1,13 +1,22 @@
-"""Folders that appear whole or not at all: written beside their place, brought to the disk, then renamed."""
+"""How an embedding comes to the disk: folders that appear whole or not at all, and tables that grow row by row.
+
+A folder is written beside its place, brought to the disk, then renamed.
+"""
 
 from __future__ import annotations
 
+import os
 import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
+import numpy as np
+
+from deniable.arrays import Vectors
 from deniable.atomic import sync_folder
 from deniable.errors import EmbeddingExists
 from deniable.locking import lock
@@ -15,13 +24,14 @@ from deniable.locking import lock
 _ADDING = ".adding-"
 _REMOVING = ".removing-"
 _LOCK = ".lock"
+_HEADER_BYTES = 128
 
 
 @contextmanager
-def staged(target: Path) -> Iterator[Path]:
+def stage_folder(target: Path) -> Iterator[Path]:
     """Give a new folder to write into, which becomes ``target`` if the block ends without an error, else vanishes.
 
-    Left-overs of processes that died are swept away on the way; a living process holds a lock in its folder.
+    What processes that died have left behind is removed first; a living process holds a lock in its folder.
 
     :raises EmbeddingExists: at the end, if ``target`` has come to exist meanwhile.
     """
@@ -55,6 +65,49 @@ def remove_folder(target: Path) -> None:
         moved = target.with_name(f"{_REMOVING}{secrets.token_hex(8)}")
         target.rename(moved)
         shutil.rmtree(moved, ignore_errors=True)
+
+
+class GrowingArray:
+    """Writes rows of float32 to a .npy file, so that no table is ever held in memory twice.
+
+    The header, whose length is fixed, is written last, when the number of rows is known. A file that was
+    never finished begins with zeros, so nothing takes it for an array.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("wb")
+        self._file.write(bytes(_HEADER_BYTES))
+        self._columns: int | None = None
+        self.rows = 0
+
+    def __enter__(self) -> Self:
+        """Return the array itself."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Close the file, finished or not."""
+        self._file.close()
+
+    def append(self, block: Vectors) -> None:
+        """Add rows at the end.
+
+        :raises ValueError: if the rows have another length than those before.
+        """
+        if self._columns is None:
+            self._columns = block.shape[1]
+        if block.shape[1] != self._columns:
+            raise ValueError(f"rows of {block.shape[1]} values after rows of {self._columns}")
+        self._file.write(np.ascontiguousarray(block, dtype="<f4").data)
+        self.rows += len(block)
+
+    def finish(self) -> None:
+        """Write the header and bring everything to the disk."""
+        header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({self.rows}, {self._columns or 0}), }}"
+        head = b"\x93NUMPY\x01\x00" + (_HEADER_BYTES - 10).to_bytes(2, "little")
+        self._file.seek(0)
+        self._file.write(head + header.encode().ljust(_HEADER_BYTES - 11) + b"\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
 
 
 @contextmanager

@@ -1,94 +1,147 @@
-"""The embeddings installed on this machine, each a folder of its own under one name.
-
-They live in the user's data folder, or under the folder that the environment variable DENIABLE_HOME names.
-"""
+"""The embeddings installed on this machine, each a folder of its own under one name: adding, saving, describing, removing."""
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
-import os
-import re
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
-import platformdirs
 
-from deniable.embeddings.embedding import Embedding, content_fingerprint, is_cased, shadowed_rows
-from deniable.embeddings.growing_array import GrowingArray
-from deniable.embeddings.staging import remove_folder, staged
-from deniable.embeddings.stored import VECTORS, Meta, open_folder, read_meta, write_content
-from deniable.errors import EmbeddingExists, EmbeddingNotFound, InvalidParameter, MalformedEmbedding
+from deniable.embeddings.content import content_fingerprint, is_cased, shadowed_rows
+from deniable.embeddings.default import DEFAULT, default_provenance
+from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.places import free_place, installed_folder, known_names, read_content, store_folder
+from deniable.embeddings.staging import GrowingArray, remove_folder, stage_folder
+from deniable.embeddings.stored import VECTORS, read_meta, write_content
+from deniable.errors import InvalidParameter, MalformedEmbedding
 from deniable.parameters import validated_count
+from deniable.progress import Report
 
 if TYPE_CHECKING:
-    from deniable.embeddings.readers import Progress, UnpackLimit
+    from deniable.embeddings.readers import UnpackLimit
 
-DEFAULT = "default"
+__all__ = [
+    "DEFAULT",
+    "EmbeddingFacts",
+    "InstalledFacts",
+    "add",
+    "describe",
+    "describe_all",
+    "free_place",
+    "info",
+    "installed",
+    "remove",
+    "save",
+    "store_folder",
+    "verify",
+]
+
 DUPLICATES = ("refuse", "first")
 
-_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
 _ROWS_AT_ONCE = 8192
+_MAY_BE_UNKNOWN = ("source", "source_sha256", "source_format", "licence")
 
 
-class StoredInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """An installed embedding: its name, folder and bytes on disk, and its description, or the problem it has."""
+@dataclass(frozen=True, kw_only=True)
+class EmbeddingFacts:
+    """What is known about an embedding without opening it; None stands for what is not known.
+
+    A damaged one has a ``problem`` and nothing but its name, size (bytes on disk) and folder. The default has neither size nor
+    folder. ``unknown`` tells where the vector of ⊥ comes from, ``repeated`` counts repeated words that were left out,
+    ``verified`` is True where the fingerprint was just computed anew.
+    """
 
     name: str
-    folder: str
-    size: int
-    meta: Meta | None = None
+    words: int | None = None
+    dimension: int | None = None
+    fingerprint: str | None = None
+    cased: bool | None = None
+    shadowed: int | None = None
+    unknown: str | None = None
+    created: str | None = None
+    repeated: int | None = None
+    source: str | None = None
+    source_sha256: str | None = None
+    source_format: str | None = None
+    licence: str | None = None
+    subwords: bool | None = None
+    protected: int | None = None
     problem: str | None = None
+    size: int | None
+    folder: str | None
+    verified: bool | None = None
+
+    def to_dict(self) -> dict[str, str | int | bool | None]:
+        """Return the facts for JSON. What an intact embedding in the store could say, and does not, is null."""
+        always = ("size", "folder", *(_MAY_BE_UNKNOWN if self.created is not None else ()))
+        return {key: value for key, value in dataclasses.asdict(self).items() if value is not None or key in always}
 
 
-def store_folder() -> Path:
-    """Return the folder that holds the installed embeddings, whether it exists or not."""
-    home = os.environ.get("DENIABLE_HOME")
-    return (Path(home) if home else platformdirs.user_data_path("deniable")) / "embeddings"
+@dataclass(frozen=True, kw_only=True)
+class InstalledFacts(EmbeddingFacts):
+    """What is known about an embedding in the store, which has a size and a folder."""
+
+    size: int
+    folder: str
 
 
-def open_embedding(name_or_path: str | Path = DEFAULT) -> Embedding:
-    """Return the default embedding, an installed one by its name, or the one stored in a folder given by its path.
+def describe(name: str = DEFAULT, *, verified: bool = False) -> EmbeddingFacts:
+    """Return what is known about the default or an installed embedding; ``verified`` computes its fingerprint anew first.
 
-    A string with a slash in it is a path. Opening reads the words; vectors stay on disk until they are used.
-
-    :raises EmbeddingNotFound: if there is no such name or folder.
-    :raises InvalidParameter: if it is a file, which has to be added first, or no valid name.
-    :raises MalformedEmbedding: if the stored copy is damaged.
+    :raises EmbeddingNotFound: if nothing is installed under that name.
+    :raises MalformedEmbedding: if it is to be verified and its content is not what was stored.
     """
-    if name_or_path == DEFAULT:
-        from deniable.embeddings.default import open_default
-
-        return open_default()
-    if isinstance(name_or_path, str) and not _is_path(name_or_path):
-        return open_folder(_existing(name_or_path))
-    path = Path(name_or_path)
-    if path.is_file():
-        problem = "is a file; add it to the store first: deniable embeddings add FILE --name NAME"
-        raise InvalidParameter("embedding", str(name_or_path), problem)
-    if not path.is_dir():
-        raise EmbeddingNotFound(str(name_or_path), _names())
-    return open_folder(path.resolve())
+    facts = _default_facts() if name == DEFAULT else info(name)
+    if not verified:
+        return facts
+    verify(name)
+    return dataclasses.replace(facts, verified=True)
 
 
-def installed() -> list[StoredInfo]:
+def describe_all() -> list[EmbeddingFacts]:
+    """Return what is known about every embedding that can be opened by a name, the default first."""
+    return [_default_facts(), *installed()]
+
+
+def installed() -> list[InstalledFacts]:
     """Return the embeddings in the store by name, damaged ones included; the default, being no folder there, is not."""
-    return [info(name) for name in _names() if name != DEFAULT]
+    return [info(name) for name in known_names() if name != DEFAULT]
 
 
-def info(name: str) -> StoredInfo:
+def info(name: str) -> InstalledFacts:
     """Return what is known about an installed embedding without opening it.
 
     :raises EmbeddingNotFound: if nothing is installed under that name.
     """
-    folder = _existing(name)
+    folder = installed_folder(name)
     size = sum(file.stat().st_size for file in folder.iterdir() if file.is_file())
     try:
-        return StoredInfo(name=name, folder=str(folder), size=size, meta=read_meta(folder))
+        noted = msgspec.structs.asdict(read_meta(folder))
     except MalformedEmbedding as error:
-        return StoredInfo(name=name, folder=str(folder), size=size, problem=error.problem)
+        return InstalledFacts(name=name, problem=error.problem, size=size, folder=str(folder))
+    del noted["format_version"]
+    return InstalledFacts(**noted | {"name": name}, size=size, folder=str(folder))
+
+
+def _default_facts() -> EmbeddingFacts:
+    known = default_provenance()
+    return EmbeddingFacts(
+        name=DEFAULT,
+        words=known.words,
+        dimension=known.dimension,
+        fingerprint=known.fingerprint,
+        cased=known.cased,
+        shadowed=len(known.shadowed),
+        source=known.title,
+        source_sha256=known.source.sha256,
+        licence=known.source.licence,
+        size=None,
+        folder=None,
+    )
 
 
 def add(
@@ -100,8 +153,8 @@ def add(
     duplicates: str = "refuse",
     licence: str | None = None,
     limit: UnpackLimit | None = None,
-    progress: Progress | None = None,
-) -> StoredInfo:
+    report: Report | None = None,
+) -> InstalledFacts:
     """Read an embedding file in any known format, check it and install it under a name. A failure leaves nothing behind.
 
     ``first`` takes that many words from the start of the file (most files have the frequent words first), and then the
@@ -114,15 +167,17 @@ def add(
     """
     # The readers load Arrow, which opening an embedding does not need.
     from deniable.embeddings.intake import take_in
-    from deniable.embeddings.readers import reading
+    from deniable.embeddings.readers import open_embedding_file
 
     path, target = Path(path), free_place(name)
     first = None if first is None else validated_count(first, "first")
     if duplicates not in DUPLICATES:
         raise InvalidParameter("duplicates", duplicates, f"must be one of {', '.join(DUPLICATES)}")
     drop_repeats = duplicates == "first"
-    with staged(target) as folder:
-        with reading(path, format=format, first=first, drop_repeats=drop_repeats, limit=limit, progress=progress, work=folder) as raw:
+    with stage_folder(target) as folder:
+        with open_embedding_file(
+            path, format=format, first=first, drop_repeats=drop_repeats, limit=limit, report=report, work=folder
+        ) as raw:
             taken = take_in(raw, folder / VECTORS, source=path, first=first, drop_repeats=drop_repeats)
             if raw.write_subwords is not None:
                 raw.write_subwords(folder)
@@ -133,7 +188,6 @@ def add(
             taken.words,
             taken.unknown,
             name=name,
-            created=_now(),
             repeated=taken.repeated,
             source=path.name,
             source_sha256=digest,
@@ -144,14 +198,14 @@ def add(
     return info(name)
 
 
-def save(embedding: Embedding, name: str, *, source: str | None = None, licence: str | None = None) -> StoredInfo:
+def save(embedding: Embedding, name: str, *, source: str | None = None, licence: str | None = None) -> InstalledFacts:
     """Install an embedding that is in memory under a name; ``source`` says where it comes from, in words.
 
     :raises EmbeddingExists: if the name is taken.
     :raises InvalidParameter: if the name is not allowed.
     """
     target = free_place(name)
-    with staged(target) as folder:
+    with stage_folder(target) as folder:
         with GrowingArray(folder / VECTORS) as array:
             for start in range(0, len(embedding), _ROWS_AT_ONCE):
                 array.append(embedding.vectors[start : start + _ROWS_AT_ONCE])
@@ -164,7 +218,6 @@ def save(embedding: Embedding, name: str, *, source: str | None = None, licence:
             embedding.unknown,
             origin=embedding.unknown_origin,
             name=name,
-            created=_now(),
             source=source,
             licence=licence,
             subwords=embedding.subwords is not None,
@@ -181,7 +234,7 @@ def remove(name: str) -> None:
     """
     if name.lower() == DEFAULT:
         raise InvalidParameter("name", name, "comes with the package and cannot be removed")
-    remove_folder(_existing(name))
+    remove_folder(installed_folder(name))
 
 
 def verify(name: str) -> str:
@@ -190,58 +243,12 @@ def verify(name: str) -> str:
     :raises MalformedEmbedding: if it is not the fingerprint that was noted when the embedding was stored, or what else
         was noted then (words that share a vector, whether case is told) is not true of the content.
     """
-    embedding = open_embedding(name)
-    computed = content_fingerprint(embedding.words, embedding.vectors, embedding.unknown, embedding.subwords, embedding.protection)
-    if computed != embedding.fingerprint:
-        problem = f"its content has the fingerprint {computed}, not {embedding.fingerprint}: it was changed; remove it and add it again"
-        raise MalformedEmbedding(embedding.folder or name, problem)
-    if is_cased(embedding.words) != embedding.cased or not np.array_equal(shadowed_rows(embedding.vectors), embedding.shadowed):
+    content = read_content(name)
+    computed = content_fingerprint(content.words, content.vectors, content.unknown, content.subwords, content.protection)
+    if computed != content.fingerprint:
+        problem = f"its content has the fingerprint {computed}, not {content.fingerprint}: it was changed; remove it and add it again"
+        raise MalformedEmbedding(content.folder or name, problem)
+    if is_cased(content.words) != content.cased or not np.array_equal(shadowed_rows(content.vectors), content.shadowed):
         problem = "what was noted about its content (shadowed words, case) is not true: it was changed; remove it and add it again"
-        raise MalformedEmbedding(embedding.folder or name, problem)
+        raise MalformedEmbedding(content.folder or name, problem)
     return computed
-
-
-def validated_name(name: str) -> str:
-    """Return ``name`` if an embedding may be stored under it.
-
-    :raises InvalidParameter: otherwise.
-    """
-    if not _NAME.fullmatch(name):
-        problem = "must be 1 to 100 letters (a-z, A-Z), digits and . _ - and not start with a dot"
-        raise InvalidParameter("name", name, problem)
-    if name.lower() == DEFAULT:
-        raise InvalidParameter("name", name, "is the embedding that comes with the package; choose another name")
-    return name
-
-
-def free_place(name: str) -> Path:
-    """Return the folder that an embedding of this name will have.
-
-    :raises EmbeddingExists: if the name is taken.
-    :raises InvalidParameter: if the name is not allowed.
-    """
-    folder = store_folder() / validated_name(name)
-    if folder.exists():
-        raise EmbeddingExists(name)
-    return folder
-
-
-def _is_path(text: str) -> bool:
-    return "/" in text or os.sep in text
-
-
-def _names() -> list[str]:
-    folder = store_folder()
-    found = sorted(entry.name for entry in folder.iterdir() if entry.is_dir() and _NAME.fullmatch(entry.name)) if folder.is_dir() else []
-    return [DEFAULT, *(name for name in found if name.lower() != DEFAULT)]
-
-
-def _existing(name: str) -> Path:
-    folder = store_folder() / validated_name(name)
-    if not folder.is_dir():
-        raise EmbeddingNotFound(name, _names())
-    return folder
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from deniable.arrays import Ids, Vectors
 from deniable.atomic import sync_file
-from deniable.embeddings.embedding import Embedding, content_fingerprint, is_cased, mean_vector, shadowed_rows
+from deniable.embeddings.content import Content, content_fingerprint, is_cased, mean_vector, shadowed_rows
 from deniable.errors import MalformedEmbedding
 
 if TYPE_CHECKING:
@@ -54,10 +55,15 @@ def write_content(
     words: list[str],
     unknown: Vectors | None,
     *,
+    name: str,
     origin: str | None = None,
     subwords: bool = False,
     protection: Ids | None = None,
-    **described: Any,
+    repeated: int = 0,
+    source: str | None = None,
+    source_sha256: str | None = None,
+    source_format: str | None = None,
+    licence: str | None = None,
 ) -> Meta:
     """Complete a folder that holds ``vectors.npy`` already, and return its description.
 
@@ -68,15 +74,21 @@ def write_content(
     shadowed = shadowed_rows(vectors)
     meta = Meta(
         format_version=1 if protection is None else FORMAT_VERSION,
+        name=name,
         words=len(words),
         dimension=int(vectors.shape[1]),
         fingerprint=content_fingerprint(words, vectors, vector, _subwords(folder) if subwords else None, protection),
         cased=is_cased(words),
         shadowed=len(shadowed),
         unknown=origin or ("mean" if unknown is None else "own"),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        repeated=repeated,
+        source=source,
+        source_sha256=source_sha256,
+        source_format=source_format,
+        licence=licence,
         subwords=subwords,
         protected=0 if protection is None else int((protection != np.arange(len(words) + 1)).sum()),
-        **described,
     )
     (folder / WORDS).write_bytes(("\n".join(words) + "\n").encode("utf-8"))
     np.save(folder / UNKNOWN, vector.astype("<f4"), allow_pickle=False)
@@ -107,7 +119,7 @@ def read_meta(folder: Path) -> Meta:
     return meta
 
 
-def open_folder(folder: Path) -> Embedding:
+def read_folder(folder: Path) -> Content:
     """Return the embedding stored in a folder. Vectors stay on disk until they are used.
 
     :raises MalformedEmbedding: if the files do not agree with the description.
@@ -120,15 +132,25 @@ def open_folder(folder: Path) -> Embedding:
     _expect(folder / SHADOWED, shadowed, "<i8", (meta.shadowed,))
     if shadowed.size and (shadowed[0] < 0 or shadowed[-1] >= meta.words or (np.diff(shadowed) <= 0).any()):
         raise MalformedEmbedding(folder / SHADOWED, f"must hold ids of its {meta.words:,} words in order: {_DAMAGED}")
-    known: dict[str, Any] = {"fingerprint": meta.fingerprint, "cased": meta.cased, "folder": folder, "unknown_origin": meta.unknown}
+    protection = None
     if meta.format_version > 1:
-        known["protection"] = _load(folder / PROTECTION)
-        _expect(folder / PROTECTION, known["protection"], "<i8", (meta.words + 1,))
-        if ((known["protection"] < 0) | (known["protection"] > meta.words)).any():
+        protection = _load(folder / PROTECTION)
+        _expect(folder / PROTECTION, protection, "<i8", (meta.words + 1,))
+        if ((protection < 0) | (protection > meta.words)).any():
             raise MalformedEmbedding(folder / PROTECTION, f"holds an id that no word has: {_DAMAGED}")
-    if meta.subwords:
-        known["subwords"] = _subwords(folder)
-    return Embedding.from_checked(_read_words(folder / WORDS, meta.words), vectors, unknown, name=folder.name, shadowed=shadowed, **known)
+    return Content(
+        name=folder.name,
+        words=_read_words(folder / WORDS, meta.words),
+        vectors=vectors,
+        unknown=unknown,
+        unknown_origin=meta.unknown,
+        fingerprint=meta.fingerprint,
+        cased=meta.cased,
+        shadowed=shadowed,
+        subwords=_subwords(folder) if meta.subwords else None,
+        protection=protection,
+        folder=folder,
+    )
 
 
 def _subwords(folder: Path) -> Subwords:

@@ -6,17 +6,19 @@ that text away, and the guarantee, which is stated for a fixed public embedding,
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from deniable.embeddings.corpus import Corpus, Held
+from deniable.embeddings import store
+from deniable.embeddings.corpus import Corpus, GuardedCorpus
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.readers.fasttext_bin import subwords_of
-from deniable.embeddings.readers.packing import Progress
+from deniable.embeddings.readers.binary import subwords_of
 from deniable.errors import InvalidParameter, MalformedEmbedding, MissingExtra
 from deniable.parameters import validated_count
+from deniable.progress import Report
 
 WARNING = (
     "the training text must be public: its words and their company become the embedding. "
@@ -49,12 +51,12 @@ class Training:
         if self.first is not None:
             validated_count(self.first, "first")
 
-    def described(self) -> str:
+    def describe(self) -> str:
         """Return the settings in one line, for the record that is kept with the embedding."""
         return "skip-gram, " + ", ".join(f"{key} {value}" for key, value in asdict(self).items() if key != "workers" and value is not None)
 
 
-def train_embedding(corpus: Path, training: Training, *, name: str = "unnamed", progress: Progress | None = None) -> Embedding:
+def train_embedding(corpus: Path, training: Training, *, name: str = "unnamed", report: Report | None = None) -> Embedding:
     """Return an embedding trained on a text file, one document a line; words come most frequent first.
 
     The file is read once to count its words and once an epoch. With one worker and the same file, the same vectors come
@@ -66,8 +68,8 @@ def train_embedding(corpus: Path, training: Training, *, name: str = "unnamed", 
     """
     if not corpus.is_file():
         raise InvalidParameter("corpus", str(corpus), "there is no such file")
-    model = _untrained(training)
-    documents = Corpus(corpus, passes=1 + training.epochs, progress=progress)
+    model = _new_model(training)
+    documents = Corpus(corpus, passes=1 + training.epochs, report=report)
     counts: Counter[str] = Counter()
     pieces = 0
     for words in documents:
@@ -78,17 +80,32 @@ def train_embedding(corpus: Path, training: Training, *, name: str = "unnamed", 
     if not frequent:
         raise MalformedEmbedding(corpus, f"no word of it occurs {training.min_count:,} times; give more text or a smaller --min-count")
     model.build_vocab_from_freq({word: counts[word] for word in frequent[: training.first]}, corpus_count=pieces)
-    held = Held(documents)
-    model.train(held, total_examples=pieces, epochs=training.epochs)
-    if held.failure is not None:
-        raise held.failure
+    guarded = GuardedCorpus(documents)
+    model.train(guarded, total_examples=pieces, epochs=training.epochs)
+    if guarded.failure is not None:
+        raise guarded.failure
     embedding = Embedding(model.wv.index_to_key, model.wv.vectors, name=name)
     if training.subwords:
         embedding.subwords = subwords_of(model.wv)
     return embedding
 
 
-def _untrained(training: Training) -> Any:
+def install_trained(corpus: Path, name: str, training: Training, *, report: Report | None = None) -> store.InstalledFacts:
+    """Train an embedding on a text file and install it under a name, with a note of the text and the settings.
+
+    :raises EmbeddingExists: if the name is taken; like all but the last, before the training begins.
+    :raises InvalidParameter: if the name is not allowed, or there is no such file.
+    :raises MissingExtra: if gensim is not installed.
+    :raises MalformedEmbedding: if no word is frequent enough, or the file is packed and damaged.
+    """
+    store.free_place(name)
+    embedding = train_embedding(corpus, training, name=name, report=report)
+    with corpus.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return store.save(embedding, name, source=f"trained on {corpus.name} (sha256 {digest}); {training.describe()}")
+
+
+def _new_model(training: Training) -> Any:
     try:
         from gensim.models import FastText, Word2Vec
     except ImportError as error:

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from deniable.errors import InvalidParameter, MissingExtra
-from deniable.keyed.encoding import RecordId, encoded_id
+from deniable.keyed.encoding import RecordId, encode_id
 from deniable.keyed.unique import UniqueIds
 from deniable.text.recipe import Recipe
 from deniable.version import __version__
@@ -74,7 +74,7 @@ def _check_unique(splits: Iterable[Dataset], record_id: str) -> None:
     seen = UniqueIds()
     parts = (part for split in splits for part in split.select_columns([record_id]).with_format("arrow").iter(_IDS_AT_ONCE))
     names = (name for part in parts for name in part.column(0).to_pylist())
-    again = next((row for row, name in enumerate(names, 1) if not seen.add(encoded_id(name, row), row)), None)
+    again = next((row for row, name in enumerate(names, 1) if not seen.add(encode_id(name, row), row)), None)
     if again is None and (repeated := seen.repeated()) is not None:
         again = repeated[1]
     if again is not None:

@@ -10,13 +10,13 @@ RecordId = str | int | tuple[str | int, ...]
 """What names a record: text or a whole number, or several of them. A number counts as the text of its digits."""
 
 
-def encoded(parts: Iterable[str | bytes]) -> bytes:
+def encode_parts(parts: Iterable[str | bytes]) -> bytes:
     """Return the parts as bytes: their number, then each with its length before it. Different parts, different bytes."""
     raw = [part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass") for part in parts]
     return b"".join([len(raw).to_bytes(8, "little"), *(len(part).to_bytes(8, "little") + part for part in raw)])
 
 
-def encoded_id(record_id: object, record: int) -> bytes:
+def encode_id(record_id: object, record: int) -> bytes:
     """Return a record id as bytes; ``record`` (from 1) is for the message.
 
     7 and "7" are one id: a column of whole numbers is text in one format and numbers in the next, and the record is the same.
@@ -36,4 +36,4 @@ def encoded_id(record_id: object, record: int) -> bytes:
             raise InvalidParameter("record_ids", type(part).__name__, problem)
     if not texts:
         raise InvalidParameter("record_ids", (), f"the id of record {record:,} is empty")
-    return encoded(texts)
+    return encode_parts(texts)

@@ -1,4 +1,4 @@
-"""Key files: one secret key each, readable by their owner only.
+"""Keys, and the files that keep them: one secret key each, readable by their owner only.
 
 A key file is two lines of text: what it is, and the key in hexadecimal digits. The first line keeps a file of something else,
 such as a certificate, from being used as a key by mistake.
@@ -7,15 +7,28 @@ such as a certificate, from being used as a key by mistake.
 from __future__ import annotations
 
 import os
+import secrets
 import stat
 from pathlib import Path
 
-from deniable.errors import KeyFileError
-from deniable.keyed.source import KEY_BYTES, fresh_key
+from deniable.errors import KeyFileError, RandomnessError
+
+KEY_BYTES = 32
 
 _FIRST_LINE = "deniable key 1"
 _LONGEST_FILE = 4_096
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+def fresh_key() -> bytes:
+    """Return a new key.
+
+    :raises RandomnessError: if the operating system gives no entropy.
+    """
+    try:
+        return secrets.token_bytes(KEY_BYTES)
+    except Exception as error:
+        raise RandomnessError(f"no secure random numbers ({type(error).__name__}: {error}); no key was made") from error
 
 
 def write_new_key(path: Path) -> bytes:

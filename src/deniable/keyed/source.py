@@ -45,7 +45,6 @@ follows takes a time that depends on the noisy point, with a key as without one.
 from __future__ import annotations
 
 import hashlib
-import secrets
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -54,15 +53,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.errors import InvalidParameter, RandomnessError
+from deniable.errors import InvalidParameter
 from deniable.interfaces import Mechanism
-from deniable.keyed.encoding import encoded, encoded_id
-from deniable.keyed.tokens import KeyedTokens, encrypted
+from deniable.keyed.encoding import encode_id, encode_parts
+from deniable.keyed.key_file import KEY_BYTES, fresh_key, read_key, write_new_key
+from deniable.keyed.tokens import KeyedTokens, encrypt
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers import CipherContext
-
-KEY_BYTES = 32
 
 _VERSION = "deniable keyed noise 1"
 
@@ -107,9 +105,16 @@ class Keyed:
 
         :raises KeyFileError: if it cannot be read, others may read it, or it is no key file.
         """
-        from deniable.keyed.key_file import read_key
-
         return cls(read_key(Path(path)), consistent=consistent)
+
+    @classmethod
+    def new_file(cls, path: Path | str, *, consistent: bool = False) -> Keyed:
+        """Make a key, write it to a new file that only its owner can read, and return it.
+
+        :raises KeyFileError: if something is there already, or the file cannot be made.
+        :raises RandomnessError: if the operating system gives no entropy.
+        """
+        return cls(write_new_key(Path(path)), consistent=consistent)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -154,7 +159,7 @@ class Keyed:
         tags = bytearray()
         for record, record_id in enumerate(record_ids, first):
             digest = records.copy()
-            digest.update(encoded_id(record_id, record))
+            digest.update(encode_id(record_id, record))
             tags += digest.digest()
         counts = np.asarray(lengths, dtype=np.int64)
         blocks = np.repeat(np.frombuffer(tags, dtype="<u8").reshape(-1, 2), counts, axis=0)
@@ -164,7 +169,7 @@ class Keyed:
         blocks[:, 0] ^= ids.astype(np.uint64) << np.uint64(32)
         each = np.full(len(ids), mechanism.epsilon) if epsilon is None else np.asarray(epsilon, dtype=np.float64)
         blocks[:, 1] ^= each.astype("<f8").view("<u8")
-        return KeyedTokens(encrypted(self._cipher(b"tokens"), blocks), self._cipher(b"noise"), self.describe())
+        return KeyedTokens(encrypt(self._cipher(b"tokens"), blocks), self._cipher(b"noise"), self.describe())
 
     def _records(self, mechanism: Mechanism) -> Any:
         """Return the function of record ids for this mechanism, ready to be copied and given one."""
@@ -176,15 +181,15 @@ class Keyed:
             type(mechanism).__name__,
             *(part for name, value in parameters for part in (name, value if isinstance(value, str) else float(value).hex())),
         ]
-        return hashlib.blake2b(encoded(context), key=self._derived(b"records"), digest_size=16, person=b"deniable-record")
+        return hashlib.blake2b(encode_parts(context), key=self._derive(b"records"), digest_size=16, person=b"deniable-record")
 
     def _cipher(self, purpose: bytes) -> CipherContext:
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
         # One block at a time is all that is asked of the cipher: blocks that never repeat go in, random ones come out.
-        return Cipher(algorithms.AES(self._derived(purpose)), modes.ECB()).encryptor()  # noqa: S305
+        return Cipher(algorithms.AES(self._derive(purpose)), modes.ECB()).encryptor()  # noqa: S305
 
-    def _derived(self, purpose: bytes) -> bytes:
+    def _derive(self, purpose: bytes) -> bytes:
         return hashlib.blake2b(purpose, key=self._key, digest_size=KEY_BYTES, person=b"deniable-derive").digest()
 
     def __repr__(self) -> str:
@@ -192,14 +197,3 @@ class Keyed:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a key cannot be pickled or copied; send the path of the key file and open it there: Keyed.from_file(path)")
-
-
-def fresh_key() -> bytes:
-    """Return a new key.
-
-    :raises RandomnessError: if the operating system gives no entropy.
-    """
-    try:
-        return secrets.token_bytes(KEY_BYTES)
-    except Exception as error:
-        raise RandomnessError(f"no secure random numbers ({type(error).__name__}: {error}); no key was made") from error

@@ -82,14 +82,14 @@ class KeyedTokens:
         blocks = np.empty((len(tags), per_row, 2), dtype="<u8")
         blocks[:, :, 1] = tags[:, 1, None]
         np.bitwise_xor((tags[:, 0] ^ draw)[:, None], np.arange(first, first + per_row, dtype=np.uint64), out=blocks[:, :, 0])
-        made = encrypted(self._encryptor, blocks)
+        made = encrypt(self._encryptor, blocks)
         return made.reshape(len(tags), 2 * per_row)[:, :count]
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("keyed noise cannot be pickled or copied")
 
 
-def encrypted(encryptor: CipherContext, blocks: Bits) -> Bits:
+def encrypt(encryptor: CipherContext, blocks: Bits) -> Bits:
     """Return every 16 bytes of the array encrypted, in the same shape."""
     if not blocks.size:
         return blocks

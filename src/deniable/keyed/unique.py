@@ -67,7 +67,7 @@ class UniqueIds:
 
             self._file = tempfile.TemporaryFile(prefix="deniable-ids-")  # noqa: SIM115 - lives as long as this object
             weakref.finalize(self, self._file.close)
-        marks = _sorted(np.frombuffer(bytes(self._run), dtype=_MARK))
+        marks = _sort(np.frombuffer(bytes(self._run), dtype=_MARK))
         edges = np.arange(1, _BUCKETS, dtype=np.uint64) << np.uint64(64 - _BUCKETS.bit_length() + 1)
         begin = self._file.seek(0, 2) // _MARK.itemsize
         self._runs.append(begin + np.concatenate([[0], np.searchsorted(marks["first"], edges), [len(marks)]]))
@@ -77,13 +77,13 @@ class UniqueIds:
     def _parts(self) -> Iterator[Marks]:
         """Yield all marks sorted, a part of their range at a time, so that equal ones are never in two parts."""
         if self._file is None:
-            yield _sorted(np.frombuffer(bytes(self._run), dtype=_MARK))
+            yield _sort(np.frombuffer(bytes(self._run), dtype=_MARK))
             return
         if self._run:
             self._put_away()
         at_once = max(1, _BUCKETS // len(self._runs))
         for bucket in range(0, _BUCKETS, at_once):
-            yield _sorted(np.concatenate([_read(self._file, run[bucket], run[min(bucket + at_once, _BUCKETS)]) for run in self._runs]))
+            yield _sort(np.concatenate([_read(self._file, run[bucket], run[min(bucket + at_once, _BUCKETS)]) for run in self._runs]))
 
 
 def _read(file: IO[bytes], start: np.int64, end: np.int64) -> Marks:
@@ -91,6 +91,6 @@ def _read(file: IO[bytes], start: np.int64, end: np.int64) -> Marks:
     return np.frombuffer(file.read(int(end - start) * _MARK.itemsize), dtype=_MARK)
 
 
-def _sorted(marks: Marks) -> Marks:
+def _sort(marks: Marks) -> Marks:
     chosen: Marks = marks[np.lexsort((marks["rest"], marks["first"]))]
     return chosen

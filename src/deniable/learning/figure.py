@@ -6,10 +6,10 @@ from matplotlib.figure import Figure
 
 from deniable.learning.summary import PLACES, Point
 from deniable.report import palette
-from deniable.report.figure import new_figure, styled
+from deniable.report.figure import apply_style, new_figure
 
 
-@styled
+@apply_style
 def curve(points: list[Point], score: str, *, title: str, label: str, baselines: dict[str, float], unchanged: dict[float, float]) -> Figure:
     """Return the curve; bands reach from the lowest to the highest run, and the upper axis says how often an average word stays."""
     figure, axes = new_figure(height=3.6)

@@ -24,7 +24,7 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids, Vectors
 from deniable.embeddings.embedding import Embedding
-from deniable.neighbours.exact import nearest_of, ranked, score_error
+from deniable.neighbours.exact import nearest_of, rank, score_error
 from deniable.neighbours.queries import checked_k, checked_queries
 
 TILE = 32
@@ -86,7 +86,7 @@ class BlasNeighbours:
                 lower = scores[i] - error
                 threshold = np.partition(lower, self._words - k)[self._words - k]
                 candidates = np.flatnonzero(scores[i] + error >= threshold)
-                ids[start + i], distances[start + i] = ranked(query, self._vectors, candidates, k)
+                ids[start + i], distances[start + i] = rank(query, self._vectors, candidates, k)
         return ids, distances
 
     def _float32_error(self, query_norm: np.float32 | Vectors, word_norms: Vectors) -> Vectors:

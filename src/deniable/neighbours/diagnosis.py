@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from dataclasses import asdict, dataclass
 from importlib import metadata
 from typing import Any
 
@@ -13,28 +14,54 @@ from deniable.version import __version__
 LIBRARIES = ("numpy", "randomgen", "pyarrow", "msgspec", "regex", "safetensors", "gensim")
 
 
-def diagnose() -> dict[str, Any]:
-    """Return what decides the speed of a search on this machine, ready for JSON.
+@dataclass(frozen=True, kw_only=True)
+class Diagnosis:
+    """What decides the speed of a search on this machine.
+
+    ``native_module`` says that the native scan is in use, or why not; ``paths`` says of each way to run it whether it can be
+    used here; ``features`` are those of the processor; ``threads_decided_by`` says where the number of threads comes from.
+    """
+
+    search: str
+    exact: bool
+    native_module: str
+    paths: dict[str, str]
+    processor: str
+    features: dict[str, bool]
+    threads: int
+    threads_decided_by: str
+    python: str
+    system: str
+    deniable: str
+    libraries: dict[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the facts for JSON."""
+        return asdict(self)
+
+
+def diagnose() -> Diagnosis:
+    """Return what decides the speed of a search on this machine.
 
     :raises InvalidParameter: if DENIABLE_THREADS is not a number of threads.
     """
     obstacle = why_not_native()
     features, paths, in_use = _native_facts()
     count, reason = threads_with_reason()
-    return {
-        "search": f"certified int8 scan, {in_use}" if in_use else "blocked float32 matrix products (numpy)",
-        "exact": True,
-        "native_module": obstacle or "in use",
-        "paths": paths,
-        "processor": _processor(),
-        "features": features,
-        "threads": count,
-        "threads_decided_by": reason,
-        "python": platform.python_version(),
-        "system": platform.platform(),
-        "deniable": __version__,
-        "libraries": {name: _version(name) for name in LIBRARIES},
-    }
+    return Diagnosis(
+        search=f"certified int8 scan, {in_use}" if in_use else "blocked float32 matrix products (numpy)",
+        exact=True,
+        native_module=obstacle or "in use",
+        paths=paths,
+        processor=_processor(),
+        features=features,
+        threads=count,
+        threads_decided_by=reason,
+        python=platform.python_version(),
+        system=platform.platform(),
+        deniable=__version__,
+        libraries={name: _version(name) for name in LIBRARIES},
+    )
 
 
 def _native_facts() -> tuple[dict[str, bool], dict[str, str], str | None]:

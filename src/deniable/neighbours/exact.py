@@ -41,7 +41,7 @@ def nearest_of(query: Vectors, vectors: Vectors, candidates: Iterable[int]) -> i
     return best
 
 
-def ranked(query: Vectors, vectors: Vectors, candidates: Ids, k: int) -> tuple[Ids, Floats]:
+def rank(query: Vectors, vectors: Vectors, candidates: Ids, k: int) -> tuple[Ids, Floats]:
     """Return the ``k`` candidate rows truly nearest to the query, nearest first, equal ones by number, and their distances.
 
     The candidates must be in increasing order.

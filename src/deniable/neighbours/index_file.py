@@ -38,7 +38,7 @@ def open_index(embedding: Embedding, vectors: Vectors) -> Bytes:
     """Return the index of the embedding: the one beside it if that is good, else a new one."""
     size = _native.index_bytes(*vectors.shape)
     if embedding.folder is None:
-        return _built(embedding, vectors, _lines(size))
+        return _build(embedding, vectors, _lines(size))
     path = embedding.folder / FILE_NAME
     found = _read(path, embedding, size)
     if found is not None:
@@ -48,7 +48,7 @@ def open_index(embedding: Embedding, vectors: Vectors) -> Bytes:
         found = _read(path, embedding, size)
         if found is not None:
             return found
-    return _built(embedding, vectors, _lines(size))
+    return _build(embedding, vectors, _lines(size))
 
 
 def _read(path: Path, embedding: Embedding, size: int) -> Bytes | None:
@@ -71,12 +71,12 @@ def _write(path: Path, embedding: Embedding, vectors: Vectors, size: int) -> Non
         else:  # pragma: no cover - not Linux
             file.truncate(HEADER_BYTES + size)
         mapped = np.memmap(file, dtype=np.uint8, mode="r+")
-        index = _built(embedding, vectors, np.asarray(mapped)[HEADER_BYTES:])
+        index = _build(embedding, vectors, np.asarray(mapped)[HEADER_BYTES:])
         mapped[:HEADER_BYTES] = np.frombuffer(_header(embedding, size, _native.checksum(index)), dtype=np.uint8)
         mapped.flush()
 
 
-def _built(embedding: Embedding, vectors: Vectors, room: Bytes) -> Bytes:
+def _build(embedding: Embedding, vectors: Vectors, room: Bytes) -> Bytes:
     shadowed = np.zeros(len(vectors), dtype=np.uint8)
     shadowed[embedding.shadowed] = 1
     _native.build(vectors, shadowed, room, threads())

@@ -6,7 +6,7 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids, Vectors
 from deniable.embeddings.embedding import Embedding
-from deniable.neighbours.exact import nearest_of, ranked, score_error
+from deniable.neighbours.exact import nearest_of, rank, score_error
 
 _QUERIES_AT_ONCE = 16
 
@@ -41,5 +41,5 @@ class OracleNeighbours:
         distances = np.empty((len(queries), k))
         everything = np.arange(len(self._vectors), dtype=np.int64)
         for i, query in enumerate(queries):
-            ids[i], distances[i] = ranked(query, self._vectors, everything, k)
+            ids[i], distances[i] = rank(query, self._vectors, everything, k)
         return ids, distances

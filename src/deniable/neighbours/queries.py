@@ -28,7 +28,7 @@ def checked_queries(queries: Vectors, dimension: int) -> Vectors:
 
 
 def checked_k(k: int, words: int) -> int:
-    """Return ``k`` if so many neighbours can be had.
+    """Return ``k`` if there are that many words.
 
     :raises InvalidParameter: otherwise.
     """

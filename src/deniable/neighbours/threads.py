@@ -19,7 +19,7 @@ _chosen: int | None = None
 
 
 def set_threads(threads: int | None) -> None:
-    """Let every search of this process use so many threads; None goes back to the environment.
+    """Let every search of this process use that number of threads; None goes back to the environment.
 
     :raises InvalidParameter: if it is not a whole number from 1 to 1,024.
     """

@@ -1,8 +1,8 @@
 """Pages and figures for people: one self-contained HTML file, and figures in one style, for every part that reports.
 
->>> from deniable.report.figure import new_figure, styled
+>>> from deniable.report.figure import new_figure, apply_style
 >>> from deniable.report.page import Page
->>> @styled
+>>> @apply_style
 ... def line():
 ...     figure, axes = new_figure()
 ...     axes.plot([1, 2, 3], [1, 4, 9])

@@ -1,26 +1,30 @@
 """Figures in one style, without pyplot: nothing global is changed, no window is opened, every figure is an object.
 
-A function that draws is marked ``@styled`` and begins with ``new_figure``. Words from a vocabulary go through ``drawable``
-first: the figure's font does not know every script, and ``$`` is only a character.
+A function that draws is marked ``@apply_style`` and begins with ``new_figure``. Words from a vocabulary go through ``drawable``
+first: the figure's font does not know every script, and ``$`` is only a character. A figure is saved as files, or becomes part
+of a page: no ids that clash, colours that follow the page, text in the page's font, and words for those who cannot see it.
 """
 
 from __future__ import annotations
 
 import functools
 import io
+import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
+from xml.etree import ElementTree
 
 import matplotlib
 from cycler import cycler
+from markupsafe import Markup
 from matplotlib.figure import Figure
 from matplotlib.font_manager import findfont, get_font
 
 from deniable.report import palette
+from deniable.report.markup import character_number, visible
 from deniable.report.place import put
-from deniable.report.visible import visible, written_out
 
 WIDTH, HEIGHT = 5.2, 3.2
 """Inches. Narrow on purpose: scaled to the width of a telephone the text is still read."""
@@ -30,6 +34,9 @@ R = TypeVar("R")
 
 _DRAWING = threading.RLock()
 _FONT = "DejaVu Sans"  # comes with matplotlib, so figures look the same everywhere
+_COLOUR = re.compile("|".join(palette.VARIABLES))
+_FAMILY = re.compile(r"font-family:[^;]*;?\s*")
+_UNSEEN = {"metadata", "style"}
 _STYLE: Any = {
     "axes.axisbelow": True,
     "axes.edgecolor": palette.MUTED,
@@ -68,7 +75,7 @@ _STYLE: Any = {
 }
 
 
-def styled(draw: Callable[P, R]) -> Callable[P, R]:
+def apply_style(draw: Callable[P, R]) -> Callable[P, R]:
     """Let a function draw in our style."""
 
     @functools.wraps(draw)
@@ -81,7 +88,7 @@ def styled(draw: Callable[P, R]) -> Callable[P, R]:
 
 
 def new_figure(rows: int = 1, columns: int = 1, *, width: float = WIDTH, height: float = HEIGHT, **subplots: Any) -> tuple[Figure, Any]:
-    """Return a figure and its axes, one or an array of them as ``Figure.subplots`` gives them. For ``@styled`` functions."""
+    """Return a figure and its axes, one or an array of them as ``Figure.subplots`` gives them. For ``@apply_style`` functions."""
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots(rows, columns, **subplots)
 
@@ -89,11 +96,11 @@ def new_figure(rows: int = 1, columns: int = 1, *, width: float = WIDTH, height:
 def drawable(text: str, *, longest: int = 40) -> str:
     """Return text that a figure has room for and its font can show: characters it does not know are written out as ``\\u{4e2d}``."""
     known = _known()
-    shown = "".join(c if ord(c) in known else written_out(c) for c in visible(text[:longest]))
+    shown = "".join(c if ord(c) in known else character_number(c) for c in visible(text[:longest]))
     return shown if len(shown) <= longest and len(text) <= longest else shown[: longest - 1] + "…"
 
 
-@styled
+@apply_style
 def svg(figure: Figure) -> str:
     """Return the figure as an SVG document; the same figure gives the same text."""
     buffer = io.StringIO()
@@ -101,7 +108,7 @@ def svg(figure: Figure) -> str:
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
 
 
-@styled
+@apply_style
 def png(figure: Figure, *, dpi: int = 200) -> bytes:
     """Return the figure as a PNG file."""
     buffer = io.BytesIO()
@@ -117,6 +124,46 @@ def save(figure: Figure, folder: Path, name: str) -> tuple[Path, Path]:
     return vector, raster
 
 
+def inline_svg(figure: Figure, *, alt: str, prefix: str) -> Markup:
+    """Return the figure as an ``<svg>`` element whose ids begin with ``prefix``."""
+    root = ElementTree.fromstring(svg(figure))  # noqa: S314 - written by ourselves, a line above
+    for element in root.iter():
+        element.tag = _local(element.tag)
+        element.attrib = {_local(name): _attribute(_local(name), value, prefix) for name, value in element.attrib.items()}
+    for parent in list(root.iter()):
+        for child in [child for child in parent if child.tag in _UNSEEN or (child.tag == "defs" and not len(child))]:
+            parent.remove(child)
+    wanted = _ids_in_use(root)
+    for element in root.iter():
+        element.text, element.tail = (element.text if element.tag == "text" else None), None
+        if element.get("id") not in wanted:
+            element.attrib.pop("id", None)
+    for name in ("width", "height", "version"):
+        root.attrib.pop(name, None)
+    root.attrib |= {"role": "img", "aria-label": visible(alt), "style": "stroke-linejoin: round; stroke-linecap: butt"}
+    return Markup(ElementTree.tostring(root, encoding="unicode"))  # noqa: S704 - the serialiser has escaped all text in it
+
+
 @functools.cache
 def _known() -> frozenset[int]:
     return frozenset(get_font(findfont(_FONT)).get_charmap())
+
+
+def _local(name: str) -> str:
+    return name.rpartition("}")[2]
+
+
+def _attribute(name: str, value: str, prefix: str) -> str:
+    if name == "id":
+        return prefix + value
+    if name == "href" and value.startswith("#"):
+        return f"#{prefix}{value[1:]}"
+    value = value.replace("url(#", f"url(#{prefix}")
+    if name == "style":
+        value = _COLOUR.sub(lambda found: f"var(--{palette.VARIABLES[found[0]]})", _FAMILY.sub("", value))
+    return re.sub(r"\s+", " ", value).strip()
+
+
+def _ids_in_use(root: ElementTree.Element) -> set[str]:
+    values = [value for element in root.iter() for value in element.attrib.values()]
+    return {name for value in values for name in re.findall(r"^#(.+)$|url\(#([^)]+)\)", value) for name in name if name}

@@ -1,4 +1,6 @@
-"""Pieces of a sentence on a page. Plain text is always escaped; these are the few ways to mark a part of it.
+"""Text on pages and in figures: what comes from outside made safe to show, and the few ways to mark a part of a sentence.
+
+``visible`` leaves nothing invisible, nothing that turns its surroundings around or breaks a file. Plain text is always escaped.
 
 >>> phrase("The word ", word("<b>"), " stays ", strong("always"), ".")
 Markup('The word <bdi class="word">&lt;b&gt;</bdi> stays <strong>always</strong>.')
@@ -6,9 +8,24 @@ Markup('The word <bdi class="word">&lt;b&gt;</bdi> stays <strong>always</strong>
 
 from __future__ import annotations
 
+import unicodedata
+
 from markupsafe import Markup
 
-from deniable.report.visible import visible
+_HIDDEN = {"Cc", "Cs", "Cn", "Co", "Zl", "Zp"}
+_TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def visible(text: str) -> str:
+    """Return the text with control characters, marks of direction and unassigned characters written out as ``\\u{1b}``."""
+    if text.isprintable() and not any(mark in text for mark in _TURNING):
+        return text
+    return "".join(character_number(c) if unicodedata.category(c) in _HIDDEN or c in _TURNING else c for c in text)
+
+
+def character_number(character: str) -> str:
+    """Return what stands for a character that is not shown: its number, as ``\\u{1b}``."""
+    return f"\\u{{{ord(character):x}}}"
 
 
 def phrase(*parts: str) -> Markup:
@@ -31,6 +48,6 @@ def word(text: str) -> Markup:
     return Markup('<bdi class="word">{}</bdi>').format(visible(text))
 
 
-def stayed(text: str) -> Markup:
+def unchanged_word(text: str) -> Markup:
     """Return a word of a released text that is the original one."""
     return Markup('<u class="stayed">{}</u>').format(visible(text))

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from deniable.report.markup import visible
 from deniable.report.place import put
-from deniable.report.visible import visible
 from deniable.version import __version__
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Page:
 
     def add_figure(self, figure: Figure, *, caption: str, alt: str) -> None:
         """Add a figure; ``alt`` says what it shows to those who cannot see it."""
-        from deniable.report.inline import inline_svg
+        from deniable.report.figure import inline_svg
 
         self._figures += 1
         self._add("figure", svg=inline_svg(figure, alt=alt, prefix=f"f{self._figures}-"), caption=caption, number=self._figures)
@@ -88,7 +88,7 @@ class Page:
     def html(self) -> str:
         """Return the page."""
         folder = resources.files("deniable.report")
-        environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_shown)
+        environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_make_visible)
         template = environment.from_string((folder / "page.html.jinja").read_text(encoding="utf-8"))
         style = (folder / "page.css").read_text(encoding="utf-8")
         return template.render(page=self, blocks=self._blocks, style=Markup(style), version=__version__)  # noqa: S704 - our own file
@@ -104,5 +104,5 @@ class Page:
         self._blocks.append(Block(kind=kind, content=content))
 
 
-def _shown(value: object) -> object:
+def _make_visible(value: object) -> object:
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value

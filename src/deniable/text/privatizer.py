@@ -13,7 +13,7 @@ from deniable.arrays import Floats, Ids
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Mechanism, Randomness
 from deniable.keyed import Keyed
-from deniable.keyed.encoding import RecordId, encoded_id
+from deniable.keyed.encoding import RecordId, encode_id
 from deniable.keyed.unique import UniqueIds
 from deniable.parameters import validated_epsilon
 from deniable.randomness import SecureRandomness
@@ -255,6 +255,6 @@ def _check_different(record_ids: Sequence[RecordId]) -> None:
 
 def _remembered(record_ids: Iterable[RecordId], seen: UniqueIds) -> Iterator[RecordId]:
     for record, one in enumerate(record_ids, 1):
-        if not seen.add(encoded_id(one, record), record):
+        if not seen.add(encode_id(one, record), record):
             raise InvalidParameter("record_ids", one, _NAMES_TWO)
         yield one

@@ -6,13 +6,13 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from deniable.report.figure import new_figure, styled
+from deniable.report.figure import apply_style, new_figure
 from deniable.report.palette import MUTED
 
 Answer = dict[str, Any]
 
 
-@styled
+@apply_style
 def inversion_figure(answer: Answer) -> Figure:
     """Return the success of the adversaries against ε, with the success of guessing blindly."""
     figure, axes = new_figure()
@@ -27,7 +27,7 @@ def inversion_figure(answer: Answer) -> Figure:
     return figure
 
 
-@styled
+@apply_style
 def repeats_figure(answer: Answer) -> Figure:
     """Return what majority votes over repeated releases of one word reach, a line per ε."""
     figure, axes = new_figure()
@@ -46,7 +46,7 @@ def repeats_figure(answer: Answer) -> Figure:
     return figure
 
 
-@styled
+@apply_style
 def membership_figure(answer: Answer) -> Figure:
     """Return the auditor's AUC against ε for every question and adversary."""
     figure, axes = new_figure()
@@ -64,7 +64,7 @@ def membership_figure(answer: Answer) -> Figure:
     return figure
 
 
-@styled
+@apply_style
 def authorship_figure(answer: Answer) -> Figure:
     """Return how often the author is named against ε."""
     figure, axes = new_figure()

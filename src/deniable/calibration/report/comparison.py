@@ -7,13 +7,13 @@ from matplotlib.ticker import PercentFormatter
 
 from deniable.calibration.compare import Averages
 from deniable.calibration.report.figures import epsilon_axis
-from deniable.report.figure import drawable, new_figure, styled
+from deniable.report.figure import apply_style, drawable, new_figure
 from deniable.report.palette import SERIES
 
 _MARKERS = "os^Dv"
 
 
-@styled
+@apply_style
 def averages_figure(compared: list[list[Averages]]) -> Figure:
     """Average N_w, and below it average S_w, against ε: one line per embedding."""
     figure, (above, below) = new_figure(2, 1, height=5.0, sharex=True)

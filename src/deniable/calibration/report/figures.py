@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter, PercentFormatter
 from deniable.arrays import Floats
 from deniable.calibration.geometry import PERCENTILES, Geometry
 from deniable.calibration.report.findings import Findings
-from deniable.report.figure import WIDTH, drawable, new_figure, styled
+from deniable.report.figure import WIDTH, apply_style, drawable, new_figure
 from deniable.report.palette import BLUE, INK, MUTED, RUST, SERIES, SHADES
 
 LABELS = ("average word", "median word", "95 % of words", "99 % of words", "worst word")
@@ -19,7 +19,7 @@ _HISTOGRAM_BINS = 25
 _FAR_APART = 20
 
 
-@styled
+@apply_style
 def unchanged_curves(found: Findings) -> Figure:
     """How often words stay unchanged, against ε: the average, the median, 95 %, 99 % and the worst word."""
     figure, axes = new_figure(height=3.9)
@@ -47,7 +47,7 @@ def unchanged_curves(found: Findings) -> Figure:
     return figure
 
 
-@styled
+@apply_style
 def support_curves(found: Findings) -> Figure:
     """How many words a word may become, against ε: S_w and the distinct words among one draw per ray."""
     figure, axes = new_figure(height=3.8)
@@ -81,7 +81,7 @@ def histograms(found: Findings) -> list[tuple[float, tuple[Floats, Floats], tupl
     return made
 
 
-@styled
+@apply_style
 def histogram_figure(found: Findings) -> Figure:
     """Histograms over the words, a row per ε: N_w on the left, distinct words on the right."""
     rows = histograms(found)
@@ -100,7 +100,7 @@ def histogram_figure(found: Findings) -> Figure:
     return figure
 
 
-@styled
+@apply_style
 def geometry_figure(*found: Geometry) -> Figure:
     """How far the k-th neighbour of a word is, in percentiles over the words: one panel per embedding, one scale."""
     figure, axes = new_figure(1, len(found), width=WIDTH if len(found) == 1 else 1.35 * WIDTH, squeeze=False, sharey=True)

@@ -14,7 +14,7 @@ from deniable.calibration.report.method import PER_WORD, how, mechanism_name, me
 from deniable.calibration.report.releases import example_words
 from deniable.channel.distribution import ETA
 from deniable.interfaces import NOTHING_EXPOSED
-from deniable.report.markup import code, phrase, stayed, strong, word
+from deniable.report.markup import code, phrase, strong, unchanged_word, word
 from deniable.report.page import Page
 from deniable.report.wording import most_words, of_a_hundred, percent, percent_up, words
 
@@ -104,7 +104,7 @@ def _marked(released: str, before: list[str]) -> Markup:
     after = released.split(" ")
     if len(after) != len(before):
         return phrase(released)
-    parts = [stayed(now) if now == then else now for now, then in zip(after, before, strict=True)]
+    parts = [unchanged_word(now) if now == then else now for now, then in zip(after, before, strict=True)]
     return phrase(*[part for both in zip(parts, [" "] * len(parts), strict=True) for part in both][:-1])
 
 

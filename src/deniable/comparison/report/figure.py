@@ -7,13 +7,13 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from deniable.comparison.report.words import front, matched
-from deniable.report.figure import drawable, new_figure, styled
+from deniable.report.figure import apply_style, drawable, new_figure
 from deniable.report.palette import INK, MUTED, SERIES
 
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 
 
-@styled
+@apply_style
 def privacy_utility_figure(answer: dict[str, Any]) -> Figure:
     """Return accuracy against the adversary's success, a colour and shape per mechanism, the Pareto front as a line."""
     figure, axes = new_figure(width=6.4, height=4.0)

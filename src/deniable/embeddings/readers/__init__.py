@@ -8,28 +8,28 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from deniable.embeddings.checks import LONGEST_VECTOR, first_unusable
-from deniable.embeddings.embedding import MARKERS, UNKNOWN_TOKENS
-from deniable.embeddings.readers.detection import FORMATS, detected_format
-from deniable.embeddings.readers.packing import Progress, UnpackLimit, unpacked, unpacked_copy
+from deniable.embeddings.content import MARKERS, UNKNOWN_TOKENS
+from deniable.embeddings.readers.detection import FORMATS, detect_format
+from deniable.embeddings.readers.packing import UnpackLimit, open_unpacked, unpacked_copy
 from deniable.embeddings.readers.raw import Block, RawEmbedding
-from deniable.errors import InvalidParameter, MalformedEmbedding
+from deniable.errors import InvalidParameter
+from deniable.progress import Report
 
-__all__ = ["FORMATS", "Block", "Progress", "RawEmbedding", "UnpackLimit", "reading"]
+__all__ = ["FORMATS", "Block", "RawEmbedding", "UnpackLimit", "open_embedding_file"]
 
 _MISLEADING = (".gz", ".bz2", ".xz", ".zst", ".zip")
 """gensim unpacks by the name of a file; one that is called packed but is not must get another name first."""
 
 
 @contextmanager
-def reading(
+def open_embedding_file(
     path: Path,
     *,
     format: str | None = None,  # noqa: A002 - the word users know
     first: int | None = None,
     drop_repeats: bool = False,
     limit: UnpackLimit | None = None,
-    progress: Progress | None = None,
+    report: Report | None = None,
     work: Path | None = None,
 ) -> Iterator[RawEmbedding]:
     """Open an embedding file and give what is in it, block by block; the file is closed when the context ends.
@@ -47,16 +47,16 @@ def reading(
     if format is not None and format not in FORMATS:
         raise InvalidParameter("format", format, f"must be one of {', '.join(FORMATS)}")
     limit = limit or UnpackLimit()
-    chosen = format or detected_format(path, limit=limit)
+    chosen = format or detect_format(path, limit=limit)
     with ExitStack() as stack:
         if chosen in ("glove", "word2vec-text", "fasttext-text"):
             from deniable.embeddings.readers.text import read_text
 
-            stream = stack.enter_context(unpacked(path, limit=limit, progress=progress))
+            stream = stack.enter_context(open_unpacked(path, limit=limit, report=report))
             yield read_text(stream, source=path, header=chosen != "glove")
             return
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=work)))
-        content = unpacked_copy(path, folder, limit=limit, progress=progress)
+        content = unpacked_copy(path, folder, limit=limit, report=report)
         if content == path and chosen.endswith("-binary") and path.suffix.lower() in _MISLEADING:
             content = Path(shutil.copyfile(path, folder / "content"))
         if chosen == "npz":
@@ -68,23 +68,11 @@ def reading(
 
             yield read_safetensors(content, source=path)
         elif chosen == "word2vec-binary":
-            from deniable.embeddings.readers.word2vec_binary import read_word2vec_binary
+            from deniable.embeddings.readers.binary import read_word2vec_binary
 
             rows = None if first is None else first + len(UNKNOWN_TOKENS) + len(MARKERS)  # some of the first may be taken out
             yield read_word2vec_binary(content, source=path, first=rows, drop_repeats=drop_repeats)
         else:
-            yield _read_fasttext(content, source=path)
+            from deniable.embeddings.readers.binary import read_fasttext_binary
 
-
-def _read_fasttext(content: Path, *, source: Path) -> RawEmbedding:
-    from deniable.embeddings.readers.fasttext_bin import read_fasttext_bin
-
-    try:
-        words, vectors, subwords = read_fasttext_bin(content)
-    except MalformedEmbedding as error:  # the user knows the packed file, not our unpacked copy of it
-        raise MalformedEmbedding(source, f"{error.problem}; get it again, or add the .vec file") from error
-    if subwords is not None and first_unusable(subwords.table) is not None:
-        raise MalformedEmbedding(source, f"a subword vector is not finite or longer than {LONGEST_VECTOR:g}; get it again")
-    blocks = iter([(words, vectors)])
-    write = None if subwords is None else subwords.save
-    return RawEmbedding(format="fasttext-binary", blocks=blocks, announced=len(words), write_subwords=write)
+            yield read_fasttext_binary(content, source=path)

@@ -6,7 +6,7 @@ import codecs
 import re
 from pathlib import Path
 
-from deniable.embeddings.readers.packing import UnpackLimit, packing_of_bytes, unpacked
+from deniable.embeddings.readers.packing import UnpackLimit, open_unpacked, packing_of_bytes
 from deniable.embeddings.readers.values import is_number
 from deniable.errors import MalformedEmbedding
 
@@ -18,12 +18,12 @@ _HEADER_LINE = re.compile(rb"(?:\xef\xbb\xbf)?([0-9]{1,18}) ([0-9]{1,9}) *\r?\n"
 _KNOWN = "known are GloVe text, word2vec and fastText text and binary, .npz and .safetensors"
 
 
-def detected_format(path: Path, *, limit: UnpackLimit) -> str:
+def detect_format(path: Path, *, limit: UnpackLimit) -> str:
     """Return the name of the format, one of ``FORMATS``.
 
     :raises MalformedEmbedding: if the file is empty, packed twice, or in no known format.
     """
-    with unpacked(path, limit=limit) as stream:
+    with open_unpacked(path, limit=limit) as stream:
         head = stream.read(_HEAD_BYTES)
     if not head:
         raise MalformedEmbedding(path, "the file is empty")

@@ -38,8 +38,8 @@ def read_npz(path: Path, *, source: Path, limit: UnpackLimit) -> Iterator[RawEmb
             unpacked = sum(info.file_size for info in members.values())
             if limit.exceeded(unpacked, path.stat().st_size):
                 raise MalformedEmbedding(source, f"its arrays claim {unpacked:,} bytes, past the limit for packed files")
-            words = _read_words(archive, _chosen(members, WORD_NAMES, "words", source), source)
-            with archive.open(_chosen(members, VECTOR_NAMES, "vectors", source)) as file:
+            words = _read_words(archive, _find_member(members, WORD_NAMES, "words", source), source)
+            with archive.open(_find_member(members, VECTOR_NAMES, "vectors", source)) as file:
                 yield RawEmbedding(format="npz", blocks=_blocks(file, words, source), announced=len(words))
     except MalformedEmbedding:
         raise
@@ -47,7 +47,7 @@ def read_npz(path: Path, *, source: Path, limit: UnpackLimit) -> Iterator[RawEmb
         raise MalformedEmbedding(source, f"the .npz file is damaged ({error}); get it again") from error
 
 
-def _chosen(members: dict[str, zipfile.ZipInfo], names: tuple[str, ...], what: str, source: Path) -> zipfile.ZipInfo:
+def _find_member(members: dict[str, zipfile.ZipInfo], names: tuple[str, ...], what: str, source: Path) -> zipfile.ZipInfo:
     found = [name for name in names if name in members]
     if len(found) == 1:
         return members[found[0]]

@@ -5,17 +5,15 @@ from __future__ import annotations
 import lzma
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, BinaryIO, Protocol, cast
 
-from deniable.compression import BYTES_TO_TELL, compression_of, decompressed
+from deniable.compression import BYTES_TO_TELL, compression_of, decompress
 from deniable.errors import MalformedEmbedding
-
-Progress = Callable[[int, int | None], None]
-"""Called with the bytes read so far and the bytes there are, if that is known."""
+from deniable.progress import Report
 
 GIB = 1 << 30
 
@@ -47,14 +45,14 @@ class UnpackedStream:
     """Bytes of a file after unpacking, counted against the limit, with progress reported in bytes of the file itself."""
 
     def __init__(
-        self, stream: _Readable, raw: IO[bytes], path: Path, *, packing: str | None, limit: UnpackLimit, progress: Progress | None
+        self, stream: _Readable, raw: IO[bytes], path: Path, *, packing: str | None, limit: UnpackLimit, report: Report | None
     ) -> None:
         self._stream = stream
         self._raw = raw
         self._path = path
         self._packing = packing
         self._limit = limit
-        self._progress = progress
+        self._report = report
         self._size = path.stat().st_size
         self._unpacked = 0
 
@@ -77,8 +75,8 @@ class UnpackedStream:
                     f"{self._size:,} bytes unpack to more than {self._unpacked - len(data):,}, past the limit for packed files; "
                     "if you trust the file, unpack it yourself and add the result",
                 )
-        if self._progress is not None:
-            self._progress(min(self._raw.tell(), self._size), self._size)
+        if self._report is not None:
+            self._report(min(self._raw.tell(), self._size), self._size)
         return data
 
 
@@ -115,7 +113,7 @@ def _is_npz(path: Path) -> bool:
 
 
 @contextmanager
-def unpacked(path: Path, *, limit: UnpackLimit, progress: Progress | None = None) -> Iterator[UnpackedStream]:
+def open_unpacked(path: Path, *, limit: UnpackLimit, report: Report | None = None) -> Iterator[UnpackedStream]:
     """Open a file for reading, unpacking it on the way if it is packed.
 
     :raises MalformedEmbedding: if it is a zip archive that does not hold exactly one readable file.
@@ -123,9 +121,9 @@ def unpacked(path: Path, *, limit: UnpackLimit, progress: Progress | None = None
     packing = packing_of(path)
     with ExitStack() as stack:
         raw = stack.enter_context(path.open("rb"))
-        stream = _only_member(path, raw, stack) if packing == "zip" else decompressed(cast(BinaryIO, raw), packing)
+        stream = _only_member(path, raw, stack) if packing == "zip" else decompress(cast(BinaryIO, raw), packing)
         stack.enter_context(stream)
-        yield UnpackedStream(stream, raw, path, packing=packing, limit=limit, progress=progress)
+        yield UnpackedStream(stream, raw, path, packing=packing, limit=limit, report=report)
 
 
 def _only_member(path: Path, raw: IO[bytes], stack: ExitStack) -> IO[bytes]:
@@ -143,12 +141,12 @@ def _only_member(path: Path, raw: IO[bytes], stack: ExitStack) -> IO[bytes]:
         raise MalformedEmbedding(path, f"the zip file is damaged or cut off ({error}); get it again") from error
 
 
-def unpacked_copy(path: Path, folder: Path, *, limit: UnpackLimit, progress: Progress | None = None) -> Path:
+def unpacked_copy(path: Path, folder: Path, *, limit: UnpackLimit, report: Report | None = None) -> Path:
     """Return a path to the content: the file itself if it is not packed, else an unpacked copy in ``folder``."""
     if packing_of(path) is None:
         return path
     copy = folder / "unpacked"
-    with unpacked(path, limit=limit, progress=progress) as stream, copy.open("wb") as out:
+    with open_unpacked(path, limit=limit, report=report) as stream, copy.open("wb") as out:
         while data := stream.read(1 << 22):
             out.write(data)
     return copy

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from deniable.embeddings.readers.lines import line_blocks
 from deniable.embeddings.readers.packing import UnpackedStream
 from deniable.embeddings.readers.raw import Block, RawEmbedding
 from deniable.embeddings.readers.values import is_number, parse_values
@@ -19,6 +18,8 @@ from deniable.errors import MalformedEmbedding
 
 HEADER = re.compile(rb"([0-9]{1,18}) ([0-9]{1,9}) *")
 _LINES_TO_JUDGE = 100
+BLOCK_BYTES = 1 << 22
+LONGEST_LINE = 1 << 26
 
 
 def read_text(stream: UnpackedStream, *, source: Path, header: bool) -> RawEmbedding:
@@ -34,19 +35,19 @@ def read_text(stream: UnpackedStream, *, source: Path, header: bool) -> RawEmbed
     if header:
         match = HEADER.fullmatch(lines[0])
         if match is None:
-            raise MalformedEmbedding(source, f"{_shown(lines[0])} is not a header of two whole numbers (words, dimensions)", line=1)
+            raise MalformedEmbedding(source, f"{_show(lines[0])} is not a header of two whole numbers (words, dimensions)", line=1)
         announced, dimension = int(match[1]), int(match[2])
         if announced == 0 or dimension == 0:
             raise MalformedEmbedding(source, f"the header says {announced} words and {dimension} dimensions: nothing to read", line=1)
         lines = lines[1:]
     else:
-        dimension = judged_dimension(lines, source=source)
+        dimension = most_frequent_dimension(lines, source=source)
     first_line = 2 if header else 1
-    parsed = _parsed(lines, ended, blocks, dimension, source, first_line)
+    parsed = _parse_blocks(lines, ended, blocks, dimension, source, first_line)
     return RawEmbedding(format="word2vec-text" if header else "glove", blocks=parsed, announced=announced, first_line=first_line)
 
 
-def judged_dimension(lines: Sequence[bytes], *, source: Path) -> int:
+def most_frequent_dimension(lines: Sequence[bytes], *, source: Path) -> int:
     """Return the number of values per line that most of the first lines have, taking each word for one field.
 
     The most frequent count, not the first: a word with a space inside may well stand on line 1.
@@ -57,11 +58,11 @@ def judged_dimension(lines: Sequence[bytes], *, source: Path) -> int:
     most = max(counts.values())
     dimension = min(count for count, times in counts.items() if times == most)
     if dimension == 0:
-        raise MalformedEmbedding(source, f"{_shown(lines[0])} is not a word followed by numbers", line=1)
+        raise MalformedEmbedding(source, f"{_show(lines[0])} is not a word followed by numbers", line=1)
     return dimension
 
 
-def _parsed(
+def _parse_blocks(
     lines: list[bytes], ended: bool, blocks: Iterator[tuple[list[bytes], bool]], dimension: int, source: Path, first_line: int
 ) -> Iterator[Block]:
     line = first_line
@@ -103,7 +104,7 @@ def _block(lines: list[bytes], ended: bool, dimension: int, source: Path, first_
             raise MalformedEmbedding(source, "the word is empty", line=first_line + offset)
         words.append(word)
         tails.append(tail)
-    return _decoded(words, source, first_line), parse_values(tails, dimension, source=source, first_line=first_line)
+    return _decode(words, source, first_line), parse_values(tails, dimension, source=source, first_line=first_line)
 
 
 def _split_after_spaces(line: bytes, dimension: int) -> tuple[bytes, bytes]:
@@ -114,7 +115,7 @@ def _split_after_spaces(line: bytes, dimension: int) -> tuple[bytes, bytes]:
 def _too_many(line: bytes, word: bytes, dimension: int) -> str:
     fields = line.split(b" ")
     numbers = next((i for i, field in enumerate(reversed(fields)) if not is_number(field)), len(fields) - 1)
-    return f"{numbers:,} values where {dimension:,} were expected; if {_shown(word)} is one word, write _ for the space in it"
+    return f"{numbers:,} values where {dimension:,} were expected; if {_show(word)} is one word, write _ for the space in it"
 
 
 def _too_few(line: bytes, dimension: int, cut_off: bool) -> str:
@@ -125,10 +126,10 @@ def _too_few(line: bytes, dimension: int, cut_off: bool) -> str:
     found = line.count(b" ")
     if cut_off:
         return f"the file ends within this line, after {found:,} of {dimension:,} values: it was cut off; get it again"
-    return f"{found:,} values where {dimension:,} were expected ({_shown(line)})"
+    return f"{found:,} values where {dimension:,} were expected ({_show(line)})"
 
 
-def _decoded(words: list[bytes], source: Path, first_line: int) -> list[str]:
+def _decode(words: list[bytes], source: Path, first_line: int) -> list[str]:
     try:
         return b"\n".join(words).decode("utf-8").split("\n")
     except UnicodeDecodeError:
@@ -136,10 +137,49 @@ def _decoded(words: list[bytes], source: Path, first_line: int) -> list[str]:
             try:
                 word.decode("utf-8")
             except UnicodeDecodeError as error:
-                problem = f"the word {_shown(word)} is not UTF-8; remove the line, or convert the file: iconv -c -t utf-8"
+                problem = f"the word {_show(word)} is not UTF-8; remove the line, or convert the file: iconv -c -t utf-8"
                 raise MalformedEmbedding(source, problem, line=first_line + offset) from error
         raise
 
 
-def _shown(text: bytes) -> str:
+def _show(text: bytes) -> str:
     return repr(text[:50].decode("utf-8", "backslashreplace"))
+
+
+def line_blocks(stream: UnpackedStream, *, source: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[tuple[list[bytes], bool]]:
+    """Yield lists of lines without their ends, in order, and whether the last line of the list was ended by a line break.
+
+    Only "\\n" ends a line: words may hold U+0085, U+2028 and other characters that Python splits at.
+    A "\\r" before the "\\n" is taken off, and so is a byte-order mark at the start of the file.
+
+    :raises MalformedEmbedding: if a line is absurdly long, which means that this is no text.
+    """
+    rest: list[bytes] = []
+    held = 0
+    at_start = True
+    while data := stream.read(block_bytes):
+        if at_start:
+            # A mark before a space is not a mark: it is the word U+FEFF.
+            if data.startswith(b"\xef\xbb\xbf") and data[3:4] != b" ":
+                data = data[3:]
+            at_start = False
+        cut = data.rfind(b"\n")
+        if cut < 0:
+            rest.append(data)
+            held += len(data)
+            if held > LONGEST_LINE:
+                raise MalformedEmbedding(source, f"no line break within {held:,} bytes: this is not a text of vectors")
+            continue
+        whole = b"".join((*rest, data[:cut]))
+        rest, held = [data[cut + 1 :]], len(data) - cut - 1
+        yield _split(whole), True
+    last = b"".join(rest)
+    if last:
+        yield _split(last), False
+
+
+def _split(text: bytes) -> list[bytes]:
+    lines = text.split(b"\n")
+    if b"\r" in text:
+        return [line[:-1] if line.endswith(b"\r") else line for line in lines]
+    return lines

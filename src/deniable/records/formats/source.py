@@ -13,7 +13,7 @@ from lzma import LZMAError
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
 
-from deniable.compression import BYTES_TO_TELL, compression_of, decompressed
+from deniable.compression import BYTES_TO_TELL, compression_of, decompress
 from deniable.errors import RecordError
 
 _BYTES_AT_ONCE = 1 << 18
@@ -67,7 +67,7 @@ class FileSource:
         :raises RecordError: if compressed data is damaged or cut short.
         """
         kind = compression_of(self._file.peek(BYTES_TO_TELL))
-        return _chunks(decompressed(self._file, kind), kind, self.name)
+        return _chunks(decompress(self._file, kind), kind, self.name)
 
     def waiting(self) -> bool:
         """Return False: a file never keeps one waiting."""
@@ -154,7 +154,7 @@ class StreamSource:
         kind = compression_of(start)
         if kind is not None:
             stream = io.BufferedReader(_Replayed(start, self._descriptor), _BYTES_AT_ONCE)
-            yield from _chunks(decompressed(cast(BinaryIO, stream), kind), kind, self.name)
+            yield from _chunks(decompress(cast(BinaryIO, stream), kind), kind, self.name)
             return
         while start:
             yield start

@@ -1,12 +1,18 @@
-"""word2vec binary files (GoogleNews and its kin), read by gensim."""
+"""Binary files of word2vec (GoogleNews and its kin) and fastText, read by gensim."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+from deniable.arrays import Vectors
+from deniable.embeddings.content import LONGEST_VECTOR, first_unusable
 from deniable.embeddings.readers.raw import Block, RawEmbedding
+from deniable.embeddings.subwords import Subwords
 from deniable.errors import MalformedEmbedding, MissingExtra
 
 _HEADER = re.compile(rb"([0-9]{1,18}) ([0-9]{1,9}) *\r?\n")
@@ -57,6 +63,51 @@ def read_word2vec_binary(path: Path, *, source: Path, first: int | None = None, 
             yield words[start:end], loaded.vectors[start:end]
 
     return RawEmbedding(format="word2vec-binary", blocks=blocks(), announced=len(words), repeated=repeated)
+
+
+def read_fasttext_binary(path: Path, *, source: Path) -> RawEmbedding:
+    """Return the embedding of a fastText .bin model, subword vectors included; gensim holds all of it in memory.
+
+    :raises MalformedEmbedding: if gensim cannot read the file, or a subword vector cannot be used.
+    :raises MissingExtra: if gensim is not installed.
+    """
+    try:
+        words, vectors, subwords = load_fasttext(path)
+    except MalformedEmbedding as error:  # the user knows the packed file, not our unpacked copy of it
+        raise MalformedEmbedding(source, f"{error.problem}; get it again, or add the .vec file") from error
+    if subwords is not None and first_unusable(subwords.table) is not None:
+        raise MalformedEmbedding(source, f"a subword vector is not finite or longer than {LONGEST_VECTOR:g}; get it again")
+    blocks = iter([(words, vectors)])
+    write = None if subwords is None else subwords.save
+    return RawEmbedding(format="fasttext-binary", blocks=blocks, announced=len(words), write_subwords=write)
+
+
+def load_fasttext(path: Path) -> tuple[list[str], Vectors, Subwords | None]:
+    """Return words, their vectors, and the subword vectors if the model was trained with any. All of it is in memory.
+
+    :raises MissingExtra: if gensim is not installed.
+    :raises MalformedEmbedding: if gensim cannot read the file: damaged, cut off, or a quantised .ftz model.
+    """
+    try:
+        from gensim.models.fasttext import load_facebook_vectors
+    except ImportError as error:
+        raise MissingExtra("reading fastText binary files", "train") from error
+    try:
+        loaded = load_facebook_vectors(str(path))
+    except FileNotFoundError:
+        raise
+    except Exception as error:  # gensim states no errors: a damaged file shows as assertion, struct, value or memory errors
+        problem = f"gensim cannot read this fastText model ({type(error).__name__}: {error}): damaged, cut off, or quantised (.ftz)"
+        raise MalformedEmbedding(path, problem) from error
+    return list(loaded.index_to_key), np.asarray(loaded.vectors, dtype=np.float32), subwords_of(loaded)
+
+
+def subwords_of(loaded: Any) -> Subwords | None:
+    """Return the subword vectors of gensim's ``FastTextKeyedVectors``; None if it was trained without (``maxn`` 0)."""
+    table = np.asarray(loaded.vectors_ngrams, dtype=np.float32)
+    if loaded.bucket == 0 or loaded.max_n == 0 or not table.size:
+        return None
+    return Subwords(table, minn=max(1, int(loaded.min_n)), maxn=int(loaded.max_n))
 
 
 def _header(path: Path, source: Path) -> tuple[int, int, int]:

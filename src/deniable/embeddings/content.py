@@ -1,0 +1,156 @@
+"""What an embedding holds: the rules for its words and vectors, what follows from them, and the fingerprint of it all.
+
+Embeddings in memory, files that are read and folders of the store all keep to what stands here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deniable.arrays import Ids, Vectors
+
+if TYPE_CHECKING:
+    from deniable.embeddings.subwords import Subwords
+
+UNKNOWN_TOKENS = ("<unk>", "<UNK>", "[UNK]")
+"""Words that public embeddings use for the unknown word: their vector becomes ⊥ and they are never an output."""
+
+MARKERS = ("<s>", "</s>")
+"""Marks of sentence ends that word2vec and fastText files list among the words. They are no words and are taken out."""
+
+LONGEST_VECTOR = 1e12
+"""Vectors beyond this length are refused: their squared distances leave no room for those of others in float32."""
+
+_ROWS_AT_ONCE = 16_384
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Content:
+    """An embedding as it is read: its words, vectors and ⊥, and what was noted about them when it was stored.
+
+    ``unknown_origin`` says where the vector of ⊥ comes from, ``shadowed`` are the ids of words that share their vector with
+    an earlier word, ``protection`` is the public map of exposed words. ``folder`` is None for what is not in a folder.
+    """
+
+    name: str
+    words: list[str]
+    vectors: Vectors
+    unknown: Vectors
+    unknown_origin: str
+    fingerprint: str
+    cased: bool
+    shadowed: Ids
+    subwords: Subwords | None = None
+    protection: Ids | None = None
+    folder: Path | None = None
+
+
+def table_problem(words: int, shape: tuple[int, ...]) -> str | None:
+    """Return what is wrong with a table of vectors of that shape for that number of words; None if it fits."""
+    if len(shape) != 2:
+        return f"vectors must be a table of words x dimensions, not an array of {len(shape)} axes"
+    if words != shape[0]:
+        return f"{words:,} words but {shape[0]:,} vectors"
+    if not words or not shape[1]:
+        return "there are no words or no dimensions"
+    return None
+
+
+def bad_word(words: Sequence[str]) -> tuple[int, str] | None:
+    """Return the place of the first word that cannot be one, and what is wrong with it; None if all can."""
+    if all(isinstance(word, str) and word for word in words):
+        joined = "\n".join(words)
+        if joined.count("\n") == len(words) - 1 and "\r" not in joined and _is_encodable(joined):
+            return None
+    for place, word in enumerate(words):
+        if not isinstance(word, str):
+            return place, "the word is not a string"
+        if not word:
+            return place, "the word is empty"
+        if "\n" in word or "\r" in word:
+            return place, f"the word {word[:50]!r} holds a line break"
+        if not _is_encodable(word):
+            return place, f"the word {word[:50]!r} holds half a character (a lone surrogate)"
+    return None
+
+
+def bad_vector(words: Sequence[str], vectors: Vectors) -> tuple[int, str] | None:
+    """Return the place of the first vector that cannot be used, and what is wrong with it; None if all can."""
+    place = first_unusable(vectors)
+    if place is None:
+        return None
+    word = words[place][:50]
+    if np.isfinite(vectors[place]).all():
+        return place, f"the vector of {word!r} is longer than {LONGEST_VECTOR:g}: not a usable word vector"
+    return place, f"the vector of {word!r} has a value that is not a finite number"
+
+
+def first_unusable(vectors: Vectors) -> int | None:
+    """Return the first row that is not finite or longer than ``LONGEST_VECTOR``; None if there is none."""
+    for start in range(0, len(vectors), _ROWS_AT_ONCE):
+        block = vectors[start : start + _ROWS_AT_ONCE]
+        squared = np.einsum("ij,ij->i", block, block, dtype=np.float64)
+        usable = squared <= LONGEST_VECTOR**2  # False for NaN
+        if not usable.all():
+            return start + int(np.argmin(usable))
+    return None
+
+
+def is_cased(words: Sequence[str]) -> bool:
+    """Return whether the words tell upper case from lower case."""
+    return any(word != word.lower() for word in words)
+
+
+def mean_vector(vectors: Vectors) -> Vectors:
+    """Return the mean of all rows, summed in float64."""
+    return np.asarray(vectors.mean(axis=0, dtype=np.float64), dtype=np.float32)
+
+
+def shadowed_rows(vectors: Vectors) -> Ids:
+    """Return the numbers of the rows that equal an earlier row (0.0 and -0.0 are equal)."""
+    seen: set[bytes] = set()
+    shadowed: list[int] = []
+    for start in range(0, len(vectors), _ROWS_AT_ONCE):
+        block = vectors[start : start + _ROWS_AT_ONCE] + np.float32(0.0)  # turns -0.0 into 0.0
+        for offset, row in enumerate(block):
+            # A digest instead of the row keeps this at a few dozen bytes a word, whatever the dimension.
+            key = hashlib.blake2b(row, digest_size=16).digest()
+            if key in seen:
+                shadowed.append(start + offset)
+            seen.add(key)
+    return np.array(shadowed, dtype=np.int64)
+
+
+def content_fingerprint(
+    words: Sequence[str], vectors: Vectors, unknown: Vectors, subwords: Subwords | None = None, protection: Ids | None = None
+) -> str:
+    """Return a digest of the content, the same on every machine."""
+    digest = hashlib.blake2b(digest_size=16, person=b"deniable-emb-1")
+    digest.update(f"{len(words)} {vectors.shape[1]}\n".encode())
+    for start in range(0, len(words), _ROWS_AT_ONCE):
+        digest.update("\n".join(words[start : start + _ROWS_AT_ONCE]).encode("utf-8", "surrogatepass") + b"\n")
+    for start in range(0, len(words), _ROWS_AT_ONCE):
+        digest.update(np.ascontiguousarray(vectors[start : start + _ROWS_AT_ONCE], dtype="<f4").data)
+    digest.update(np.ascontiguousarray(unknown, dtype="<f4").data)
+    if subwords is not None:
+        digest.update(f"{subwords.minn} {subwords.maxn} {subwords.buckets}\n".encode())
+        for start in range(0, subwords.buckets, _ROWS_AT_ONCE):
+            digest.update(np.ascontiguousarray(subwords.table[start : start + _ROWS_AT_ONCE], dtype="<f4").data)
+    if protection is not None:
+        digest.update(b"protected\n")
+        digest.update(np.ascontiguousarray(protection, dtype="<i8").data)
+    return digest.hexdigest()
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

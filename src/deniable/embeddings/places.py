@@ -1,0 +1,91 @@
+"""Where embeddings are found: the default in the package, installed ones by their names, others by their folders.
+
+Installed embeddings live in the user's data folder, or under the folder that the environment variable DENIABLE_HOME names.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import platformdirs
+
+from deniable.embeddings.content import Content
+from deniable.embeddings.default import DEFAULT, read_default
+from deniable.embeddings.stored import read_folder
+from deniable.errors import EmbeddingExists, EmbeddingNotFound, InvalidParameter
+
+_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
+
+
+def read_content(name_or_path: str | Path = DEFAULT) -> Content:
+    """Return the content of the default, of an installed embedding by its name, or of a stored one by the path of its folder.
+
+    A string with a slash in it is a path. The words are read; vectors stay on disk until they are used.
+
+    :raises EmbeddingNotFound: if there is no such name or folder.
+    :raises InvalidParameter: if it is a file, which has to be added first, or no valid name.
+    :raises MalformedEmbedding: if the stored copy is damaged.
+    """
+    if name_or_path == DEFAULT:
+        return read_default()
+    if isinstance(name_or_path, str) and "/" not in name_or_path and os.sep not in name_or_path:
+        return read_folder(installed_folder(name_or_path))
+    path = Path(name_or_path)
+    if path.is_file():
+        problem = "is a file; add it to the store first: deniable embeddings add FILE --name NAME"
+        raise InvalidParameter("embedding", str(name_or_path), problem)
+    if not path.is_dir():
+        raise EmbeddingNotFound(str(name_or_path), known_names())
+    return read_folder(path.resolve())
+
+
+def store_folder() -> Path:
+    """Return the folder that holds the installed embeddings, whether it exists or not."""
+    home = os.environ.get("DENIABLE_HOME")
+    return (Path(home) if home else platformdirs.user_data_path("deniable")) / "embeddings"
+
+
+def known_names() -> list[str]:
+    """Return all names that an embedding can be opened by: the default first, then those in the store."""
+    folder = store_folder()
+    found = sorted(entry.name for entry in folder.iterdir() if entry.is_dir() and _NAME.fullmatch(entry.name)) if folder.is_dir() else []
+    return [DEFAULT, *(name for name in found if name.lower() != DEFAULT)]
+
+
+def installed_folder(name: str) -> Path:
+    """Return the folder of an installed embedding.
+
+    :raises EmbeddingNotFound: if nothing is installed under that name.
+    :raises InvalidParameter: if the name is not allowed.
+    """
+    folder = store_folder() / validated_name(name)
+    if not folder.is_dir():
+        raise EmbeddingNotFound(name, known_names())
+    return folder
+
+
+def free_place(name: str) -> Path:
+    """Return the folder that an embedding of this name will have.
+
+    :raises EmbeddingExists: if the name is taken.
+    :raises InvalidParameter: if the name is not allowed.
+    """
+    folder = store_folder() / validated_name(name)
+    if folder.exists():
+        raise EmbeddingExists(name)
+    return folder
+
+
+def validated_name(name: str) -> str:
+    """Return ``name`` if an embedding may be stored under it.
+
+    :raises InvalidParameter: otherwise.
+    """
+    if not _NAME.fullmatch(name):
+        problem = "must be 1 to 100 letters (a-z, A-Z), digits and . _ - and not start with a dot"
+        raise InvalidParameter("name", name, problem)
+    if name.lower() == DEFAULT:
+        raise InvalidParameter("name", name, "is the embedding that comes with the package; choose another name")
+    return name
