@@ -8,7 +8,7 @@ from deniable import Embedding, Multivariate, TextPolicy
 from deniable.learning.passages import passages_of
 from deniable.learning.perturbation import Perturbations, changed_share
 from deniable.tasks.data.examples import Classification, Labelled
-from deniable.tasks.experiment.encoding import encode_task
+from deniable.tasks.experiment.preparation import encode_task
 from tests.support.made_cased import cased_rows, made_cased
 
 

@@ -82,8 +82,9 @@ def test_what_cannot_be_is_refused(data: Path, installed: Embedding, tmp_path: P
 
 def test_another_recipe_is_for_the_task_that_has_two(data: Path, installed: Embedding, tmp_path: Path) -> None:
     result = run.invoke(app, ["reproduce", "imdb", "--data", str(data), "--embedding", "two-kinds", "--after-tan"])
-    assert result.exit_code == 2
-    assert "imdb has one recipe" in result.stderr
+    assert isinstance(result.exception, InvalidParameter)
+    assert result.exception.exit_code == 2
+    assert "imdb has one recipe" in str(result.exception)
 
 
 def test_another_mechanism_or_option_never_meets_what_was_kept(data: Path, installed: Embedding, tmp_path: Path) -> None:
@@ -110,7 +111,7 @@ def test_another_mechanism_or_option_never_meets_what_was_kept(data: Path, insta
     assert isinstance(wrong.exception, InvalidParameter)
 
 
-def test_another_mechanism_has_values_of_its_own_and_an_account(data: Path, installed: Embedding, tmp_path: Path) -> None:
+def test_another_mechanism_has_values_of_its_own_and_a_table(data: Path, installed: Embedding, tmp_path: Path) -> None:
     command = ["reproduce", "imdb", "--data", str(data), "--embedding", "two-kinds", "--work", str(tmp_path / "w"), "-m", "santext"]
     result = run.invoke(app, [*command, "--runs", "1", "--epochs", "1", "--at", "test", "--texts", "20"])
     assert result.exit_code == 0, result.output

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, label_ranking_average_precision_score
 
-from deniable.learning.metrics import accuracy, average_precision, ranking_scores, reciprocal_rank
+from deniable.learning.scores import accuracy, average_precision, ranking_scores, reciprocal_rank
 
 
 def test_accuracy_by_hand_and_by_scikit_learn() -> None:
