@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,11 +42,11 @@ def test_results_and_curve_and_a_second_call_that_has_nothing_to_do(data: Path, 
 
 
 def test_what_cannot_be_is_refused_before_any_work(data: Path, installed: Embedding, tmp_path: Path) -> None:
-    def run(name: str = "imdb", **changed: object) -> Reproduction:
-        return reproduce(name, **{"data": data, "embedding": "two-kinds", "work": tmp_path / "w", **changed})  # type: ignore[arg-type]
+    def run(**changed: Any) -> Reproduction:
+        return reproduce(**{"name": "imdb", "data": data, "embedding": "two-kinds", "work": tmp_path / "w", **changed})
 
     with pytest.raises(InvalidParameter, match="must be one of imdb, enron, insuranceqa"):
-        run("none such")
+        run(name="none such")
     for name, value in {"at": "never", "runs": 0, "jobs": 0, "epsilons": [-1.0], "after_tan": True, "texts": 0}.items():
         with pytest.raises(InvalidParameter):
             run(**{name: value})
