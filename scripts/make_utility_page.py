@@ -19,7 +19,7 @@ from deniable.learning.summary import markdown_table
 from deniable.report.figure import save
 from deniable.tasks.data.registry import TASKS
 from utility_prose import AGAINST_THE_PAPER, HEAD, HOW, NOTES, PAPER_SETTING
-from utility_results import Experiment, experiments_of, gathered
+from utility_results import Experiment, experiments_of, gather
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 RESULTS, PAGE, FIGURES = DOCS / "experiments" / "utility.json", DOCS / "experiments" / "utility.md", DOCS / "figures"
@@ -31,11 +31,11 @@ COMPARED = (11.65, 14.56, 17.47, 23.3, 34.95, 52.42)
 def main() -> None:
     """Gather, draw, write."""
     if len(sys.argv) > 1:
-        found = gathered(Path(name) for name in sys.argv[1:])
+        found = gather(Path(name) for name in sys.argv[1:])
         _keep(found.ours, RESULTS)
         _keep(found.after_tan, AFTER_TAN)
-        told = f"{len(found.ours)} results, {len(found.after_tan)} after Tan et al., {found.refused} refused: another recipe"
-        print(told, file=sys.stderr)
+        summary = f"{len(found.ours)} results, {len(found.after_tan)} after Tan et al., {found.refused} refused: another recipe"
+        print(summary, file=sys.stderr)
     experiments = experiments_of(json.loads(RESULTS.read_text(encoding="utf-8")))
     after_tan = {e.name: e for e in experiments_of(json.loads(AFTER_TAN.read_text(encoding="utf-8")))}
     if not experiments:

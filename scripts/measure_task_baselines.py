@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from deniable.learning.linear import LinearLearner
 from deniable.learning.passages import Passages
+from deniable.learning.scores import class_scores
 from deniable.learning.version import Version
+from deniable.learning.word_classifier import LinearLearner
 from deniable.tasks.data.examples import Classification, Task, fingerprint
 from deniable.tasks.data.registry import TASKS
-from deniable.tasks.experiment.account import baselines_of
-from deniable.utility.measurement import scores_of
+from deniable.tasks.experiment.reporting import baselines_of
 from deniable.words.tokens import words_of
 
 PLACE = Path(__file__).resolve().parent.parent / "docs" / "experiments" / "utility-baselines.json"
@@ -61,7 +61,7 @@ def linear(task: Classification) -> dict[str, float]:
     nothing = Passages(ids=np.array([], dtype=np.int32), offsets=np.zeros(1, dtype=np.int64), drawn=np.array([], dtype=bool))
     version, labels = Version(words=words, passages=nothing), np.array(task.train.labels + task.test.labels)
     learnt, judged = np.arange(len(task.train)), np.arange(len(task.train), len(words))
-    return scores_of(LinearLearner().learnt(version, learnt, labels, seed=0)(version, judged), labels[judged])
+    return class_scores(LinearLearner().learn(version, learnt, labels, seed=0)(version, judged), labels[judged])
 
 
 if __name__ == "__main__":

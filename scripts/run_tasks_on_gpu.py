@@ -117,7 +117,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--task", action="append", choices=list(DATA))
     parser.add_argument("--jobs", default="imdb=5,insuranceqa=6,enron=2", help="models trained at once for each task")
-    parser.add_argument("--first", type=int, default=0, help="so many words of the embedding; 0 is all")
+    parser.add_argument("--first", type=int, default=0, help="use only the first words of the embedding; 0 for all")
     parser.add_argument("--texts")
     parser.add_argument("--epochs")
     parser.add_argument("--after-tan", action="store_true", help="insuranceqa: the recipe of Tan et al.")

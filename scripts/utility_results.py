@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from deniable.learning.summary import Point, points_of
-from deniable.tasks.data.registry import TASKS, recipe_of
+from deniable.tasks.data.registry import TASKS, training_settings
+from deniable.tasks.experiment.outcomes import TaskOutcome
 
 SHARED = ("task", "data", "embedding", "mechanism", "policy", "recipe")
 
@@ -32,7 +33,7 @@ class Experiment:
     @property
     def points(self) -> list[Point]:
         """The points of its curve."""
-        return points_of(self.outcomes)
+        return points_of(TaskOutcome.from_dict(outcome) for outcome in self.outcomes)
 
     def losses(self, at: str, score: str) -> dict[float, list[float]]:
         """Return by ε what each run lost against the unperturbed model of the same run (the same seed), where there is one."""
@@ -53,13 +54,13 @@ class Gathered:
     refused: int
 
 
-def gathered(places: Iterable[Path]) -> Gathered:
+def gather(places: Iterable[Path]) -> Gathered:
     """Return the results of several folders or .tgz files, of two alike the later."""
     ours: dict[tuple[Any, ...], dict[str, Any]] = {}
     after_tan: dict[tuple[Any, ...], dict[str, Any]] = {}
     refused = 0
-    recipes = {name: asdict(recipe_of(name)) for name in TASKS}
-    tan = {name: asdict(recipe_of(name, after_tan=True)) for name in TASKS}
+    recipes = {name: asdict(training_settings(name)) for name in TASKS}
+    tan = {name: asdict(training_settings(name, after_tan=True)) for name in TASKS}
     for place in places:
         for outcome in _outcomes(place):
             task, embedding, recipe = outcome["task"], outcome["embedding"], outcome["recipe"]

@@ -11,12 +11,12 @@ import pytest
 import torch
 
 from deniable.arrays import Ids
-from deniable.learning import ranker_training
+from deniable.learning import ranker as ranker_module
 from deniable.learning.batches import DeviceTexts
 from deniable.learning.encoded_task import EncodedTask
 from deniable.learning.pairs import Pairs
 from deniable.learning.passages import Passages
-from deniable.learning.ranker import Ranker, RankerRecipe
+from deniable.learning.ranker import Ranker, RankerSettings
 
 
 def encode_task(right: list[list[int]]) -> EncodedTask:
@@ -55,9 +55,9 @@ def test_alike_questions_share_a_batch() -> None:
 @pytest.mark.parametrize(("near", "expected"), [(2, [False, False, True, True]), (0, [False] * 4)])
 def test_alike_questions_come_together_once_the_model_has_learnt(near: int, expected: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
     torch.set_num_threads(1)
-    material, seen = encode_task([[0], [1], [2], [3]]), list[bool]()
+    task, seen = encode_task([[0], [1], [2], [3]]), list[bool]()
     passages = Passages(ids=np.array([0, 1, 2, 3], dtype=np.int32), offsets=np.arange(5), drawn=np.ones(4, dtype=bool))
-    recipe = RankerRecipe(units=2, batch=2, near=near, epochs_before_near=2, epochs=4, patience=9)
+    settings = RankerSettings(units=2, batch=2, near=near, epochs_before_near=2, epochs=4, patience=9)
     texts = DeviceTexts(passages, longest=9, padding=4, device=torch.device("cpu"))
 
     class Watched(Pairs):
@@ -69,8 +69,8 @@ def test_alike_questions_come_together_once_the_model_has_learnt(near: int, expe
             seen.append(True)
             return super().batches_of_alike(*arguments)
 
-    monkeypatch.setattr(ranker_training, "Pairs", Watched)
-    monkeypatch.setattr(ranker_training, "evaluate_ranker", lambda *_: {"MRR@2": 0.5})
-    model = Ranker(torch.rand(5, 3), dataclasses.replace(recipe, dropout=0.0))
-    ranker_training.train_ranker(model, texts, texts, texts, material, recipe, 1)
+    monkeypatch.setattr(ranker_module, "Pairs", Watched)
+    monkeypatch.setattr(ranker_module, "evaluate_ranker", lambda *_: {"MRR@2": 0.5})
+    model = Ranker(torch.rand(5, 3), dataclasses.replace(settings, dropout=0.0))
+    ranker_module.train_ranker(model, texts, texts, texts, task, settings, 1)
     assert seen == expected

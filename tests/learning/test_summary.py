@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from deniable import Embedding
 from deniable.learning.figure import curve
-from deniable.learning.summary import markdown_table, points_of
+from deniable.learning.summary import Outcome, markdown_table, points_of
 from deniable.report.figure import svg
 from deniable.tasks.data.examples import Classification
-from deniable.tasks.experiment.account import write_account
+from deniable.tasks.experiment.reporting import write_curve_and_table
 
 
-def outcome(at: str, epsilon: float | None, run: int, accuracy: float) -> dict[str, Any]:
+def outcome(at: str, epsilon: float | None, run: int, accuracy: float) -> Outcome:
     changed = {} if epsilon is None else {"train": 0.5, "validation": 0.2} if at == "train" else {"test": 0.4}
     words = {"train": 90, "validation": 10, "test": 50}
-    return {
-        "at": at,
-        "epsilon": epsilon,
-        "run": run,
-        "scores": {"accuracy": accuracy},
-        "changed": changed,
-        "words": {split: words[split] for split in changed},
-    }
+    return Outcome(
+        at=at,
+        epsilon=epsilon,
+        run=run,
+        scores={"accuracy": accuracy},
+        changed=changed,
+        words={split: words[split] for split in changed},
+    )
 
 
 OUTCOMES = [
@@ -77,10 +76,10 @@ def test_the_figure_draws_means_bands_the_unperturbed_line_and_the_baseline() ->
         assert shown in text, shown
 
 
-def test_the_account_is_written_beside_the_results(reviews: Classification, installed: Embedding, tmp_path: Path) -> None:
-    folder = tmp_path / "account"
+def test_the_curve_and_the_table_are_written_beside_the_results(reviews: Classification, installed: Embedding, tmp_path: Path) -> None:
+    folder = tmp_path / "curve"
     folder.mkdir()
-    files = write_account("imdb", reviews, OUTCOMES, folder, embedding="two-kinds")
+    files = write_curve_and_table("imdb", reviews, OUTCOMES, folder, embedding="two-kinds")
     assert [file.name for file in files] == ["curve.svg", "curve.png", "table.md"]
     table = (folder / "table.md").read_text(encoding="utf-8")
     assert "Always the most frequent class: accuracy" in table

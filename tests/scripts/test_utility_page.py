@@ -53,21 +53,21 @@ def test_of_two_results_alike_the_later_wins_and_another_recipe_is_refused(scrip
     newer = {**results[0], "scores": {"accuracy": 0.123}}
     older = {**results[1], "recipe": {**results[1]["recipe"], "units": 7}}
     first, second = packed(results[:1], tmp_path, "first"), packed([newer, older, results[2]], tmp_path, "second")
-    found = module.gathered([first, second])
+    found = module.gather([first, second])
     assert found.refused == 1
     assert sorted(outcome["scores"]["accuracy"] for outcome in found.ours) == sorted([0.123, results[2]["scores"]["accuracy"]])
-    assert len(module.gathered([tmp_path / "second"]).ours) == 2, "a folder is read like its packed form"
+    assert len(module.gather([tmp_path / "second"]).ours) == 2, "a folder is read like its packed form"
 
 
 def test_what_was_trained_after_tan_is_kept_apart(scripts: Path, tmp_path: Path) -> None:
-    from deniable.tasks.data.registry import recipe_of
+    from deniable.tasks.data.registry import training_settings
 
     module = importlib.import_module("utility_results")
     ours, tan = (
-        {**some_results(1)[0], "task": "insuranceqa", "recipe": json.loads(json.dumps(asdict(recipe)))}
-        for recipe in (recipe_of("insuranceqa"), recipe_of("insuranceqa", after_tan=True))
+        {**some_results(1)[0], "task": "insuranceqa", "recipe": json.loads(json.dumps(asdict(training)))}
+        for training in (training_settings("insuranceqa"), training_settings("insuranceqa", after_tan=True))
     )
-    found = module.gathered([packed([ours, tan], tmp_path, "both")])
+    found = module.gather([packed([ours, tan], tmp_path, "both")])
     assert (found.ours, found.after_tan, found.refused) == ([ours], [tan], 0)
 
 

@@ -7,7 +7,7 @@ from math import log
 import pytest
 
 from deniable.tasks.data.examples import AnswerSelection, Questions
-from deniable.tasks.experiment.account import baselines_of
+from deniable.tasks.experiment.reporting import baselines_of
 
 pytest.importorskip("bm25s")
 

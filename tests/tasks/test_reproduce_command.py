@@ -5,34 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-import torch
 from typer.testing import CliRunner
 
 from deniable import Embedding
 from deniable.cli.app import app
 from deniable.errors import InvalidParameter, TaskDataError
-from deniable.tasks.data import imdb
-from tests.support.made_reviews import made_reviews
 
 run = CliRunner()
-
-
-@pytest.fixture
-def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The JSON Lines of IMDb with 60 reviews a split."""
-    torch.set_num_threads(1)
-    for name, value in {"PER_SPLIT": 60, "TRAINING": 40, "SET_ASIDE": 20, "VALIDATION": 20}.items():
-        monkeypatch.setattr(imdb, name, value)
-    rows = []
-    for split, seed in (("train", 1), ("test", 2)):
-        reviews = made_reviews(400, seed)
-        for wanted in (0, 1):
-            texts = [text for text, label in zip(reviews.texts, reviews.labels, strict=True) if label == wanted]
-            rows += [{"split": split, "label": wanted, "text": text} for text in texts[:30]]
-    file = tmp_path / "imdb.jsonl"
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return file
 
 
 def test_results_figure_and_table_and_a_second_call_that_goes_on(data: Path, installed: Embedding, tmp_path: Path) -> None:
@@ -82,8 +61,9 @@ def test_what_cannot_be_is_refused(data: Path, installed: Embedding, tmp_path: P
 
 def test_another_recipe_is_for_the_task_that_has_two(data: Path, installed: Embedding, tmp_path: Path) -> None:
     result = run.invoke(app, ["reproduce", "imdb", "--data", str(data), "--embedding", "two-kinds", "--after-tan"])
-    assert result.exit_code == 2
-    assert "imdb has one recipe" in result.stderr
+    assert isinstance(result.exception, InvalidParameter)
+    assert result.exception.exit_code == 2
+    assert "imdb has one recipe" in str(result.exception)
 
 
 def test_another_mechanism_or_option_never_meets_what_was_kept(data: Path, installed: Embedding, tmp_path: Path) -> None:
@@ -110,7 +90,7 @@ def test_another_mechanism_or_option_never_meets_what_was_kept(data: Path, insta
     assert isinstance(wrong.exception, InvalidParameter)
 
 
-def test_another_mechanism_has_values_of_its_own_and_an_account(data: Path, installed: Embedding, tmp_path: Path) -> None:
+def test_another_mechanism_has_values_of_its_own_and_a_table(data: Path, installed: Embedding, tmp_path: Path) -> None:
     command = ["reproduce", "imdb", "--data", str(data), "--embedding", "two-kinds", "--work", str(tmp_path / "w"), "-m", "santext"]
     result = run.invoke(app, [*command, "--runs", "1", "--epochs", "1", "--at", "test", "--texts", "20"])
     assert result.exit_code == 0, result.output

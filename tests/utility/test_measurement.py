@@ -9,13 +9,27 @@ import pytest
 
 from deniable import Embedding, Multivariate
 from deniable.errors import DeniableError, InvalidParameter, TaskDataError
-from deniable.learning.linear import LinearLearner
-from deniable.learning.summary import points_of
+from deniable.learning.scores import class_scores
+from deniable.learning.summary import EmbeddingFacts, Outcome, points_of
 from deniable.learning.version import Learner, original_version, released_version
-from deniable.utility.findings import Findings
-from deniable.utility.measurement import majority_of, measure, scores_of, stratified
+from deniable.learning.word_classifier import LinearLearner
+from deniable.utility.findings import Circumstances, Findings
+from deniable.utility.measurement import majority_scores, measure, stratified_split
 from deniable.utility.texts import read_classified
 from tests.support.made_texts import csv_of, made_rows
+
+ABOUT = Circumstances(
+    texts=4,
+    classes=2,
+    left_out=0,
+    model="made up",
+    mechanism="multivariate",
+    mechanism_options={},
+    embedding=EmbeddingFacts(name="made up", fingerprint="0", words=40, dimension=4),
+    runs=1,
+    held_out=0.25,
+    average_unchanged_from="made up",
+)
 
 
 def found_in(
@@ -27,9 +41,9 @@ def found_in(
     return Findings(
         points=points_of(outcomes),
         unchanged=dict.fromkeys(epsilons, 0.5),
-        majority=majority_of(data.labels, 0.25, runs=runs),
+        majority=majority_scores(data.labels, 0.25, runs=runs),
         acceptable_loss=acceptable,
-        about={"average_unchanged_from": "made up"},
+        about=ABOUT,
     )
 
 
@@ -59,12 +73,11 @@ def test_shuffled_labels_are_not_learnt(two_kinds: Embedding, tmp_path: Path) ->
 
 def test_the_bilstm_learns_too(two_kinds: Embedding, tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
-    from deniable.learning.bilstm import BiLstmLearner
-    from deniable.learning.classifier import ClassifierRecipe
+    from deniable.learning.classifier import BiLstmLearner, ClassifierSettings
 
     torch.set_num_threads(1)
-    recipe = ClassifierRecipe(units=8, dropout=0.1, batch=20, epochs=6, patience=6, learning_rate=0.02)
-    learner = BiLstmLearner(two_kinds, recipe=recipe)
+    settings = ClassifierSettings(units=8, dropout=0.1, batch=20, epochs=6, patience=6, learning_rate=0.02)
+    learner = BiLstmLearner(two_kinds, settings=settings)
     found = found_in(csv_of(made_rows(160), tmp_path / "a.csv"), two_kinds, 60.0, learner=learner, runs=1)
     assert found.clean.mean("accuracy") > 0.9
     assert found.at("train")[0].mean("accuracy") > 0.9
@@ -82,27 +95,27 @@ def test_every_release_is_drawn_anew_and_keeps_the_number_of_words(two_kinds: Em
 
 def test_splits_hold_out_the_same_share_of_every_class_and_differ_between_runs() -> None:
     labels = np.array([0] * 80 + [1] * 16 + [2] * 4)
-    learnt, judged = stratified(labels, 0.25, seed=1)
+    learnt, judged = stratified_split(labels, 0.25, seed=1)
     assert np.bincount(labels[judged]).tolist() == [20, 4, 1]
     assert sorted([*learnt, *judged]) == list(range(100))
-    assert stratified(labels, 0.25, seed=2)[1].tolist() != judged.tolist()
-    assert np.bincount(labels[stratified(labels, 0.99, seed=1)[0]]).min() == 1
+    assert stratified_split(labels, 0.25, seed=2)[1].tolist() != judged.tolist()
+    assert np.bincount(labels[stratified_split(labels, 0.99, seed=1)[0]]).min() == 1
 
 
 def test_scores_and_the_majority_by_hand() -> None:
-    assert scores_of(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])) == {"accuracy": 0.75, "macro F1": pytest.approx((2 / 3 + 0.8) / 2)}
-    majority = majority_of(np.array([0] * 60 + [1] * 20), 0.25, runs=2)
+    assert class_scores(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])) == {"accuracy": 0.75, "macro F1": pytest.approx((2 / 3 + 0.8) / 2)}
+    majority = majority_scores(np.array([0] * 60 + [1] * 20), 0.25, runs=2)
     assert majority["accuracy"] == 0.75
     assert majority["macro F1"] == pytest.approx((6 / 7) / 2)
 
 
 def test_the_acceptable_epsilon_is_the_smallest_from_which_on_all_are_fine() -> None:
-    def outcome(at: str, epsilon: float | None, accuracy: float) -> dict[str, object]:
-        return {"at": at, "epsilon": epsilon, "scores": {"accuracy": accuracy}, "words": {"all": 10}, "changed": {"all": 0.5}}
+    def outcome(at: str, epsilon: float | None, accuracy: float) -> Outcome:
+        return Outcome(at=at, epsilon=epsilon, run=1, scores={"accuracy": accuracy}, words={"all": 10}, changed={"all": 0.5})
 
     def found(*accuracies: float) -> Findings:
         outcomes = [outcome("nowhere", None, 0.9), *(outcome("train", float(e), a) for e, a in enumerate(accuracies, 1))]
-        return Findings(points=points_of(outcomes), unchanged={}, majority={"accuracy": 0.5}, acceptable_loss=0.02, about={})
+        return Findings(points=points_of(outcomes), unchanged={}, majority={"accuracy": 0.5}, acceptable_loss=0.02, about=ABOUT)
 
     best = found(0.89, 0.7, 0.885, 0.9).smallest_acceptable()
     assert best is not None

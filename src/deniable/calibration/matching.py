@@ -43,7 +43,7 @@ class AverageUnchanged:
         return float(self._found.unchanged(epsilon)[0].mean())
 
     def epsilon(self, share: float) -> float:
-        """Return the ε, to three digits, at which an average word stays itself so often, or as nearly as any does."""
+        """Return the ε, to three digits, at which an average word stays itself in this share of the draws, or as nearly as any does."""
         if isinstance(self._found, RayCalibration):
             return self._found.reaching(share)
         table = np.array([[self.at(epsilon), np.log(epsilon)] for epsilon in sorted(self._found.epsilons.tolist())])
@@ -54,6 +54,6 @@ class AverageUnchanged:
 def epsilons_where_words_stay(
     embedding: str | Path, mechanism: ChosenMechanism | None = None, shares: Sequence[float] = SHARES
 ) -> list[float]:
-    """Return the values of ε at which an average word of the embedding stays itself so often."""
+    """Return the values of ε at which an average word of the embedding stays itself in these shares of the draws."""
     average = AverageUnchanged(Embedding.open(embedding), mechanism)
     return sorted({average.epsilon(share) for share in shares})

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from deniable.cli.mechanism import Name as MechanismName
 from deniable.cli.mechanism import Options as MechanismOptions
+
+if TYPE_CHECKING:
+    from deniable.tasks.experiment.outcomes import TaskOutcome
 
 
 class Name(StrEnum):
@@ -30,84 +33,59 @@ class At(StrEnum):
 
 def reproduce(
     task: Annotated[Name, typer.Argument(help="The task: imdb, enron or insuranceqa.")],
-    data: Annotated[Path, typer.Option(help="The data set as it was downloaded: a folder or a file.")],
+    data: Annotated[Path, typer.Option(exists=True, help="The data set as it was downloaded: a folder or a file.")],
     embedding: Annotated[str, typer.Option(help="The name of an installed embedding.")] = "default",
     epsilon: Annotated[list[float] | None, typer.Option("--epsilon", "-e", help="A value of ε. May be repeated.")] = None,
     mechanism: MechanismName = "multivariate",
     mechanism_option: MechanismOptions = None,
     at: Annotated[At, typer.Option(help="Perturb at training time, at test time, or both, one after the other.")] = At.both,
-    runs: Annotated[int, typer.Option(help="How often everything is repeated, with fresh noise and another model seed.")] = 3,
-    work: Annotated[Path, typer.Option(help="Where results, perturbed text and models are kept.")] = Path("reproduced"),
+    runs: Annotated[int, typer.Option(help="How many times to repeat everything, with fresh noise and another model seed.")] = 3,
+    work: Annotated[Path, typer.Option(help="The folder for results, perturbed text and models.")] = Path("reproduced"),
     device: Annotated[str, typer.Option(help="Where to search and train: cpu, or cuda for a GPU.")] = "cpu",
-    jobs: Annotated[int, typer.Option(help="How many models are trained at once.")] = 1,
-    texts: Annotated[int | None, typer.Option(help="Take only so many texts of each part: a quick look.")] = None,
-    epochs: Annotated[int | None, typer.Option(help="Train for so many epochs at most.")] = None,
+    jobs: Annotated[int, typer.Option(help="How many models to train at the same time.")] = 1,
+    texts: Annotated[int | None, typer.Option(help="Use at most this many texts of each part: for a quick look.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Train for at most this many epochs.")] = None,
     after_tan: Annotated[
         bool, typer.Option("--after-tan", help="insuranceqa: train after Tan et al. (2015), as the paper did; the default ranks better.")
     ] = False,
-    results_only: Annotated[bool, typer.Option("--results-only", help="No figure and no table: a later call makes them.")] = False,
+    results_only: Annotated[bool, typer.Option("--results-only", help="Write no figure and no table; a later call can make them.")] = False,
 ) -> None:
     """Measure what ε costs on one of the paper's tasks: perturb, train, evaluate, draw the curve.
 
-    What is finished is kept, and the same command goes on where it was interrupted. Without --epsilon, the values are
-    those at which an average word stays itself in 5, 25, 50, 75, 95 and 99 % of the draws.
+    Finished results are kept, and the same command goes on where it was interrupted. Without --epsilon, the values are
+    those at which an average word stays unchanged in 5, 25, 50, 75, 95 and 99 % of the draws.
     """
     from deniable.cli.mechanism import parsed
-    from deniable.errors import MissingExtra
     from deniable.mechanisms.chosen import ChosenMechanism
-    from deniable.neighbours import set_device
-    from deniable.neighbours.threads import threads
-    from deniable.parameters import validated_count, validated_epsilon
-    from deniable.tasks.experiment.setting import Place, Setting, settings_of
+    from deniable.tasks import reproduce as reproduce_task
 
-    try:
-        from deniable.tasks.experiment.reproduction import prepare
-        from deniable.tasks.experiment.run import run_settings
-    except ImportError as error:
-        raise MissingExtra("training models", "experiments") from error
+    new_results = 0
 
-    runs, jobs = validated_count(runs, "runs"), validated_count(jobs, "jobs")
-    selected = ChosenMechanism(name=mechanism, options=parsed(mechanism, mechanism_option))
-    epsilons = [validated_epsilon(e) for e in epsilon or ()]
-    if not data.exists():
-        raise typer.BadParameter(f"there is no {data}", param_hint="--data")
-    if after_tan and task is not Name.insuranceqa:
-        raise typer.BadParameter(f"Tan et al. trained for insuranceqa; {task.value} has one recipe", param_hint="--after-tan")
-    if device != "cpu":
-        set_device(device)
-    on_processor = device == "cpu"
-    bench, loaded = prepare(
-        task,
+    def show(outcome: TaskOutcome) -> None:
+        nonlocal new_results
+        new_results += 1
+        scores = ", ".join(f"{name} {value:.4f}" for name, value in outcome.scores.items())
+        seconds = sum(outcome.seconds.values())
+        typer.echo(f"{task.value}: {outcome.setting.name}: {scores} ({seconds:.0f} s; {new_results} new results)", err=True)
+
+    found = reproduce_task(
+        task.value,
         data,
-        embedding,
-        work,
+        embedding=embedding,
+        epsilons=epsilon or (),
+        mechanism=ChosenMechanism(name=mechanism, options=parsed(mechanism, mechanism_option)),
+        at=at.value,
+        runs=runs,
+        work=work,
         device=device,
         jobs=jobs,
-        threads=1 if on_processor else threads(),
         texts=texts,
         epochs=epochs,
-        mechanism=selected,
         after_tan=after_tan,
+        on_result=show,
     )
-    if not epsilons:
-        from deniable.calibration.matching import epsilons_where_words_stay
-
-        epsilons = epsilons_where_words_stay(bench.embedding, selected)
-    places: dict[At, list[Place]] = {At.train: ["train"], At.test: ["test"], At.both: ["train", "test"]}
-    settings = settings_of(epsilons, places[at], runs)
-    counted = [0]
-
-    def tell(setting: Setting, outcome: dict[str, Any]) -> None:
-        counted[0] += 1
-        shown = ", ".join(f"{name} {value:.4f}" for name, value in outcome["scores"].items())
-        seconds = sum(outcome["seconds"].values())
-        typer.echo(f"{task.value}: {setting.name}: {shown} ({seconds:.0f} s; {counted[0]} new results)", err=True)
-
-    outcomes = run_settings(bench, settings, jobs=jobs, tell=tell)
     if results_only:
-        typer.echo(f"{len(outcomes)} results in {bench.folder / 'results'}")
+        typer.echo(f"{len(found.outcomes)} results in {found.folder / 'results'}")
         return
-    from deniable.tasks.experiment.account import write_account
-
-    for path in write_account(task, loaded, outcomes, bench.folder, embedding=bench.embedding, mechanism=selected):
+    for path in found.write_curve():
         typer.echo(str(path))

@@ -54,7 +54,7 @@ def grouped_batches(groups: Ids, lengths: Ids, size: int, together: int, rng: np
 
 
 def _batches(runs: list[Ids], lengths: Ids, at_once: int, rng: np.random.Generator) -> Iterator[Ids]:
-    """Yield runs put together, so many at once: sorted by length within portions, which are large enough to stay random."""
+    """Yield runs joined, ``at_once`` of them to a batch: sorted by length within portions, which are large enough to stay random."""
     batches, portion = [], at_once * _BATCHES_SORTED_TOGETHER
     for start in range(0, len(runs), portion):
         part = sorted(runs[start : start + portion], key=lambda run: -int(lengths[run].max()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import TaskDataError
-from deniable.learning.passages import Passages
-from deniable.learning.saving import save_arrays
+from deniable.learning.passages import Passages, load_arrays, save_arrays
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,25 +39,26 @@ class EncodedTask:
         return {size: self.arrays[f"pool{size}/{split}"] for size in sizes}
 
 
-def save_encoded_task(material: EncodedTask, path: Path) -> None:
-    """Write the material, whole or not at all."""
-    arrays: dict[str, Any] = {f"array:{name}": array for name, array in material.arrays.items()}
-    for name, passages in material.passages.items():
+def save_encoded_task(task: EncodedTask, path: Path) -> None:
+    """Write the task, whole or not at all."""
+    arrays: dict[str, NDArray[Any]] = {f"array:{name}": array for name, array in task.arrays.items()}
+    for name, passages in task.passages.items():
         arrays |= {f"ids:{name}": passages.ids, f"offsets:{name}": passages.offsets, f"drawn:{name}": passages.drawn}
     save_arrays(path, arrays)
 
 
 def load_encoded_task(path: Path) -> EncodedTask:
-    """Read the material back.
+    """Read the task back.
 
-    :raises TaskDataError: if the file is damaged.
+    :raises TaskDataError: if the file is damaged or missing.
     """
+    advice = "remove it and run the command again"
+    found = load_arrays(path, advice=advice)
+    names = [name.removeprefix("ids:") for name in found if name.startswith("ids:")]
     try:
-        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-            names = [name.removeprefix("ids:") for name in file.files if name.startswith("ids:")]
-            return EncodedTask(
-                passages={n: Passages(ids=file[f"ids:{n}"], offsets=file[f"offsets:{n}"], drawn=file[f"drawn:{n}"]) for n in names},
-                arrays={name.removeprefix("array:"): file[name] for name in file.files if name.startswith("array:")},
-            )
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise TaskDataError(path, f"it cannot be read ({error}); remove it and run the command again") from error
+        return EncodedTask(
+            passages={n: Passages(ids=found[f"ids:{n}"], offsets=found[f"offsets:{n}"], drawn=found[f"drawn:{n}"]) for n in names},
+            arrays={name.removeprefix("array:"): array for name, array in found.items() if name.startswith("array:")},
+        )
+    except KeyError as error:
+        raise TaskDataError(path, f"it cannot be read ({error}); {advice}") from error

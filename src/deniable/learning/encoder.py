@@ -1,14 +1,25 @@
-"""A biLSTM over word vectors: a text becomes what its words' states reach at most, and on average if asked."""
+"""What the paper's models share: a biLSTM over word vectors, and when its training stops."""
 
 from __future__ import annotations
 
+import copy
+
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from deniable.embeddings.embedding import Embedding
+
+
+def vectors_for_models(embedding: Embedding) -> Tensor:
+    """Return one row for each id that passages and batches hold: the words, then ⊥, then zeros for the padding."""
+    rows = np.concatenate([embedding.vectors, embedding.unknown[None], np.zeros((1, embedding.dimension))])
+    return torch.from_numpy(rows.astype(np.float32))
+
 
 class BiLstmEncoder(nn.Module):
-    """Word vectors, dropout, one bidirectional LSTM, pooling over time."""
+    """Word vectors, dropout, one bidirectional LSTM, pooling over time: what the states reach at most, and on average if asked."""
 
     def __init__(self, vectors: Tensor, *, units: int, dropout: float, tune_vectors: bool, with_mean: bool) -> None:
         """Start from the public vectors, the last row of which fills batches up and stays as it is."""
@@ -30,3 +41,25 @@ class BiLstmEncoder(nn.Module):
         if not self._with_mean:
             return highest
         return torch.cat([highest, states.sum(dim=1) / lengths.to(states.device)[:, None]], dim=1)  # padded states are zero
+
+
+class EarlyStopping:
+    """Watches the score of a model after each epoch, says when to stop, and remembers the best state."""
+
+    def __init__(self, model: nn.Module, *, patience: int) -> None:
+        """Watch a model; ``patience`` epochs without a better score are enough."""
+        self._model, self._patience = model, patience
+        self._best, self._waited, self._state = float("-inf"), 0, copy.deepcopy(model.state_dict())
+        self.epochs = 0
+
+    def should_stop(self, score: float) -> bool:
+        """Take note of the score of one more epoch and return whether to stop."""
+        self.epochs += 1
+        self._waited += 1
+        if score > self._best:
+            self._best, self._waited, self._state = score, 0, copy.deepcopy(self._model.state_dict())
+        return self._waited >= self._patience
+
+    def restore_best(self) -> None:
+        """Bring the model back to its best state."""
+        self._model.load_state_dict(self._state)

@@ -1,19 +1,24 @@
-"""Texts as word ids, laid end to end: what mechanisms perturb and models read."""
+"""Texts as word ids, laid end to end: what mechanisms perturb and models read, and the files that arrays of them are kept in."""
 
 from __future__ import annotations
 
 import hashlib
+import zipfile
+from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import chain
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Ids
+from deniable.atomic import whole_file
 from deniable.embeddings.embedding import Embedding
+from deniable.errors import TaskDataError
 from deniable.text.draft import Draft, Drafter
 from deniable.text.policies import TextPolicy
 
@@ -48,7 +53,7 @@ class Passages:
             digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
 
-    def chosen(self, places: Ids) -> Passages:
+    def take(self, places: Ids) -> Passages:
         """Return the texts at these places."""
         lengths = self.lengths[places]
         offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)])
@@ -73,8 +78,8 @@ def passages_of(texts: list[str], embedding: Embedding, policy: TextPolicy, *, j
         worker = _Worker(embedding, policy)
         parts = [worker.passages(chunk) for chunk in chunks]
     else:
-        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_begin, initargs=(name, policy)) as pool:
-            parts = list(pool.map(_passages, chunks))
+        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_start_worker, initargs=(name, policy)) as pool:
+            parts = list(pool.map(_passages_in_worker, chunks))
     lengths = np.concatenate([np.zeros(1, dtype=np.int64), *(part.lengths for part in parts)])
     return Passages(
         ids=np.concatenate([np.array([], dtype=np.int32), *(part.ids for part in parts)]),
@@ -92,7 +97,7 @@ class _Worker:
 
     def passages(self, texts: list[str]) -> Passages:
         drafts = [self._drafter.draft(text, record=record) for record, text in enumerate(texts, 1)]
-        placed = [self._placed(draft) for draft in drafts]
+        placed = [self._place(draft) for draft in drafts]
         lengths = [0, *(len(ids) for ids, _ in placed)]
         return Passages(
             ids=np.fromiter(chain.from_iterable(ids for ids, _ in placed), dtype=np.int32),
@@ -100,7 +105,7 @@ class _Worker:
             drawn=np.fromiter(chain.from_iterable(drawn for _, drawn in placed), dtype=bool),
         )
 
-    def _placed(self, draft: Draft) -> tuple[list[int], list[bool]]:
+    def _place(self, draft: Draft) -> tuple[list[int], list[bool]]:
         if not draft.fixed:
             return draft.drawn, [True] * len(draft.drawn)
         drawn = iter(draft.drawn)
@@ -111,12 +116,31 @@ class _Worker:
 _worker: _Worker | None = None
 
 
-def _begin(name: str | Path, policy: TextPolicy) -> None:
+def _start_worker(name: str | Path, policy: TextPolicy) -> None:
     global _worker
     _worker = _Worker(Embedding.open(name), policy)
 
 
-def _passages(texts: list[str]) -> Passages:
+def _passages_in_worker(texts: list[str]) -> Passages:
     if _worker is None:
         raise RuntimeError("the process was not prepared")
     return _worker.passages(texts)
+
+
+def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write arrays as one .npz file, whole or not at all, in a folder that is made if need be."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(path) as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]  # the stubs take the names for options
+
+
+def load_arrays(path: Path, *, advice: str) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a file that ``save_arrays`` wrote; ``advice`` says what to do if it is damaged.
+
+    :raises TaskDataError: if the file is damaged or missing.
+    """
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
+            return {name: found[name] for name in found.files}
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise TaskDataError(path, f"it cannot be read ({error}); {advice}") from error

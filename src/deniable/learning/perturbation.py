@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import zipfile
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
@@ -21,12 +19,9 @@ import numpy as np
 from deniable.arrays import Ids
 from deniable.errors import TaskDataError
 from deniable.interfaces import Mechanism, Randomness
-from deniable.learning.passages import Passages
-from deniable.learning.saving import save_arrays
+from deniable.learning.passages import Passages, load_arrays, save_arrays
 from deniable.randomness import SecureRandomness
 from deniable.text.policies import TextPolicy
-
-Report = Callable[[int], None]
 
 _WORDS_AT_ONCE = 16_384
 
@@ -54,38 +49,35 @@ class Perturbations:
 
     def path(self, passages: Passages, mechanism: Mechanism, run: int) -> Path:
         """Return where the perturbation lies, whether it was drawn or not."""
-        return self._folder / f"{_digest(_written(perturbation_key(passages, mechanism, self._policy, run)))}.npz"
+        return self._folder / f"{_digest(_key_as_json(perturbation_key(passages, mechanism, self._policy, run)))}.npz"
 
-    def get(self, passages: Passages, mechanism: Mechanism, run: int, report: Report | None = None) -> Passages:
+    def get(self, passages: Passages, mechanism: Mechanism, run: int) -> Passages:
         """Return the perturbed passages, drawing them with secure noise if they are not there.
 
         :raises TaskDataError: if the kept file is damaged or holds something else.
         """
-        key = _written(perturbation_key(passages, mechanism, self._policy, run))
+        key = _key_as_json(perturbation_key(passages, mechanism, self._policy, run))
         path = self._folder / f"{_digest(key)}.npz"
         words = int(passages.drawn.sum())
         if path.exists():
             return passages.with_words(_read(path, key, words))
-        perturbed = draw(passages, mechanism, threads=self._threads, report=report)
+        perturbed = draw(passages, mechanism, threads=self._threads)
         save_arrays(path, {"released": perturbed.ids[passages.drawn].astype(np.uint32), "key": np.array(key)})
         return perturbed
 
 
-def draw(passages: Passages, mechanism: Mechanism, *, threads: int = 1, report: Report | None = None) -> Passages:
-    """Return the passages perturbed with secure noise; ``report`` hears how many words were drawn each time."""
+def draw(passages: Passages, mechanism: Mechanism, *, threads: int = 1) -> Passages:
+    """Return the passages perturbed with secure noise."""
     randomness: Randomness = SecureRandomness()  # draws from a generator of its own in every thread
     ids = passages.ids[passages.drawn].astype(np.int64)
     released = np.empty(len(ids), dtype=np.int64)
 
-    def drawn(start: int) -> int:
+    def draw_part(start: int) -> None:
         part = slice(start, start + _WORDS_AT_ONCE)
         released[part] = mechanism.perturb(ids[part], randomness)
-        return len(ids[part])
 
     with ThreadPoolExecutor(threads) as pool:
-        for count in pool.map(drawn, range(0, len(ids), _WORDS_AT_ONCE)):
-            if report is not None:
-                report(count)
+        list(pool.map(draw_part, range(0, len(ids), _WORDS_AT_ONCE)))  # a list, so that errors come up here
     return passages.with_words(released)
 
 
@@ -94,21 +86,18 @@ def changed_share(before: Passages, after: Passages) -> float:
     return float((before.ids != after.ids).mean()) if len(before.ids) else 0.0
 
 
-def _written(key: dict[str, Any]) -> str:
+def _key_as_json(key: dict[str, Any]) -> str:
     return json.dumps(key, sort_keys=True, ensure_ascii=False)
 
 
-def _digest(written: str) -> str:
-    return hashlib.blake2b(written.encode(), digest_size=16).hexdigest()
+def _digest(key: str) -> str:
+    return hashlib.blake2b(key.encode(), digest_size=16).hexdigest()
 
 
 def _read(path: Path, key: str, words: int) -> Ids:
-    try:
-        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-            found = str(file["key"])
-            released: Ids = file["released"].astype(np.int64)
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise TaskDataError(path, f"the kept perturbation cannot be read ({error}); remove the file to draw again") from error
-    if found != key or len(released) != words:
-        raise TaskDataError(path, "the kept perturbation was drawn for something else; remove the file to draw again")
+    advice = "remove the file to draw again"
+    found = load_arrays(path, advice=advice)
+    if str(found.get("key")) != key or "released" not in found or len(found["released"]) != words:
+        raise TaskDataError(path, f"the kept perturbation was drawn for something else; {advice}")
+    released: Ids = found["released"].astype(np.int64)
     return released

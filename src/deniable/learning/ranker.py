@@ -1,7 +1,8 @@
-"""The answer ranker of InsuranceQA: one biLSTM for questions and answers, compared by GESD.
+"""The answer ranker of InsuranceQA: one biLSTM for questions and answers, compared by GESD, and how it is trained.
 
 After Tan et al. (2015), whom the paper replicates: max-pooling over time, unit length, and
-GESD(a, b) = 1/(1 + ‖a - b‖) · 1/(1 + exp(-γ(a·b + c))) with γ = c = 1. It is trained in ranker_training.py.
+GESD(a, b) = 1/(1 + ‖a - b‖) · 1/(1 + exp(-γ(a·b + c))) with γ = c = 1. It is trained on pairs of a question and a right answer to it. The
+wrong answers to a question are the right ones to the other questions of the batch, which are encoded anyway.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from deniable.learning.batches import DeviceTexts, sorted_batches
 from deniable.learning.encoded_task import EncodedTask
-from deniable.learning.encoder import BiLstmEncoder
-from deniable.learning.metrics import ranking_scores
-from deniable.learning.ranking_losses import HardestOfSome, SoftmaxOfAll
+from deniable.learning.encoder import BiLstmEncoder, EarlyStopping
+from deniable.learning.pairs import Pairs
+from deniable.learning.scores import ranking_scores
 
 _TEXTS_TO_ENCODE_AT_ONCE = 1024
 _NO_DISTANCE = 1e-15  # a square root has no slope at zero
@@ -24,7 +26,41 @@ GAMMA = C = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankerRecipe:
+class HardestOfSome:
+    """After Tan et al. (2015): max(0, margin - s⁺ + s⁻) with s⁻ the most similar of some ``negatives`` wrong answers of the batch."""
+
+    margin: float = 0.2
+    negatives: int = 50
+
+    def __call__(self, similar: Tensor, wrong: NDArray[np.bool_], rng: np.random.Generator) -> Tensor:
+        """Return the mean loss of a batch: the similarities of its questions (rows) to its answers (columns), the own one on the diagonal.
+
+        ``wrong`` says which answers are wrong to which question.
+        """
+        drawn = wrong & (rng.random(wrong.shape) < self.negatives / len(wrong))
+        hardest = similar.masked_fill(~torch.from_numpy(drawn).to(similar.device), -1.0).amax(dim=1)
+        return torch.relu(self.margin - similar.diagonal() + hardest).mean()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SoftmaxOfAll:
+    """Cross-entropy of picking the own answer among all wrong ones of the batch, by ``sharpness`` times the similarity.
+
+    Every wrong answer pulls, the hardest most. So nothing collapses while no two answers can be told apart yet, and noisy
+    questions, whose hardest answer says little, are learnt from too.
+    """
+
+    sharpness: float = 60.0
+
+    def __call__(self, similar: Tensor, wrong: NDArray[np.bool_], rng: np.random.Generator) -> Tensor:  # noqa: ARG002 - draws nothing
+        """Return the mean loss of a batch; ``wrong`` says which answers are wrong to which question."""
+        other_right = ~wrong & ~np.eye(len(wrong), dtype=bool)
+        logits = (self.sharpness * similar).masked_fill(torch.from_numpy(other_right).to(similar.device), -torch.inf)
+        return nn.functional.cross_entropy(logits, torch.arange(len(wrong), device=similar.device))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankerSettings:
     """How a ranker is built and trained.
 
     ``near`` questions that the model finds alike come together in a batch once it has learnt for ``epochs_before_near`` epochs, so
@@ -44,7 +80,7 @@ class RankerRecipe:
     patience: int = 3
 
 
-AFTER_TAN = RankerRecipe(units=141, batch=128, loss=HardestOfSome(), near=0, epochs=30, patience=4)
+AFTER_TAN = RankerSettings(units=141, batch=128, loss=HardestOfSome(), near=0, epochs=30, patience=4)
 """After Tan et al. (2015), whom the paper replicates: 141 units a direction, a margin of 0.2 to the hardest of 50 wrong answers.
 
 Theirs are drawn from all answers, ours from those in the batch. Dropout, the tuned vectors, the step and the batch are ours.
@@ -54,9 +90,11 @@ Theirs are drawn from all answers, ours from those in the batch. Dropout, the tu
 class Ranker(nn.Module):
     """A text in, a vector of length 1 out."""
 
-    def __init__(self, vectors: Tensor, recipe: RankerRecipe) -> None:
+    def __init__(self, vectors: Tensor, settings: RankerSettings) -> None:
         super().__init__()
-        self.encoder = BiLstmEncoder(vectors, units=recipe.units, dropout=recipe.dropout, tune_vectors=recipe.tune_vectors, with_mean=False)
+        self.encoder = BiLstmEncoder(
+            vectors, units=settings.units, dropout=settings.dropout, tune_vectors=settings.tune_vectors, with_mean=False
+        )
 
     def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
         """Return one vector per text."""
@@ -70,21 +108,21 @@ def gesd(cosine: Tensor) -> Tensor:
     return similarity
 
 
-def evaluate_ranker(model: Ranker, questions: DeviceTexts, answers: DeviceTexts, material: EncodedTask, split: str) -> dict[str, float]:
+def evaluate_ranker(model: Ranker, questions: DeviceTexts, answers: DeviceTexts, task: EncodedTask, split: str) -> dict[str, float]:
     """Return MAP, MRR and top-1 in the pools of each size. A question whose pool has no right answer scores 0."""
-    asked, known = encoded(model, questions), encoded(model, answers)
+    asked, known = encode_texts(model, questions), encode_texts(model, answers)
     found: dict[str, float] = {}
-    for size, pools in material.pools(split).items():
+    for size, pools in task.pools(split).items():
         scores = np.empty(pools.shape)
         for start in range(0, len(pools), 64):
             part = torch.from_numpy(pools[start : start + 64]).to(known.device)
             scores[start : start + 64] = gesd(torch.einsum("qd,qpd->qp", asked[start : start + 64], known[part])).cpu().numpy()
-        right = [material.right(split, question) for question in range(len(pools))]
+        right = [task.right(split, question) for question in range(len(pools))]
         found |= {f"{name}@{size}": value for name, value in ranking_scores(scores, pools, right).items()}
     return found
 
 
-def encoded(model: Ranker, texts: DeviceTexts) -> Tensor:
+def encode_texts(model: Ranker, texts: DeviceTexts) -> Tensor:
     """Return the vectors of all texts."""
     model.eval()
     with torch.no_grad():
@@ -92,3 +130,38 @@ def encoded(model: Ranker, texts: DeviceTexts) -> Tensor:
     every = torch.cat([vectors for _, vectors in rows])
     back = np.argsort(np.concatenate([chosen for chosen, _ in rows]), kind="stable")
     return every[torch.from_numpy(back).to(every.device)]
+
+
+def train_ranker(
+    model: Ranker,
+    questions: DeviceTexts,
+    validation: DeviceTexts,
+    answers: DeviceTexts,
+    task: EncodedTask,
+    settings: RankerSettings,
+    seed: int,
+) -> int:
+    """Train the model in place and return the number of epochs; it ends as it was when validation (MRR, mean of all pools) was best."""
+    rng = np.random.Generator(np.random.PCG64(seed))
+    optimiser = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=settings.learning_rate)
+    pairs = Pairs(task, answers.lengths)
+    stopping = EarlyStopping(model, patience=settings.patience)
+    for epoch in range(settings.epochs):
+        if settings.near and epoch >= settings.epochs_before_near:
+            batches = pairs.batches_of_alike(encode_texts(model, questions), settings.batch, settings.near, rng)
+        else:
+            batches = pairs.batches(settings.batch, rng)
+        model.train()
+        for chosen in batches:
+            asked = model(*questions.batch(pairs.questions[chosen]))
+            given = model(*answers.batch(pairs.answers[chosen]))
+            loss = settings.loss(gesd(asked @ given.T), pairs.wrong(chosen), rng)
+            optimiser.zero_grad(set_to_none=True)
+            loss.backward()  # type: ignore[no-untyped-call]
+            nn.utils.clip_grad_norm_(model.parameters(), 5.0)
+            optimiser.step()
+        reached = evaluate_ranker(model, validation, answers, task, "validation")
+        if stopping.should_stop(float(np.mean([value for name, value in reached.items() if name.startswith("MRR")]))):
+            break
+    stopping.restore_best()
+    return stopping.epochs

@@ -1,7 +1,8 @@
-"""How well a yes-or-no attack does."""
+"""How well a model or an attack does: shares of right answers, rankings, and yes-or-no decisions."""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -9,7 +10,58 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Floats, Ids
 from deniable.errors import MissingExtra
+
+
+def sklearn(module: str, purpose: str = "this audit") -> Any:
+    """Return a module of scikit-learn, for a purpose that the error names.
+
+    :raises MissingExtra: if scikit-learn is not installed.
+    """
+    try:
+        return importlib.import_module(f"sklearn.{module}")
+    except ImportError:
+        raise MissingExtra(purpose, "experiments") from None
+
+
+def accuracy(given: Ids, true: Ids) -> float:
+    """Return the share of the texts that got their class."""
+    return float((given == true).mean())
+
+
+def class_scores(given: Ids, true: Ids) -> dict[str, float]:
+    """Return accuracy, and F1 averaged over the classes, in which rare classes count as much as frequent ones.
+
+    :raises MissingExtra: if scikit-learn is not installed.
+    """
+    metrics = sklearn("metrics", "scoring a classifier")
+    macro = float(metrics.f1_score(true, given, average="macro", zero_division=0.0))
+    return {"accuracy": float(metrics.accuracy_score(true, given)), "macro F1": macro}
+
+
+def average_precision(hits: NDArray[np.bool_], relevant: int) -> float:
+    """Return the mean over all relevant answers of the precision where each was found; 0 for one that is not in the ranking."""
+    ranks = np.flatnonzero(hits) + 1
+    return float((np.arange(1, len(ranks) + 1) / ranks).sum() / relevant) if relevant else 0.0
+
+
+def reciprocal_rank(hits: NDArray[np.bool_]) -> float:
+    """Return 1 over the place of the first relevant answer; 0 if there is none."""
+    places = np.flatnonzero(hits)
+    return 1.0 / (int(places[0]) + 1) if len(places) else 0.0
+
+
+def ranking_scores(scores: Floats, pools: Ids, right: Sequence[Ids]) -> dict[str, float]:
+    """Return MAP, MRR and top-1 of pools ranked by their scores (higher is better), one row a question; ties by pool order."""
+    order = np.argsort(-scores, axis=1, kind="stable")
+    ranked = np.take_along_axis(pools, order, axis=1)
+    hits = [np.isin(row, answers) for row, answers in zip(ranked, right, strict=True)]
+    return {
+        "MAP": float(np.mean([average_precision(row, len(answers)) for row, answers in zip(hits, right, strict=True)])),
+        "MRR": float(np.mean([reciprocal_rank(row) for row in hits])),
+        "top-1": float(np.mean([row[0] for row in hits])),
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,16 +107,3 @@ def summary(several: Sequence[Scores]) -> dict[str, Any]:
         "mean": {key: float(values.mean()) for key, values in table.items()},
         "spread": {key: float(values.std(ddof=1)) if len(several) > 1 else None for key, values in table.items()},
     }
-
-
-def sklearn(module: str) -> Any:
-    """Return a module of scikit-learn.
-
-    :raises MissingExtra: if scikit-learn is not installed.
-    """
-    import importlib
-
-    try:
-        return importlib.import_module(f"sklearn.{module}")
-    except ImportError:
-        raise MissingExtra("this audit", "experiments") from None

@@ -1,16 +1,52 @@
-"""Results of all runs, brought together: mean and spread of every score at every ε."""
+"""What runs gave, one by one and brought together: mean and spread of every score at every ε, and the table of them."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Self
 
 import numpy as np
 
+from deniable.embeddings.embedding import Embedding
+
 PLACES = {"nowhere": "nothing", "train": "at training time", "test": "at test time", "both": "at both times"}
-"""Where text is perturbed, in the order in which it is told."""
+"""Where text is perturbed, in the order in which it is shown."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmbeddingFacts:
+    """Which embedding a result was measured with."""
+
+    name: str
+    fingerprint: str
+    words: int
+    dimension: int
+
+    @classmethod
+    def of(cls, embedding: Embedding) -> Self:
+        """Return the facts of an embedding."""
+        return cls(name=embedding.name, fingerprint=embedding.fingerprint, words=len(embedding), dimension=embedding.dimension)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What one run gave at one ε (None: nothing was perturbed) and one place.
+
+    ``words`` counts the words of each part of the data that was perturbed, ``changed`` is the share of them that changed.
+    """
+
+    at: str
+    epsilon: float | None
+    run: int
+    scores: dict[str, float]
+    words: dict[str, int]
+    changed: dict[str, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the outcome as JSON-ready data."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,15 +68,15 @@ class Point:
         return min(self.scores[score]), max(self.scores[score])
 
 
-def points_of(outcomes: Iterable[dict[str, Any]]) -> list[Point]:
+def points_of(outcomes: Iterable[Outcome]) -> list[Point]:
     """Return one point for each place and ε: unperturbed first, then place by place, each by ε."""
-    grouped: dict[tuple[str, float | None], list[dict[str, Any]]] = defaultdict(list)
+    groups: dict[tuple[str, float | None], list[Outcome]] = defaultdict(list)
     for outcome in outcomes:
-        grouped[outcome["at"], outcome["epsilon"]].append(outcome)
+        groups[outcome.at, outcome.epsilon].append(outcome)
     points = []
-    for (at, epsilon), group in grouped.items():
-        scores = {name: [outcome["scores"][name] for outcome in group] for name in group[0]["scores"]}
-        words = [(sum(o["words"].values()), sum(o["words"][s] * o["changed"][s] for s in o["words"])) for o in group]
+    for (at, epsilon), group in groups.items():
+        scores = {name: [outcome.scores[name] for outcome in group] for name in group[0].scores}
+        words = [(sum(o.words.values()), sum(o.words[s] * o.changed[s] for s in o.words)) for o in group]
         total = sum(count for count, _ in words)
         changed = sum(count for _, count in words) / total if total else 0.0
         points.append(Point(at=at, epsilon=epsilon, runs=len(group), scores=scores, changed=changed))
@@ -48,7 +84,7 @@ def points_of(outcomes: Iterable[dict[str, Any]]) -> list[Point]:
     return sorted(points, key=lambda point: (places.index(point.at), point.epsilon or 0.0))
 
 
-def markdown_table(points: list[Point], unchanged: dict[float, float]) -> str:
+def markdown_table(points: Sequence[Point], unchanged: dict[float, float]) -> str:
     """Return the points as a Markdown table: scores as mean (lowest to highest), words changed, average N_w where it is known."""
     scores = list(points[0].scores)
     lines = [

@@ -39,8 +39,8 @@ def released_version(original: Version, mechanism: Mechanism, *, threads: int = 
     return Version(words=words, passages=passages)
 
 
-Judge = Callable[[Version, Ids], Ids]
-"""Gives the texts of a version at some places their classes."""
+Classify = Callable[[Version, Ids], Ids]
+"""Returns the classes of the texts of a version at some places."""
 
 
 class Learner(Protocol):
@@ -48,6 +48,6 @@ class Learner(Protocol):
 
     name: str
 
-    def learnt(self, version: Version, places: Ids, labels: Ids, *, seed: int) -> Judge:
-        """Return what was learnt; ``labels`` are those of all texts."""
+    def learn(self, version: Version, places: Ids, labels: Ids, *, seed: int) -> Classify:
+        """Return what classifies texts after learning from those at ``places``; ``labels`` are those of all texts."""
         ...

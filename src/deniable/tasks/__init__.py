@@ -1,5 +1,9 @@
-"""What the text is still good for: the three downstream tasks of the paper, their data, models and measurements.
+"""What text is still good for on the paper's three downstream tasks: their data, the experiment, and ``reproduce`` to run it.
 
 data set ──► passages ──► perturbed passages ──► model ──► score ──► curve
-imdb.py …    passages.py  perturbation.py        classifier.py, ranker.py   experiment.py, outcomes.py, figure.py
+data/        learning/passages, perturbation     learning/classifier, ranker   experiment/
 """
+
+from deniable.tasks.experiment.reproduction import Reproduction, reproduce
+
+__all__ = ["Reproduction", "reproduce"]

@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from deniable.learning.summary import Point, markdown_table
+from deniable.learning.summary import EmbeddingFacts, Point, markdown_table
 
 SCORE = "accuracy"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Circumstances:
+    """What was measured and how: the texts, the model, the mechanism and its options, the embedding, the runs.
+
+    ``left_out`` counts the records without a text or a label, ``held_out`` is the share of every class that was judged, and
+    ``average_unchanged_from`` says in words where the average N_w comes from.
+    """
+
+    texts: int
+    classes: int
+    left_out: int
+    model: str
+    mechanism: str
+    mechanism_options: Mapping[str, object]
+    embedding: EmbeddingFacts
+    runs: int
+    held_out: float
+    average_unchanged_from: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +43,7 @@ class Findings:
     unchanged: dict[float, float]
     majority: dict[str, float]
     acceptable_loss: float
-    about: dict[str, Any]
+    about: Circumstances
 
     @property
     def clean(self) -> Point:
@@ -52,14 +73,14 @@ class Findings:
         lines = [markdown_table(self.points, self.unchanged)]
         scores = ", ".join(f"{score} {value:.3f}" for score, value in self.majority.items())
         lines.append(f"Always the most frequent class: {scores}. Scores: mean (lowest to highest run).")
-        lines.append(f"N_w, how often an average word stays itself: {self.about['average_unchanged_from']}.")
+        lines.append(f"N_w, how often an average word stays itself: {self.about.average_unchanged_from}.")
         return "\n".join(lines) + "\n"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON-ready data."""
         acceptable = self.smallest_acceptable()
         return {
-            **self.about,
+            **asdict(self.about),
             "majority": self.majority,
             "acceptable_loss": self.acceptable_loss,
             "smallest_acceptable_epsilon": None if acceptable is None else acceptable.epsilon,

@@ -2,32 +2,123 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal, Unpack
 
 import numpy as np
 
-from deniable.arrays import Floats, Ids
-from deniable.errors import MissingExtra
+from deniable.arrays import Ids
+from deniable.calibration.matching import SHARES, AverageUnchanged
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import InvalidParameter, MissingExtra
 from deniable.interfaces import Mechanism
 from deniable.learning.perturbation import changed_share
+from deniable.learning.scores import class_scores
+from deniable.learning.summary import EmbeddingFacts, Outcome, points_of
 from deniable.learning.version import Learner, original_version, released_version
-from deniable.utility.texts import ClassifiedTexts
+from deniable.learning.word_classifier import LinearLearner
+from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.neighbours.threads import threads as threads_of_this_process
+from deniable.parameters import validated_count, validated_epsilon, validated_share
+from deniable.progress import Report
+from deniable.records.labelled import Reading
+from deniable.utility.findings import Circumstances, Findings
+from deniable.utility.texts import ClassifiedTexts, read_classified
 
-Told = Callable[[], None]
+Model = Literal["linear", "bilstm"]
+
+
+def measure_utility(
+    data: str | Path,
+    *,
+    text_column: str,
+    label_column: str,
+    epsilons: Sequence[float] = (),
+    embedding: str | Path | Embedding = "default",
+    mechanism: ChosenMechanism | None = None,
+    model: Model = "linear",
+    runs: int = 3,
+    held_out: float = 0.25,
+    texts: int | None = None,
+    acceptable_loss: float = 0.02,
+    device: str = "cpu",
+    report: Report | None = None,
+    **reading: Unpack[Reading],
+) -> Findings:
+    """Measure what ε costs a classifier on the labelled texts of a file: learn from released and original text, judge both.
+
+    The file is CSV, TSV, JSON Lines or Parquet; ``format``, ``delimiter``, ``header`` and ``encoding`` say how it is read, as for
+    ``privatize_file``. Without ``epsilons``, the values are those at which an average word stays itself in 5, 25, 50, 75, 95 and 99 %
+    of the draws. ``model`` is TF-IDF with logistic regression ("linear") or the paper's biLSTM ("bilstm", slow; trained on ``device``).
+    Everything is done ``runs`` times, with fresh noise and another ``held_out`` share of every class to judge by. ``texts`` takes
+    at most that many texts, drawn at random. ``acceptable_loss`` is the loss of accuracy that the findings' advice accepts.
+    ``report`` hears how many releases were measured. Nothing of the releases is kept.
+
+    :raises InvalidParameter: if a value is not allowed or a column is not there.
+    :raises MissingExtra: if the library of the model is not installed.
+    :raises RecordError: if the file cannot be read.
+    :raises TaskDataError: if nothing can be learnt from it: too few texts, one class, or classes with hardly a text.
+    """
+    runs, held_out = validated_count(runs, "runs"), validated_share(held_out, "held_out", below_one=True)
+    acceptable_loss = validated_share(acceptable_loss, "acceptable_loss")
+    values = sorted({validated_epsilon(e) for e in epsilons})
+    chosen = ChosenMechanism() if mechanism is None else mechanism
+    classified = read_classified(Path(data), text_column=text_column, label_column=label_column, most=texts, **reading)
+    space = embedding if isinstance(embedding, Embedding) else Embedding.open(embedding)
+    learner = make_learner(model, space, device=device)
+    average = AverageUnchanged(space, chosen)
+    values = values or sorted({average.epsilon(share) for share in SHARES})
+    mechanisms = {value: chosen(space, epsilon=value) for value in values}
+    outcomes = measure(classified, mechanisms, learner, runs=runs, held_out=held_out, threads=threads_of_this_process(), report=report)
+    return Findings(
+        points=points_of(outcomes),
+        unchanged={value: average.at(value) for value in values},
+        majority=majority_scores(classified.labels, held_out, runs=runs),
+        acceptable_loss=acceptable_loss,
+        about=Circumstances(
+            texts=len(classified.texts),
+            classes=classified.classes,
+            left_out=classified.left_out,
+            model=learner.name,
+            mechanism=chosen.name,
+            mechanism_options=chosen.identity(space)["parameters"],
+            embedding=EmbeddingFacts.of(space),
+            runs=runs,
+            held_out=held_out,
+            average_unchanged_from=average.source,
+        ),
+    )
+
+
+def make_learner(model: Model, embedding: Embedding, *, device: str = "cpu") -> Learner:
+    """Return the learner of that name; the biLSTM starts from the vectors of the embedding and is trained on a device.
+
+    :raises InvalidParameter: if there is no such model.
+    :raises MissingExtra: if its library is not installed.
+    """
+    if model == "linear":
+        return LinearLearner()
+    if model != "bilstm":
+        raise InvalidParameter("model", model, "must be linear or bilstm")
+    try:
+        from deniable.learning.classifier import BiLstmLearner
+    except ImportError as error:
+        raise MissingExtra("the biLSTM", "experiments") from error
+    return BiLstmLearner(embedding, device=device)
 
 
 def measure(
     data: ClassifiedTexts,
-    mechanisms: dict[float, Mechanism],
+    mechanisms: Mapping[float, Mechanism],
     learner: Learner,
     *,
     runs: int,
     held_out: float,
     threads: int = 1,
-    tell: Told | None = None,
-) -> list[dict[str, Any]]:
-    """Return one outcome for each run, ε and place of the perturbation; ``tell`` hears of each release that was measured.
+    report: Report | None = None,
+) -> list[Outcome]:
+    """Return one outcome for each run, ε and place of the perturbation; ``report`` hears how many releases were measured.
 
     ``at`` is "nowhere", "train" (learn from released, judge original text), "test" (the other way round) or "both".
 
@@ -35,26 +126,25 @@ def measure(
     """
     original = original_version(data.texts, next(iter(mechanisms.values())).embedding)
     outcomes = []
+    done, total = 0, runs * len(mechanisms)
     for run in range(1, runs + 1):
-        learnt, judged = stratified(data.labels, held_out, seed=run)
-
-        def scores(classes: Ids, judged: Ids = judged) -> dict[str, float]:
-            return scores_of(classes, data.labels[judged])
-
-        clean = learner.learnt(original, learnt, data.labels, seed=run)
-        outcomes.append(_outcome("nowhere", None, run, scores(clean(original, judged)), 0.0, 0))
+        learnt, judged = stratified_split(data.labels, held_out, seed=run)
+        true = data.labels[judged]
+        clean = learner.learn(original, learnt, data.labels, seed=run)
+        outcomes.append(_outcome("nowhere", None, run, class_scores(clean(original, judged), true), 0.0, 0))
         for epsilon, mechanism in sorted(mechanisms.items()):
             released = released_version(original, mechanism, threads=threads)
-            noisy = learner.learnt(released, learnt, data.labels, seed=run)
+            noisy = learner.learn(released, learnt, data.labels, seed=run)
             changed, words = changed_share(original.passages, released.passages), len(released.passages.ids)
             for at, classes in {"train": noisy(original, judged), "test": clean(released, judged), "both": noisy(released, judged)}.items():
-                outcomes.append(_outcome(at, epsilon, run, scores(classes), changed, words))
-            if tell is not None:
-                tell()
+                outcomes.append(_outcome(at, epsilon, run, class_scores(classes, true), changed, words))
+            done += 1
+            if report is not None:
+                report(done, total)
     return outcomes
 
 
-def stratified(labels: Ids, held_out: float, *, seed: int) -> tuple[Ids, Ids]:
+def stratified_split(labels: Ids, held_out: float, *, seed: int) -> tuple[Ids, Ids]:
     """Return places to learn from and places to judge by, with the same share of every class held out, at least one text of each."""
     rng = np.random.Generator(np.random.PCG64(seed))
     learnt, judged = [], []
@@ -66,28 +156,15 @@ def stratified(labels: Ids, held_out: float, *, seed: int) -> tuple[Ids, Ids]:
     return np.sort(np.concatenate(learnt)), np.sort(np.concatenate(judged))
 
 
-def majority_of(labels: Ids, held_out: float, *, runs: int) -> dict[str, float]:
+def majority_scores(labels: Ids, held_out: float, *, runs: int) -> dict[str, float]:
     """Return the scores of always naming the class that is most frequent among the texts to learn from."""
     found = []
     for run in range(1, runs + 1):
-        learnt, judged = stratified(labels, held_out, seed=run)
+        learnt, judged = stratified_split(labels, held_out, seed=run)
         most = int(np.bincount(labels[learnt]).argmax())
-        found.append(scores_of(np.full(len(judged), most), labels[judged]))
+        found.append(class_scores(np.full(len(judged), most), labels[judged]))
     return {name: float(np.mean([scores[name] for scores in found])) for name in found[0]}
 
 
-def scores_of(classes: Ids, true: Ids) -> dict[str, float]:
-    """Return accuracy, and F1 averaged over the classes, in which rare classes count as much as frequent ones.
-
-    :raises MissingExtra: if scikit-learn is not installed.
-    """
-    try:
-        from sklearn.metrics import accuracy_score, f1_score
-    except ImportError as error:
-        raise MissingExtra("scoring a classifier", "experiments") from error
-    f1: Floats = f1_score(true, classes, average="macro", zero_division=0.0)
-    return {"accuracy": float(accuracy_score(true, classes)), "macro F1": float(f1)}
-
-
-def _outcome(at: str, epsilon: float | None, run: int, scores: dict[str, float], changed: float, words: int) -> dict[str, Any]:
-    return {"at": at, "epsilon": epsilon, "run": run, "scores": scores, "words": {"all": words}, "changed": {"all": changed}}
+def _outcome(at: str, epsilon: float | None, run: int, scores: dict[str, float], changed: float, words: int) -> Outcome:
+    return Outcome(at=at, epsilon=epsilon, run=run, scores=scores, words={"all": words}, changed={"all": changed})

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from matplotlib.figure import Figure
 
+from deniable.atomic import write_whole
 from deniable.learning.figure import curve
 from deniable.learning.summary import PLACES, Point
+from deniable.report.figure import save
 from deniable.report.markup import code, phrase
 from deniable.report.page import Page
 from deniable.utility.findings import SCORE, Findings
@@ -29,10 +33,18 @@ def utility_figure(found: Findings) -> Figure:
     )
 
 
+def write_utility_figures(found: Findings, folder: Path) -> list[Path]:
+    """Write the curve (``utility.png``, ``utility.svg``) and the table (``utility.md``) into a folder and return their paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    table = folder / "utility.md"
+    write_whole(table, found.table())
+    return [*save(utility_figure(found), folder, "utility"), table]
+
+
 def utility_page(found: Findings) -> Page:
     """Return the page."""
     about = found.about
-    page = Page("What the text is still good for", lead=_lead(found), kicker=f"{about['texts']:,} texts, {about['classes']:,} classes")
+    page = Page("What the text is still good for", lead=_lead(found), kicker=f"{about.texts:,} texts, {about.classes:,} classes")
     if not found.learns:
         page.add_note(
             "Already from the original text the classifier learns no more than which class is the most frequent. The curve says "
@@ -118,12 +130,12 @@ def _add_method(page: Page, found: Findings) -> None:
     page.add_section("How it was measured")
     page.add_list(
         [
-            f"{about['texts']:,} texts of {about['classes']:,} classes; {about['left_out']:,} records without a text or a label were "
-            f"left out. In each of {about['runs']} runs {about['held_out']:.0%} of every class are held out, another part each time, "
+            f"{about.texts:,} texts of {about.classes:,} classes; {about.left_out:,} records without a text or a label were "
+            f"left out. In each of {about.runs} runs {about.held_out:.0%} of every class are held out, another part each time, "
             "and all texts are released anew, with noise from the secure source.",
-            f"Classifier: {about['model']}. Mechanism: {about['mechanism']} over the embedding {about['embedding']['name']} "
-            f"({about['embedding']['words']:,} words, {about['embedding']['dimension']} dimensions).",
-            f"N_w: {about['average_unchanged_from']}. It is an average: some words stay far more often. Every word's own value comes "
+            f"Classifier: {about.model}. Mechanism: {about.mechanism} over the embedding {about.embedding.name} "
+            f"({about.embedding.words:,} words, {about.embedding.dimension} dimensions).",
+            f"N_w: {about.average_unchanged_from}. It is an average: some words stay far more often. Every word's own value comes "
             "from deniable calibrate.",
         ]
     )

@@ -44,8 +44,8 @@ def load_enron(path: Path) -> Classification:
     return Classification(
         name="enron",
         classes=authors,
-        train=training.chosen(order[held_out:]),
-        validation=training.chosen(order[:held_out]),
+        train=training.take(order[held_out:]),
+        validation=training.take(order[:held_out]),
         test=_labelled(test, authors),
     )
 

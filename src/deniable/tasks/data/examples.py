@@ -19,7 +19,7 @@ class Labelled:
         """Return the number of texts."""
         return len(self.texts)
 
-    def chosen(self, places: Sequence[int]) -> Labelled:
+    def take(self, places: Sequence[int]) -> Labelled:
         """Return the texts at these places."""
         return Labelled(texts=[self.texts[i] for i in places], labels=[self.labels[i] for i in places])
 
@@ -68,14 +68,14 @@ class AnswerSelection:
 Task = Classification | AnswerSelection
 
 
-def smaller(task: Task, texts: int) -> Task:
-    """Return the task with at most so many texts in each part, spread evenly over it: for a quick look."""
+def take_texts(task: Task, most: int) -> Task:
+    """Return the task with at most ``most`` texts in each part, spread evenly over it: for a quick look."""
     parts: dict[str, Any] = {}
     for split in ("train", "validation", "test"):
         part = getattr(task, split)
-        places = range(0, len(part), -(-len(part) // texts))
+        places = range(0, len(part), -(-len(part) // most))
         if isinstance(part, Labelled):
-            parts[split] = part.chosen(places)
+            parts[split] = part.take(places)
         else:
             pools = {size: [rows[i] for i in places] for size, rows in part.pools.items()}
             parts[split] = Questions(texts=[part.texts[i] for i in places], answers=[part.answers[i] for i in places], pools=pools)

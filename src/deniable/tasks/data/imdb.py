@@ -43,8 +43,8 @@ def load_imdb(path: Path) -> Classification:
     return Classification(
         name="imdb",
         classes=CLASSES,
-        train=train.chosen(order[SET_ASIDE : SET_ASIDE + TRAINING]),
-        validation=train.chosen(order[:VALIDATION]),
+        train=train.take(order[SET_ASIDE : SET_ASIDE + TRAINING]),
+        validation=train.take(order[:VALIDATION]),
         test=test,
     )
 
@@ -69,7 +69,7 @@ def _csv(path: Path) -> tuple[Labelled, Labelled]:
         texts.append(row["review"])
         labels.append(CLASSES.index(row["sentiment"]))
     every = Labelled(texts=texts, labels=labels)
-    return every.chosen(range(min(PER_SPLIT, len(texts)))), every.chosen(range(PER_SPLIT, len(texts)))
+    return every.take(range(min(PER_SPLIT, len(texts)))), every.take(range(PER_SPLIT, len(texts)))
 
 
 def _json(path: Path) -> tuple[Labelled, Labelled]:

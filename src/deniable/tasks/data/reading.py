@@ -2,36 +2,43 @@
 
 from __future__ import annotations
 
-import bz2
 import csv
-import gzip
+import io
 import json
 import lzma
 import sys
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, BinaryIO, cast
 
+from deniable.compression import BYTES_TO_TELL, compression_of, decompressed
 from deniable.errors import TaskDataError
 
-_OPENERS = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
+_DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError)
 
 
 def lines_of(path: Path) -> Iterator[str]:
-    """Yield the lines of a UTF-8 file, packed by xz, gzip or bzip2 or not, without their ends.
+    """Yield the lines of a UTF-8 file, compressed or not, without their ends.
 
     :raises TaskDataError: if the file is missing, cut off or not UTF-8.
     """
     try:
-        with _opened(path) as file:
-            for line in file:
-                yield line.rstrip("\r\n")
+        file = path.open("rb")
     except FileNotFoundError:
         raise TaskDataError(path, "there is no such file") from None
-    except (EOFError, lzma.LZMAError, gzip.BadGzipFile) as error:
-        raise TaskDataError(path, f"the packed file is cut off or damaged ({error}); fetch it again") from error
-    except UnicodeDecodeError as error:
-        raise TaskDataError(path, f"it is not UTF-8 ({error.reason})") from error
+    with file:
+        kind = compression_of(file.peek(BYTES_TO_TELL))
+        text = io.TextIOWrapper(decompressed(cast(BinaryIO, file), kind), encoding="utf-8", newline="\n")
+        try:
+            for line in text:
+                yield line.rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            raise TaskDataError(path, f"it is not UTF-8 ({error.reason})") from error
+        except _DAMAGE as error:
+            if kind is None:
+                raise
+            raise TaskDataError(path, f"the {kind} data is cut off or damaged ({error}); fetch it again") from error
 
 
 def json_lines(path: Path, *keys: str) -> Iterator[dict[str, Any]]:
@@ -73,9 +80,3 @@ def expect(path: Path, what: str, found: int, expected: int) -> None:
     """
     if found != expected:
         raise TaskDataError(path, f"it holds {found:,} {what} where {expected:,} belong: part of it is missing, or it is another data set")
-
-
-def _opened(path: Path) -> IO[str]:
-    opener: Any = _OPENERS.get(path.suffix, open)
-    opened: IO[str] = opener(path, "rt", encoding="utf-8", newline="\n")
-    return opened

@@ -1,4 +1,4 @@
-"""The three tasks by name: how each is read, and with which recipe its model is trained."""
+"""The three tasks by name: how each is read, what its curve shows, and how its model is trained."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from deniable.tasks.data.imdb import load_imdb
 from deniable.tasks.data.insuranceqa import load_insuranceqa
 
 if TYPE_CHECKING:
-    from deniable.tasks.experiment.laboratory import Recipe
+    from deniable.learning.classifier import ClassifierSettings
+    from deniable.learning.ranker import RankerSettings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class PaperTask:
     """One task: its reader, the score that its curve shows, and what that score is called in words."""
 
     load: Callable[[Path], Task]
@@ -27,21 +28,21 @@ class Entry:
 
 
 TASKS = {
-    "imdb": Entry(load=load_imdb, score="accuracy", score_in_words="accuracy", title="IMDb: is a review positive?"),
-    "enron": Entry(load=load_enron, score="accuracy", score_in_words="accuracy", title="Enron: which of ten authors wrote it?"),
-    "insuranceqa": Entry(
+    "imdb": PaperTask(load=load_imdb, score="accuracy", score_in_words="accuracy", title="IMDb: is a review positive?"),
+    "enron": PaperTask(load=load_enron, score="accuracy", score_in_words="accuracy", title="Enron: which of ten authors wrote it?"),
+    "insuranceqa": PaperTask(
         load=load_insuranceqa, score="MRR@100", score_in_words="mean reciprocal rank", title="InsuranceQA: which answer fits?"
     ),
 }
 
 
-def recipe_of(name: str, *, after_tan: bool = False) -> Recipe:
+def training_settings(name: str, *, after_tan: bool = False) -> ClassifierSettings | RankerSettings:
     """Return how the model of a task is trained; ``after_tan``, for insuranceqa, as those did whom the paper replicates."""
-    from deniable.learning.classifier import ClassifierRecipe
-    from deniable.learning.ranker import AFTER_TAN, RankerRecipe
+    from deniable.learning.classifier import ClassifierSettings
+    from deniable.learning.ranker import AFTER_TAN, RankerSettings
 
     if name == "insuranceqa":
-        return AFTER_TAN if after_tan else RankerRecipe()
+        return AFTER_TAN if after_tan else RankerSettings()
     if name == "enron":
-        return ClassifierRecipe(batch=64, longest=300, epochs=30, patience=4)
-    return ClassifierRecipe()
+        return ClassifierSettings(batch=64, longest=300, epochs=30, patience=4)
+    return ClassifierSettings()

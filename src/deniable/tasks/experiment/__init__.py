@@ -1,1 +1,1 @@
-"""One experiment: what is perturbed, trained, judged and kept."""
+"""One experiment: its settings are prepared, run, kept and shown."""

@@ -1,25 +1,126 @@
-"""Results on the disk: one small JSON file for each finished setting, so that nothing is done twice."""
+"""What is measured and what came out: settings, their results, and one small JSON file for each, so that nothing is done twice."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Self
 
 from deniable.atomic import whole_file
 from deniable.errors import TaskDataError
-from deniable.tasks.experiment.setting import Setting
+from deniable.learning.summary import EmbeddingFacts, Outcome
+
+Place = Literal["nowhere", "train", "test"]
 
 
-class Outcomes:
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """One training or one evaluation: where text is perturbed, at which ε, and in which run.
+
+    ``run`` counts from 1; it numbers the noise and seeds the model, never the noise.
+    """
+
+    at: Place
+    epsilon: float | None
+    run: int
+
+    @property
+    def name(self) -> str:
+        """The name of its result."""
+        if self.epsilon is None:
+            return f"unperturbed-run{self.run}"
+        return f"{self.at}-{repr(float(self.epsilon)).removesuffix('.0')}-run{self.run}"  # all digits: no two ε share a name
+
+
+def settings_of(epsilons: Sequence[float], places: Sequence[Place], runs: int) -> list[Setting]:
+    """Return all settings, run by run, so that an interrupted experiment has whole curves of few runs, not parts of many."""
+    found = []
+    for run in range(1, runs + 1):
+        found.append(Setting(at="nowhere", epsilon=None, run=run))
+        found += [Setting(at=place, epsilon=epsilon, run=run) for epsilon in epsilons for place in places]
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExperimentIdentity:
+    """What all results of an experiment depend on: task, digest of the data, embedding, mechanism, policy, and how models are trained."""
+
+    task: str
+    data: str
+    embedding: EmbeddingFacts
+    mechanism: str | Mapping[str, Any]
+    policy: Mapping[str, Any]
+    recipe: Mapping[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the identity as JSON-ready data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskOutcome(Outcome):
+    """The result of one setting of an experiment.
+
+    ``epochs`` is None where nothing was trained, ``unknown`` the share of unknown words in each part, ``made_with`` names the
+    versions, the device and the source of the noise.
+    """
+
+    identity: ExperimentIdentity
+    at: Place
+    epochs: int | None
+    unknown: dict[str, float]
+    seconds: dict[str, float]
+    made_with: dict[str, str | int]
+
+    @property
+    def setting(self) -> Setting:
+        """The setting whose result it is."""
+        return Setting(at=self.at, epsilon=self.epsilon, run=self.run)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as JSON-ready data, in the order in which files hold it."""
+        return {
+            **self.identity.to_dict(),
+            "at": self.at,
+            "epsilon": self.epsilon,
+            "run": self.run,
+            "scores": self.scores,
+            "epochs": self.epochs,
+            "words": self.words,
+            "changed": self.changed,
+            "unknown": self.unknown,
+            "seconds": self.seconds,
+            "made_with": self.made_with,
+        }
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> Self:
+        """Return the result that ``to_dict`` gave.
+
+        :raises KeyError: if something is missing.
+        :raises TypeError: if something has another form.
+        """
+        if not isinstance(found["scores"], dict):
+            raise TypeError("no scores")
+        identity = {name: found[name] for name in ("task", "data", "mechanism", "policy", "recipe")}
+        names = ("at", "epsilon", "run", "scores", "epochs", "words", "changed", "unknown", "seconds", "made_with")
+        return cls(
+            identity=ExperimentIdentity(**identity, embedding=EmbeddingFacts(**found["embedding"])),
+            **{name: found[name] for name in names},
+        )
+
+
+class KeptOutcomes:
     """The finished settings of one experiment, in a folder."""
 
-    def __init__(self, folder: Path, identity: dict[str, Any]) -> None:
-        """Look at a folder of results, which must all come from the same data, embedding, mechanism, policy and recipe."""
-        self._folder, self._identity = folder, json.loads(json.dumps(identity))
+    def __init__(self, folder: Path, identity: ExperimentIdentity) -> None:
+        """Look at a folder of results, which must all have the same identity."""
+        self._folder, self._identity = folder, json.loads(json.dumps(identity.to_dict()))
         folder.mkdir(parents=True, exist_ok=True)
 
-    def get(self, setting: Setting) -> dict[str, Any] | None:
+    def get(self, setting: Setting) -> TaskOutcome | None:
         """Return the result of a setting, or None if it is not finished.
 
         :raises TaskDataError: if the file is damaged or belongs to another experiment.
@@ -28,29 +129,27 @@ class Outcomes:
         if not path.exists():
             return None
         outcome = read_outcome(path)
+        found = outcome.to_dict()
         for name, value in (*self._identity.items(), ("epsilon", setting.epsilon), ("at", setting.at), ("run", setting.run)):
-            if outcome.get(name) != value:
+            if found[name] != value:
                 raise TaskDataError(path, f"this result was made with another {name}; choose another folder, or remove it")
         return outcome
 
-    def put(self, setting: Setting, outcome: dict[str, Any]) -> None:
+    def put(self, outcome: TaskOutcome) -> None:
         """Keep a result, whole or not at all."""
-        with whole_file(self._path(setting)) as file:
-            file.write((json.dumps(outcome, indent=1, ensure_ascii=False) + "\n").encode())
+        with whole_file(self._path(outcome.setting)) as file:
+            file.write((json.dumps(outcome.to_dict(), indent=1, ensure_ascii=False) + "\n").encode())
 
     def _path(self, setting: Setting) -> Path:
         return self._folder / f"{setting.name}.json"
 
 
-def read_outcome(path: Path) -> dict[str, Any]:
+def read_outcome(path: Path) -> TaskOutcome:
     """Return one result.
 
     :raises TaskDataError: if the file is damaged.
     """
     try:
-        outcome: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(outcome["scores"], dict):
-            raise TypeError("no scores")
+        return TaskOutcome.from_dict(json.loads(path.read_text(encoding="utf-8")))
     except (json.JSONDecodeError, KeyError, TypeError, UnicodeDecodeError) as error:
         raise TaskDataError(path, f"it is no result ({error}); remove it and run the command again") from error
-    return outcome

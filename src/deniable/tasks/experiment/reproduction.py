@@ -1,73 +1,115 @@
-"""Prepares one of the paper's tasks: reads the data, turns it into ids once, and sets up the bench to run it on."""
+"""The paper's tasks as one call: perturb, train, evaluate, and go on where an earlier call was interrupted."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
-from deniable.embeddings.embedding import Embedding
-from deniable.errors import MissingExtra
-from deniable.learning.encoded_task import save_encoded_task
+from deniable.errors import InvalidParameter, MissingExtra, TaskDataError
+from deniable.learning.summary import Point, points_of
 from deniable.mechanisms.chosen import ChosenMechanism
-from deniable.parameters import validated_count
-from deniable.tasks.data.examples import Task, fingerprint, smaller
-from deniable.tasks.data.registry import TASKS, recipe_of
-from deniable.tasks.experiment.encoding import encode_task
-from deniable.text.policies import TextPolicy
+from deniable.neighbours import set_device
+from deniable.neighbours.threads import threads
+from deniable.parameters import validated_count, validated_epsilon
+from deniable.tasks.data.examples import Task
+from deniable.tasks.data.registry import TASKS
+from deniable.tasks.experiment.outcomes import Place, TaskOutcome, settings_of
 
-try:
-    from deniable.tasks.experiment.laboratory import Bench
-except ImportError as error:
-    raise MissingExtra("training models", "experiments") from error
+_PLACES: dict[str, tuple[Place, ...]] = {"train": ("train",), "test": ("test",), "both": ("train", "test")}
 
 
-def prepare(
+@dataclass(frozen=True, kw_only=True)
+class Reproduction:
+    """What one of the paper's tasks gave: the result of every setting, and the folder that keeps them."""
+
+    name: str
+    folder: Path
+    embedding: str | Path
+    mechanism: ChosenMechanism
+    task: Task = field(repr=False)
+    outcomes: list[TaskOutcome] = field(repr=False)
+
+    @property
+    def points(self) -> list[Point]:
+        """The points of the curve: the runs at each place and ε, brought together."""
+        return points_of(self.outcomes)
+
+    def write_curve(self) -> list[Path]:
+        """Write ``curve.svg``, ``curve.png`` and ``table.md`` into the folder and return their paths.
+
+        :raises MissingExtra: if a library for the baseline is not installed.
+        """
+        from deniable.tasks.experiment.reporting import write_curve_and_table
+
+        return write_curve_and_table(self.name, self.task, self.outcomes, self.folder, embedding=self.embedding, mechanism=self.mechanism)
+
+
+def reproduce(
     name: str,
-    data: Path,
-    embedding: str | Path,
-    workplace: Path,
+    data: str | Path,
     *,
+    embedding: str | Path = "default",
+    epsilons: Sequence[float] = (),
+    mechanism: ChosenMechanism | None = None,
+    at: Literal["train", "test", "both"] = "both",
+    runs: int = 3,
+    work: str | Path = "reproduced",
     device: str = "cpu",
     jobs: int = 1,
-    threads: int = 1,
     texts: int | None = None,
     epochs: int | None = None,
-    mechanism: ChosenMechanism | None = None,
     after_tan: bool = False,
-) -> tuple[Bench, Task]:
-    """Return the bench of a task and the task; the ids are computed on the first call and kept in ``workplace``.
+    on_result: Callable[[TaskOutcome], None] | None = None,
+) -> Reproduction:
+    """Measure what ε costs on one of the paper's tasks: perturb, train and evaluate.
 
-    ``texts`` takes so many texts of each part only, ``epochs`` trains for so many at most. A mechanism other than the paper's has a
-    folder of its own, for each choice of its options, and so has training after Tan et al.
+    ``name`` is "imdb", "enron" or "insuranceqa", ``data`` the data set as it was downloaded. Text is perturbed ``at`` training time, at
+    test time, or both, one after the other. Without ``epsilons``, the values are those at which an average word stays itself in 5, 25,
+    50, 75, 95 and 99 % of the draws. What is finished is kept in ``work``: the same call goes on where it was interrupted, and
+    ``on_result`` is called with each new result. ``texts`` and ``epochs`` are upper limits for a quick look; ``after_tan``, for
+    insuranceqa, trains after Tan et al. (2015).
 
-    :raises TaskDataError: if the data set is missing, cut off or not what it should be.
+    :raises InvalidParameter: if a value is not allowed.
+    :raises MissingExtra: if a library for training models is not installed.
+    :raises TaskDataError: if the data set is missing, cut off or not what it should be, or a kept file belongs to another experiment.
     """
-    task = TASKS[name].load(data) if texts is None else smaller(TASKS[name].load(data), validated_count(texts, "texts"))
-    opened = Embedding.open(embedding)
-    recipe = recipe_of(name, after_tan=after_tan)
-    recipe = recipe if epochs is None else replace(recipe, epochs=validated_count(epochs, "epochs"))
-    digest = fingerprint(task)
-    mechanism = ChosenMechanism() if mechanism is None else mechanism
-    own = _own_folder(mechanism, opened) + ("-after-tan" if after_tan else "")
-    bench = Bench(
-        task=name,
-        data=digest,
-        embedding=opened.folder or embedding,
-        folder=workplace / name / f"{opened.name}-{opened.fingerprint[:8]}-{digest[:8]}{own}",
-        mechanism=mechanism,
-        recipe=recipe,
+    try:
+        from deniable.tasks.experiment.preparation import prepare
+        from deniable.tasks.experiment.scheduling import run_settings
+    except ImportError as error:
+        raise MissingExtra("training models", "experiments") from error
+
+    if name not in TASKS:
+        raise InvalidParameter("task", name, f"must be one of {', '.join(TASKS)}")
+    if at not in _PLACES:
+        raise InvalidParameter("at", at, f"must be one of {', '.join(_PLACES)}")
+    if after_tan and name != "insuranceqa":
+        raise InvalidParameter("after_tan", after_tan, f"Tan et al. trained for insuranceqa; {name} has one recipe")
+    runs, jobs, data = validated_count(runs, "runs"), validated_count(jobs, "jobs"), Path(data)
+    epsilons = [validated_epsilon(e) for e in epsilons]
+    chosen = ChosenMechanism() if mechanism is None else mechanism
+    if not data.exists():
+        raise TaskDataError(data, "there is no such file or folder")
+    if device != "cpu":
+        set_device(device)
+    experiment, task = prepare(
+        name,
+        data,
+        embedding,
+        Path(work),
         device=device,
-        threads=threads,
+        jobs=jobs,
+        threads=1 if device == "cpu" else threads(),
+        texts=texts,
+        epochs=epochs,
+        mechanism=chosen,
+        after_tan=after_tan,
     )
-    if not bench.material.exists():
-        save_encoded_task(encode_task(task, opened, TextPolicy(), jobs=jobs), bench.material)
-    return bench, task
+    if not epsilons:
+        from deniable.calibration.matching import epsilons_where_words_stay
 
-
-def _own_folder(mechanism: ChosenMechanism, embedding: Embedding) -> str:
-    if mechanism.is_papers:
-        return ""
-    identity = json.dumps(mechanism.identity(embedding), sort_keys=True)
-    return f"-{mechanism.name}-{hashlib.blake2b(identity.encode(), digest_size=4).hexdigest()}"
+        epsilons = epsilons_where_words_stay(experiment.embedding, chosen)
+    outcomes = run_settings(experiment, settings_of(epsilons, _PLACES[at], runs), jobs=jobs, on_result=on_result)
+    return Reproduction(name=name, folder=experiment.folder, embedding=experiment.embedding, mechanism=chosen, task=task, outcomes=outcomes)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, label_ranking_average_precision_score
 
-from deniable.learning.metrics import accuracy, average_precision, ranking_scores, reciprocal_rank
+from deniable.errors import MissingExtra
+from deniable.learning.scores import accuracy, average_precision, class_scores, ranking_scores, reciprocal_rank, sklearn
+from deniable.learning.word_classifier import LinearLearner
 
 
 def test_accuracy_by_hand_and_by_scikit_learn() -> None:
@@ -46,3 +51,17 @@ def test_mean_average_precision_equals_scikit_learn_when_all_right_answers_are_i
     relevance = np.array([np.isin(np.arange(12), answers) for answers in right])
     expected = label_ranking_average_precision_score(relevance, scores)
     assert ranking_scores(scores, pools, right)["MAP"] == pytest.approx(expected)
+
+
+def test_without_scikit_learn_the_error_says_what_needs_it_and_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in [name for name in sys.modules if name.partition(".")[0] == "sklearn"]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    needing: dict[str, Callable[[], object]] = {
+        "scoring a classifier": lambda: class_scores(np.array([0]), np.array([0])),
+        "a classifier": LinearLearner,
+        "this audit": lambda: sklearn("svm"),
+    }
+    for purpose, call in needing.items():
+        with pytest.raises(MissingExtra, match=rf"^{purpose} needs an optional library: pip install 'deniable\[experiments\]'"):
+            call()
