@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from deniable.compression import BYTES_TO_TELL, compression_of, decompressed
+from deniable.compression import BYTES_TO_TELL, compression_of, decompress
 from deniable.errors import TaskDataError
 
 _DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError)
@@ -29,7 +29,7 @@ def lines_of(path: Path) -> Iterator[str]:
         raise TaskDataError(path, "there is no such file") from None
     with file:
         kind = compression_of(file.peek(BYTES_TO_TELL))
-        text = io.TextIOWrapper(decompressed(cast(BinaryIO, file), kind), encoding="utf-8", newline="\n")
+        text = io.TextIOWrapper(decompress(cast(BinaryIO, file), kind), encoding="utf-8", newline="\n")
         try:
             for line in text:
                 yield line.rstrip("\r\n")
