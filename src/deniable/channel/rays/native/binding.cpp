@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "../../neighbours/native/dispatch.hpp"
+#include "../../../neighbours/native/dispatch.hpp"
 #include "rays.hpp"
 
 namespace nb = nanobind;

@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "../../neighbours/native/pool.hpp"
+#include "../../../neighbours/native/pool.hpp"
 
 namespace deniable {
 namespace {
