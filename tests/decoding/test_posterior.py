@@ -35,14 +35,14 @@ def channel(request: pytest.FixtureRequest) -> Channel:
 
 def uneven(count: int) -> Floats:
     shares = np.random.default_rng(1).dirichlet(np.full(count, 0.5))
-    return np.asarray(shares)
+    return np.asarray(shares, dtype=np.float64)
 
 
 def full_posterior(channel: Channel, prior: Floats) -> Floats:
     """Return P(x | y) with what the candidates leave out, in the order of the ids."""
     found = make_posterior(channel, prior)
     by_row = found.matrix.toarray() + found.rest[:, None] * found.prior
-    answer = np.zeros_like(by_row)
+    answer: Floats = np.zeros_like(by_row)
     answer[:, channel.inputs] = by_row
     return answer
 
