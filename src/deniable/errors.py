@@ -8,6 +8,7 @@
     │   ├── EmbeddingExists     the name is taken                                 exit code 2
     │   └── MalformedEmbedding  the file or the stored copy is not a usable embedding
     ├── DamagedCalibration      a stored calibration cannot be trusted
+    ├── DamagedChannel          a stored channel cannot be trusted
     ├── CalibrationInProgress   another process computes the same calibration
     ├── TargetsNotMet           no ε meets the targets of a calibration
     ├── UnusableAuditData       the data given to an audit cannot answer its question
@@ -109,6 +110,15 @@ class DamagedCalibration(DeniableError):
 
     def __init__(self, source: str | Path, problem: str) -> None:
         super().__init__(f"{source}: {problem}; the stored calibration is damaged: remove its folder and calibrate again")
+        self.source = str(source)
+        self.problem = problem
+
+
+class DamagedChannel(DeniableError):
+    """The files of a stored channel are not what was written."""
+
+    def __init__(self, source: str | Path, problem: str) -> None:
+        super().__init__(f"{source}: {problem}; the stored channel is damaged: remove its folder, and it is made again")
         self.source = str(source)
         self.problem = problem
 

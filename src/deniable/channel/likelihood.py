@@ -24,8 +24,8 @@ _WORDS_AT_ONCE = 2_000
 _HALF_A_DRAW = 0.5
 
 
-class Channel(Protocol):
-    """Knows the output distribution of every word; ``how`` says from what."""
+class Likelihoods(Protocol):
+    """Knows how likely a released word is for every input word; ``how`` says from what."""
 
     how: str
 
@@ -34,8 +34,8 @@ class Channel(Protocol):
         ...
 
 
-def channel_of(mechanism: Mechanism, *, seed: int, rays: int = 128, draws_per_word: int = 100) -> Channel:
-    """Return the best channel for a mechanism: exact if it can say its probabilities, by rays, or by simulation."""
+def channel_of(mechanism: Mechanism, *, seed: int, rays: int = 128, draws_per_word: int = 100) -> Likelihoods:
+    """Return the likelihoods of a mechanism: exact if it can say its probabilities, by rays, or by simulation."""
     if (sums := exact_sums(mechanism)) is not None:
         return ExactChannel(sums, mechanism.embedding)
     noise = radial_noise(mechanism)

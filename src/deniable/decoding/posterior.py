@@ -1,31 +1,123 @@
-"""Bayes' rule: from a released word back to the word that most likely stood there."""
+"""Bayes' rule: from a released word back to the words that may have stood there, P(x | y) = π(x)·P(y | x) / Σ π(x')·P(y | x').
+
+For the guarantee this is post-processing of what was released: it costs no privacy. An attacker and an analyst compute the same.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.channel.likelihood import Channel
+from deniable.channel.channel import Channel
+from deniable.channel.likelihood import Likelihoods
+from deniable.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+MOST_CANDIDATES = 200
+"""How many words are kept as what may have stood behind a released word; the others share what is left by the prior."""
+
+_COLUMNS_AT_ONCE = 2_048
+
+
+@dataclass(frozen=True, kw_only=True)
+class Posterior:
+    """P(x | y) for all released words y: the likeliest input words of each, and a rest that is spread as the prior is.
+
+    The candidates of the word y are ``rows[starts[y]:starts[y + 1]]``, rows of the channel by falling probability, with ``chances``.
+    """
+
+    channel: Channel
+    prior: Floats = field(repr=False)
+    starts: Ids = field(repr=False)
+    rows: Ids = field(repr=False)
+    chances: Floats = field(repr=False)
+
+    def of(self, output: int) -> tuple[Ids, Floats]:
+        """Return the input words that are likeliest behind a released word, and their probabilities."""
+        part = slice(int(self.starts[output]), int(self.starts[output + 1]))
+        return self.channel.inputs[self.rows[part]], self.chances[part]
+
+    @cached_property
+    def best(self) -> Ids:
+        """The likeliest input word behind each released word; ``unknown_id`` where that is ⊥."""
+        best = np.full(len(self.channel.embedding), int(np.argmax(self.prior)), dtype=np.int64)
+        some = np.diff(self.starts) > 0
+        best[some] = self.rows[self.starts[:-1][some]]
+        return self.channel.inputs[best]
+
+    @cached_property
+    def matrix(self) -> csr_array:
+        """The listed probabilities: released words by rows of the channel."""
+        from scipy.sparse import csr_array
+
+        return csr_array((self.chances, self.rows, self.starts), shape=(len(self.channel.embedding), len(self.channel)))
+
+    @cached_property
+    def rest(self) -> Floats:
+        """What the candidates of each released word leave out."""
+        rest: Floats = np.clip(1.0 - np.asarray(self.matrix.sum(axis=1)).ravel(), 0.0, 1.0)
+        return rest
+
+    def expected_shares(self, outputs: Floats) -> Floats:
+        """Return how often each input word is expected behind counts of released words."""
+        expected: Floats = self.matrix.T @ outputs + float(self.rest @ outputs) * self.prior
+        return expected
+
+
+def make_posterior(channel: Channel, prior: Floats, *, candidates: int = MOST_CANDIDATES) -> Posterior:
+    """Return the posterior of a channel and a prior over its inputs.
+
+    :raises InvalidParameter: if the prior does not fit the channel.
+    """
+    if len(prior) != len(channel) or not np.isfinite(prior).all() or (prior < 0.0).any() or not prior.sum() > 0.0:
+        raise InvalidParameter(
+            "prior", f"{len(prior):,} numbers", f"must be {len(channel):,} numbers of at least 0, one for each input word"
+        )
+    prior = prior / prior.sum()
+    expected = channel.output_shares(prior)
+    lengths, rows, chances = [np.zeros(1, dtype=np.int64)], [], []
+    for start in range(0, len(channel.embedding), _COLUMNS_AT_ONCE):
+        part = channel.by_output[:, start : start + _COLUMNS_AT_ONCE]
+        columns = np.repeat(np.arange(part.shape[1]), np.diff(part.indptr))
+        outputs = start + columns
+        likelihoods = part.data.astype(np.float64) + channel.rest[part.indices] * channel.even[outputs]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            posterior = np.where(expected[outputs] > 0.0, prior[part.indices] * likelihoods / expected[outputs], 0.0)
+        order = np.lexsort((part.indices, -posterior, columns))
+        places = np.arange(len(order)) - part.indptr[columns[order]]
+        order = order[(places < candidates) & (posterior[order] > 0.0)]
+        lengths.append(np.bincount(columns[order], minlength=part.shape[1]))
+        rows.append(part.indices[order].astype(np.int64))
+        chances.append(posterior[order])
+    return Posterior(
+        channel=channel, prior=prior, starts=np.cumsum(np.concatenate(lengths)), rows=np.concatenate(rows), chances=np.concatenate(chances)
+    )
 
 
 class BayesAdversary:
     """Guesses argmax_x π(x)·P(y | x): nobody who knows π and the mechanism guesses right more often."""
 
-    def __init__(self, channel: Channel, prior: Floats) -> None:
-        self._channel = channel
+    def __init__(self, likelihoods: Likelihoods, prior: Floats) -> None:
+        self._likelihoods = likelihoods
         with np.errstate(divide="ignore"):
             self._log_prior = np.log(prior)
 
     def guesses(self, outputs: Ids) -> Ids:
         """Return the guess for each released word."""
         wanted, places = np.unique(outputs, return_inverse=True)
-        best = [int(np.argmax(found + self._log_prior)) for found in self._channel.log_likelihoods(wanted)]
+        best = [int(np.argmax(found + self._log_prior)) for found in self._likelihoods.log_likelihoods(wanted)]
         return np.array(best, dtype=np.int64)[places]
 
     def guesses_from_repeats(self, outputs: Ids, counts: tuple[int, ...]) -> dict[int, Ids]:
         """Return for each row of ``outputs`` (independent releases of one word) the guess from its first m, for each m."""
         wanted, places = np.unique(outputs, return_inverse=True)
-        known = np.stack(list(self._channel.log_likelihoods(wanted))).astype(np.float32)
+        known = np.stack(list(self._likelihoods.log_likelihoods(wanted))).astype(np.float32)
         table = places.reshape(outputs.shape)
         answer = {m: np.empty(len(outputs), dtype=np.int64) for m in counts}
         for row, seen in enumerate(table):

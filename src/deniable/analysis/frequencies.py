@@ -1,0 +1,156 @@
+"""How often words are used in the text behind a release, with intervals, for all records or by group.
+
+The estimate of a word's share is linear in what was released: Σ_y q(y)·g(y), q being the observed shares. If Σ_y g(y)·P(y | x) were 1 for
+the word itself and 0 for all others, it would be unbiased whatever the text is; but such a g can have an enormous variance. So g trades
+the one for the other: with π₀ the shares that are expected before (learnt from the release, or public) and τ the error that these may
+have, it is the g with the least
+
+    variance of Σ_y q(y)·g(y)  +  Σ_x τ(x)²·(Σ_y g(y)·P(y | x) - [x is the word])²,
+
+and what is expected of the second part under π₀ is taken off. The interval counts both parts. Its variance is that between records, which
+are the independent unit: words of one record are alike. Where an interval is as wide as what was thought before, the release says nothing
+of the word, and it is said so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.arrays import Floats, Ids
+from deniable.channel.channel import Channel
+from deniable.errors import InvalidParameter
+from deniable.progress import Report
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+MOST_WORDS = 2_000
+"""How many words are estimated together, the most frequent ones as far as is known; the others count as they are expected."""
+
+LIMIT = 1.959964
+"""Standard errors to each side of a 95 % interval."""
+
+_WORDS_AT_ONCE = 256
+_SPREAD = 2.0
+"""The error that expected shares may have, as a multiple of themselves."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frequencies:
+    """Estimated shares of words: ``words`` are ids, ``shares`` their share of all words, ``errors`` standard errors.
+
+    ``informed`` says for which words the release says more than what was expected before. ``total`` is how many words were released.
+    """
+
+    words: Ids = field(repr=False)
+    shares: Floats = field(repr=False)
+    errors: Floats = field(repr=False)
+    expected: Floats = field(repr=False)
+    before: Floats = field(repr=False)
+    total: int
+    records: int
+
+    @property
+    def lower(self) -> Floats:
+        """The lower ends of the 95 % intervals of the shares; never below 0."""
+        lower: Floats = np.clip(self.shares - LIMIT * self.errors, 0.0, 1.0)
+        return lower
+
+    @property
+    def upper(self) -> Floats:
+        """The upper ends of the 95 % intervals of the shares; never above 1."""
+        upper: Floats = np.clip(self.shares + LIMIT * self.errors, 0.0, 1.0)
+        return upper
+
+    @property
+    def informed(self) -> Any:
+        """Whether the release says something of each word: its interval is narrower than what was thought possible before."""
+        return self.errors < 0.9 * self.before
+
+
+class FrequencyEstimator:
+    """Prepares the estimate of many words once, for all records and for groups of them."""
+
+    def __init__(self, channel: Channel, expected: Floats, *, words: int, most: int = MOST_WORDS, report: Report | None = None) -> None:
+        """Find the weights g of the most frequent words; ``expected`` are shares of the channel's inputs, ``words`` how many were released.
+
+        :raises InvalidParameter: if the shares do not fit the channel, or nothing was released.
+        """
+        if len(expected) != len(channel) or not expected.sum() > 0.0:
+            raise InvalidParameter("expected", f"{len(expected):,} numbers", f"must be {len(channel):,} shares, one for each input word")
+        if words < 1:
+            raise InvalidParameter("words", words, "nothing was released, so nothing can be said of it")
+        self._channel, self._expected = channel, expected / expected.sum()
+        self._spread = _SPREAD * self._expected + 1.0 / words
+        self._outputs = np.maximum(channel.output_shares(self._expected), 1e-12)
+        self.rows = np.sort(np.argsort(-self._expected, kind="stable")[:most])
+        listed, even, rest = channel.by_output.tocsr()[self.rows], channel.even, channel.rest[self.rows]
+        self._listed, self._rest = listed.astype(np.float64), rest
+        weighted = self._listed.multiply(1.0 / self._outputs[None, :]).tocsr()
+        # M = A·diag(1/p)·Aᵀ with A = listed + rest ⊗ even
+        with_even = np.asarray(weighted @ even).ravel()
+        matrix = np.asarray((weighted @ self._listed.T).todense())
+        matrix += np.outer(with_even, rest) + np.outer(rest, with_even) + float((even * even / self._outputs).sum()) * np.outer(rest, rest)
+        matrix[np.diag_indices_from(matrix)] += 1.0 / (words * self._spread[self.rows] ** 2)
+        from scipy.linalg import cho_factor
+
+        self._factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+        self._report = report
+
+    @property
+    def words(self) -> Ids:
+        """The input words that are estimated, ``unknown_id`` for ⊥."""
+        return self._channel.inputs[self.rows]
+
+    def estimate(self, counts: csr_array) -> Frequencies:
+        """Return the frequencies behind records, given as counts of released words, one row each.
+
+        :raises InvalidParameter: if the records hold no word.
+        """
+        total = float(counts.sum())
+        if not total:
+            raise InvalidParameter("counts", f"{counts.shape[0]:,} records", "hold no word of the embedding")
+        lengths = np.asarray(counts.sum(axis=1)).ravel()
+        records, observed = max(counts.shape[0], 2), np.asarray(counts.sum(axis=0)).ravel()
+        mixed = 0.5 * (observed / total + self._outputs / self._outputs.sum())
+        shares, errors = np.empty(len(self.rows)), np.empty(len(self.rows))
+        for part, weights, bias, spread in self._weights():
+            scored = counts @ weights
+            estimates = scored.sum(axis=0) / total
+            between = scored - lengths[:, None] * estimates
+            variance = np.square(between).sum(axis=0) / total**2 * records / (records - 1)
+            # A rare word that was hardly drawn shows too little variance; that of independent words is the least there is.
+            single = mixed @ np.square(weights) - np.square(mixed @ weights)
+            variance = np.maximum(variance, single / total)
+            shares[part], errors[part] = estimates - bias, np.sqrt(variance + spread**2)
+            if self._report is not None:
+                self._report(part.stop, len(self.rows))
+        return Frequencies(
+            words=self.words,
+            shares=shares,
+            errors=errors,
+            expected=self._expected[self.rows],
+            before=self._spread[self.rows],
+            total=int(total),
+            records=counts.shape[0],
+        )
+
+    def _weights(self) -> Iterator[tuple[slice, Floats, Floats, Floats]]:
+        """Yield for some words at a time g of every output, what it adds on average under the expected shares, and its spread."""
+        from scipy.linalg import cho_solve
+
+        channel = self._channel
+        for start in range(0, len(self.rows), _WORDS_AT_ONCE):
+            part = slice(start, min(start + _WORDS_AT_ONCE, len(self.rows)))
+            unit = np.zeros((len(self.rows), part.stop - part.start))
+            unit[np.arange(part.start, part.stop), np.arange(part.stop - part.start)] = 1.0
+            solved = cho_solve(self._factor, unit, check_finite=False)
+            weights = (self._listed.T @ solved + np.outer(channel.even, self._rest @ solved)) / self._outputs[:, None]
+            reached = np.stack([channel.pulled_back(column) for column in weights.T], axis=1)
+            reached[self.rows[part], np.arange(part.stop - part.start)] -= 1.0
+            bias = self._expected @ reached
+            yield part, weights, bias, np.sqrt(np.square(self._spread[:, None] * reached).sum(axis=0))

@@ -1,0 +1,154 @@
+"""Channels on disk: written block by block, continued after an interruption, checked when opened, memory-mapped.
+
+A channel is a folder named by what it was computed from. It holds ``settings.json`` (what was asked for), three plain files of numbers
+(``lengths``: how many outputs each row lists; ``outputs``; ``chances``), and ``journal.txt``: a line for each finished block of rows,
+with the CRC of its numbers. A block counts once its line is whole; what lies behind the last line is cut off and made again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zlib
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+import numpy as np
+import platformdirs
+
+from deniable.atomic import whole_file
+from deniable.channel.rows import Row
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import DamagedChannel
+from deniable.locking import lock
+
+SETTINGS, JOURNAL, LOCK = "settings.json", "journal.txt", "lock"
+_FILES = {"lengths": "<i4", "outputs": "<i4", "chances": "<f4"}
+
+
+def channels_of(embedding: Embedding) -> Path:
+    """Return the folder that holds all channels of an embedding."""
+    if embedding.folder is not None:
+        return embedding.folder / "channels"
+    home = os.environ.get("DENIABLE_HOME")
+    root = Path(home) if home else platformdirs.user_cache_path("deniable")
+    return root / "channels" / embedding.fingerprint
+
+
+class ChannelFolder:
+    """The rows of one channel, filled in order; as a context it is locked, and a second process waits for the first."""
+
+    def __init__(self, root: Path, settings: dict[str, Any], rows: int) -> None:
+        """Name the channel with these settings, of this many rows."""
+        self._written = json.dumps(settings, sort_keys=True, indent=1)
+        self.folder = root / hashlib.blake2b(self._written.encode(), digest_size=8).hexdigest()
+        self._rows = rows
+        self.done = 0
+
+    def __enter__(self) -> Self:
+        """Open or begin the channel.
+
+        :raises DamagedChannel: if what is there cannot be trusted.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._lock: IO[bytes] = (self.folder / LOCK).open("a+b")
+        lock(self._lock, wait=True)
+        try:
+            self._begin()
+            self.done = self._check()
+        except BaseException:
+            self._lock.close()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Let go of the lock; what was written stays."""
+        self._lock.close()
+
+    @property
+    def complete(self) -> bool:
+        """Whether all rows are there."""
+        return self.done == self._rows
+
+    def append(self, rows: list[Row]) -> None:
+        """Add the next rows, on the disk before they count."""
+        block = {
+            "lengths": np.array([len(row.outputs) for row in rows], dtype="<i4"),
+            "outputs": np.concatenate([row.outputs for row in rows]).astype("<i4"),
+            "chances": _rounded_down(np.concatenate([row.chances for row in rows])),
+        }
+        crc = 0
+        for name, numbers in block.items():
+            with (self.folder / name).open("ab") as file:
+                file.write(numbers.tobytes())
+                file.flush()
+                os.fsync(file.fileno())
+            crc = zlib.crc32(numbers.tobytes(), crc)
+        with (self.folder / JOURNAL).open("a", encoding="ascii") as journal:
+            journal.write(f"{len(rows)} {len(block['outputs'])} {crc:08x}\n")
+            journal.flush()
+            os.fsync(journal.fileno())
+        self.done += len(rows)
+
+    def arrays(self, *, mapped: bool) -> dict[str, Any]:
+        """Return where the rows start, their outputs and their probabilities; the last two are mapped from the disk, or read."""
+        starts = np.concatenate([[0], np.cumsum(np.fromfile(self.folder / "lengths", dtype="<i4"), dtype=np.int64)])
+        read = partial(np.memmap, mode="r") if mapped else np.fromfile
+        return {"starts": starts} | {name: read(self.folder / name, dtype=_FILES[name]) for name in ("outputs", "chances")}
+
+    def _begin(self) -> None:
+        path = self.folder / SETTINGS
+        try:
+            if path.read_text(encoding="utf-8") != self._written:
+                raise DamagedChannel(self.folder, "its settings are not the ones it is named by")
+        except FileNotFoundError:
+            with whole_file(path) as file:
+                file.write(self._written.encode())
+
+    def _check(self) -> int:
+        """Return how many rows are there, after everything behind them was cut off."""
+        try:
+            lines = (self.folder / JOURNAL).read_bytes().split(b"\n")[:-1]
+        except FileNotFoundError:
+            lines = []
+        rows = numbers = 0
+        for line in lines:
+            parts = line.split(b" ")
+            if len(parts) != 3 or not (parts[0].isdigit() and parts[1].isdigit()):
+                raise DamagedChannel(self.folder / JOURNAL, f"a line does not fit: {line[:60]!r}")
+            count, listed = int(parts[0]), int(parts[1])
+            if self._crc(rows, count, numbers, listed) != parts[2]:
+                raise DamagedChannel(self.folder, f"rows {rows + 1:,} to {rows + count:,} are not what was written")
+            rows, numbers = rows + count, numbers + listed
+        if rows > self._rows:
+            raise DamagedChannel(self.folder / JOURNAL, f"it has {rows:,} rows where {self._rows:,} belong")
+        for name, dtype in _FILES.items():
+            path, length = self.folder / name, (rows if name == "lengths" else numbers) * np.dtype(dtype).itemsize
+            if path.exists() or length == 0:
+                with path.open("ab") as file:
+                    file.truncate(length)
+        with (self.folder / JOURNAL).open("ab") as journal:
+            journal.truncate(sum(len(line) + 1 for line in lines))
+        return rows
+
+    def _crc(self, rows: int, count: int, numbers: int, listed: int) -> bytes:
+        crc = 0
+        for name, dtype in _FILES.items():
+            first, many = (rows, count) if name == "lengths" else (numbers, listed)
+            size = np.dtype(dtype).itemsize
+            try:
+                with (self.folder / name).open("rb") as file:
+                    file.seek(first * size)
+                    crc = zlib.crc32(file.read(many * size), crc)
+            except FileNotFoundError:
+                raise DamagedChannel(self.folder / name, "it is missing") from None
+        return f"{crc:08x}".encode()
+
+
+def _rounded_down(values: Any) -> Any:
+    """Return float32 numbers that are no larger than the values: a row never sums to more than 1."""
+    rounded = values.astype("<f4")
+    return np.where(rounded > values, np.nextafter(rounded, np.float32(0.0)), rounded).astype("<f4")

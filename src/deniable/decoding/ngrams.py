@@ -1,0 +1,99 @@
+"""A language model of public text: bigrams after Kneser and Ney, interpolated (Chen and Goodman 1999, section 2.8).
+
+    P(b | a) = max(c(a, b) - D, 0)/c(a) + λ(a)·P(b),   λ(a) = D·N(a, ·)/c(a),
+
+where N(a, ·) counts the distinct words that follow a, D = n₁/(n₁ + 2·n₂) comes from the bigrams seen once and twice, and P(b) is how
+many distinct words b follows, as a share. A little of P is spread evenly, so that no word is impossible. So a step costs the stored
+bigrams plus one number for each word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from deniable.arrays import Floats, Ids
+from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.lookup import Lookup
+from deniable.errors import UnusableAuditData
+from deniable.progress import Report
+from deniable.words.cutter import Cutter
+from deniable.words.public_text import read_lines
+
+_EVEN = 1e-3
+_PAIRS_AT_ONCE = 1 << 22
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bigrams:
+    """P(b | a) over the words of an embedding and ⊥: ``follows[a, b]`` plus ``backing_off[a]`` times ``alone[b]``.
+
+    ``counts`` say how often each word stands in the text that was read.
+    """
+
+    follows: Any = field(repr=False)
+    backing_off: Floats = field(repr=False)
+    alone: Floats = field(repr=False)
+    counts: Floats = field(repr=False)
+
+    def probability(self, first: int, second: int) -> float:
+        """Return P(second | first)."""
+        return float(self.follows[first, second] + self.backing_off[first] * self.alone[second])
+
+
+def read_bigrams(embedding: Embedding, path: Path, *, report: Report | None = None) -> Bigrams:
+    """Return the bigrams of a public text file, one document a line, cut as a release with this embedding cuts it.
+
+    :raises UnusableAuditData: if the file holds no two words in a row.
+    """
+    cutter, lookup = Cutter(embedding), Lookup(embedding)
+    documents = (np.array(lookup.ids(cutter.words(line)), dtype=np.int64) for line in read_lines(path, report=report))
+    found = count_bigrams(documents, len(embedding) + 1)
+    if found is None:
+        raise UnusableAuditData(path, "holds no two words in a row, so no language model can be made from it")
+    return found
+
+
+def count_bigrams(documents: Iterable[Ids], words: int) -> Bigrams | None:
+    """Return the bigrams of documents given as ids below ``words``; None if there is none."""
+    from scipy.sparse import coo_array, csr_array
+
+    total, counts = csr_array((words, words)), np.zeros(words)
+    firsts: list[Ids] = []
+    seconds: list[Ids] = []
+
+    def gather() -> Any:
+        pairs = (np.concatenate(firsts), np.concatenate(seconds)) if firsts else (np.zeros(0, dtype=np.int64),) * 2
+        firsts.clear()
+        seconds.clear()
+        return total + coo_array((np.ones(len(pairs[0])), pairs), shape=(words, words)).tocsr()
+
+    waiting = 0
+    for ids in documents:
+        counts += np.bincount(ids, minlength=words)
+        firsts.append(ids[:-1])
+        seconds.append(ids[1:])
+        waiting += len(ids)
+        if waiting >= _PAIRS_AT_ONCE:
+            total, waiting = gather(), 0
+    total = gather()
+    return None if not total.nnz else _smoothed(total, counts)
+
+
+def _smoothed(pairs: Any, counts: Floats) -> Bigrams:
+    once, twice = int((pairs.data == 1).sum()), int((pairs.data == 2).sum())
+    discount = once / (once + 2 * twice) if once else 0.5
+    sums = np.asarray(pairs.sum(axis=1)).ravel()
+    distinct = np.diff(pairs.indptr)
+    followed = np.bincount(pairs.indices, minlength=len(sums)).astype(np.float64)
+    seen = sums > 0.0
+    backing_off = np.ones(len(sums))
+    backing_off[seen] = discount * distinct[seen] / sums[seen]
+    follows = pairs.copy()
+    follows.data = np.maximum(follows.data - discount, 0.0) / np.repeat(sums, distinct)
+    alone = (1.0 - _EVEN) * followed / followed.sum() + _EVEN / len(followed)
+    return Bigrams(follows=follows, backing_off=backing_off, alone=alone, counts=counts)

@@ -1,0 +1,133 @@
+"""Shares of words behind a release, learnt from the release itself: the iterative Bayesian update.
+
+With q the observed shares of released words and A the channel, π ← π·A(q/Aᵀπ) is an EM step: the likelihood of the release never
+falls, and for the noise of this family the estimate is consistent (ElSalamouny and Palamidessi 2025). But a vocabulary has more
+words than most releases have records, and an EM that runs to its end then explains chance: a few words get all the weight. So records are
+held back, the step is repeated as long as the likelihood of these rises, and the same number of steps is then made on all records. A
+public prior can be mixed in as counts that were seen before any record (a Dirichlet prior).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from deniable.arrays import Floats
+from deniable.channel.channel import Channel
+from deniable.errors import InvalidParameter
+from deniable.parameters import validated_count
+from deniable.progress import Report
+
+MOST_STEPS = 500
+_PATIENCE = 3
+_SETTLED = 1e-7
+"""An update that raises the mean log-likelihood of a word by less than this has arrived."""
+
+Stop = Literal["held-out records", "settled", "most steps"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearntShares:
+    """The shares of the channel's inputs, and how they were found: in how many ``steps``, and why no more were made.
+
+    ``log_likelihood`` is that of a released word, on average; ``blind`` what it is if the input words have the shares that the update
+    began with.
+    """
+
+    shares: Floats = field(repr=False)
+    steps: int
+    stopped_by: Stop
+    log_likelihood: float
+    blind: float
+
+
+def update(
+    channel: Channel, observed: Floats, shares: Floats, *, public: Floats | None = None, weight: float = 0.0
+) -> tuple[Floats, float]:
+    """Return the shares after one step, and the mean log-likelihood of the observed words before it.
+
+    ``observed`` are counts of released words; ``public`` counts as ``weight`` further words with these shares.
+    """
+    expected = channel.output_shares(shares)
+    seen = observed > 0.0
+    total = float(observed.sum())
+    ratios = np.zeros_like(observed)
+    ratios[seen] = observed[seen] / expected[seen] / total
+    likelihood = float((observed[seen] * np.log(expected[seen])).sum() / total)
+    updated = shares * channel.pulled_back(ratios)
+    if public is not None and weight > 0.0:
+        updated = (total * updated + weight * public) / (total + weight)
+    return updated / updated.sum(), likelihood
+
+
+def learn_shares(
+    channel: Channel,
+    observed: Floats,
+    *,
+    held_out: Floats | None = None,
+    start: Floats | None = None,
+    weight: float = 0.0,
+    most_steps: int = MOST_STEPS,
+    report: Report | None = None,
+) -> LearntShares:
+    """Return the shares of the input words behind the counts of released words.
+
+    ``held_out`` are counts of records that were held back: with them the number of steps is found on the other records, and made again
+    on all. ``start`` are the shares to begin with, even ones without them; they count as ``weight`` words seen before.
+
+    :raises InvalidParameter: if there is nothing to learn from, or a size does not fit the channel.
+    """
+    most_steps = validated_count(most_steps, "most_steps")
+    begin = np.full(len(channel), 1.0 / len(channel)) if start is None else start / start.sum()
+    for name, values, size in (("observed", observed, len(channel.embedding)), ("start", begin, len(channel))):
+        if len(values) != size or not np.isfinite(values).all() or (values < 0.0).any():
+            raise InvalidParameter(name, f"{len(values):,} numbers", f"must be {size:,} numbers of at least 0")
+    everything = observed if held_out is None else observed + held_out
+    if not everything.sum() > 0.0:
+        raise InvalidParameter("observed", "no words", "there is no released word to learn from")
+    most = most_steps
+    reason: Stop = "most steps"
+    if held_out is not None and held_out.sum() > 0.0 and observed.sum() > 0.0:
+        most, reason = _steps_that_help(channel, observed, held_out, begin, weight, most_steps, report), "held-out records"
+    shares, last, steps = begin, -math.inf, 0
+    while steps < most:
+        updated, likelihood = update(channel, everything, shares, public=begin, weight=weight)
+        if likelihood - last < _SETTLED and reason == "most steps":
+            reason = "settled"
+            break
+        shares, last, steps = updated, likelihood, steps + 1
+        if report is not None:
+            report(steps, most)
+    return LearntShares(
+        shares=shares,
+        steps=steps,
+        stopped_by=reason,
+        log_likelihood=mean_log_likelihood(channel, everything, shares),
+        blind=mean_log_likelihood(channel, everything, begin),
+    )
+
+
+def mean_log_likelihood(channel: Channel, observed: Floats, shares: Floats) -> float:
+    """Return the mean log-likelihood of released words, if the input words have these shares."""
+    seen = observed > 0.0
+    return float((observed[seen] * np.log(channel.output_shares(shares)[seen])).sum() / observed.sum())
+
+
+def _steps_that_help(
+    channel: Channel, observed: Floats, held_out: Floats, begin: Floats, weight: float, most: int, report: Report | None
+) -> int:
+    """Return after how many steps on the observed records those held out are likeliest."""
+    shares, best, best_at = begin, mean_log_likelihood(channel, held_out, begin), 0
+    for step in range(1, most + 1):
+        shares, _ = update(channel, observed, shares, public=begin, weight=weight)
+        reached = mean_log_likelihood(channel, held_out, shares)
+        if reached > best:
+            best, best_at = reached, step
+        if report is not None:
+            report(step, most)
+        if step - best_at >= _PATIENCE:
+            break
+    return max(best_at, 1)

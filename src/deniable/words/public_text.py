@@ -1,0 +1,47 @@
+"""Public text files, one document a line, compressed or not: what priors and language models are counted from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from deniable.compression import BYTES_TO_TELL, compression_of, decompressed
+from deniable.errors import RecordError
+from deniable.progress import Report
+
+_BYTES_AT_ONCE = 1 << 20
+_LONGEST_LINE = 1 << 24
+
+
+def read_lines(path: Path, *, report: Report | None = None) -> Iterator[str]:
+    """Yield the lines of a file; ``report`` is told how many bytes were read, of how many. A line without end is cut in parts.
+
+    :raises RecordError: if the file cannot be opened, is damaged, or is not UTF-8.
+    """
+    try:
+        with path.open("rb") as raw:
+            kind = compression_of(raw.read(BYTES_TO_TELL))
+            raw.seek(0)
+            stream, size, rest, number = decompressed(raw, kind), path.stat().st_size, b"", 0
+            while block := stream.read(_BYTES_AT_ONCE):
+                *lines, rest = (rest + block).split(b"\n")
+                for line in lines:
+                    number += 1
+                    yield _decoded(line, path, number)
+                if len(rest) > _LONGEST_LINE:
+                    head, _, rest = rest.rpartition(b" ") if b" " in rest else (rest, b"", b"")
+                    yield _decoded(head, path, number + 1)
+                if report is not None:
+                    report(raw.tell(), size)
+            if rest:
+                yield _decoded(rest, path, number + 1)
+    except (OSError, EOFError) as error:  # also what the decompressors raise for damaged files
+        problem = error.strerror if isinstance(error, OSError) and error.strerror else f"cannot be read ({error})"
+        raise RecordError(path, problem or "cannot be read") from error
+
+
+def _decoded(line: bytes, path: Path, number: int) -> str:
+    try:
+        return line.decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        raise RecordError(path, f"is not UTF-8 ({error.reason}); convert it first: iconv", line=number) from None

@@ -1,0 +1,147 @@
+"""The channel as one matrix: equal to each mechanism's own distribution, on disk as in memory, and continued where it was cut off."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deniable import Embedding, InsecureSeededRandomness, InvalidParameter
+from deniable.arrays import Floats
+from deniable.calibration.protection import protect
+from deniable.channel import making
+from deniable.channel.channel import Channel
+from deniable.channel.making import make_channel, make_channels
+from deniable.channel.outputs import output_distribution
+from deniable.channel.store import JOURNAL, channels_of
+from deniable.errors import DamagedChannel
+from deniable.mechanisms.chosen import ChosenMechanism
+from tests.support.strategies import random_embedding
+
+WORDS = 40
+EMBEDDING = random_embedding(WORDS, 3)
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
+    return tmp_path
+
+
+def dense(channel: Channel) -> Floats:
+    """Return P(y | x) in the order of the ids: all words, then the unknown one."""
+    matrix = np.zeros((len(channel), len(channel.embedding)))
+    for place, word in enumerate(channel.inputs.tolist()):
+        outputs, chances = channel.row(word)
+        matrix[word, outputs] = chances
+        matrix[word] += channel.rest[place] * channel.even
+    return matrix
+
+
+@pytest.mark.parametrize("name", ["multivariate", "mahalanobis", "gaussian", "santext", "tem", "custext", "randomized-response"])
+def test_rows_are_what_the_mechanism_says_of_a_word(name: str) -> None:
+    mechanism = ChosenMechanism(name=name, options={"k": 5} if name == "custext" else {})
+    matrix = dense(make_channel(EMBEDDING, mechanism, epsilon=2.0, directions=300))
+    assert matrix.sum(axis=1) == pytest.approx(np.ones(WORDS + 1))
+    for word in (0, 7, EMBEDDING.unknown_id):
+        expected = np.zeros(WORDS)
+        found = output_distribution(mechanism(EMBEDDING, epsilon=2.0), word, draws=300)
+        expected[found.words] = found.probabilities
+        assert np.abs(matrix[word] - expected).max() <= 2 * making.LEFT_OUT
+
+
+@pytest.mark.parametrize("name", ["vickrey", "rank-smoothing"])
+def test_rows_by_draws_are_shares_of_fresh_draws(name: str) -> None:
+    mechanism = ChosenMechanism(name=name)
+    matrix = dense(make_channel(EMBEDDING, mechanism, epsilon=2.0, directions=4_000))
+    released = mechanism(EMBEDDING, epsilon=2.0).perturb(np.full(40_000, 3), InsecureSeededRandomness(insecure_seed=5))
+    wrong = mechanism(EMBEDDING, epsilon=1.0).perturb(np.full(40_000, 3), InsecureSeededRandomness(insecure_seed=5))
+    apart, too_far = (np.abs(matrix[3] - np.bincount(each, minlength=WORDS) / len(each)).sum() / 2 for each in (released, wrong))
+    assert apart < 0.06 < too_far
+
+
+def test_several_epsilons_from_one_walk_are_those_of_one_each() -> None:
+    together = make_channels(EMBEDDING, epsilons=[4.0, 1.0, 4.0], directions=100, keep=False)
+    assert [channel.epsilon for channel in together] == [4.0, 1.0, 4.0]
+    for channel in together:
+        alone = make_channel(EMBEDDING, epsilon=channel.epsilon, directions=100, keep=False)
+        assert (dense(channel) == dense(alone)).all()
+
+
+def test_sums_over_inputs_and_outputs_are_those_of_the_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    channel = make_channel(EMBEDDING, epsilon=2.0, directions=100)
+    matrix, random = dense(channel), np.random.default_rng(0)
+    prior, weights = random.random(WORDS + 1), random.random(WORDS)
+    for numbers in (1 << 22, 7):  # a few rows at a time give the same
+        monkeypatch.setattr("deniable.channel.channel._NUMBERS_AT_ONCE", numbers)
+        assert channel.output_shares(prior[channel.inputs]) == pytest.approx(prior @ matrix)
+        assert channel.pulled_back(weights) == pytest.approx((matrix @ weights)[channel.inputs])
+    for output, (rows, chances) in zip((0, 11), channel.columns(np.array([0, 11])), strict=True):
+        assert chances == pytest.approx(matrix[channel.inputs[rows], output])
+        others = np.setdiff1d(np.arange(len(channel)), rows)
+        assert matrix[channel.inputs[others], output] == pytest.approx(channel.rest[others] * channel.even[output])
+
+
+def test_only_the_inputs_that_are_asked_for_have_rows() -> None:
+    channel = make_channel(EMBEDDING, epsilon=2.0, inputs=np.array([9, 3, 3, EMBEDDING.unknown_id]), directions=100)
+    assert sorted(channel.inputs.tolist()) == [3, 9, EMBEDDING.unknown_id]
+    whole = make_channel(EMBEDDING, epsilon=2.0, directions=100)
+    assert channel.row(9)[0].tolist() == whole.row(9)[0].tolist()
+    with pytest.raises(InvalidParameter, match="not an input word"):
+        channel.row(4)
+    with pytest.raises(InvalidParameter, match="from 0 to 40"):
+        make_channel(EMBEDDING, epsilon=2.0, inputs=np.array([41]))
+
+
+def test_a_protected_word_becomes_what_its_stand_in_becomes() -> None:
+    safe = protect(EMBEDDING, np.array([4]))
+    matrix = dense(make_channel(safe, epsilon=2.0, directions=100))
+    assert (matrix[4] == matrix[int(safe.stands_in(np.array([4]))[0])]).all()
+
+
+def test_a_finished_channel_is_read_and_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = make_channel(EMBEDDING, epsilon=2.0, directions=50)
+
+    def never(*_: object) -> None:
+        raise AssertionError("made again")
+
+    monkeypatch.setattr("deniable.channel.rows.RowMaker.rows", never)
+    assert (dense(make_channel(EMBEDDING, epsilon=2.0, directions=50)) == dense(first)).all()
+    with pytest.raises(AssertionError, match="made again"):
+        make_channel(EMBEDDING, epsilon=2.1, directions=50)
+
+
+def only_folder(embedding: Embedding) -> Path:
+    (folder,) = channels_of(embedding).iterdir()
+    return folder
+
+
+def test_an_interrupted_channel_goes_on_to_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deniable.channel.rows._WORDS_AT_ONCE", {"rays": 8})
+    whole = dense(make_channel(EMBEDDING, epsilon=2.0, directions=50, keep=False))
+
+    def stop(done: int, _total: int) -> None:
+        if done >= 16:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        make_channel(EMBEDDING, epsilon=2.0, directions=50, report=stop)
+    folder = only_folder(EMBEDDING)
+    with (folder / "chances").open("ab") as file:  # what was written without its line in the journal
+        file.write(b"abc")
+    told: list[int] = []
+    again = make_channel(EMBEDDING, epsilon=2.0, directions=50, report=lambda done, _total: told.append(done))
+    assert told[0] == 16
+    assert (dense(again) == whole).all()
+
+
+@pytest.mark.parametrize("name", ["outputs", "chances", "lengths", JOURNAL])
+def test_a_damaged_channel_is_refused(name: str) -> None:
+    make_channel(EMBEDDING, epsilon=2.0, directions=50)
+    path = only_folder(EMBEDDING) / name
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 0x55
+    path.write_bytes(content)
+    with pytest.raises(DamagedChannel, match="remove its folder"):
+        make_channel(EMBEDDING, epsilon=2.0, directions=50)

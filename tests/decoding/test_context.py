@@ -1,0 +1,134 @@
+"""Forward–backward equals the sum over all sequences; the language model is Kneser and Ney's."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deniable import Embedding, RecordError
+from deniable.arrays import Floats, Ids
+from deniable.channel.channel import Channel
+from deniable.channel.making import make_channel
+from deniable.decoding.context import ContextDecoder
+from deniable.decoding.ngrams import Bigrams, count_bigrams, read_bigrams
+from deniable.errors import UnusableAuditData
+from tests.channel.test_channel import dense
+from tests.support.strategies import random_embedding
+
+WORDS = 5
+EMBEDDING = random_embedding(WORDS, 2)
+RANDOM = np.random.default_rng(0)
+DOCUMENTS = [RANDOM.integers(0, WORDS + 1, length) for length in (9, 4, 7, 12, 1)]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
+
+
+@pytest.fixture
+def channel() -> Channel:
+    return make_channel(EMBEDDING, epsilon=2.0, directions=200)
+
+
+@pytest.fixture
+def model() -> Bigrams:
+    made = count_bigrams(DOCUMENTS, WORDS + 1)
+    assert made is not None
+    return made
+
+
+def transitions(model: Bigrams) -> Floats:
+    return np.array([[model.probability(a, b) for b in range(WORDS + 1)] for a in range(WORDS + 1)])
+
+
+def by_all_sequences(matrix: Floats, moves: Floats, prior: Floats, released: Ids) -> Floats:
+    """Return P(x_i | all released words), by going through every sequence there is."""
+    answer = np.zeros((len(released), WORDS + 1))
+    for hidden in product(range(WORDS + 1), repeat=len(released)):
+        chance = prior[hidden[0]] * matrix[hidden[0], released[0]]
+        for place in range(1, len(released)):
+            chance *= moves[hidden[place - 1], hidden[place]] * matrix[hidden[place], released[place]]
+        answer[np.arange(len(released)), hidden] += chance
+    return np.asarray(answer / answer.sum(axis=1, keepdims=True))
+
+
+def test_the_model_sums_to_one_and_is_that_of_the_formula(model: Bigrams) -> None:
+    assert transitions(model).sum(axis=1) == pytest.approx(np.ones(WORDS + 1))
+    pairs = [(a, b) for ids in DOCUMENTS for a, b in zip(ids[:-1].tolist(), ids[1:].tolist(), strict=True)]
+    counts = {pair: pairs.count(pair) for pair in set(pairs)}
+    once, twice = (sum(count == n for count in counts.values()) for n in (1, 2))
+    discount = once / (once + 2 * twice)
+    first, second = max(counts, key=lambda pair: counts[pair])
+    sums = sum(count for (a, _), count in counts.items() if a == first)
+    distinct = sum(a == first for a, _ in counts)
+    alone = 0.999 * sum(b == second for _, b in counts) / len(counts) + 0.001 / (WORDS + 1)
+    expected = (counts[first, second] - discount) / sums + discount * distinct / sums * alone
+    assert model.probability(first, second) == pytest.approx(expected)
+
+
+def test_forward_backward_is_the_sum_over_all_sequences(channel: Channel, model: Bigrams) -> None:
+    prior = np.random.default_rng(1).dirichlet(np.ones(WORDS + 1))
+    texts = [np.array([0, 3, 3, 1]), np.array([2]), np.array([], dtype=np.int64), np.array([4, 4, 0, 2, 1])]
+    decoder = ContextDecoder(channel, model, prior[channel.inputs], candidates=WORDS + 1)
+    for text, found in zip(texts, decoder.decode(texts), strict=True):
+        if not len(text):
+            assert found.likeliest.tolist() == []
+            continue
+        expected = by_all_sequences(dense(channel), transitions(model), prior, text)
+        full = np.zeros_like(expected)
+        for place, (words, chances) in enumerate(zip(found.words, found.chances, strict=True)):
+            full[place, words[words >= 0]] = chances[words >= 0]
+        assert np.abs(full - expected).max() < 5e-3  # a row of the channel lists all but a thousandth
+        assert found.likeliest.tolist() == expected.argmax(axis=1).tolist()
+        backwards = by_all_sequences(dense(channel), transitions(model).T / transitions(model).T.sum(axis=1, keepdims=True), prior, text)
+        if len(text) > 1:
+            assert np.abs(full - backwards).max() > 5e-3, "the model read backwards is told apart"
+
+
+def test_context_names_more_words_than_single_words_do() -> None:
+    embedding = random_embedding(30, 3)
+    channel = make_channel(embedding, epsilon=1.5, directions=300)
+    random = np.random.default_rng(2)
+    chain = np.array([[(word + step) % 30 for step in (1, 2)] for word in range(30)])
+
+    def written(length: int) -> Ids:
+        words = [int(random.integers(30))]
+        for _ in range(length - 1):
+            words.append(int(chain[words[-1], int(random.random() < 0.3)]))
+        return np.array(words)
+
+    model = count_bigrams([written(200) for _ in range(20)], 31)
+    assert model is not None
+    from deniable import InsecureSeededRandomness, Multivariate
+
+    texts = [written(20) for _ in range(60)]
+    source = InsecureSeededRandomness(insecure_seed=1)
+    released = [Multivariate(embedding, epsilon=1.5).perturb(text, source) for text in texts]
+    prior = np.full(len(channel), 1.0 / len(channel))
+    named = np.mean(
+        [found.likeliest == text for text, found in zip(texts, ContextDecoder(channel, model, prior).decode(released), strict=True)]
+    )
+    from deniable.decoding.posterior import make_posterior
+
+    alone = np.mean([make_posterior(channel, prior).best[out] == text for text, out in zip(texts, released, strict=True)])
+    assert named > alone + 0.1
+
+
+def test_text_is_read_and_cut_as_a_release_cuts_it(tmp_path: Path) -> None:
+    cased = Embedding(["Apple", "apple", "pie"], np.eye(3))
+    path = tmp_path / "public.txt"
+    path.write_text("Apple pie, Apple pie\n\napple pie\n", encoding="utf-8")
+    model = read_bigrams(cased, path)
+    assert model.counts.tolist() == [2.0, 1.0, 3.0, 0.0]
+    path.write_bytes(b"one\ntwo \xff\n")
+    with pytest.raises(RecordError, match="line 2: is not UTF-8"):
+        read_bigrams(cased, path)
+    path.write_text("apple\n")
+    with pytest.raises(UnusableAuditData, match="no two words"):
+        read_bigrams(cased, path)
+    with pytest.raises(RecordError, match="No such file"):
+        read_bigrams(cased, tmp_path / "absent.txt")

@@ -1,0 +1,145 @@
+"""Bayes' rule and the iterative update are those of their definitions; wrong ones are told apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deniable import InsecureSeededRandomness, InvalidParameter
+from deniable.arrays import Floats
+from deniable.channel.channel import Channel
+from deniable.channel.making import make_channel
+from deniable.decoding.posterior import make_posterior
+from deniable.decoding.shares import learn_shares, mean_log_likelihood, update
+from deniable.mechanisms.chosen import ChosenMechanism
+from tests.channel.test_channel import dense
+from tests.decoding import direct
+from tests.support.strategies import random_embedding
+
+WORDS = 30
+EMBEDDING = random_embedding(WORDS, 3)
+CLOSE = 1e-6
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
+
+
+@pytest.fixture(params=["multivariate", "santext", "randomized-response", "vickrey"])
+def channel(request: pytest.FixtureRequest) -> Channel:
+    return make_channel(EMBEDDING, ChosenMechanism(name=request.param), epsilon=2.0, directions=200)
+
+
+def uneven(count: int) -> Floats:
+    shares = np.random.default_rng(1).dirichlet(np.full(count, 0.5))
+    return np.asarray(shares, dtype=np.float64)
+
+
+def full_posterior(channel: Channel, prior: Floats) -> Floats:
+    """Return P(x | y) with what the candidates leave out, in the order of the ids."""
+    found = make_posterior(channel, prior)
+    by_row = found.matrix.toarray() + found.rest[:, None] * found.prior
+    answer: Floats = np.zeros_like(by_row)
+    answer[:, channel.inputs] = by_row
+    return answer
+
+
+def test_the_posterior_is_that_of_the_definition(channel: Channel) -> None:
+    prior = uneven(len(channel))
+    expected = direct.posterior(dense(channel), _by_id(channel, prior))
+    assert np.abs(full_posterior(channel, prior) - expected).max() < 3e-3  # a row lists all but a thousandth
+    listed = make_posterior(channel, prior)
+    for output in range(WORDS):
+        words, chances = listed.of(output)
+        assert chances == pytest.approx(expected[output, words], abs=CLOSE)
+        assert (np.diff(chances) <= 0).all()
+
+
+def test_wrong_posteriors_are_told_apart(channel: Channel) -> None:
+    prior = uneven(len(channel))
+    matrix, by_id = dense(channel), _by_id(channel, prior)
+    right = direct.posterior(matrix, by_id)
+    square = matrix[:WORDS]
+    mutants = {
+        "an even prior": direct.posterior(matrix, np.full(len(by_id), 1.0 / len(by_id))),
+        "the prior the wrong way round": direct.posterior(matrix, by_id[::-1]),
+    }
+    exchanged = np.abs(direct.posterior(square.T, by_id[:WORDS])[:, :WORDS] - right[:, :WORDS]).max()
+    assert exchanged > 0.01 or np.allclose(square, square.T, atol=1e-4), "rows and columns exchanged"  # randomised response is symmetric
+    for name, wrong in mutants.items():
+        assert np.abs(full_posterior(channel, prior) - wrong).max() > 0.01, name
+
+
+def test_another_epsilon_gives_another_posterior() -> None:
+    prior = uneven(WORDS + 1)
+    right = make_channel(EMBEDDING, epsilon=2.0, directions=1000)
+    off = make_channel(EMBEDDING, epsilon=2.1, directions=1000)
+    ids = np.argsort(right.inputs), np.argsort(off.inputs)
+    difference = full_posterior(right, prior[right.inputs]) - full_posterior(off, prior[off.inputs])
+    assert ids[0].shape == ids[1].shape
+    assert np.abs(difference).max() > 3e-3  # beyond what the check of the right one allows
+
+
+def test_a_step_is_that_of_the_definition_and_the_likelihood_never_falls(channel: Channel) -> None:
+    observed = np.random.default_rng(2).integers(0, 50, WORDS).astype(np.float64)
+    matrix = dense(channel)
+    shares = uneven(len(channel))
+    for _ in range(4):
+        made, likelihood = update(channel, observed, shares)
+        assert _by_id(channel, made) == pytest.approx(direct.updated(matrix, _by_id(channel, shares), observed), abs=CLOSE)
+        assert mean_log_likelihood(channel, observed, made) >= likelihood - 1e-12
+        shares = made
+
+
+def test_public_shares_count_as_words_that_were_seen(channel: Channel) -> None:
+    observed, public = np.ones(WORDS), uneven(len(channel))
+    shares = np.full(len(channel), 1.0 / len(channel))
+    plain, _ = update(channel, observed, shares)
+    mixed, _ = update(channel, observed, shares, public=public, weight=10.0)
+    assert mixed == pytest.approx((WORDS * plain + 10.0 * public) / (WORDS + 10.0))
+
+
+def test_shares_are_found_again_behind_many_released_words() -> None:
+    mechanism, truth = ChosenMechanism(), uneven(WORDS)
+    channel = make_channel(EMBEDDING, mechanism, epsilon=4.0, directions=1000)
+    random = np.random.default_rng(3)
+    words = random.choice(WORDS, 60_000, p=truth)
+    released = mechanism(EMBEDDING, epsilon=4.0).perturb(words, InsecureSeededRandomness(insecure_seed=1))
+    observed = np.bincount(released, minlength=WORDS).astype(np.float64)
+    learnt = _by_id(channel, learn_shares(channel, observed).shares)
+    raw = observed / observed.sum()
+    assert 0.5 * np.abs(learnt[:WORDS] - truth).sum() < 0.3 * 0.5 * np.abs(raw - truth).sum()
+
+
+def test_held_out_records_stop_the_update_before_it_explains_chance() -> None:
+    mechanism, truth = ChosenMechanism(), np.full(WORDS, 1.0 / WORDS)
+    channel = make_channel(EMBEDDING, mechanism, epsilon=1.0, directions=500)
+    random = np.random.default_rng(4)
+    draws = [
+        mechanism(EMBEDDING, epsilon=1.0).perturb(random.choice(WORDS, n, p=truth), InsecureSeededRandomness(insecure_seed=n))
+        for n in (80, 20)
+    ]
+    learn, hold = (np.bincount(each, minlength=WORDS).astype(np.float64) for each in draws)
+    stopped, whole = learn_shares(channel, learn, held_out=hold), learn_shares(channel, learn + hold)
+    assert stopped.stopped_by == "held-out records"
+    assert stopped.steps < whole.steps
+    far = [0.5 * np.abs(_by_id(channel, found.shares)[:WORDS] - truth).sum() for found in (stopped, whole)]
+    assert far[0] < far[1]
+
+
+def test_what_cannot_be_learnt_from_is_refused(channel: Channel) -> None:
+    with pytest.raises(InvalidParameter, match="no released word"):
+        learn_shares(channel, np.zeros(WORDS))
+    with pytest.raises(InvalidParameter, match="must be 30 numbers"):
+        learn_shares(channel, np.ones(WORDS + 1))
+    with pytest.raises(InvalidParameter, match="must be 31 numbers"):
+        make_posterior(channel, np.ones(3))
+
+
+def _by_id(channel: Channel, by_row: Floats) -> Floats:
+    answer = np.zeros(len(channel.embedding) + 1)
+    answer[channel.inputs] = by_row
+    return answer
