@@ -36,6 +36,7 @@ ROOMS = (
     "calibration",
     "learning",
     "audit",
+    "analysis",
     "utility",
     "comparison",
     "tasks",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from deniable.compression import BYTES_TO_TELL, compression_of, decompressed
+from deniable.compression import BYTES_TO_TELL, compression_of, decompress
 from deniable.errors import RecordError
 from deniable.progress import Report
 
@@ -22,7 +22,7 @@ def read_lines(path: Path, *, report: Report | None = None) -> Iterator[str]:
         with path.open("rb") as raw:
             kind = compression_of(raw.read(BYTES_TO_TELL))
             raw.seek(0)
-            stream, size, rest, number = decompressed(raw, kind), path.stat().st_size, b"", 0
+            stream, size, rest, number = decompress(raw, kind), path.stat().st_size, b"", 0
             while block := stream.read(_BYTES_AT_ONCE):
                 *lines, rest = (rest + block).split(b"\n")
                 for line in lines:
