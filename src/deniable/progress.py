@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self, TextIO
+
+Report = Callable[[int, int], None]
+"""Told how much is done, of how much."""
 
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BETWEEN_DRAWS = 0.1
