@@ -48,8 +48,10 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> object:
-    # Loaded when asked for: a machine that only trains the models of a membership audit has NumPy and PyTorch, and nothing else.
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+if not TYPE_CHECKING:  # a checker would believe in any name
+
+    def __getattr__(name: str) -> object:
+        # Loaded when asked for: a machine that only trains the models of a membership audit has NumPy and PyTorch, and nothing else.
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
