@@ -1,8 +1,11 @@
-"""Versatile, statistical: a text becomes other words that occur where it would be found (Arampatzis and others 2015, section 4).
+"""Versatile (Arampatzis, Drosatos and Efraimidis 2015), semantic and statistical.
 
-The text is searched for in a local collection (BM25). A window of 16 words without stop words slides over the hits; sets of
-one to three words in a window are candidates, unless they share a word, a stem or a synonym with the text. They are ranked by
-pointwise mutual information log(N·df(w, q)/(df(w)·df(q))), df(w, q) being counted among the hits. The best 25 are kept.
+Semantic (section 3): every word becomes something more general.
+
+Statistical (section 4): a text becomes other words that occur where it would be found. The text is searched for in a local
+collection (BM25). A window of 16 words without stop words slides over the hits; sets of one to three words in a window are
+candidates, unless they share a word, a stem or a synonym with the text. They are ranked by pointwise mutual information
+log(N·df(w, q)/(df(w)·df(q))), df(w, q) being counted among the hits. The best 25 are kept.
 """
 
 from __future__ import annotations
@@ -23,8 +26,28 @@ KEPT = 25
 _MOST_SINGLE_WORDS = 12
 
 
+class VersatileSemantic:
+    """Semantic: replaces each word by its hypernym ``depth`` steps up; stop words and words with nothing above them in WordNet stay."""
+
+    def __init__(self, wordnet: WordNet, *, depth: int = 2) -> None:
+        """Prepare it.
+
+        :raises InvalidParameter: if ``depth`` is not a whole number of at least 1.
+        """
+        self.name = "Versatile (semantic)"
+        self._wordnet, self._depth = wordnet, validated_count(depth, "depth")
+
+    def scramble(self, texts: Sequence[Sequence[str]]) -> list[list[str]]:
+        """Return the texts in general terms."""
+        return [[general for word in text for general in self._general(word)] for text in texts]
+
+    def _general(self, word: str) -> list[str]:
+        found = None if word in stop_words() else self._wordnet.hypernym(word, self._depth)
+        return [word] if found is None else found
+
+
 class VersatileStatistical:
-    """Releases the best ``released`` scrambled queries in place of a text; a text that finds nothing is released as nothing."""
+    """Statistical: releases the best ``released`` scrambled queries in place of a text; nothing for a text that finds nothing."""
 
     def __init__(self, collection: Collection, *, hits: int = 10, released: int = 3, wordnet: WordNet | None = None) -> None:
         """Index the collection; synonyms are ruled out where a WordNet is given.

@@ -24,22 +24,22 @@ class Texts:
     labels: list[str] = field(repr=False)
     ids: Ids = field(repr=False)
 
-    def released(self, embedding: Embedding, ids: Ids) -> list[list[str]]:
-        """Return the words of the texts with these in place of theirs."""
+    def with_words(self, embedding: Embedding, ids: Ids) -> list[list[str]]:
+        """Return the words of the texts with the words of these ids in place of theirs."""
         spelled = iter([embedding.words[i] for i in ids.tolist()])
         return [[next(spelled) for _ in words] for words in self.words]
 
     @cached_property
     def digest(self) -> str:
-        """A digest of labels and words, to know kept results by."""
+        """A digest of labels and words, to know saved measurements by."""
         whole = hashlib.blake2b(digest_size=16)
         for label, words in zip(self.labels, self.words, strict=True):
             whole.update(f"{label}\t{' '.join(words)}\n".encode())
         return whole.hexdigest()
 
 
-def as_texts(found: LabelledTexts, embedding: Embedding, *, longest: int | None) -> Texts:
-    """Return labelled texts cut into words as a release cuts them, at most so many words of each.
+def cut_texts(found: LabelledTexts, embedding: Embedding, *, longest: int | None) -> Texts:
+    """Return labelled texts cut into words as a release cuts them, at most ``longest`` words of each.
 
     :raises UnusableAuditData: if no text holds a word.
     """
@@ -55,7 +55,7 @@ def as_texts(found: LabelledTexts, embedding: Embedding, *, longest: int | None)
     return Texts(words=words, labels=labels, ids=np.array(lookup.ids([word for text in words for word in text]), dtype=np.int64))
 
 
-def split(found: LabelledTexts, *, train: int | None, test: int | None, seed: int) -> tuple[LabelledTexts, LabelledTexts]:
+def split_texts(found: LabelledTexts, *, train: int | None, test: int | None, seed: int) -> tuple[LabelledTexts, LabelledTexts]:
     """Return texts to learn from and texts to test on, at random: as many as asked for, or half and half.
 
     :raises UnusableAuditData: if there are too few, or the texts to learn from have one label only.

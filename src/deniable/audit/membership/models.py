@@ -2,15 +2,59 @@
 
 The target and its shadows are small, and there are many: trained one after the other they leave an accelerator idle. Each
 weight has a first axis over the models. No number of one model ever enters another.
+
+What is imported here needs NumPy and PyTorch alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch.nn import functional
 
-from deniable.audit.membership.settings import LanguageModelSettings
-from deniable.audit.membership.vocabulary import PADDING
+from deniable.audit.membership.plan import Job, LanguageModelSettings
+from deniable.audit.membership.ranks import rank_counts
+from deniable.audit.membership.streams import PADDING, Streams, Vocabulary, sequences
+from deniable.progress import Report
+
+
+def run_jobs(
+    jobs: Sequence[Job],
+    conditions: Mapping[str, Streams],
+    settings: LanguageModelSettings,
+    *,
+    seed: int,
+    device: torch.device,
+    report: Report | None = None,
+) -> dict[str, NDArray[np.int32]]:
+    """Train the jobs' models side by side and return, by job, rank counts (conditions asked, users, bins)."""
+    vocabularies = [Vocabulary(conditions[job.trained_on].of_all(job.members), size=settings.vocabulary) for job in jobs]
+    texts = [
+        np.concatenate([_rows(conditions[job.trained_on], user, vocabulary, settings) for user in job.members])
+        for job, vocabulary in zip(jobs, vocabularies, strict=True)
+    ]
+    steps, done = settings.epochs + len(jobs), 0
+
+    def count_step() -> None:
+        nonlocal done
+        done += 1
+        if report is not None:
+            report(done, steps)
+
+    models = train(texts, settings, seed=seed, device=device, after_epoch=count_step)
+    found = {}
+    for place, (job, vocabulary) in enumerate(zip(jobs, vocabularies, strict=True)):
+        rows = [_rows(conditions[name], user, vocabulary, settings) for name in job.asked for user in job.users]
+        found[job.name] = rank_counts(models.one(place), rows).reshape(len(job.asked), len(job.users), -1)
+        count_step()
+    return found
+
+
+def _rows(streams: Streams, user: int, vocabulary: Vocabulary, settings: LanguageModelSettings) -> NDArray[np.int32]:
+    return sequences(vocabulary.encode(streams.of(user)), settings.sequence)
 
 
 class LanguageModels:
@@ -83,3 +127,54 @@ class LanguageModels:
 
     def _uniform(self, shape: tuple[int, ...], limit: float) -> torch.Tensor:
         return torch.empty(shape, device=self.device).uniform_(-limit, limit, generator=self._generator)
+
+
+def train(
+    texts: Sequence[NDArray[np.int32]],
+    settings: LanguageModelSettings,
+    *,
+    seed: int,
+    device: torch.device,
+    after_epoch: Callable[[], None] | None = None,
+) -> LanguageModels:
+    """Return one trained model per text, given as rows of ``settings.sequence`` + 1 numbers.
+
+    Every model sees each of its rows once per epoch, in an order of its own. ``after_epoch`` is called after each epoch.
+    """
+    models = LanguageModels(len(texts), settings, seed=seed, device=device)
+    optimiser = torch.optim.Adam(models.weights, lr=settings.rate, fused=device.type == "cuda")
+    blank = sum(len(rows) for rows in texts)
+    numbers = np.concatenate([*texts, np.full((1, settings.sequence + 1), PADDING, dtype=np.int32)])
+    rows = torch.from_numpy(numbers).to(device)
+    starts = np.cumsum([0, *(len(part) for part in texts)])
+    orders = np.random.default_rng(seed)
+    for _ in range(settings.epochs):
+        order = torch.from_numpy(_order(texts, starts, blank, settings.batch, orders)).to(device)
+        for batch in order.unbind(0):
+            optimiser.zero_grad(set_to_none=True)
+            models.losses(rows[batch].long()).sum().backward()  # type: ignore[no-untyped-call, unused-ignore]
+            _clip(models.weights, settings.clip)
+            optimiser.step()
+        if after_epoch is not None:
+            after_epoch()
+    return models
+
+
+def _order(
+    texts: Sequence[NDArray[np.int32]], starts: NDArray[np.int64], blank: int, batch: int, orders: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return (steps, models, batch) row numbers; a model with fewer rows ends with blank ones, which teach nothing."""
+    steps = max(-(-len(part) // batch) for part in texts)
+    order = np.full((len(texts), steps * batch), blank, dtype=np.int64)
+    for model, part in enumerate(texts):
+        order[model, : len(part)] = starts[model] + orders.permutation(len(part))
+    return np.ascontiguousarray(order.reshape(len(texts), steps, batch).transpose(1, 0, 2))
+
+
+def _clip(weights: list[torch.Tensor], longest: float) -> None:
+    """Shorten each model's gradient to at most ``longest``."""
+    gradients = [weight.grad for weight in weights if weight.grad is not None]
+    parts = torch.stack([torch.linalg.vector_norm(gradient, dim=(1, 2)) for gradient in gradients])
+    shrink = (longest / (torch.linalg.vector_norm(parts, dim=0) + 1e-6)).clamp(max=1.0)
+    for gradient in gradients:
+        gradient.mul_(shrink[:, None, None])
