@@ -167,7 +167,7 @@ def test_without_a_seed_no_two_runs_are_alike(command: Command) -> None:
 
 _SLOW = """
 import time
-import deniable.records.jobs.checkpoints as checkpoints
+import deniable.records.jobs.partial as checkpoints
 from deniable.text.privatizer import Privatizer
 checkpoints.SECONDS_BETWEEN_CHECKPOINTS = 0.0
 many = Privatizer.many

@@ -52,7 +52,7 @@ def reproduce(
     What is finished is kept, and the same command goes on where it was interrupted. Without --epsilon, the values are
     those at which an average word stays itself in 5, 25, 50, 75, 95 and 99 % of the draws.
     """
-    from deniable.cli.mechanism import parsed
+    from deniable.cli.mechanism import parse_options
     from deniable.errors import MissingExtra
     from deniable.mechanisms.chosen import ChosenMechanism
     from deniable.neighbours import set_device
@@ -67,7 +67,7 @@ def reproduce(
         raise MissingExtra("training models", "experiments") from error
 
     runs, jobs = validated_count(runs, "runs"), validated_count(jobs, "jobs")
-    selected = ChosenMechanism(name=mechanism, options=parsed(mechanism, mechanism_option))
+    selected = ChosenMechanism(name=mechanism, options=parse_options(mechanism, mechanism_option))
     epsilons = [validated_epsilon(e) for e in epsilon or ()]
     if not data.exists():
         raise typer.BadParameter(f"there is no {data}", param_hint="--data")

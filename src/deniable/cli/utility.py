@@ -56,7 +56,7 @@ def utility(
     Nothing of the releases is kept.
     """
     from deniable.calibration.matching import SHARES, AverageUnchanged
-    from deniable.cli.mechanism import parsed
+    from deniable.cli.mechanism import parse_options
     from deniable.embeddings.embedding import Embedding
     from deniable.learning.summary import points_of
     from deniable.mechanisms.chosen import ChosenMechanism
@@ -71,7 +71,7 @@ def utility(
     runs, held_out = validated_count(runs, "runs"), validated_share(held_out, "held_out", below_one=True)
     acceptable_loss = validated_share(acceptable_loss, "acceptable_loss")
     epsilons = sorted({validated_epsilon(e) for e in epsilon or ()})
-    selected = ChosenMechanism(name=mechanism, options=parsed(mechanism, mechanism_options))
+    selected = ChosenMechanism(name=mechanism, options=parse_options(mechanism, mechanism_options))
     if report is None and not as_json:
         report = Path(f"{data.name.partition('.')[0]}-utility.html")
     if report is not None:

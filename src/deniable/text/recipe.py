@@ -1,4 +1,4 @@
-"""How text is to be released, as plain values: what travels to other processes in place of a privatizer.
+"""How text is to be released, as plain values: what the command line and every integration build, with the same checks.
 
 A ``Privatizer`` holds a prepared search and a source of noise, and cannot be pickled. A recipe holds neither, so it can be
 pickled, compared and hashed; each process makes a privatizer of its own from it.
@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.store import DEFAULT
 from deniable.errors import InvalidParameter, KeyFileError, MalformedEmbedding
-from deniable.interfaces import Mechanism
+from deniable.interfaces import Mechanism, Randomness
 from deniable.keyed import Keyed
 from deniable.mechanisms.catalogue import CATALOGUE, checked_options, entry_of
 from deniable.parameters import validated_epsilon
@@ -31,6 +30,9 @@ Options = tuple[tuple[str, Any], ...]
 class Recipe:
     """The settings of a privatizer, checked when they are put together.
 
+    >>> from deniable import Recipe
+    >>> released = Recipe(epsilon=6, unknown="redact").make()("my doctor said so")
+
     No word gets more than ``epsilon`` and no text more than ``record_epsilon``, of which one may be left out.
     ``embedding`` is a name, or the path of a stored embedding's folder. ``mechanism`` is a name of the catalogue (``deniable
     mechanisms`` lists them) with ``mechanism_options`` such as ``{"t": 0.5}``; or a mechanism of your own, as what makes it from an
@@ -42,7 +44,7 @@ class Recipe:
 
     epsilon: float | None = None
     record_epsilon: float | None = None
-    embedding: str | Path = DEFAULT
+    embedding: str | Path = "default"
     fingerprint: str | None = None
     mechanism: str | Callable[..., Mechanism] = "multivariate"
     mechanism_options: Mapping[str, object] | Options | None = ()
@@ -87,26 +89,39 @@ class Recipe:
             key=None if key is None else key.fingerprint,
         )
 
-    def make(self) -> Privatizer:
+    def make(self, *, embedding: Embedding | None = None, randomness: Randomness | None = None) -> Privatizer:
         """Return a new privatizer.
 
+        ``embedding`` is the recipe's own, where it is open already. ``randomness`` takes the place of fresh noise.
+
+        :raises InvalidParameter: if the settings do not go together, or there is a key file and other noise is given.
         :raises EmbeddingNotFound: if the embedding is not installed here.
         :raises MalformedEmbedding: if it is another one than the fingerprint says.
         :raises KeyFileError: if the key file cannot be read, or holds another key than the recipe says.
         """
-        embedding, key = Embedding.open(self.embedding), self._keyed()
+        key = self._keyed()
+        if key is not None and self.key not in (None, key.fingerprint):
+            raise KeyFileError(str(self.key_file), "holds another key here than where the work began")
+        if key is not None and randomness is not None:
+            raise InvalidParameter("randomness", type(randomness).__name__, "with a key_file the noise comes from the key")
+        embedding = Embedding.open(self.embedding) if embedding is None else embedding
         if self.fingerprint not in (None, embedding.fingerprint):
             problem = (
                 f"is another embedding here (fingerprint {embedding.fingerprint[:12]}) than where the work began ({self.fingerprint[:12]})"
             )
             raise MalformedEmbedding(self.embedding, problem)
-        if key is not None and self.key not in (None, key.fingerprint):
-            raise KeyFileError(str(self.key_file), "holds another key here than where the work began")
-        made_by = entry_of(self.mechanism).make if isinstance(self.mechanism, str) else self.mechanism
-        mechanism = made_by(
-            embedding, epsilon=self.record_epsilon if self.epsilon is None else self.epsilon, **dict(self.mechanism_options or ())
+        return Privatizer(
+            self.make_mechanism(embedding),
+            record_epsilon=self.record_epsilon,
+            randomness=randomness if key is None else key,
+            **self._policies(),
         )
-        return Privatizer(mechanism, record_epsilon=self.record_epsilon, randomness=key, **self._policies())
+
+    def make_mechanism(self, embedding: Embedding) -> Mechanism:
+        """Return the mechanism over an embedding. Without a limit of its own, a word gets at most what a text gets."""
+        made_by = entry_of(self.mechanism).make if isinstance(self.mechanism, str) else self.mechanism
+        epsilon = self.record_epsilon if self.epsilon is None else self.epsilon
+        return made_by(embedding, epsilon=epsilon, **dict(self.mechanism_options or ()))
 
     def described(self) -> str:
         """Return all settings as text that is the same in every process."""
@@ -123,6 +138,30 @@ class Recipe:
 
     def _policies(self) -> dict[str, Any]:
         return {"unknown": self.unknown, "punctuation": self.punctuation, "case": self.case, "keep_words": self.keep_words}
+
+
+def recipe_from(recipe: Recipe | None, settings: Mapping[str, Any]) -> Recipe:
+    """Return the recipe that was given, or the one that the settings make.
+
+    :raises InvalidParameter: if both are given, or a setting is not allowed.
+    """
+    if recipe is None:
+        return Recipe(**settings)
+    if settings:
+        raise InvalidParameter("recipe", "given", f"holds all settings already; leave out {', '.join(sorted(settings))}")
+    return recipe
+
+
+def privatizer_from(private: Privatizer | Recipe | None, settings: Mapping[str, Any]) -> Privatizer:
+    """Return the privatizer that was given, or this process's own for a recipe or for the settings of one.
+
+    :raises InvalidParameter: if settings are given beside a privatizer or a recipe, or one is not allowed.
+    """
+    if not isinstance(private, Privatizer):
+        return recipe_from(private, settings).shared()
+    if settings:
+        raise InvalidParameter("private", "a privatizer", f"has its settings already; leave out {', '.join(sorted(settings))}")
+    return private
 
 
 @lru_cache(maxsize=8)

@@ -28,7 +28,7 @@ def source_in(folder: Path) -> Path:
 
 @pytest.fixture
 def checkpoint_every_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deniable.records.jobs.checkpoints.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr("deniable.records.jobs.partial.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
     monkeypatch.setattr("deniable.records.formats.batch._RECORDS_AT_ONCE", 7)
 
 

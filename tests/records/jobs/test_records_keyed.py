@@ -69,7 +69,7 @@ def test_a_job_run_twice_gives_the_same_bytes_with_any_number_of_workers_and_und
     columns = [] if name == "txt" else ["text"]
     privatize_file(keyed(), source, tmp_path / f"one.{name}", columns=columns)
     moved = source.rename(tmp_path / f"moved.{source.suffix[1:]}")
-    monkeypatch.setattr("deniable.records.jobs.checkpoints.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr("deniable.records.jobs.partial.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
     privatize_file(keyed(), moved, tmp_path / f"two.{name}", columns=columns, workers=3)
     one, two = (tmp_path / f"{which}.{name}" for which in ("one", "two"))
     if name.endswith("gz"):
@@ -140,7 +140,7 @@ def test_an_id_that_comes_again_much_later_publishes_nothing_however_often_it_is
     monkeypatch.setattr(deniable.keyed.unique, "_HELD", 16)
     monkeypatch.setattr(deniable.keyed.unique, "_RUN", 100)
     monkeypatch.setattr(deniable.records.formats.batch, "_RECORDS_AT_ONCE", 50)
-    monkeypatch.setattr("deniable.records.jobs.checkpoints.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr("deniable.records.jobs.partial.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
     rows = [{"id": str(i), "text": "fox"} for i in range(700)]
     rows[650]["id"] = "7"
     source, target = write(tmp_path / f"in.{ending}", rows), tmp_path / f"out.{ending}"
@@ -171,7 +171,7 @@ def test_a_partial_output_is_continued_with_the_same_key_only(keyed: Make, tmp_p
     source = write(tmp_path / "in.csv", ROWS)
     privatize_file(keyed(), source, tmp_path / "whole.csv", columns=["text"])
     monkeypatch.setattr(deniable.records.formats.batch, "_RECORDS_AT_ONCE", 50)
-    monkeypatch.setattr("deniable.records.jobs.checkpoints.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr("deniable.records.jobs.partial.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
     done = 0
 
     def stop_midway(*arguments: Any) -> Any:

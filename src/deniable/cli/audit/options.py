@@ -32,15 +32,16 @@ def maker(name: str, options: list[str] | None, own: Embedding) -> Callable[[Emb
 
     :raises InvalidParameter: if there is no mechanism or no option of that name.
     """
-    from deniable.cli.mechanism import opened, parsed
+    from deniable.cli.mechanism import parse_options
+    from deniable.mechanisms.catalogue import make_mechanism
 
-    given = parsed(name, options)
+    given = parse_options(name, options)
 
     def make(embedding: Embedding, epsilon: float) -> Mechanism:
         fitting = dict(given)
         if "sensitive" in fitting and embedding is not own:
             fitting["sensitive"] = tuple(embedding.words[::2])
-        return opened(name, fitting, embedding, epsilon)
+        return make_mechanism(name, embedding, epsilon=epsilon, options=fitting)
 
     return make
 

@@ -1,5 +1,5 @@
 """How records lie in files: one reader per format, each of which gives batches of texts and writes them again when released.
 
 source ──► lines ──► rows ──► batches
-source.py  lines.py  plain.py, delimited.py, jsonlines.py, parquet.py
+source.py  lines.py  delimited.py, jsonlines.py, parquet.py
 """

@@ -1,13 +1,17 @@
-"""Bytes into lines of text: split at line feeds and nowhere else."""
+"""Formats made of lines: bytes split at line feeds and nowhere else, what their readers have in common, and plain text."""
 
 from __future__ import annotations
 
 import codecs
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterator
-from typing import Self
+from itertools import islice
+from typing import Any, Self, cast
 
-from deniable.errors import RecordError
+from deniable.errors import RecordError, ResumeError
+from deniable.records.formats.batch import Batch, BatchSize, Row, gather
+from deniable.records.formats.naming import Naming
 from deniable.records.formats.source import Source
 
 LONGEST_RECORD = 16 * 2**20
@@ -113,3 +117,78 @@ def _encoding_of(start: bytes) -> str:
         if start.startswith(mark):
             return f"which is {encoding} by its first bytes"
     return "such as latin-1"
+
+
+class LineReader(ABC):
+    """What the readers of formats made of lines have in common."""
+
+    unit = "bytes"
+
+    def __init__(self, source: Source, lines: Lines, naming: Naming | None) -> None:
+        self.total = source.size
+        self.untouched: str | None = None
+        self.position = source.position
+        self._name = source.name
+        self._lines = lines
+        self._naming = naming
+        self._done = 0
+        self._rows = self.rows()
+
+    @abstractmethod
+    def rows(self) -> Iterator[Row]:
+        """Yield the records one by one."""
+
+    @abstractmethod
+    def write(self, rows: list[Row], released: list[str | None]) -> bytes:
+        """Return the rows as they are written, with the released texts in place of the private ones."""
+
+    def head(self) -> list[Any]:
+        """Return what the output begins with, before any record."""
+        return []
+
+    def skip(self, records: int) -> None:
+        """Leave out the records that an earlier run released.
+
+        :raises ResumeError: if there are not as many.
+        """
+        self._done = sum(1 for _ in islice(self._rows, records))
+        if self._done < records:
+            raise ResumeError(self._name, f"has {self._done:,} records, but an earlier run released {records:,}: the input has changed")
+
+    def batches(self, size: BatchSize) -> Iterator[Batch]:
+        """Yield the records in batches.
+
+        :raises RecordError: if a record cannot be read, or at the end, if two records of a keyed release have one id.
+        """
+        for rows in gather(self._rows, size, self._lines.idle):
+            yield self._batch(rows)
+            self._done += len(rows)
+        if self._naming is not None:
+            self._naming.check_unique()
+
+    def _batch(self, rows: list[Row]) -> Batch:
+        return Batch(
+            first=self._done,
+            counts=[len(row.texts) for row in rows],
+            texts=[text for row in rows for text in row.texts],
+            write=lambda released: self.write(rows, released),
+            names=None if self._naming is None else [name for row in rows for name in row.names],
+        )
+
+
+class PlainReader(LineReader):
+    """Reads lines; one carriage return before the line feed is part of the line's end, not of the text."""
+
+    def __init__(self, source: Source, naming: Naming | None = None, *, encoding: str) -> None:
+        super().__init__(source, Lines(source, encoding), naming)
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the lines one by one."""
+        for record, line in enumerate(self._lines, 1):
+            text = line.removesuffix("\r")
+            names = () if self._naming is None else self._naming.names(record, None, ("",))
+            yield Row(None, (text,), len(text), names)
+
+    def write(self, rows: list[Row], released: list[str | None]) -> bytes:  # noqa: ARG002
+        """Return the released lines."""
+        return "\n".join([*cast(list[str], released), ""]).encode()

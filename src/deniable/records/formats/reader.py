@@ -1,17 +1,17 @@
-"""The seam between formats and jobs: what a reader of records offers."""
+"""The seam between formats and jobs: what a reader of records offers, and which one reads a source."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from itertools import islice
 from typing import Any, Protocol
 
-from deniable.errors import ResumeError
-from deniable.records.formats.batch import Batch, BatchSize, Row, gather
-from deniable.records.formats.lines import Lines
+from deniable.errors import InvalidParameter
+from deniable.records.formats.batch import Batch, BatchSize
+from deniable.records.formats.layout import Layout
+from deniable.records.formats.lines import PlainReader
 from deniable.records.formats.naming import Naming
-from deniable.records.formats.source import Source
+from deniable.records.formats.source import FileSource, Source
+from deniable.text.privatizer import Privatizer
 
 
 class Reader(Protocol):
@@ -38,58 +38,47 @@ class Reader(Protocol):
         """Return how far the reading is."""
 
 
-class LineReader(ABC):
-    """What the formats made of lines have in common."""
+def open_reader(source: Source, layout: Layout, naming: Naming | None = None) -> Reader:
+    """Return the reader of the source's records; the libraries of a format are imported only when it is used.
 
-    unit = "bytes"
+    ``naming`` makes the reader name the records, for a keyed release.
 
-    def __init__(self, source: Source, lines: Lines, naming: Naming | None) -> None:
-        self.total = source.size
-        self.untouched: str | None = None
-        self.position = source.position
-        self._name = source.name
-        self._lines = lines
-        self._naming = naming
-        self._done = 0
-        self._rows = self.rows()
+    :raises InvalidParameter: if a column is not there, or Parquet comes as a stream.
+    :raises RecordError: if the source is not of the format.
+    """
+    if layout.format in ("csv", "tsv"):
+        from deniable.records.formats.delimited import DelimitedReader
 
-    @abstractmethod
-    def rows(self) -> Iterator[Row]:
-        """Yield the records one by one."""
+        return DelimitedReader(source, layout, naming)
+    if layout.format == "jsonl":
+        from deniable.records.formats.jsonlines import JsonLinesReader
 
-    @abstractmethod
-    def write(self, rows: list[Row], released: list[str | None]) -> bytes:
-        """Return the rows as they are written, with the released texts in place of the private ones."""
+        return JsonLinesReader(source, layout, naming)
+    if layout.format == "parquet":
+        from deniable.records.formats.parquet import ParquetReader
 
-    def head(self) -> list[Any]:
-        """Return what the output begins with, before any record."""
-        return []
+        if not isinstance(source, FileSource):
+            raise InvalidParameter("format", "parquet", "cannot be read from a stream; give a file")
+        return ParquetReader(source.path, layout, naming)
+    return PlainReader(source, naming, encoding=layout.encoding)
 
-    def skip(self, records: int) -> None:
-        """Leave out the records that an earlier run released.
 
-        :raises ResumeError: if there are not as many.
-        """
-        self._done = sum(1 for _ in islice(self._rows, records))
-        if self._done < records:
-            raise ResumeError(self._name, f"has {self._done:,} records, but an earlier run released {records:,}: the input has changed")
+def naming_for(private: Privatizer, source: Source, layout: Layout) -> Naming | None:
+    """Return how the records of a source are named; None if the release is not keyed.
 
-    def batches(self, size: BatchSize) -> Iterator[Batch]:
-        """Yield the records in batches.
-
-        :raises RecordError: if a record cannot be read, or at the end, if two records of a keyed release have one id.
-        """
-        for rows in gather(self._rows, size, self._lines.idle):
-            yield self._batch(rows)
-            self._done += len(rows)
-        if self._naming is not None:
-            self._naming.check_unique()
-
-    def _batch(self, rows: list[Row]) -> Batch:
-        return Batch(
-            first=self._done,
-            counts=[len(row.texts) for row in rows],
-            texts=[text for row in rows for text in row.texts],
-            write=lambda released: self.write(rows, released),
-            names=None if self._naming is None else [name for row in rows for name in row.names],
-        )
+    :raises InvalidParameter: if ids are given without a key, or needed and not given.
+    """
+    keyed = private.keyed
+    if keyed is None:
+        if layout.record_id is not None:
+            raise InvalidParameter("record_id", layout.record_id, "means something only with a key (--key-file)")
+        return None
+    if layout.record_id is not None:
+        return Naming(source.name, column=layout.record_id, consistent=keyed.consistent)
+    if keyed.consistent:
+        raise InvalidParameter("record_id", None, "consistent replacement needs the column that names the users (--consistent-by)")
+    digest = source.digest()
+    if digest is None:
+        problem = f"{source.name} is a stream, whose records have no names of their own; name a column of ids (--record-id) or give a file"
+        raise InvalidParameter("record_id", None, problem)
+    return Naming(source.name, column=None, digest=digest)

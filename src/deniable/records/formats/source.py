@@ -6,9 +6,11 @@ import hashlib
 import io
 import os
 import queue
+import sys
 import threading
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from lzma import LZMAError
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
@@ -44,6 +46,25 @@ class Source(Protocol):
 
     def close(self) -> None:
         """Let go of the input."""
+
+
+@contextmanager
+def open_source(path: Path | None) -> Iterator[Source]:
+    """Open a file, or standard input when there is no path; a pipe under a path is read like standard input.
+
+    :raises OSError: if it cannot be opened.
+    """
+    if path is None:
+        yield StreamSource(sys.stdin.fileno(), "standard input")
+    elif path.exists() and not path.is_file() and not path.is_dir():
+        with path.open("rb", buffering=0) as pipe:
+            yield StreamSource(pipe.fileno(), str(path))
+    else:
+        source = FileSource(path)
+        try:
+            yield source
+        finally:
+            source.close()
 
 
 class FileSource:

@@ -6,7 +6,6 @@ written. The process that works on an output holds a lock on its journal, which 
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import stat
@@ -16,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from deniable.errors import ResumeError
-from deniable.text.tally import Tally
+from deniable.locking import lock
+from deniable.text.receipt import Tally
 
 _VERSION = 1
 _FOREIGN = "exists and is not a journal of deniable, or one cut short in its first line; move it away"
@@ -149,10 +149,8 @@ def _open_locked(path: Path) -> int:
         try:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise ResumeError(path, _FOREIGN)
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(descriptor)
-            raise ResumeError(path, "another process is writing this output") from None
+            if not lock(descriptor, wait=False):
+                raise ResumeError(path, "another process is writing this output")
         except BaseException:
             os.close(descriptor)
             raise

@@ -1,14 +1,31 @@
-"""The output while it grows: a file of its own, readable by its owner only, cut back to what the journal has on record."""
+"""The output while it grows: a file of its own, readable by its owner only, cut back to what the journal has on record.
+
+``Checkpoints`` is the loop of a job: it releases batches, and now and then makes sure that they stay.
+"""
 
 from __future__ import annotations
 
 import os
+import time
 import zlib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from deniable.errors import ResumeError
+from deniable.progress import Progress
+from deniable.records.formats.batch import BatchSize
+from deniable.records.formats.reader import Reader
+from deniable.records.jobs.journal import Journal
+from deniable.records.jobs.releasing import ReleaseBatches
+from deniable.text.receipt import Tally
+
+SECONDS_BETWEEN_CHECKPOINTS = 1.0
+_BYTES_BETWEEN_CHECKPOINTS = 8 << 20
 
 _BYTES_AT_ONCE = 1 << 20
+
+Pack = Callable[[list[Any]], bytes]
 
 
 class Partial:
@@ -59,6 +76,49 @@ class Partial:
     def close(self) -> None:
         """Close the file."""
         os.close(self._descriptor)
+
+
+class Checkpoints:
+    """Releases the batches of a reader and puts them on record every second or so.
+
+    What is drawn waits in memory until its checkpoint, so that nothing reaches the disk that the journal does not
+    speak of a moment later.
+    """
+
+    def __init__(self, reader: Reader, journal: Journal, partial: Partial, pack: Pack) -> None:
+        self._reader, self._journal, self._partial, self._pack = reader, journal, partial, pack
+        self._records = journal.records
+        self._pieces: list[Any] = [] if journal.ends else reader.head()
+        self._bytes = 0
+        self._tally = Tally()
+
+    def run(self, release: ReleaseBatches, size: BatchSize, progress: Progress | None) -> None:
+        """Release all that is left, and record that nothing is left.
+
+        :raises OSError: if it cannot be written.
+        """
+        saved = time.monotonic()
+        for batch, released in release(self._reader.batches(size)):
+            size.took(released.seconds)
+            piece = batch.write(released.texts)
+            now = time.monotonic()
+            self._pieces.append(piece)
+            self._records += len(batch)
+            self._tally.add(released.tally)
+            self._bytes += len(piece) if isinstance(piece, bytes) else piece.nbytes
+            if now - saved >= SECONDS_BETWEEN_CHECKPOINTS or self._bytes >= _BYTES_BETWEEN_CHECKPOINTS:
+                self._checkpoint()
+                saved = now
+            if progress is not None:
+                progress.report(self._reader.position(), self._reader.total)
+        if self._pieces or not self._journal.ends:
+            self._checkpoint()
+        self._journal.finish()
+
+    def _checkpoint(self) -> None:
+        self._partial.append(self._pack(self._pieces))
+        self._journal.checkpoint(records=self._records, length=self._partial.length, crc=self._partial.crc, tally=self._tally)
+        self._pieces, self._bytes, self._tally = [], 0, Tally()
 
 
 def _checksum(descriptor: int, length: int) -> int | None:

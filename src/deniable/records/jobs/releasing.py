@@ -27,7 +27,7 @@ from deniable.neighbours.threads import MOST_THREADS, set_threads, threads_with_
 from deniable.parameters import validated_count
 from deniable.records.formats.batch import Batch, release_texts
 from deniable.text.privatizer import Privatizer
-from deniable.text.tally import Tally
+from deniable.text.receipt import Tally
 
 _BATCHES_PER_WORKER = 2
 _SECONDS_BETWEEN_LOOKS = 0.2
@@ -47,18 +47,18 @@ class Released(NamedTuple):
         return f"<Released: {len(self.texts)} texts>"
 
 
-Release = Callable[[Iterator[Batch]], Iterator[tuple[Batch, Released]]]
+ReleaseBatches = Callable[[Iterator[Batch]], Iterator[tuple[Batch, Released]]]
 
 
 def checked_workers(private: Privatizer, workers: int) -> int:
-    """Return the number of worker processes if so many can be had.
+    """Return the number of worker processes if that many can be had.
 
     :raises InvalidParameter: if it is not a whole number from 1 to 1,024, or they cannot share the work.
     """
     count = validated_count(workers, "workers")
     if count > MOST_THREADS:
         raise InvalidParameter("workers", count, f"must be a whole number from 1 to {MOST_THREADS:,}")
-    if count > 1 and "insecure_seed" in private.receipt().randomness:
+    if count > 1 and private.settings.seeded:
         raise InvalidParameter("workers", count, "with a seed, workers would repeat one another's noise; use one")
     if count > 1 and not hasattr(os, "fork"):
         raise InvalidParameter("workers", count, "this system cannot fork processes; use one")
@@ -66,8 +66,8 @@ def checked_workers(private: Privatizer, workers: int) -> int:
 
 
 @contextmanager
-def releasing(private: Privatizer, *, workers: int, not_for_workers: Sequence[int] = ()) -> Iterator[Release]:
-    """Lend a function that releases batches in order, by this process or by so many workers.
+def releasing(private: Privatizer, *, workers: int, not_for_workers: Sequence[int] = ()) -> Iterator[ReleaseBatches]:
+    """Lend a function that releases batches in order, by this process or by that many workers.
 
     Workers close the descriptors in ``not_for_workers``: a lock that they inherited would outlive a killed parent.
 

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from deniable.cli.app import app
+from deniable.text import note
+from deniable.text.recipe import Recipe
+
+
+@pytest.mark.parametrize(
+    ("spending", "warning", "epsilon"),
+    [
+        (["--epsilon", "40"], "at ε = 40 about", 40),
+        (["--record-epsilon", "40"], "a budget of 40 per record is too large for records of up to about", 40),
+        (["--record-epsilon", "40", "--epsilon", "5"], "", 5),
+        (["--max-unchanged", "0.5", "--quantile", "0.95"], "", 5.5),
+    ],
+)
+def test_spark_is_given_what_may_be_spent_and_the_user_the_same_warning(
+    spending: list[str], warning: str, epsilon: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[Any] = []
+    monkeypatch.setattr("deniable.cli.privatize._with_spark", lambda *ends, **_: given.extend(ends))
+    done = CliRunner().invoke(app, ["privatize", "--engine", "spark", "in.csv", "-o", "out", "--quiet", *spending])
+    assert done.exit_code == 0, done.output
+    recipe, *ends, receipt = given
+    assert isinstance(recipe, Recipe)
+    assert recipe.make().mechanism.epsilon == epsilon
+    assert (ends, receipt) == (["in.csv", "out"], None)
+    assert (warning in done.stderr) if warning else (done.stderr == "")
+
+
+def test_the_epsilon_of_a_calibration_is_said_unless_it_is_to_be_quiet(tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("the soup was cold\n")
+    call = ["privatize", str(tmp_path / "in.txt"), "-o", str(tmp_path / "out.txt"), "--max-unchanged", "0.5", "--quantile", "0.95"]
+    done = CliRunner().invoke(app, call)
+    assert done.exit_code == 0, done.output
+    assert "deniable: ε = 5.5: N_w, how often a word stays itself, is at most 0.5 for 95 % of the words\n" in done.stderr
+    assert CliRunner().invoke(app, [*call, "--quiet", "--force"]).stderr == ""
+
+
+@pytest.mark.parametrize("again", [[], ["--force"], ["--resume"]])
+def test_the_calibration_is_read_once_for_a_file(again: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "in.csv").write_text("id,text\n1,the soup was cold\n2,the bread was warm\n")
+    call = ["privatize", str(tmp_path / "in.csv"), "-o", str(tmp_path / "out.csv"), "--column", "text", "--epsilon", "6"]
+    if again:
+        assert CliRunner().invoke(app, call).exit_code == 0
+    reads: list[object] = []
+    stored_quote = note.stored_quote
+
+    def counted(mechanism: Any) -> Any:
+        reads.append(mechanism)
+        return stored_quote(mechanism)
+
+    monkeypatch.setattr(note, "stored_quote", counted)
+    done = CliRunner().invoke(app, [*call, *again])
+    assert done.exit_code == 0, done.output
+    assert len(reads) == (0 if again == ["--resume"] else 1)
