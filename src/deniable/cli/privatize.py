@@ -151,7 +151,7 @@ def _to_file(
     resume: bool,
 ) -> None:
     from deniable.progress import Progress
-    from deniable.records.formats.source import open_source
+    from deniable.records.formats.opening import open_source
     from deniable.records.jobs.job import run_job
 
     shown = None if quiet else Progress
@@ -171,7 +171,7 @@ def _to_standard_output(
     from deniable.atomic import check_apart, check_regular, write_whole
     from deniable.errors import RecordError
     from deniable.records.files import privatize_stream
-    from deniable.records.formats.source import open_source
+    from deniable.records.formats.opening import open_source
 
     if receipt is not None and receipt.exists() and not force:
         raise RecordError(receipt, "exists already; replace it with --force")

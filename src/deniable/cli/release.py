@@ -12,9 +12,9 @@ import typer
 from deniable.cli.mechanism import parse_options
 
 if TYPE_CHECKING:
-    from deniable.text.budget import ResolvedRecipe
     from deniable.text.privatizer import Privatizer
     from deniable.text.receipt import Receipt
+    from deniable.text.recipe import ResolvedRecipe
 
 
 def check_budget_options(epsilon: float | None, record_epsilon: float | None, max_unchanged: float | None) -> None:
@@ -55,12 +55,12 @@ def recipe_for(
     :raises InvalidParameter: if an option is not allowed, or the file of words cannot be read.
     :raises TargetsNotMet: if no calibrated ε keeps to ``--max-unchanged``.
     """
-    from deniable.text.budget import resolve_recipe
+    from deniable.text.recipe import resolve_recipe
     from deniable.words.word_list import read_word_list
 
     resolved = resolve_recipe(
         mechanism=mechanism,
-        mechanism_options=parse_options(mechanism, mechanism_option),
+        mechanism_options=parse_options(mechanism, mechanism_option) if mechanism_option else None,
         keep_words=frozenset() if keep_words is None else read_word_list(keep_words, name="keep_words"),
         consistent=consistent_by is not None,
         **settings,
@@ -75,9 +75,9 @@ def warn_if_hardly_anything_changes(private: Privatizer) -> None:
 
     No option silences it: who asks for less to read does not ask for less privacy.
     """
-    from deniable.text.budget import warning_of
+    from deniable.channel.explanation import warning_of
 
-    if (warning := warning_of(private)) is not None:
+    if (warning := warning_of(private.mechanism, record_epsilon=private.record_epsilon)) is not None:
         print(f"deniable: warning: {warning}", file=sys.stderr)
 
 

@@ -9,10 +9,10 @@ from typing import BinaryIO
 
 from deniable.errors import InvalidParameter
 from deniable.progress import Progress
-from deniable.records.formats.batch import BatchSize
 from deniable.records.formats.layout import Layout, make_layout
-from deniable.records.formats.reader import naming_for, open_reader
-from deniable.records.formats.source import Source, open_source
+from deniable.records.formats.opening import naming_for, open_reader, open_source
+from deniable.records.formats.reader import BatchSize
+from deniable.records.formats.source import Source
 from deniable.records.jobs.identity import check_budget, receipt_of
 from deniable.records.jobs.job import run_job
 from deniable.text.privatizer import Privatizer

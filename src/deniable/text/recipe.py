@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,13 @@ from deniable.interfaces import Mechanism, Randomness
 from deniable.keyed import Keyed
 from deniable.mechanisms.catalogue import CATALOGUE, checked_options, entry_of
 from deniable.parameters import validated_epsilon
+from deniable.report.wording import most_words
+from deniable.text.note import largest_epsilon, stored_quote
 from deniable.text.policies import CasePolicy, PunctuationPolicy, TextPolicy, UnknownPolicy
 from deniable.text.privatizer import Privatizer
+
+HARDLY_ANY = 0.005
+"""If the median word is released unchanged less often than this, hardly anything of the meaning is left."""
 
 Options = tuple[tuple[str, Any], ...]
 """Options of a mechanism as plain values, sorted by name."""
@@ -138,6 +143,55 @@ class Recipe:
 
     def _policies(self) -> dict[str, Any]:
         return {"unknown": self.unknown, "punctuation": self.punctuation, "case": self.case, "keep_words": self.keep_words}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResolvedRecipe:
+    """A recipe whose ε is settled. ``messages`` say which ε a calibration gave, and what that does to the text."""
+
+    recipe: Recipe
+    messages: tuple[str, ...] = ()
+    embedding: Embedding | None = field(default=None, repr=False)
+
+    def make(self, *, randomness: Randomness | None = None) -> Privatizer:
+        """Return a new privatizer, as ``Recipe.make`` does; an embedding that was opened to find ε is not opened again."""
+        return self.recipe.make(embedding=self.embedding, randomness=randomness)
+
+
+def resolve_recipe(*, max_unchanged: float | None = None, quantile: float = 1.0, **settings: Any) -> ResolvedRecipe:
+    """Return the recipe of these settings, with ε chosen by the stored calibration if ``max_unchanged`` is given in its place.
+
+    It is then the largest calibrated ε at which at least a share ``quantile`` of the words is released unchanged in at most a share
+    ``max_unchanged`` of draws. All other settings are checked before the embedding is opened.
+
+    :raises InvalidParameter: if a setting is not allowed, ε is given as well, or the embedding was not calibrated for the mechanism.
+    :raises TargetsNotMet: if no calibrated ε does.
+    """
+    if max_unchanged is None:
+        return ResolvedRecipe(recipe=Recipe(**settings))
+    if settings.get("epsilon") is not None:
+        raise InvalidParameter("max_unchanged", max_unchanged, "chooses epsilon; give one of the two")
+    recipe = Recipe(**{**settings, "epsilon": 1.0})
+    embedding = Embedding.open(recipe.embedding)
+    mechanism = recipe.make_mechanism(embedding)
+    epsilon = largest_epsilon(mechanism, max_unchanged, quantile)
+    messages = [f"ε = {epsilon:g}: N_w, how often a word stays itself, is at most {max_unchanged:g} for {most_words(quantile)}"]
+    if _is_forced_by_few_words(mechanism, epsilon, max_unchanged):
+        messages.append(
+            f"ε = {epsilon:g}: a few isolated words, whose N_w is large at any useful ε, force this small value, at which little of the "
+            "text is left; ask for fewer words with --quantile, such as 0.95, or protect those words: deniable calibrate --protect"
+        )
+    return ResolvedRecipe(recipe=replace(recipe, epsilon=epsilon), messages=tuple(messages), embedding=embedding)
+
+
+def _is_forced_by_few_words(mechanism: Mechanism, epsilon: float, max_unchanged: float) -> bool:
+    """Return whether ε destroys the text although the median word is far below the target, as a target for every word may demand."""
+    note = stored_quote(mechanism)
+    if note is None:
+        return False
+    median = next(row["unchanged"]["median"] for row in note["table"] if row["epsilon"] == epsilon)
+    small = epsilon == note["table"][0]["epsilon"] or median < HARDLY_ANY
+    return bool(small and median < max_unchanged / 10)
 
 
 def recipe_from(recipe: Recipe | None, settings: Mapping[str, Any]) -> Recipe:

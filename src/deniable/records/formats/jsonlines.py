@@ -10,11 +10,10 @@ import msgspec
 
 from deniable.errors import InvalidParameter, RecordError
 from deniable.keyed.encoding import RecordId
-from deniable.records.formats.batch import Row
 from deniable.records.formats.layout import TO_SEE_THE_NAMES, Layout, counted
-from deniable.records.formats.lines import LONGEST_RECORD, LineReader, Lines
 from deniable.records.formats.naming import Naming
-from deniable.records.formats.source import Source
+from deniable.records.formats.reader import LineReader, Row
+from deniable.records.formats.source import LONGEST_RECORD, Lines, Source
 
 _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ID = msgspec.json.Decoder(str | int | None)

@@ -19,10 +19,10 @@ import pyarrow.parquet as pq
 
 from deniable.errors import InvalidParameter, RecordError, ResumeError
 from deniable.keyed.encoding import RecordId
-from deniable.records.formats.batch import Batch, BatchSize, Row, gather
 from deniable.records.formats.layout import Layout, find_named_columns, untouched_columns
-from deniable.records.formats.lines import LONGEST_RECORD
 from deniable.records.formats.naming import Naming
+from deniable.records.formats.reader import Batch, BatchSize, Row, gather
+from deniable.records.formats.source import LONGEST_RECORD
 from deniable.text.columns import is_text
 
 _BYTES_AT_ONCE = 8 << 20

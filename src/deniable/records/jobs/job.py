@@ -15,14 +15,13 @@ from deniable.atomic import beside, check_apart, check_place, check_regular, dis
 from deniable.compression import compress, compression_for
 from deniable.errors import InvalidParameter, RecordError, ResumeError
 from deniable.progress import Progress
-from deniable.records.formats.batch import BatchSize
 from deniable.records.formats.layout import Layout
-from deniable.records.formats.reader import Reader, naming_for, open_reader
+from deniable.records.formats.opening import naming_for, open_reader
+from deniable.records.formats.reader import BatchSize, Reader
 from deniable.records.formats.source import Source
 from deniable.records.jobs.identity import check_budget, check_finished, check_identity, identity_of, receipt_of
-from deniable.records.jobs.journal import Journal
-from deniable.records.jobs.partial import Checkpoints, Pack, Partial
-from deniable.records.jobs.releasing import checked_workers, releasing
+from deniable.records.jobs.journal import Journal, Partial
+from deniable.records.jobs.releasing import Checkpoints, Pack, check_workers, releasing
 from deniable.text.privatizer import Privatizer
 from deniable.text.receipt import Receipt
 
@@ -69,7 +68,7 @@ class Job:
         self._finishing_path = beside(self.target, ".finishing")
         check_apart(source.name, self.target, self.partial_path, self.journal_path, self._finishing_path, self.receipt_path)
         self._private, self._source, self._layout = private, source, layout
-        self._workers = checked_workers(private, workers)
+        self._workers = check_workers(private, workers)
 
     def run(
         self, *, resume: bool, force: bool, progress: type[Progress] | None, before_publishing: Callable[[], None] | None = None

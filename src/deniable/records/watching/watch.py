@@ -26,7 +26,8 @@ from deniable.atomic import beside
 from deniable.errors import DeniableError, InvalidParameter, RecordError
 from deniable.progress import Progress
 from deniable.records.formats.layout import Layout, format_of
-from deniable.records.formats.source import Source, open_source
+from deniable.records.formats.opening import open_source
+from deniable.records.formats.source import Source
 from deniable.records.jobs.identity import settings_digest
 from deniable.records.jobs.job import run_job
 from deniable.records.watching.failures import Failures, State

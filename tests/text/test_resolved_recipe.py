@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deniable import Embedding, InvalidParameter, Privatizer, SanTextPlus
-from deniable.text.budget import resolve_recipe, warning_of
+from deniable import Embedding, InvalidParameter, Multivariate, SanTextPlus
+from deniable.channel.explanation import warning_of
+from deniable.text.recipe import resolve_recipe
 
 
 @pytest.mark.parametrize(
@@ -48,7 +49,7 @@ def test_wrong_spending_is_refused_before_the_embedding_is_opened(name: str, mon
 
 def test_other_wrong_settings_are_refused_before_the_embedding_is_opened_for_its_calibration(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(Embedding, "open")
-    with pytest.raises(InvalidParameter, match="^unknown = 'keep'"):
+    with pytest.raises(InvalidParameter, match=r"^unknown = 'keep'"):
         resolve_recipe(max_unchanged=0.5, unknown="keep")
 
 
@@ -75,11 +76,11 @@ def test_an_epsilon_that_all_words_force_is_not_blamed_on_a_few(max_unchanged: f
 def test_a_mechanism_that_keeps_words_at_every_epsilon_is_warned_about_in_records_of_any_length() -> None:
     far = Embedding([f"w{i}" for i in range(20)], 9.0 * np.eye(20), name="far")
     keeps = SanTextPlus(far, epsilon=5.0, sensitive=["w0"], p=0.05)
-    warning = warning_of(Privatizer(keeps, record_epsilon=5.0))
+    warning = warning_of(keeps, record_epsilon=5.0)
     assert warning is not None
     assert warning.startswith("whatever the budget, most words of far are released as they are")
 
 
 def test_an_epsilon_that_changes_words_is_not_warned_about() -> None:
-    assert warning_of(resolve_recipe(epsilon=6).make()) is None
-    assert warning_of(resolve_recipe(record_epsilon=40, epsilon=5).make()) is None
+    assert warning_of(Multivariate(Embedding.open(), epsilon=6)) is None
+    assert warning_of(Multivariate(Embedding.open(), epsilon=5), record_epsilon=40) is None
