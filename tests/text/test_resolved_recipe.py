@@ -2,11 +2,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 
-from deniable import Embedding, InvalidParameter, Multivariate, SanTextPlus
-from deniable.channel.explanation import warning_of
+from deniable import Embedding, InvalidParameter
 from deniable.text.recipe import resolve_recipe
 
 
@@ -44,7 +42,7 @@ def test_the_embedding_is_opened_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_wrong_spending_is_refused_before_the_embedding_is_opened(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(Embedding, "open")
     with pytest.raises(InvalidParameter, match=f"^{name} = 0"):
-        resolve_recipe(**({"epsilon": 6, "record_epsilon": 60} | {name: 0}))  # type: ignore[arg-type]
+        resolve_recipe(**({"epsilon": 6, "record_epsilon": 60} | {name: 0}))
 
 
 def test_other_wrong_settings_are_refused_before_the_embedding_is_opened_for_its_calibration(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,16 +69,3 @@ def test_an_epsilon_that_a_few_isolated_words_force_is_explained() -> None:
 @pytest.mark.parametrize(("max_unchanged", "quantile"), [(0.5, 0.95), (0.0002, 0.5)])
 def test_an_epsilon_that_all_words_force_is_not_blamed_on_a_few(max_unchanged: float, quantile: float) -> None:
     assert len(resolve_recipe(max_unchanged=max_unchanged, quantile=quantile).messages) == 1
-
-
-def test_a_mechanism_that_keeps_words_at_every_epsilon_is_warned_about_in_records_of_any_length() -> None:
-    far = Embedding([f"w{i}" for i in range(20)], 9.0 * np.eye(20), name="far")
-    keeps = SanTextPlus(far, epsilon=5.0, sensitive=["w0"], p=0.05)
-    warning = warning_of(keeps, record_epsilon=5.0)
-    assert warning is not None
-    assert warning.startswith("whatever the budget, most words of far are released as they are")
-
-
-def test_an_epsilon_that_changes_words_is_not_warned_about() -> None:
-    assert warning_of(Multivariate(Embedding.open(), epsilon=6)) is None
-    assert warning_of(Multivariate(Embedding.open(), epsilon=5), record_epsilon=40) is None

@@ -45,12 +45,14 @@ _ENGINES = ("local", "spark")
 
 
 def privatize(
-    file: Annotated[str | None, typer.Argument(help="The file to privatize; standard input without it, or with -.")] = None,
+    file: Annotated[str | None, typer.Argument(help="The file to privatize. Without it, or with -, standard input is read.")] = None,
     epsilon: Epsilon = None,
     record_epsilon: RecordEpsilon = None,
     max_unchanged: MaxUnchanged = None,
     quantile: Quantile = 1.0,
-    target: Annotated[str | None, typer.Option("--output", "-o", help="Where to write; standard output without it.")] = None,
+    target: Annotated[
+        str | None, typer.Option("--output", "-o", help="Where to write. Without it, the text goes to standard output.")
+    ] = None,
     column: Columns = None,
     format_: Format = None,
     delimiter: Delimiter = None,
@@ -66,19 +68,19 @@ def privatize(
     key_file: KeyFile = None,
     record_id: RecordIdColumn = None,
     consistent_by: ConsistentBy = None,
-    receipt: Annotated[Path | None, typer.Option(help="Where to write the receipt; OUTPUT.receipt.json without it.")] = None,
+    receipt: Annotated[Path | None, typer.Option(help="Where to write the receipt. By default: OUTPUT.receipt.json.")] = None,
     threads: Threads = None,
     workers: Workers = 1,
-    engine: Annotated[str, typer.Option(metavar="local|spark", help="What does the work; Spark takes folders of files too.")] = "local",
+    engine: Annotated[str, typer.Option(metavar="local|spark", help="What does the work. Spark also takes folders of files.")] = "local",
     master: Annotated[str | None, typer.Option(help="With --engine spark: the master, such as spark://host:7077 or yarn.")] = None,
     as_json: Annotated[
         bool,
         typer.Option(
-            "--json", help="Print the receipt as JSON: to standard error, as the last thing, if the text goes to standard output."
+            "--json", help="Print the receipt as JSON. If the text goes to standard output, it is printed last on standard error."
         ),
     ] = False,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No progress and no summary; warnings, and what is relaxed, are said all the same.")
+        bool, typer.Option("--quiet", "-q", help="Show no progress and no summary. Warnings and relaxed guarantees are still shown.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an output that exists, and drop a partial one.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Continue work that was cut off; nothing is drawn twice.")] = False,

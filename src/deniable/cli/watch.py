@@ -59,14 +59,18 @@ def watch(
     consistent_by: ConsistentBy = None,
     threads: Threads = None,
     workers: Workers = 1,
-    once: Annotated[bool, typer.Option("--once", help="Release what is there and stop, for cron; exit code 1 if a file failed.")] = False,
+    once: Annotated[
+        bool, typer.Option("--once", help="Release the files that are there and stop, for cron. The exit code is 1 if a file failed.")
+    ] = False,
     every: Annotated[float, typer.Option(help="Seconds between two looks at the folder.")] = 2.0,
-    settle: Annotated[float, typer.Option(help="Seconds that a file must not have changed before it is taken for complete.")] = 5.0,
+    settle: Annotated[float, typer.Option(help="A file counts as complete when it has not changed for this many seconds.")] = 5.0,
     same_content: Annotated[
         str,
-        typer.Option(metavar="skip|release", help="Without a key: what to do when the content was released under another name."),
+        typer.Option(
+            metavar="skip|release", help="Without a key: what to do with a file whose content was already released under another name."
+        ),
     ] = "skip",
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say only what failed or was skipped.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show only what failed or was skipped.")] = False,
 ) -> None:
     """Release every file that appears in a folder into another one: once, whole, and when it has stopped changing."""
     check_budget_options(epsilon, record_epsilon, max_unchanged)

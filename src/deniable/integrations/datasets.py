@@ -55,7 +55,7 @@ def privatize(
 
     :raises InvalidParameter: if a column is not there or does not hold text, the dataset is a stream, or a setting is not allowed.
     """
-    recipe = recipe_from(recipe, settings).pinned()
+    recipe = recipe_from(recipe, settings).pin()
     if (recipe.key_file is None) != (record_id is None):
         raise InvalidParameter("record_id", record_id, "key_file= and record_id= go together: a keyed release needs what names the records")
     release = _ColumnRelease(recipe, column, record_id)
@@ -95,13 +95,13 @@ class _ColumnRelease:
         names: list[RecordId] | None = None
         if self._record_id is not None:  # named as ``deniable privatize --record-id`` names them
             names = [name_text(name, self._column, consistent=self._recipe.consistent) for name in batch[self._record_id]]
-        return {self._column: self._recipe.shared().many(batch[self._column], record_ids=names)}
+        return {self._column: self._recipe.shared_privatizer().many(batch[self._column], record_ids=names)}
 
     def of(self, dataset: Dataset, *, load_from_cache_file: bool | None, **options: Any) -> Dataset:
         cached = is_caching_enabled() if load_from_cache_file is None else load_from_cache_file
         # Two releases must not go by one name, or a later step would be looked up for the one and found for the other.
         repeatable = self._recipe.key_file is not None or (cached and bool(dataset.cache_files))
-        parts = [dataset._fingerprint, "deniable", __version__, self._recipe.described(), self._column, self._record_id]
+        parts = [dataset._fingerprint, "deniable", __version__, self._recipe.describe(), self._column, self._record_id]
         return dataset.map(
             self,
             batched=True,

@@ -123,7 +123,7 @@ class Privatizer:
         """
         tally = Tally()
         seen = UniqueIds() if self.keyed is not None and not self.keyed.consistent else None
-        ids = record_ids if seen is None or record_ids is None or isinstance(record_ids, str) else _remembered(record_ids, seen)
+        ids = record_ids if seen is None or record_ids is None or isinstance(record_ids, str) else _remember_ids(record_ids, seen)
         for released in self._release(texts, ids, tally):
             self._count(tally)
             tally.clear()
@@ -259,7 +259,7 @@ def _check_different(record_ids: Sequence[RecordId]) -> None:
         seen.add(name)
 
 
-def _remembered(record_ids: Iterable[RecordId], seen: UniqueIds) -> Iterator[RecordId]:
+def _remember_ids(record_ids: Iterable[RecordId], seen: UniqueIds) -> Iterator[RecordId]:
     for record, one in enumerate(record_ids, 1):
         if not seen.add(encoded_id(one, record), record):
             raise InvalidParameter("record_ids", one, _NAMES_TWO)

@@ -44,7 +44,7 @@ class Recipe:
     embedding and ``epsilon=``: a class, or a function of a module, so that other processes find it by its name. ``key_file`` is a
     path: each process opens the file itself, and the key never travels.
 
-    ``fingerprint`` and ``key`` are names of the embedding's content and of the key, for ``pinned``: no others will be used.
+    ``fingerprint`` and ``key`` are names of the embedding's content and of the key, for ``pin``: no others will be used.
     """
 
     epsilon: float | None = None
@@ -75,11 +75,11 @@ class Recipe:
             object.__setattr__(self, "keep_words", frozenset(self.keep_words))
         if self.consistent and self.key_file is None:
             raise InvalidParameter("consistent", True, "means something only with a key_file")
-        object.__setattr__(self, "mechanism", _named(self.mechanism))
-        object.__setattr__(self, "mechanism_options", _plain(self.mechanism, dict(self.mechanism_options or ())))
+        object.__setattr__(self, "mechanism", _mechanism_by_name(self.mechanism))
+        object.__setattr__(self, "mechanism_options", _plain_options(self.mechanism, dict(self.mechanism_options or ())))
         TextPolicy(**self._policies())
 
-    def pinned(self) -> Recipe:
+    def pin(self) -> Recipe:
         """Return the recipe for the embedding and the key that their names stand for here and now, with paths that are whole.
 
         :raises EmbeddingNotFound: if the embedding is not installed here.
@@ -128,15 +128,15 @@ class Recipe:
         epsilon = self.record_epsilon if self.epsilon is None else self.epsilon
         return made_by(embedding, epsilon=epsilon, **dict(self.mechanism_options or ()))
 
-    def described(self) -> str:
+    def describe(self) -> str:
         """Return all settings as text that is the same in every process."""
         own = self.mechanism
         mechanism = own if isinstance(own, str) else f"{own.__module__}.{own.__qualname__}"
         return repr({**vars(self), "mechanism": mechanism, "keep_words": sorted(self.keep_words)})
 
-    def shared(self) -> Privatizer:
+    def shared_privatizer(self) -> Privatizer:
         """Return this process's privatizer for the recipe, made on first use and kept."""
-        return _shared(self)
+        return _privatizer_of(self)
 
     def _keyed(self) -> Keyed | None:
         return None if self.key_file is None else Keyed.from_file(self.key_file, consistent=self.consistent)
@@ -212,18 +212,18 @@ def privatizer_from(private: Privatizer | Recipe | None, settings: Mapping[str, 
     :raises InvalidParameter: if settings are given beside a privatizer or a recipe, or one is not allowed.
     """
     if not isinstance(private, Privatizer):
-        return recipe_from(private, settings).shared()
+        return recipe_from(private, settings).shared_privatizer()
     if settings:
         raise InvalidParameter("private", "a privatizer", f"has its settings already; leave out {', '.join(sorted(settings))}")
     return private
 
 
 @lru_cache(maxsize=8)
-def _shared(recipe: Recipe) -> Privatizer:
+def _privatizer_of(recipe: Recipe) -> Privatizer:
     return recipe.make()
 
 
-def _named(mechanism: object) -> object:
+def _mechanism_by_name(mechanism: object) -> object:
     """Return a mechanism's name in the catalogue, whether it was given by name or by class; one of the user's own as it is.
 
     :raises InvalidParameter: if it is in no way found by a name.
@@ -234,13 +234,13 @@ def _named(mechanism: object) -> object:
         if entry.make is mechanism:
             return entry.name
     name = getattr(mechanism, "__qualname__", None)
-    if name is None or _found(mechanism) != mechanism:  # it could not be told from another under that name either
+    if name is None or _find_by_name(mechanism) != mechanism:  # it could not be told from another under that name either
         problem = "must be a name of `deniable mechanisms`, or a class or a function of a module, not made on the spot"
         raise InvalidParameter("mechanism", name or type(mechanism).__name__, problem)
     return mechanism
 
 
-def _found(mechanism: object) -> object:
+def _find_by_name(mechanism: object) -> object:
     """Return what is found under the name of a class or function; a method of an object is not, which has a state of its own."""
     found: object = sys.modules.get(str(getattr(mechanism, "__module__", None)))
     for part in str(getattr(mechanism, "__qualname__", "")).split("."):
@@ -248,7 +248,7 @@ def _found(mechanism: object) -> object:
     return found
 
 
-def _plain(mechanism: object, given: dict[str, object]) -> Options:
+def _plain_options(mechanism: object, given: dict[str, object]) -> Options:
     """Return the options as values that can travel.
 
     :raises InvalidParameter: if an option does not exist, is missing or no such value, or is an object with a state of its own.

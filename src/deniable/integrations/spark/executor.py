@@ -91,7 +91,7 @@ def privatizer_here(recipe: Recipe) -> Privatizer:
     if task is not None:
         set_threads(task.cpus())  # the other processors of the machine belong to other tasks
     try:
-        return replace(recipe, embedding=_embedding_here(recipe)).shared()
+        return replace(recipe, embedding=_embedding_here(recipe)).shared_privatizer()
     except KeyFileError as error:
         problem = f"{error.problem} (on executor {socket.gethostname()}; every executor opens the key file itself)"
         raise KeyFileError(error.path, problem) from None

@@ -27,7 +27,7 @@ def privatized(column: str, record_id: str, *, recipe: Recipe | None = None, **s
     """
     from pyspark.sql.pandas import functions
 
-    recipe = recipe_from(recipe, settings).pinned()
+    recipe = recipe_from(recipe, settings).pin()
     if recipe.key_file is None:
         raise InvalidParameter("key_file", None, "an expression may be computed more than once, and each time would be another release")
 

@@ -66,7 +66,7 @@ def privatize_files(
     noted = _receipt_path(target, receipt_path)
     _check_target(source, target, noted, force=force)
     recipe = recipe_from(recipe, settings)
-    recipe.pinned()  # whatever is wrong with the settings is said before a cluster is asked for anything
+    recipe.pin()  # whatever is wrong with the settings is said before a cluster is asked for anything
     with session(master) as spark, plain_errors():
         frame = _read(spark, source, kind)
         for name in columns:

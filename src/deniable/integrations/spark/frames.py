@@ -119,7 +119,7 @@ def _task(frame: DataFrame, columns: tuple[str, ...], record_id: str | None, rec
             raise InvalidParameter("record_id", record_id, "must be a column of text or whole numbers")
         if record_id in columns:
             raise InvalidParameter("record_id", record_id, "is itself released as other words; a record is named by something that stays")
-    return Task(recipe=recipe.pinned(), columns=columns, record_id=record_id)
+    return Task(recipe=recipe.pin(), columns=columns, record_id=record_id)
 
 
 def _quoted(name: str) -> str:

@@ -48,7 +48,7 @@ def format_of(path: Path) -> str | None:
 class Layout:
     """How to read records.
 
-    ``columns`` name the columns to privatize; with ``header=False`` they are numbers, counted from 1. ``record_id`` is the
+    ``columns`` name the columns to privatize; with ``header=False`` they are numbers, number_of from 1. ``record_id`` is the
     column that names the records of a keyed release. ``encoding`` is that of the input; output is UTF-8 always, since released
     words may need it.
     """
@@ -166,7 +166,7 @@ def find_header_columns(wanted: Sequence[str], header: Sequence[str], source: st
 
     :raises InvalidParameter: if none is wanted, or one is not there or is there twice.
     """
-    return find_columns(wanted, header, source, there=counted(len(header), "column"), advice=_advice(wanted, header))
+    return find_columns(wanted, header, source, there=number_of(len(header), "column"), advice=_advice(wanted, header))
 
 
 def _advice(wanted: Sequence[str], header: Sequence[str]) -> str:
@@ -185,7 +185,7 @@ def find_numbered_columns(wanted: Sequence[str], width: int, source: str) -> lis
     :raises InvalidParameter: if none is wanted, or one is not the number of a column.
     """
     numbers = [str(number) for number in range(1, width + 1)]
-    return find_columns(wanted, numbers, source, there=counted(width, "column"), advice="without a header, columns are numbers from 1")
+    return find_columns(wanted, numbers, source, there=number_of(width, "column"), advice="without a header, columns are numbers from 1")
 
 
 def find_named_columns(wanted: Sequence[str], names: Sequence[str], source: str) -> list[int]:
@@ -193,21 +193,21 @@ def find_named_columns(wanted: Sequence[str], names: Sequence[str], source: str)
 
     :raises InvalidParameter: if none is wanted, or one is not there or is there twice; the message lists the columns.
     """
-    return find_columns(wanted, names, source, there=listed(names), advice="name one of its columns")
+    return find_columns(wanted, names, source, there=names_as_text(names), advice="name one of its columns")
 
 
 def untouched_columns(names: Sequence[str], private: Sequence[int]) -> str | None:
     """Return in words which columns are released as they are; None if there are none."""
     others = [name for i, name in enumerate(names) if i not in private]
-    return f"every value of {listed(others)}" if others else None
+    return f"every value of {names_as_text(others)}" if others else None
 
 
-def counted(number: int, what: str) -> str:
+def number_of(number: int, what: str) -> str:
     """Return the number with its noun."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def listed(names: Sequence[str]) -> str:
+def names_as_text(names: Sequence[str]) -> str:
     """Return the names as words, the first few if they are many."""
     if not names:
         return "no columns"

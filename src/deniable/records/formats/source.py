@@ -133,7 +133,7 @@ class Lines:
         self.marked = False
         self._waiting = source.waiting
         self._encoding = encoding
-        self._texts = self._decoded(source.chunks())
+        self._texts = self._decode_chunks(source.chunks())
         self._ready: deque[str] = deque()
         self._unfinished: list[str] = []
         self._unfinished_characters = 0
@@ -178,7 +178,7 @@ class Lines:
             self._unfinished_characters = len(self._unfinished[0])
             self._ready.extend(others)
 
-    def _decoded(self, chunks: Iterator[bytes]) -> Iterator[str]:
+    def _decode_chunks(self, chunks: Iterator[bytes]) -> Iterator[str]:
         decoder = codecs.getincrementaldecoder(self._encoding)(errors="strict")
         start = True
         for chunk in chunks:

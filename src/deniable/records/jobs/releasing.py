@@ -144,7 +144,7 @@ def _in_this_process(private: Privatizer, batches: Iterator[Batch]) -> Iterator[
     private.take_tally()
     for batch in batches:
         try:
-            yield batch, _timed(private, batch.texts, batch.names)
+            yield batch, _release_timed(private, batch.texts, batch.names)
         except UnknownWord as error:
             raise batch.in_file(error) from None
 
@@ -196,14 +196,14 @@ def _release(texts: list[str | None], names: list[RecordId] | None) -> Any:
     assert _private is not None  # noqa: S101
     # What is wrong goes back as plain data: the errors of this package carry more than their message.
     try:
-        return _timed(_private, texts, names)
+        return _release_timed(_private, texts, names)
     except UnknownWord as error:
         return "unknown word", error.record, error.position
     except DeniableError as error:
         return "error", str(error)
 
 
-def _timed(private: Privatizer, texts: list[str | None], names: list[RecordId] | None) -> Released:
+def _release_timed(private: Privatizer, texts: list[str | None], names: list[RecordId] | None) -> Released:
     started = time.monotonic()
     released = release_texts(private, texts, names)
     return Released(released, private.take_tally(), time.monotonic() - started)
