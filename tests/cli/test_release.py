@@ -1,14 +1,20 @@
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from deniable import DamagedCalibration, Embedding, Privatizer, Recipe
 from deniable.cli.app import app
+from deniable.embeddings import store
+from deniable.records import privatize_stream
+from deniable.records.formats.layout import Layout
+from deniable.records.formats.opening import open_source
 from deniable.text import note
-from deniable.text.recipe import Recipe
 
 
 @pytest.mark.parametrize(
@@ -49,14 +55,29 @@ def test_the_calibration_is_read_once_for_a_file(again: list[str], tmp_path: Pat
     call = ["privatize", str(tmp_path / "in.csv"), "-o", str(tmp_path / "out.csv"), "--column", "text", "--epsilon", "6"]
     if again:
         assert CliRunner().invoke(app, call).exit_code == 0
-    reads: list[object] = []
-    stored_quote = note.stored_quote
+    reads: list[Path] = []
+    read_text = Path.read_text
 
-    def counted(mechanism: Any) -> Any:
-        reads.append(mechanism)
-        return stored_quote(mechanism)
+    def count(path: Path, *arguments: Any, **options: Any) -> str:
+        reads.extend([path] if path.name == note.FILE_NAME else [])
+        return read_text(path, *arguments, **options)
 
-    monkeypatch.setattr(note, "stored_quote", counted)
+    monkeypatch.setattr(Path, "read_text", count)
     done = CliRunner().invoke(app, [*call, *again])
     assert done.exit_code == 0, done.output
-    assert len(reads) == (0 if again == ["--resume"] else 1)
+    assert len(reads) == 1
+
+
+def test_a_damaged_calibration_is_said_before_anything_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path / "home"))
+    store.save(Embedding(["the", "soup"], np.eye(2), name="small"), "small")
+    (Path(str(Embedding.open("small").folder)) / note.FILE_NAME).write_text("{}")
+    (tmp_path / "in.txt").write_text("the soup\n")
+    monkeypatch.setattr(Privatizer, "many", None)
+    done = CliRunner().invoke(
+        app, ["privatize", str(tmp_path / "in.txt"), "-o", str(tmp_path / "out.txt"), "--embedding", "small", "--epsilon", "1"]
+    )
+    assert isinstance(done.exception, DamagedCalibration)
+    with pytest.raises(DamagedCalibration), open_source(tmp_path / "in.txt") as source:
+        privatize_stream(Recipe(epsilon=1, embedding="small").make(), source, io.BytesIO(), Layout(format="text"))
+    assert {path.name for path in tmp_path.iterdir()} == {"home", "in.txt"}

@@ -74,6 +74,7 @@ def privatize_stream(private: Privatizer, source: Source, sink: BinaryIO, layout
         raise InvalidParameter("format", "parquet", "cannot be written to a stream; name an output file (-o)")
     check_budget(private.record_epsilon, layout.columns)
     private.take_tally()
+    promised = private.receipt_for(Tally())  # a calibration that cannot be read is said before anything is released
     tally, size = Tally(), BatchSize(fixed=private.keyed is not None)
     reader = open_reader(source, layout, naming_for(private, source, layout))
     try:
@@ -88,4 +89,4 @@ def privatize_stream(private: Privatizer, source: Source, sink: BinaryIO, layout
             sink.flush()
     except BrokenPipeError:
         pass
-    return receipt_of(private, reader, layout, tally)
+    return receipt_of(promised, reader, layout, tally)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -178,6 +178,10 @@ class Receipt:
             "caveats": [self.caveat, *CAVEATS],
         }
 
+    def with_tally(self, tally: Tally) -> Receipt:
+        """Return the receipt that makes the same promises for other counts, as of now."""
+        return replace(self, tally=tally, created=_now())
+
     def to_json(self) -> str:
         """Return the receipt as indented JSON."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
@@ -336,7 +340,7 @@ class ReleaseSettings:
             record_epsilon=self.record_epsilon,
             word_epsilon=promised.epsilon,
             tally=tally,
-            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            created=_now(),
             caveat=promised.caveat,
             calibration=quoted(self.mechanism) if self.record_epsilon is None else None,
         )
@@ -345,3 +349,7 @@ class ReleaseSettings:
 def _ceiling(word_epsilon: float, record_epsilon: float | None) -> float | None:
     """Return ε per word where it is a limit beside the budget: not if even a record of one word does not reach it."""
     return None if record_epsilon is not None and record_epsilon <= word_epsilon else word_epsilon
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -24,7 +24,7 @@ from deniable.text.note import largest_epsilon, stored_quote
 from deniable.text.policies import CasePolicy, PunctuationPolicy, TextPolicy, UnknownPolicy
 from deniable.text.privatizer import Privatizer
 
-HARDLY_ANY = 0.005
+_HARDLY_ANY = 0.005
 """If the median word is released unchanged less often than this, hardly anything of the meaning is left."""
 
 Options = tuple[tuple[str, Any], ...]
@@ -190,7 +190,7 @@ def _is_forced_by_few_words(mechanism: Mechanism, epsilon: float, max_unchanged:
     if note is None:
         return False
     median = next(row["unchanged"]["median"] for row in note["table"] if row["epsilon"] == epsilon)
-    small = epsilon == note["table"][0]["epsilon"] or median < HARDLY_ANY
+    small = epsilon == note["table"][0]["epsilon"] or median < _HARDLY_ANY
     return bool(small and median < max_unchanged / 10)
 
 
@@ -212,7 +212,9 @@ def privatizer_from(private: Privatizer | Recipe | None, settings: Mapping[str, 
     :raises InvalidParameter: if settings are given beside a privatizer or a recipe, or one is not allowed.
     """
     if not isinstance(private, Privatizer):
-        return recipe_from(private, settings).shared_privatizer()
+        recipe = recipe_from(private, settings)
+        # A key file may hold another key by now; a privatizer made for the first one must not be taken for this one.
+        return (recipe if recipe.key_file is None else recipe.pin()).shared_privatizer()
     if settings:
         raise InvalidParameter("private", "a privatizer", f"has its settings already; leave out {', '.join(sorted(settings))}")
     return private

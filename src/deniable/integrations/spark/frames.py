@@ -83,12 +83,10 @@ def receipt(
     tally = Tally()
     for row in frame.select(*map(_quoted, columns)).mapInArrow(count, f"{TALLY} string").collect():
         tally.add(Tally.from_dict(json.loads(row[TALLY])))
-    private = task.recipe.make()
-    made = private.receipt_for(tally)
+    made = task.recipe.make().receipt_for(tally)
     untouched = untouched_columns(frame.columns, [frame.columns.index(name) for name in columns])
     public = made.public if untouched is None else (*made.public, f"released exactly as it is: {untouched}")
-    relaxations = relaxations_of(private, columns)
-    return replace(made, public=public, relaxations=tuple(relaxations))
+    return replace(made, public=public, relaxations=tuple(relaxations_of(made.relaxations, columns)))
 
 
 def check_unique(frame: DataFrame, record_id: str) -> None:

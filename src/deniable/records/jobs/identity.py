@@ -68,23 +68,23 @@ def check_identity(begun: Mapping[str, Any], now: Mapping[str, Any], partial: Pa
         raise ResumeError(partial, f"belongs to another job: {settings}. Use the same settings, or start over with --force")
 
 
-def receipt_of(private: Privatizer, reader: Reader, layout: Layout, tally: Tally) -> Receipt:
-    """Return the receipt for the records counted in the tally."""
-    receipt = private.receipt_for(tally)
-    public = list(receipt.public)
+def receipt_of(promised: Receipt, reader: Reader, layout: Layout, tally: Tally) -> Receipt:
+    """Return the receipt for the records counted in the tally, given one that was made before any record was read."""
+    public = promised.public
     if reader.untouched:
-        public.append(f"released exactly as it is: {reader.untouched}")
-    return replace(receipt, public=tuple(public), relaxations=tuple(relaxations_of(private, layout.columns)))
+        public = (*public, f"released exactly as it is: {reader.untouched}")
+    relaxations = relaxations_of(promised.relaxations, layout.columns)
+    return replace(promised.with_tally(tally), public=public, relaxations=tuple(relaxations))
 
 
-def relaxations_of(private: Privatizer, columns: Sequence[str]) -> list[str]:
-    """Return what is disclosed beyond the guarantee, known before any record is read."""
-    relaxations = private.settings.relaxations
+def relaxations_of(relaxations: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """Return what is disclosed beyond the guarantee, with what releasing several columns of a record adds to it."""
+    found = list(relaxations)
     if len(columns) > 1:
-        relaxations.append(
+        found.append(
             f"{len(columns)} columns are privatized: counts and budget are per cell, and what is spent on a row adds up over its cells"
         )
-    return relaxations
+    return found
 
 
 def check_finished(private: Privatizer, receipt: Path, target: Path) -> None:

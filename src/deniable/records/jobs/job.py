@@ -23,7 +23,7 @@ from deniable.records.jobs.identity import check_budget, check_finished, check_i
 from deniable.records.jobs.journal import Journal, Partial
 from deniable.records.jobs.releasing import Checkpoints, Pack, check_workers, releasing
 from deniable.text.privatizer import Privatizer
-from deniable.text.receipt import Receipt
+from deniable.text.receipt import Receipt, Tally
 
 
 def run_job(
@@ -78,6 +78,8 @@ class Job:
             raise InvalidParameter("resume", True, "a stream cannot be read again; resuming needs a file as input")
         if resume and self._private.settings.seeded:
             raise InvalidParameter("resume", True, "with a seed the noise of the earlier run would be repeated; start over with --force")
+        # Made now and not at the end: a calibration that cannot be read is said before anything is drawn, and it is read once.
+        promised = self._private.receipt_for(Tally())
         reader = open_reader(self._source, self._layout, naming_for(self._private, self._source, self._layout))
         try:
             journal = Journal(self.journal_path)
@@ -89,7 +91,7 @@ class Job:
                 return None
             if partial is not None:
                 self._release(reader, journal, partial, progress)
-            return self._finish(reader, journal, before_publishing)
+            return self._finish(receipt_of(promised, reader, self._layout, journal.tally), journal, before_publishing)
         except OSError as error:
             if error.filename is not None:
                 raise
@@ -160,8 +162,7 @@ class Job:
             return lambda pieces: b"".join(compress(piece, kind) for piece in pieces)
         return lambda pieces: compress(b"".join(pieces), kind)
 
-    def _finish(self, reader: Reader, journal: Journal, before_publishing: Callable[[], None] | None) -> Receipt:
-        receipt = receipt_of(self._private, reader, self._layout, journal.tally)
+    def _finish(self, receipt: Receipt, journal: Journal, before_publishing: Callable[[], None] | None) -> Receipt:
         if self.partial_path.exists():
             if self._layout.format == "parquet":
                 self._seal(journal)
