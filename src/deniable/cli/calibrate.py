@@ -67,13 +67,13 @@ def calibrate(
     from deniable.calibration.choice import evaluate as evaluated
     from deniable.calibration.protection import check_protectable
     from deniable.cli.calibration_report import check_known, write_report
-    from deniable.cli.mechanism import parsed
+    from deniable.cli.mechanism import parse_options
     from deniable.embeddings.embedding import Embedding
     from deniable.mechanisms.chosen import ChosenMechanism
     from deniable.parameters import validated_epsilon
     from deniable.report.place import check_place
 
-    selected = ChosenMechanism(name=mechanism, options=parsed(mechanism, mechanism_option))
+    selected = ChosenMechanism(name=mechanism, options=parse_options(mechanism, mechanism_option))
     targets = Targets(max_unchanged=max_unchanged, min_distinct=min_distinct, quantile=quantile)
     epsilons = [validated_epsilon(e) for e in epsilon or ()]
     aimed = max_unchanged is not None or min_distinct is not None

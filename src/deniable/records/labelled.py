@@ -10,11 +10,10 @@ from typing import TypedDict, Unpack
 
 from deniable.errors import InvalidParameter, UnusableAuditData
 from deniable.keyed.encoding import RecordId
-from deniable.records.files import open_source
-from deniable.records.formats.batch import BatchSize
 from deniable.records.formats.layout import make_layout
 from deniable.records.formats.naming import Naming
-from deniable.records.formats.opening import open_reader
+from deniable.records.formats.opening import open_reader, open_source
+from deniable.records.formats.reader import BatchSize
 
 
 class ReadingOptions(TypedDict, total=False):

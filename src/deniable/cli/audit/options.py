@@ -28,10 +28,10 @@ def choose(name: str, options: list[str] | None) -> ChosenMechanism:
 
     :raises InvalidParameter: if there is no mechanism or no option of that name.
     """
-    from deniable.cli.mechanism import parsed
+    from deniable.cli.mechanism import parse_options
     from deniable.mechanisms.chosen import ChosenMechanism
 
-    return ChosenMechanism(name=name, options=parsed(name, options))
+    return ChosenMechanism(name=name, options=parse_options(name, options))
 
 
 def finish(result: AnyResult, *, save: Path | None, page: Path | None, as_json: bool) -> None:
