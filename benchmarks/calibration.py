@@ -83,7 +83,7 @@ def main() -> None:
 
 def sweep(rays: Rays) -> Any:
     """Return ten values of ε from where hardly a word stays to where most do."""
-    from deniable.calibration.measure import epsilon_range
+    from deniable.calibration.by_rays import epsilon_range
     from deniable.channel.rays.radial import RadialRays
     from deniable.noise import RadialNoise
 

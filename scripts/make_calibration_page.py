@@ -15,8 +15,7 @@ from typing import Any
 
 import calibration_figures as figures
 from calibration_prose import CLAIM, COMPARED, HEAD, REPEAT, SPEED
-from deniable.calibration.report.comparison import averages_figure
-from deniable.calibration.report.figures import geometry_figure
+from deniable.calibration.report.figures import averages_figure, geometry_figure
 from deniable.report.figure import save
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"

@@ -1,106 +1,131 @@
-"""A calibration in a few numbers: what a receipt quotes, and what the command shows."""
+"""A calibration in a few numbers: a row for each ε, and what is known of single words."""
 
 from __future__ import annotations
 
-import math
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
+from deniable.arrays import Floats, Ids
 from deniable.calibration.calibration import Calibration
 from deniable.calibration.choice import Choice
-from deniable.channel.distribution import ETA
 from deniable.embeddings.embedding import Embedding
 from deniable.neighbours import best_neighbours
+from deniable.text.note import Spread
 
-QUOTED_QUANTILES = (0.5, 0.9, 0.95, 0.99, 0.999, 1.0)
-
-
-def quantiles(values: Any, *, worst: str = "largest") -> dict[str, float]:
-    """Return median, 95 % and worst of the values; the worst words have the largest values, or the smallest."""
-    if worst == "largest":
-        return {"median": float(np.median(values)), "95%": float(np.quantile(values, 0.95)), "worst": float(np.max(values))}
-    return {"median": float(np.median(values)), "95%": float(np.quantile(values, 0.05)), "worst": float(np.min(values))}
+ENTROPIES = ("H0", "H1", "H2", "Hinf")
 
 
-def table(calibration: Calibration, epsilons: list[float]) -> list[dict[str, Any]]:
-    """Return one row per ε: N_w and, where walks were made, distinct words, S_w and entropies over all words."""
+@dataclass(frozen=True, kw_only=True)
+class SupportRow:
+    """What words may become at one ε: distinct words, S_w, and the mean entropies H₀, H₁, H₂ and H_∞ in bits."""
+
+    distinct: Spread
+    support: Spread
+    mean_entropies: tuple[float, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row as JSON-ready data."""
+        return {
+            "distinct": self.distinct.to_dict(),
+            "support": self.support.to_dict(),
+            "mean_entropies_bits": dict(zip(ENTROPIES, self.mean_entropies, strict=True)),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpsilonRow:
+    """What was found over the words at one ε: N_w, how many words have more than one half, and what words may become where it is known."""
+
+    epsilon: float
+    unchanged: Spread
+    words_above_half: int
+    support: SupportRow | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row as JSON-ready data."""
+        row = {"epsilon": self.epsilon, "unchanged": self.unchanged.to_dict(), "words_above_half": self.words_above_half}
+        return row if self.support is None else row | self.support.to_dict()
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordRow:
+    """One word at the chosen ε: N_w, its standard error and its bound, and what makes it so: far neighbours, a long vector."""
+
+    word: str
+    protected: bool
+    unchanged: float
+    standard_error: float
+    at_most: float
+    distinct: int | None
+    nearest_neighbour_at: float | None
+    norm: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the word as JSON-ready data."""
+        return asdict(self)
+
+
+def summarize(calibration: Calibration, epsilons: list[float], sample: Calibration | None = None) -> list[EpsilonRow]:
+    """Return a row per ε: N_w over all words, and what the words of ``sample``, or of the calibration, may become where that is known."""
     calibration.prepare(epsilons)
     rows = []
     for epsilon in epsilons:
         means, _ = calibration.unchanged(epsilon)
-        row: dict[str, Any] = {
-            "epsilon": epsilon,
-            "unchanged": {"mean": float(means.mean()), **quantiles(means)},
-            "words_above_half": int((means > 0.5).sum()),
-        }
-        at = np.flatnonzero(calibration.epsilons == epsilon)
-        if calibration.distinct is not None and calibration.support is not None and calibration.entropies is not None and len(at):
-            row["distinct"] = {
-                "mean": float(calibration.distinct[:, at[0]].mean()),
-                **quantiles(calibration.distinct[:, at[0]], worst="smallest"),
-            }
-            row["support"] = quantiles(calibration.support[:, at[0]], worst="smallest")
-            row["mean_entropies_bits"] = dict(
-                zip(("H0", "H1", "H2", "Hinf"), calibration.entropies[:, at[0]].mean(axis=0).tolist(), strict=True)
+        rows.append(
+            EpsilonRow(
+                epsilon=epsilon,
+                unchanged=spread_of(means, with_mean=True),
+                words_above_half=int((means > 0.5).sum()),
+                support=_support_row(calibration if sample is None else sample, epsilon),
             )
-        rows.append(row)
+        )
     return rows
 
 
-def quote(whole: Calibration, epsilons: list[float], walked: Calibration | None = None) -> dict[str, Any]:
-    """Return what ``calibration.quote`` reads: N_w of ``whole`` and, at the same ε, S_w and distinct words of ``walked``."""
-    rows: list[dict[str, Any]] = []
-    whole.prepare(epsilons)
-    for epsilon in epsilons:
-        means = whole.careful(epsilon)
-        row: dict[str, Any] = {
-            "epsilon": epsilon,
-            # Upwards, like the quantiles: a receipt must not promise more than was found.
-            "unchanged": {key: _rounded_up(value, 4) for key, value in {"mean": float(means.mean()), **quantiles(means)}.items()},
-            "unchanged_quantiles": {str(q): _rounded_up(float(np.quantile(means, q, method="higher")), 5) for q in QUOTED_QUANTILES},
-            "words_above_half": int((means > 0.5).sum()),
-        }
-        at = np.flatnonzero(np.array([]) if walked is None else walked.epsilons == epsilon)
-        if walked is not None and walked.support is not None and walked.distinct is not None and len(at):
-            row["support"] = {key: math.floor(value) for key, value in quantiles(walked.support[:, at[0]], worst="smallest").items()}
-            row["distinct"] = {key: math.floor(value) for key, value in quantiles(walked.distinct[:, at[0]], worst="smallest").items()}
-        rows.append(row)
-    return {
-        "fingerprint": whole.embedding.fingerprint,
-        "mechanism": whole.mechanism.identity(whole.embedding),
-        "method": whole.method,
-        "rays": whole.rays,
-        "words": len(whole.ids),
-        "words_for_support": None if walked is None or walked.distinct is None else len(walked.ids),
-        "eta": ETA,
-        "table": rows,
-    }
+def _support_row(calibration: Calibration, epsilon: float) -> SupportRow | None:
+    at = np.flatnonzero(calibration.epsilons == epsilon)
+    if calibration.distinct is None or calibration.support is None or calibration.entropies is None or not len(at):
+        return None
+    return SupportRow(
+        distinct=spread_of(calibration.distinct[:, at[0]], smallest_is_worst=True, with_mean=True),
+        support=spread_of(calibration.support[:, at[0]], smallest_is_worst=True),
+        mean_entropies=tuple(calibration.entropies[:, at[0]].mean(axis=0).tolist()),
+    )
 
 
-def _rounded_up(value: float, digits: int) -> float:
-    return min(round(value + 0.5 * 10.0**-digits, digits), 1.0)
+def spread_of(values: Floats | Ids, *, smallest_is_worst: bool = False, with_mean: bool = False) -> Spread:
+    """Return median, 95 % and worst of the values; the worst words have the largest values, or the smallest."""
+    return Spread(
+        median=float(np.median(values)),
+        most=float(np.quantile(values, 0.05 if smallest_is_worst else 0.95)),
+        worst=float(np.min(values) if smallest_is_worst else np.max(values)),
+        mean=float(values.mean()) if with_mean else None,
+    )
 
 
-def worst_words(calibration: Calibration, choice: Choice, count: int = 20) -> list[dict[str, Any]]:
-    """Return the words that change least at the chosen ε, with what makes them so: far neighbours, a long vector."""
-    rows = np.argsort(-choice.unchanged, kind="stable")[:count]
-    return [described(calibration, choice, int(row)) for row in rows]
+def worst_words(calibration: Calibration, choice: Choice, count: int = 20) -> list[WordRow]:
+    """Return the words that change least at the chosen ε."""
+    return describe_words(calibration, choice, np.argsort(-choice.unchanged, kind="stable")[:count])
 
 
-def described(calibration: Calibration, choice: Choice, row: int) -> dict[str, Any]:
-    """Return what is known of one word at the chosen ε."""
-    embedding, word = calibration.embedding, int(calibration.ids[row])
-    return {
-        "word": embedding.words[word],
-        "protected": bool(calibration.protected[row]),
-        "unchanged": float(choice.unchanged[row]),
-        "standard_error": float(choice.errors[row]),
-        "at_most": float(choice.upper[row]),
-        "distinct": None if choice.distinct is None else int(choice.distinct[row]),
-        "nearest_neighbour_at": nearest_distance(embedding, word),
-        "norm": float(np.linalg.norm(embedding.vectors[word].astype(np.float64))),
-    }
+def describe_words(calibration: Calibration, choice: Choice, rows: Ids) -> list[WordRow]:
+    """Return what is known of the words in these rows at the chosen ε."""
+    embedding, protected = calibration.embedding, calibration.protected
+    return [
+        WordRow(
+            word=embedding.words[word],
+            protected=bool(protected[row]),
+            unchanged=float(choice.unchanged[row]),
+            standard_error=float(choice.errors[row]),
+            at_most=float(choice.upper[row]),
+            distinct=None if choice.distinct is None else int(choice.distinct[row]),
+            nearest_neighbour_at=nearest_distance(embedding, word),
+            norm=float(np.linalg.norm(embedding.vectors[word].astype(np.float64))),
+        )
+        for row, word in zip(rows.tolist(), calibration.ids[rows].tolist(), strict=True)
+    ]
 
 
 def nearest_distance(embedding: Embedding, word: int) -> float | None:

@@ -1,8 +1,8 @@
-"""Calibrations of mechanisms that rays say nothing of: N_w and the other statistics at some values of ε, by sums or by draws.
+"""Measures words at some values of ε, by exact sums or by draws, for mechanisms that have no radial noise.
 
 - ``exact``: the mechanism sums its own distribution (the softmax family, CusText, randomised response). Standard errors are 0, and
-  ``distinct`` is the expected number of distinct words in so many draws, Σ_y 1 - (1 - p(y))^draws, rounded down.
-- ``simulation``: all others (Vickrey, rank smoothing), by as many draws of the mechanism itself for each word and ε, from a public
+  ``distinct`` is the expected number of distinct words in that many draws, Σ_y 1 - (1 - p(y))^draws, rounded down.
+- ``simulation``: all others (Vickrey, rank smoothing), by draws of the mechanism itself for each word and ε, from a public
   seed. Words that were not drawn are missing from S_w, as they are with rays.
 
 A word stays itself when the first word of its vector comes out, and a protected word when that of its stand-in does, as with rays; or
@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.calibration.calibration import Calibration
-from deniable.calibration.measure import GRID_VALUES, Report
-from deniable.calibration.results import Memory, Store, calibration_folder, words_digest
+from deniable.calibration.calibration import GRID_VALUES, Calibration
+from deniable.calibration.storage import Columns, fill, open_store, support_arrays, support_columns, words_digest
 from deniable.channel.distribution import ETA, Distribution
 from deniable.channel.draws import Draws
 from deniable.channel.method import Method, exact_sums, method_of
@@ -33,6 +32,7 @@ from deniable.mechanisms.chosen import ChosenMechanism
 from deniable.neighbours import best_neighbours
 from deniable.neighbours.released import first_of_each
 from deniable.parameters import validated_count, validated_epsilon
+from deniable.progress import Report
 
 SEED = 5
 _DRAWS_AT_ONCE = 1 << 16
@@ -42,13 +42,13 @@ _WORDS_TO_FIND_THE_RANGE, _DRAWS_TO_FIND_THE_RANGE = 64, 50
 
 
 @dataclass(frozen=True, kw_only=True)
-class TabulatedCalibration(Calibration):
+class TableCalibration(Calibration):
     """A calibration at some ε. ``stays`` is N_w at ``epsilons``, a column for each, and ``errors`` the standard errors."""
 
     exact: bool
     stays: Floats
     errors: Floats
-    _closer: dict[float, TabulatedCalibration] = field(default_factory=dict, repr=False, compare=False)
+    _more: dict[float, TableCalibration] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def method(self) -> Method:
@@ -60,66 +60,75 @@ class TabulatedCalibration(Calibration):
         known = np.flatnonzero(self.epsilons == epsilon)
         if len(known):
             return self.stays[:, known[0]], self.errors[:, known[0]]
-        if epsilon not in self._closer:
-            self.look_closer(np.array([validated_epsilon(epsilon)]))
-        return self._closer[epsilon].unchanged(epsilon)
+        if epsilon not in self._more:
+            self.measure_more(np.array([validated_epsilon(epsilon)]))
+        return self._more[epsilon].unchanged(epsilon)
 
     def prepare(self, epsilons: list[float]) -> None:
         """Do nothing: a table knows its own values, and others are measured when they are asked for."""
 
     def distinct_at(self, epsilon: float) -> Ids | None:
         """Return the distinct words of every word at one ε; None if they were not counted there."""
-        closer = self._closer.get(epsilon)
-        return super().distinct_at(epsilon) if closer is None else closer.distinct_at(epsilon)
+        more = self._more.get(epsilon)
+        return super().distinct_at(epsilon) if more is None else more.distinct_at(epsilon)
 
-    def look_closer(self, epsilons: Floats) -> None:
+    def measure_more(self, epsilons: Floats) -> None:
         """Measure the same words at more values of ε, in one pass."""
-        walks, ids = self.distinct is not None, self.ids
-        found = tabulate(
-            self.embedding, self.mechanism, rays=self.rays, ids=ids, epsilons=epsilons, walks=walks, keep=self.folder is not None
+        found = measure_table(
+            self.embedding,
+            self.mechanism,
+            draws=self.draws,
+            ids=self.ids,
+            epsilons=epsilons,
+            support=self.distinct is not None,
+            keep=self.folder is not None,
         )
-        self._closer.update(dict.fromkeys(found.epsilons.tolist(), found))
+        self._more.update(dict.fromkeys(found.epsilons.tolist(), found))
 
     def average(self, epsilon: float) -> tuple[float, float]:
         """Return the average of N_w over the words, and its standard error: different words have different draws."""
         means, errors = self.unchanged(epsilon)
         return float(means.mean()), float(np.sqrt(np.square(errors).sum())) / len(errors)
 
-    def reaching(self, share: float) -> float:
+    def epsilon_reaching(self, share: float) -> float:
         """Return the ε of the table at which the average N_w lies nearest to this share."""
         return float(self.epsilons[np.argmin(np.abs(self.stays.mean(axis=0) - share))])
 
     def span(self, values: int) -> list[float]:
         """Return the values that were measured: more would be another pass over all words."""
         del values
-        return sorted({*self.epsilons.tolist(), *self._closer})
+        return self.note_epsilons()
+
+    def note_epsilons(self) -> list[float]:
+        """Return the values that were measured."""
+        return sorted({*self.epsilons.tolist(), *self._more})
 
     def upper(self, means: Floats, errors: Floats) -> Floats:
         """Return what no N_w exceeds: exact sums are their own bound, but for rounding."""
         return np.minimum(means + 1e-9, 1.0) if self.exact else super().upper(means, errors)
 
 
-def tabulate(
+def measure_table(
     embedding: Embedding,
     mechanism: ChosenMechanism,
     *,
-    rays: int = 1000,
+    draws: int = 1000,
     ids: Ids | None = None,
     epsilons: Floats | None = None,
-    walks: bool = False,
+    support: bool = False,
     eta: float = ETA,
     keep: bool = True,
     report: Report | None = None,
-) -> TabulatedCalibration:
+) -> TableCalibration:
     """Return the calibration of all words, or of ``ids``, at ``epsilons`` or at twelve values; from the disk as far as it is there.
 
-    ``rays`` is the number of draws for each word and ε. With ``walks`` S_w, distinct words and entropies are computed too.
+    ``draws`` is the number of draws for each word and ε. With ``support`` S_w, distinct words and entropies are computed too.
 
     :raises InvalidParameter: if there is no word to look at, or a number is not allowed.
     :raises DamagedCalibration: if what is on the disk cannot be trusted.
     :raises CalibrationInProgress: if another process is computing it.
     """
-    rays = validated_count(rays, "rays")
+    draws = validated_count(draws, "draws")
     if ids is not None and not len(ids):
         raise InvalidParameter("words", "none", "there is no word to calibrate: none of them is in the embedding")
     words = np.arange(len(embedding)) if ids is None else np.asarray(ids, dtype=np.int64)
@@ -127,50 +136,38 @@ def tabulate(
     settings: dict[str, Any] = {
         "fingerprint": embedding.fingerprint,
         "mechanism": mechanism.identity(embedding),
-        "rays": rays,
+        "rays": draws,
         "seed": SEED,
         "words": "all" if ids is None else words_digest(words),
-        "walks": walks,
-        "eta": eta if walks else None,
-        "groups": GROUPS if walks else None,
+        "walks": support,
+        "eta": eta if support else None,
+        "groups": GROUPS if support else None,
         "epsilons": "auto" if given is None else given.tolist(),
     }
     if embedding.protection is not None:
         settings["protected"] = "as its stand-in or as itself"
     values = GRID_VALUES if given is None else len(given)
-    columns: dict[str, tuple[str, tuple[int, ...]]] = {"ids": ("<i8", ())} | dict.fromkeys(("grid", "stays", "errors"), ("<f8", (values,)))
-    if walks:
-        columns |= {"distinct": ("<u4", (values,)), "support": ("<u4", (values,)), "entropies": ("<f4", (values, 4))}
-        columns |= {"support_errors": ("<f4", (values,)), "entropy_errors": ("<f4", (values, 4))}
-    folder = calibration_folder(embedding, settings)
-    store: Store | Memory = Store(folder, settings, columns, len(words), embedding=embedding.name) if keep else Memory(columns, len(words))
-    with store:
+    columns: Columns = {"ids": ("<i8", ())} | dict.fromkeys(("grid", "stays", "errors"), ("<f8", (values,)))
+    if support:
+        columns |= support_columns(values)
+    with open_store(embedding, settings, columns, len(words), keep=keep) as store:
         if not store.complete:
             grid = np.asarray(store.arrays["grid"][0]) if store.done else epsilon_range(embedding, mechanism) if given is None else given
-            table = _Table(embedding, mechanism, grid, draws=rays, eta=eta if walks else None)
-            at_once = _WORDS_AT_ONCE if table.sums is not None else max(1, _DRAWS_AT_ONCE // rays)
-            if report is not None:
-                report(store.done, len(words))
-            for start in range(store.done, len(words), at_once):
-                store.append(**table.rows(words[start : start + at_once]))
-                if report is not None:
-                    report(store.done, len(words))
+            table = _Table(embedding, mechanism, grid, draws=draws, eta=eta if support else None)
+            at_once = _WORDS_AT_ONCE if table.sums is not None else max(1, _DRAWS_AT_ONCE // draws)
+            fill(store, words, table.rows, at_once=at_once, report=report)
     arrays = store.arrays
-    return TabulatedCalibration(
+    return TableCalibration(
         embedding=embedding,
         mechanism=mechanism,
         exact=method_of(mechanism(embedding, epsilon=1.0)) == "exact",
-        rays=rays,
+        draws=draws,
         ids=np.asarray(arrays["ids"]),
         epsilons=np.asarray(arrays["grid"][0]),
         stays=np.asarray(arrays["stays"]),
         errors=np.asarray(arrays["errors"]),
-        folder=folder if keep else None,
-        distinct=np.asarray(arrays["distinct"]) if walks else None,
-        support=np.asarray(arrays["support"]) if walks else None,
-        entropies=np.asarray(arrays["entropies"]) if walks else None,
-        support_errors=np.asarray(arrays["support_errors"]) if walks else None,
-        entropy_errors=np.asarray(arrays["entropy_errors"]) if walks else None,
+        folder=store.folder,
+        **support_arrays(store),
     )
 
 
