@@ -122,10 +122,10 @@ def _claim(embedding: Embedding, epsilon: float, measured: Ids, values: Any, ray
     place = int(np.flatnonzero(values["epsilons"] == epsilon)[0])
     shares, fewest = values["n_w"][:, place].astype(np.float64), FEWEST_DISTINCT * rays // 1000
     suspects = measured[shares > SUSPECT]
-    walked = measure_by_rays(embedding, rays=rays, ids=suspects, epsilons=np.array([epsilon]), support=True, keep=False)
+    found = measure_by_rays(embedding, rays=rays, ids=suspects, epsilons=np.array([epsilon]), support=True, keep=False)
     unchanged, distinct = np.zeros(len(embedding)), np.full(len(embedding), rays)
-    assert walked.distinct is not None
-    unchanged[walked.ids], distinct[walked.ids] = walked.unchanged(epsilon)[0], walked.distinct[:, 0]
+    assert found.distinct is not None
+    unchanged[found.ids], distinct[found.ids] = found.unchanged(epsilon)[0], found.distinct[:, 0]
     too_often, too_few = unchanged > MOST_UNCHANGED, distinct < fewest
     exposed = np.flatnonzero(too_often | too_few)
     calm = shares[np.searchsorted(measured, values["ids"])] <= SUSPECT
@@ -190,7 +190,7 @@ def _nearest(embedding: Embedding, ids: Ids) -> Floats:
 def _protected(embedding: Embedding, exposed: Ids, epsilon: float, rays: int) -> dict[str, Any]:
     """Return what the exposed words have once others stand in for them; everything else is as it was.
 
-    Not every word was looked at, or walked: a word that was to stand in and is exposed itself is protected too.
+    Not every word was measured: a word that was to stand in and is exposed itself is protected too.
     """
     fewest, known = FEWEST_DISTINCT * rays // 1000, exposed
     while True:

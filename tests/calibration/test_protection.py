@@ -15,7 +15,7 @@ from deniable.calibration.note import make_note
 from deniable.calibration.protection import protect
 from deniable.calibration.report.findings import findings
 from deniable.calibration.report.page import calibration_page
-from deniable.calibration.summary import worst_words
+from deniable.calibration.result import worst_words
 from deniable.calibration.table import measure_table
 from deniable.channel.outputs import output_distributions
 from deniable.embeddings import store

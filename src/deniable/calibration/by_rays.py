@@ -15,7 +15,7 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.calibration.calibration import GRID_VALUES, Calibration
-from deniable.calibration.storage import Columns, fill, open_store, support_arrays, support_columns, words_digest
+from deniable.calibration.storage import Columns, Rows, fill, open_store, support_arrays, support_columns, words_digest
 from deniable.channel.distribution import ETA
 from deniable.channel.method import Method, radial_noise
 from deniable.channel.rays.lengths import LengthFunction, length_function
@@ -203,7 +203,7 @@ def measure_by_rays(
             grid = epsilon_range(engine) if support and found is None else found
             pairs = _PAIRS_AT_ONCE if not engine.tables.in_parts else _WALKS_AT_ONCE_IN_PARTS if support else _PAIRS_AT_ONCE_IN_PARTS
 
-            def rows(part: Ids) -> dict[str, Any]:
+            def rows(part: Ids) -> Rows:
                 return {"ids": part, **_rows(engine, part, grid if support else None, eta)}
 
             fill(store, order, rows, at_once=max(1, pairs // rays), report=report)
@@ -267,7 +267,7 @@ def _covering(radii: Floats, length: LengthFunction, values: int) -> Floats:
     return np.array([float(f"{epsilon:.3g}") for epsilon in grid])
 
 
-def _rows(engine: RadialRays, ids: Ids, grid: Floats | None, eta: float) -> dict[str, Any]:
+def _rows(engine: RadialRays, ids: Ids, grid: Floats | None, eta: float) -> Rows:
     if grid is None:
         return {"radii": round_up(engine.first_breakpoints(ids))}
     length = engine.length

@@ -11,7 +11,7 @@ from deniable.arrays import Ids
 from deniable.atomic import whole_file
 from deniable.calibration.by_rays import RayCalibration
 from deniable.calibration.calibration import Calibration
-from deniable.calibration.summary import ENTROPIES
+from deniable.calibration.result import ENTROPIES
 from deniable.channel.rays.statistics import unchanged_counts
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from deniable.atomic import whole_file
 from deniable.calibration.calibration import Calibration
-from deniable.calibration.summary import spread_of
+from deniable.calibration.result import spread_of
 from deniable.channel.distribution import ETA
 from deniable.errors import DamagedCalibration
 from deniable.text.note import Note, NoteRow, Spread, note_path, read_note

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -13,9 +12,10 @@ from deniable.arrays import Floats, Ids
 from deniable.calibration.by_rays import RayCalibration, measure_by_rays
 from deniable.calibration.calibration import GRID_VALUES, Calibration
 from deniable.calibration.choice import Choice, Targets, choose, choose_for_protection, evaluate
+from deniable.calibration.note import write_note
 from deniable.calibration.protection import Protection, check_protectable
 from deniable.calibration.protection import protect as protect_words
-from deniable.calibration.summary import EpsilonRow, WordRow, describe_words, summarize, worst_words
+from deniable.calibration.result import CalibrationResult, ProtectedEmbedding, describe_words, summarize, worst_words
 from deniable.calibration.table import measure_table
 from deniable.channel.method import method_of
 from deniable.embeddings.embedding import Embedding
@@ -64,80 +64,6 @@ class Files:
                 check_place(path)
         if self.figures is not None:
             self.figures.mkdir(parents=True, exist_ok=True)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ProtectedEmbedding:
-    """The embedding that protection made, and what its words have at the chosen ε, measured again."""
-
-    name: str
-    fingerprint: str
-    words_mapped: int
-    by: str
-    exposed_words_left: int
-    largest_unchanged: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class CalibrationResult:
-    """What was found, and written.
-
-    ``calibration`` has N_w of every word looked at, ``sample`` what words may become, of them or of some. ``choice`` is what every word
-    has at the ε that targets chose, or that they were held against; None without targets, and then no words are named.
-    """
-
-    calibration: Calibration
-    sample: Calibration
-    table: tuple[EpsilonRow, ...]
-    choice: Choice | None = None
-    worst_words: tuple[WordRow, ...] = ()
-    exposed: tuple[WordRow, ...] = ()
-    protected: ProtectedEmbedding | None = None
-    figures: tuple[Path, ...] | None = None
-    page: Path | None = None
-
-    @property
-    def epsilon(self) -> float | None:
-        """The ε that targets chose, or that they were held against."""
-        return None if self.choice is None else self.choice.epsilon
-
-    @property
-    def sampled_words(self) -> int | None:
-        """How many words the table's S_w is of, if not of all; None too where it has none."""
-        return len(self.sample.ids) if self.sample is not self.calibration and any(row.support for row in self.table) else None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as ``deniable calibrate --json`` prints it."""
-        calibration, choice = self.calibration, self.choice
-        answer: dict[str, Any] = {
-            "embedding": calibration.embedding.name,
-            "fingerprint": calibration.embedding.fingerprint,
-            "mechanism": calibration.mechanism.name,
-            "parameters": calibration.mechanism.identity(calibration.embedding)["parameters"],
-            "method": calibration.method,
-            "words": len(calibration.ids),
-            "rays": calibration.draws,
-            "table": [row.to_dict() for row in self.table],
-        }
-        if self.sampled_words is not None:
-            answer["words_walked"] = self.sampled_words
-        if choice is not None:
-            answer |= {
-                "epsilon": choice.epsilon,
-                "targets": choice.targets.to_dict(),
-                "meets_the_targets": choice.meets_targets,
-                "largest_unchanged_with_95%_confidence": float(choice.upper.max()),
-                "worst_words": [word.to_dict() for word in self.worst_words],
-                "exposed_words": len(choice.failing),
-                "exposed": [word.to_dict() for word in self.exposed],
-            }
-        if self.protected is not None:
-            answer["protected"] = asdict(self.protected)
-        if self.figures is not None:
-            answer["figures"] = [str(path) for path in self.figures]
-        if self.page is not None:
-            answer["report"] = str(self.page)
-        return answer
 
 
 def calibrate(
@@ -201,8 +127,6 @@ def calibrate(
     table = summarize(found, shown, sampled)
     made = None if protect is None or choice is None else _protect(found, choice, protect, support=support, report=report)
     if ids is None:
-        from deniable.calibration.note import write_note
-
         write_note(found, sampled)
     if files.csv is not None or files.parquet is not None:
         from deniable.calibration.export import write_words
@@ -307,7 +231,6 @@ def _choose(calibration: Calibration, targets: Targets, epsilons: list[float], p
 
 def _protect(calibration: Calibration, choice: Choice, protect: Protection, *, support: bool, report: Report | None) -> ProtectedEmbedding:
     """Install an embedding in which the words that miss the targets go in as others, and measure it."""
-    from deniable.calibration.note import write_note
     from deniable.embeddings import store
 
     embedding, epsilon = calibration.embedding, choice.epsilon

@@ -25,6 +25,7 @@ from types import TracebackType
 from typing import IO, Any, Self, TypedDict
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ids
 from deniable.atomic import whole_file
@@ -43,6 +44,9 @@ _SECONDS_BETWEEN = 0.1
 Columns = dict[str, tuple[str, tuple[int, ...]]]
 """The arrays of a calibration: the type of each, and its shape for one word."""
 
+Rows = dict[str, NDArray[Any]]
+"""What was measured of some words: a part of each array."""
+
 
 def open_store(embedding: Embedding, settings: dict[str, Any], columns: Columns, words: int, *, keep: bool) -> Store | Memory:
     """Return the arrays of a calibration with these settings, on the disk, or in memory if they are not to be kept.
@@ -55,7 +59,7 @@ def open_store(embedding: Embedding, settings: dict[str, Any], columns: Columns,
     return Store(calibrations_folder(embedding) / digest, settings, columns, words, embedding=embedding.name)
 
 
-def fill(store: Store | Memory, ids: Ids, measure: Callable[[Ids], dict[str, Any]], *, at_once: int, report: Report | None) -> None:
+def fill(store: Store | Memory, ids: Ids, measure: Callable[[Ids], Rows], *, at_once: int, report: Report | None) -> None:
     """Measure the words that are missing, block by block; ``report`` is told first how many were there."""
     if report is not None:
         report(store.done, store.words)
@@ -146,7 +150,7 @@ class Store:
         """Whether all words are there."""
         return self.done == self.words
 
-    def append(self, **rows: np.ndarray[Any, Any]) -> None:
+    def append(self, **rows: NDArray[Any]) -> None:
         """Add the next words' rows, on the disk before they count."""
         count = len(next(iter(rows.values())))
         part = slice(self.done, self.done + count)
@@ -219,7 +223,7 @@ class Memory:
     folder: Path | None = None
 
     def __init__(self, columns: Columns, words: int) -> None:
-        self.arrays: dict[str, Any] = {name: np.empty((words, *shape), dtype=dtype) for name, (dtype, shape) in columns.items()}
+        self.arrays: Rows = {name: np.empty((words, *shape), dtype=dtype) for name, (dtype, shape) in columns.items()}
         self.done, self.words = 0, words
 
     def __enter__(self) -> Self:
@@ -234,7 +238,7 @@ class Memory:
         """Whether all words are there."""
         return self.done == self.words
 
-    def append(self, **rows: np.ndarray[Any, Any]) -> None:
+    def append(self, **rows: NDArray[Any]) -> None:
         """Add the next words' rows."""
         count = len(rows["ids"])
         for name, values in rows.items():

@@ -19,7 +19,7 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.calibration.calibration import GRID_VALUES, Calibration
-from deniable.calibration.storage import Columns, fill, open_store, support_arrays, support_columns, words_digest
+from deniable.calibration.storage import Columns, Rows, fill, open_store, support_arrays, support_columns, words_digest
 from deniable.channel.distribution import ETA, Distribution
 from deniable.channel.draws import Draws
 from deniable.channel.method import Method, exact_sums, method_of
@@ -182,6 +182,26 @@ def epsilon_range(embedding: Embedding, mechanism: ChosenMechanism, values: int 
     return np.array([float(f"{epsilon:.3g}") for epsilon in np.geomspace(low, max(high, 1.01 * low), values)])
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Support:
+    """What one word may become at one ε, as the columns of the store."""
+
+    distinct: float
+    support: int
+    entropies: tuple[float, ...]
+    support_errors: float = 0.0
+    entropy_errors: Floats | float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Numbers:
+    """One word at one ε: N_w, its standard error, and what it may become, where that is asked for."""
+
+    stays: float
+    error: float = 0.0
+    support: _Support | None = None
+
+
 class _Table:
     """Computes the rows of a table: statistics of words at all of its ε."""
 
@@ -191,10 +211,10 @@ class _Table:
         self.sums = exact_sums(self._made[0])
         self._first, self._length = first_of_each(embedding), GammaFunction(1)
 
-    def rows(self, ids: Ids) -> dict[str, Any]:
+    def rows(self, ids: Ids) -> Rows:
         """Return the columns of the store for these words."""
         shape = (len(ids), len(self._grid))
-        found: dict[str, Any] = {
+        found: Rows = {
             "ids": ids,
             "grid": np.tile(self._grid, (len(ids), 1)),
             "stays": np.empty(shape),
@@ -205,27 +225,28 @@ class _Table:
             found |= {name: np.zeros((*shape, 4)) for name in ("entropies", "entropy_errors")}
         for row, each in enumerate(self._by_sums(ids) if self.sums is not None else self._by_draws(ids)):
             for column, numbers in enumerate(each):
-                for name, value in numbers.items():
+                found["stays"][row, column], found["errors"][row, column] = numbers.stays, numbers.error
+                for name, value in vars(numbers.support).items() if numbers.support is not None else ():
                     found[name][row, column] = value
         return found
 
-    def _by_sums(self, ids: Ids) -> Iterator[Iterator[dict[str, Any]]]:
+    def _by_sums(self, ids: Ids) -> Iterator[Iterator[_Numbers]]:
         sums, entering = self.sums, self._embedding.stands_in(ids)
         assert sums is not None  # noqa: S101 - said by the caller
         for own, (outputs, chances) in zip(self._own(ids, entering), sums.distributions(entering, self._grid), strict=True):
             yield (self._summed(outputs, row, own) for row in chances)
 
-    def _summed(self, outputs: Ids, chances: Floats, own: set[int]) -> dict[str, Any]:
-        numbers: dict[str, Any] = {"stays": max(chances[outputs == word].sum() for word in own)}
+    def _summed(self, outputs: Ids, chances: Floats, own: set[int]) -> _Numbers:
+        support = None
         if self._eta is not None:
             order = np.argsort(-chances, kind="stable")
             found = Distribution(words=outputs[order], probabilities=chances[order], standard_errors=np.zeros(len(order)))
-            numbers |= {"support": found.support(self._eta), "entropies": found.entropies()}
             with np.errstate(divide="ignore"):
-                numbers["distinct"] = np.floor(-np.expm1(self._draws * np.log1p(-chances)).sum() * (1.0 + 1e-12))
-        return numbers
+                distinct = np.floor(-np.expm1(self._draws * np.log1p(-chances)).sum() * (1.0 + 1e-12))
+            support = _Support(distinct=distinct, support=found.support(self._eta), entropies=found.entropies())
+        return _Numbers(stays=max(chances[outputs == word].sum() for word in own), support=support)
 
-    def _by_draws(self, ids: Ids) -> Iterator[Iterator[dict[str, Any]]]:
+    def _by_draws(self, ids: Ids) -> Iterator[Iterator[_Numbers]]:
         entering = self._embedding.stands_in(ids)
         own = self._own(ids, entering)
         # One seed for all ε: what is found at one does not depend on which others were asked for.
@@ -234,17 +255,22 @@ class _Table:
         for row in range(len(ids)):
             yield (self._drawn(released[row], own[row]) for released in drawn)
 
-    def _drawn(self, released: Ids, own: set[int]) -> dict[str, Any]:
+    def _drawn(self, released: Ids, own: set[int]) -> _Numbers:
         stays = max((released == word for word in sorted(own)), key=np.count_nonzero)
-        numbers: dict[str, Any] = {"stays": stays.mean(), "errors": stays.std(ddof=min(1, len(stays) - 1)) / np.sqrt(len(stays))}
+        support = None
         if self._eta is not None:
             # A draw is a ray that turns into its word at once: then the same arithmetic serves both.
             draws = Envelope(start=min(own), counts=np.ones_like(released), winners=released, radii=np.zeros(len(released)))
             found = distribution_on_rays(draws, 1.0, self._length)
             support_error, entropy_errors = jackknife(draws, 1.0, self._length, self._eta)
-            numbers |= {"support": found.support(self._eta), "entropies": found.entropies(), "distinct": len(found.words)}
-            numbers |= {"support_errors": support_error, "entropy_errors": entropy_errors}
-        return numbers
+            support = _Support(
+                distinct=len(found.words),
+                support=found.support(self._eta),
+                entropies=found.entropies(),
+                support_errors=support_error,
+                entropy_errors=entropy_errors,
+            )
+        return _Numbers(stays=stays.mean(), error=stays.std(ddof=min(1, len(stays) - 1)) / np.sqrt(len(stays)), support=support)
 
     def _own(self, ids: Ids, entering: Ids) -> list[set[int]]:
         """Return for each word those that count as staying: the first with its vector and, of a protected word, its stand-in's own.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -78,7 +79,9 @@ def calibrate(
         csv=csv, parquet=parquet, page=report, figures=figures, words=tuple(word or ()), sentences=tuple(example or ())
     )
     try:
-        with Stages(f"calibrating {opened.name}", unit="words") as measuring, Stages("drawing the page", unit="values of ε") as drawing:
+        with ExitStack() as stack:
+            measuring = None if quiet else stack.enter_context(Stages(f"calibrating {opened.name}", unit="words")).report
+            drawing = None if quiet else stack.enter_context(Stages("drawing the page", unit="values of ε")).report
             result = calibration.calibrate(
                 opened,
                 mechanism=chosen,
@@ -90,8 +93,8 @@ def calibrate(
                 support_of_all=all_walks,
                 protect=protection,
                 files=files,
-                report=None if quiet else measuring.report,
-                report_page=None if quiet else drawing.report,
+                report=measuring,
+                report_page=drawing,
             )
     except KeyboardInterrupt:
         print("deniable: stopped; finished words are kept, and the same command goes on from there", file=sys.stderr)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import Console
+    from rich.table import Table
 
     from deniable.calibration.choice import Choice
-    from deniable.calibration.run import CalibrationResult
-    from deniable.calibration.summary import EpsilonRow, WordRow
+    from deniable.calibration.result import CalibrationResult, EpsilonRow, WordRow
 
 
 def show(result: CalibrationResult) -> None:
@@ -51,7 +51,7 @@ def _show_choice(console: Console, choice: Choice, *, exact: bool) -> None:
     verb = "meets" if choice.meets_targets else "MISSES"
     console.print(f"ε = {choice.epsilon:g} {verb} {' and '.join(asked)} for {most_words(targets.quantile)}")
     sure = "exact" if exact else "95 % confidence, all words"
-    console.print(f"no word stays itself more often than in {percent_up(float(choice.upper.max()))} of draws ({sure})")
+    console.print(f"no word stays itself in more than {percent_up(float(choice.upper.max()))} of draws ({sure})")
 
 
 def _mechanism(result: CalibrationResult) -> str:
@@ -67,7 +67,7 @@ def _method(result: CalibrationResult) -> str:
     return f"{draws:,} rays each" if method == "rays" else f"{draws:,} draws for each word and ε"
 
 
-def _table(rows: Sequence[EpsilonRow]) -> Any:
+def _table(rows: Sequence[EpsilonRow]) -> Table:
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
@@ -88,7 +88,7 @@ def _table(rows: Sequence[EpsilonRow]) -> Any:
     return table
 
 
-def _words(words: Sequence[WordRow]) -> Any:
+def _words(words: Sequence[WordRow]) -> Table:
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")

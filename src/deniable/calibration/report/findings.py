@@ -12,7 +12,7 @@ from deniable.calibration.calibration import Calibration
 from deniable.calibration.choice import Choice, Targets, evaluate
 from deniable.calibration.geometry import Geometry, geometry
 from deniable.calibration.report.examples import ExampleRelease, Outputs, example_releases, sample_outputs
-from deniable.calibration.summary import WordRow, worst_words
+from deniable.calibration.result import WordRow, worst_words
 from deniable.progress import Report
 
 SHOWN_AVERAGES = (0.05, 0.2, 0.5)

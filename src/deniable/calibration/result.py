@@ -1,8 +1,9 @@
-"""A calibration in a few numbers: a row for each ε, and what is known of single words."""
+"""What a calibration returns: a row for each ε, what is known of single words, and the protected embedding that was made."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,80 @@ class WordRow:
     def to_dict(self) -> dict[str, Any]:
         """Return the word as JSON-ready data."""
         return asdict(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProtectedEmbedding:
+    """The embedding that protection made, and what its words have at the chosen ε, measured again."""
+
+    name: str
+    fingerprint: str
+    words_mapped: int
+    by: str
+    exposed_words_left: int
+    largest_unchanged: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrationResult:
+    """What was found, and written.
+
+    ``calibration`` has N_w of every word looked at, ``sample`` what words may become, of them or of some. ``choice`` is what every word
+    has at the ε that targets chose, or that they were held against; None without targets, and then no words are named.
+    """
+
+    calibration: Calibration
+    sample: Calibration
+    table: tuple[EpsilonRow, ...]
+    choice: Choice | None = None
+    worst_words: tuple[WordRow, ...] = ()
+    exposed: tuple[WordRow, ...] = ()
+    protected: ProtectedEmbedding | None = None
+    figures: tuple[Path, ...] | None = None
+    page: Path | None = None
+
+    @property
+    def epsilon(self) -> float | None:
+        """The ε that targets chose, or that they were held against."""
+        return None if self.choice is None else self.choice.epsilon
+
+    @property
+    def sampled_words(self) -> int | None:
+        """How many words the table's S_w is of, if not of all; None too where it has none."""
+        return len(self.sample.ids) if self.sample is not self.calibration and any(row.support for row in self.table) else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as ``deniable calibrate --json`` prints it."""
+        calibration, choice = self.calibration, self.choice
+        answer: dict[str, Any] = {
+            "embedding": calibration.embedding.name,
+            "fingerprint": calibration.embedding.fingerprint,
+            "mechanism": calibration.mechanism.name,
+            "parameters": calibration.mechanism.identity(calibration.embedding)["parameters"],
+            "method": calibration.method,
+            "words": len(calibration.ids),
+            "rays": calibration.draws,
+            "table": [row.to_dict() for row in self.table],
+        }
+        if self.sampled_words is not None:
+            answer["words_walked"] = self.sampled_words
+        if choice is not None:
+            answer |= {
+                "epsilon": choice.epsilon,
+                "targets": choice.targets.to_dict(),
+                "meets_the_targets": choice.meets_targets,
+                "largest_unchanged_with_95%_confidence": float(choice.upper.max()),
+                "worst_words": [word.to_dict() for word in self.worst_words],
+                "exposed_words": len(choice.failing),
+                "exposed": [word.to_dict() for word in self.exposed],
+            }
+        if self.protected is not None:
+            answer["protected"] = asdict(self.protected)
+        if self.figures is not None:
+            answer["figures"] = [str(path) for path in self.figures]
+        if self.page is not None:
+            answer["report"] = str(self.page)
+        return answer
 
 
 def summarize(calibration: Calibration, epsilons: list[float], sample: Calibration | None = None) -> list[EpsilonRow]:
