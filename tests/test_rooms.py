@@ -116,7 +116,7 @@ def test_no_room_imports_a_later_one() -> None:
     assert wrong_imports(imports(modules(SOURCE))) == []
 
 
-@pytest.mark.xfail(strict=True, reason="three circles are left: Embedding.open, key files, the choice of ε")
+@pytest.mark.xfail(strict=True, reason="two circles are left: Embedding.open and key files")
 def test_no_modules_import_one_another_in_a_circle() -> None:
     assert circle(imports(modules(SOURCE))) == []
 
