@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from deniable.interfaces import NOTHING_EXPOSED, RATE_PER_DISTANCE, Mechanism
-from deniable.text.note import quoted
+from deniable.text.note import Quote, quote_calibration
 from deniable.text.policies import TextPolicy
 from deniable.version import __version__
 
@@ -127,7 +127,7 @@ class Receipt:
     tally: Tally
     created: str
     caveat: str = RATE_PER_DISTANCE
-    calibration: Mapping[str, Any] | None = None
+    calibration: Quote | None = None
 
     @property
     def ceiling(self) -> float | None:
@@ -174,7 +174,7 @@ class Receipt:
                 "protected_words": tally.protected_words,
             },
             "budget": self.budget,
-            "calibration": None if self.calibration is None else dict(self.calibration),
+            "calibration": None if self.calibration is None else self.calibration.to_dict(),
             "caveats": [self.caveat, *CAVEATS],
         }
 
@@ -202,10 +202,10 @@ class Receipt:
         if (exposed := self.guarantee["exposed"]) != NOTHING_EXPOSED:
             lines.append(f"exposed: {exposed}")
         if self.calibration is not None:
-            stays = self.calibration["unchanged"]
+            stays = self.calibration.unchanged
             lines.append(
-                f"calibration: words stay themselves with N_w = {stays['median']:.3f} (median), {stays['95%']:.3f} (95 %), "
-                f"{stays['worst']:.3f} (worst of {self.calibration['words']:,} words)"
+                f"calibration: words stay themselves with N_w = {stays.median:.3f} (median), {stays.most:.3f} (95 %), "
+                f"{stays.worst:.3f} (worst of {self.calibration.words:,} words)"
             )
         if protected := self.embedding["protected_words"]:
             lines.append(
@@ -342,7 +342,7 @@ class ReleaseSettings:
             tally=tally,
             created=_now(),
             caveat=promised.caveat,
-            calibration=quoted(self.mechanism) if self.record_epsilon is None else None,
+            calibration=quote_calibration(self.mechanism) if self.record_epsilon is None else None,
         )
 
 

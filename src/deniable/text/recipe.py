@@ -20,7 +20,7 @@ from deniable.keyed import Keyed
 from deniable.mechanisms.catalogue import CATALOGUE, checked_options, entry_of
 from deniable.parameters import validated_epsilon
 from deniable.report.wording import most_words
-from deniable.text.note import largest_epsilon, stored_quote
+from deniable.text.note import Note, note_for_target
 from deniable.text.policies import CasePolicy, PunctuationPolicy, TextPolicy, UnknownPolicy
 from deniable.text.privatizer import Privatizer
 
@@ -173,10 +173,10 @@ def resolve_recipe(*, max_unchanged: float | None = None, quantile: float = 1.0,
         raise InvalidParameter("max_unchanged", max_unchanged, "chooses epsilon; give one of the two")
     recipe = Recipe(**{**settings, "epsilon": 1.0})
     embedding = Embedding.open(recipe.embedding)
-    mechanism = recipe.make_mechanism(embedding)
-    epsilon = largest_epsilon(mechanism, max_unchanged, quantile)
+    note = note_for_target(recipe.make_mechanism(embedding), max_unchanged)
+    epsilon = note.largest_epsilon(max_unchanged, quantile)
     messages = [f"ε = {epsilon:g}: N_w, how often a word stays itself, is at most {max_unchanged:g} for {most_words(quantile)}"]
-    if _is_forced_by_few_words(mechanism, epsilon, max_unchanged):
+    if _is_forced_by_few_words(note, epsilon, max_unchanged):
         messages.append(
             f"ε = {epsilon:g}: a few isolated words, whose N_w is large at any useful ε, force this small value, at which little of the "
             "text is left; ask for fewer words with --quantile, such as 0.95, or protect those words: deniable calibrate --protect"
@@ -184,13 +184,10 @@ def resolve_recipe(*, max_unchanged: float | None = None, quantile: float = 1.0,
     return ResolvedRecipe(recipe=replace(recipe, epsilon=epsilon), messages=tuple(messages), embedding=embedding)
 
 
-def _is_forced_by_few_words(mechanism: Mechanism, epsilon: float, max_unchanged: float) -> bool:
+def _is_forced_by_few_words(note: Note, epsilon: float, max_unchanged: float) -> bool:
     """Return whether ε destroys the text although the median word is far below the target, as a target for every word may demand."""
-    note = stored_quote(mechanism)
-    if note is None:
-        return False
-    median = next(row["unchanged"]["median"] for row in note["table"] if row["epsilon"] == epsilon)
-    small = epsilon == note["table"][0]["epsilon"] or median < _HARDLY_ANY
+    median = next(row.unchanged.median for row in note.table if row.epsilon == epsilon)
+    small = epsilon == note.table[0].epsilon or median < _HARDLY_ANY
     return bool(small and median < max_unchanged / 10)
 
 

@@ -6,7 +6,7 @@ a stored embedding, or in the user's folder for one that has no folder. It holds
 - ``settings.json``: what was asked for; it must agree to the letter.
 - ``journal.txt``: one line for each finished block of words, with the CRC of its rows in every array. A block counts only
   once its line is whole. Lines that do not fit the arrays mean damage.
-- ``lock``: empty but while a process computes. The lock on it keeps others out, and ends with the process.
+- ``lock``: empty but while a process computes. The lock on it keeps others out, who are told which process it is, and ends with it.
 
 First breakpoints are kept as float32, rounded up: N_w is never understated, by less than 10⁻⁶ of ε. That is 4 bytes a word
 and ray, and the whole curve of every word; the walks themselves would be ten times that and are only kept as statistics.
@@ -17,28 +17,92 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import time
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any, Self, TypedDict
 
 import numpy as np
+from numpy.typing import NDArray
 
-from deniable.arrays import Ids
+from deniable.arrays import Floats, Ids
 from deniable.atomic import whole_file
-from deniable.calibration.in_progress import WorkLock
-from deniable.embeddings.calibrations import calibrations_of
+from deniable.embeddings.calibrations import calibrations_folder
 from deniable.embeddings.embedding import Embedding
-from deniable.errors import DamagedCalibration
+from deniable.errors import CalibrationInProgress, DamagedCalibration
+from deniable.locking import lock
+from deniable.progress import Report
 
 SETTINGS, JOURNAL, LOCK = "settings.json", "journal.txt", "lock"
 FORMAT = 1
 
+_SECONDS_TO_READ = 60.0
+_SECONDS_BETWEEN = 0.1
 
-def calibration_folder(embedding: Embedding, settings: dict[str, Any]) -> Path:
-    """Return where the calibration of an embedding with these settings lies, whether it exists or not."""
+Columns = dict[str, tuple[str, tuple[int, ...]]]
+"""The arrays of a calibration: the type of each, and its shape for one word."""
+
+Rows = dict[str, NDArray[Any]]
+"""What was measured of some words: a part of each array."""
+
+
+def open_store(embedding: Embedding, settings: dict[str, Any], columns: Columns, words: int, *, keep: bool) -> Store | Memory:
+    """Return the arrays of a calibration with these settings, on the disk, or in memory if they are not to be kept.
+
+    The settings name the folder: whoever changes what they hold has every calibration computed anew.
+    """
+    if not keep:
+        return Memory(columns, words)
     digest = hashlib.blake2b(json.dumps(settings, sort_keys=True).encode(), digest_size=8).hexdigest()
-    return calibrations_of(embedding) / digest
+    return Store(calibrations_folder(embedding) / digest, settings, columns, words, embedding=embedding.name)
+
+
+def fill(store: Store | Memory, ids: Ids, measure: Callable[[Ids], Rows], *, at_once: int, report: Report | None) -> None:
+    """Measure the words that are missing, block by block; ``report`` is told first how many were there."""
+    if report is not None:
+        report(store.done, store.words)
+    for start in range(store.done, store.words, at_once):
+        store.append(**measure(ids[start : start + at_once]))
+        if report is not None:
+            report(store.done, store.words)
+
+
+def support_columns(values: int) -> Columns:
+    """Return the arrays of the statistics that need whole distributions, for this many values of ε."""
+    return {
+        "distinct": ("<u4", (values,)),
+        "support": ("<u4", (values,)),
+        "entropies": ("<f4", (values, 4)),
+        "support_errors": ("<f4", (values,)),
+        "entropy_errors": ("<f4", (values, 4)),
+    }
+
+
+class SupportArrays(TypedDict):
+    """The statistics that need whole distributions, as a ``Calibration`` takes them."""
+
+    distinct: Ids | None
+    support: Ids | None
+    entropies: Floats | None
+    support_errors: Floats | None
+    entropy_errors: Floats | None
+
+
+def support_arrays(store: Store | Memory) -> SupportArrays:
+    """Return the statistics that need whole distributions; None for each that was not asked for."""
+
+    def found(name: str) -> Any:
+        return np.asarray(store.arrays[name]) if name in store.arrays else None
+
+    return {
+        "distinct": found("distinct"),
+        "support": found("support"),
+        "entropies": found("entropies"),
+        "support_errors": found("support_errors"),
+        "entropy_errors": found("entropy_errors"),
+    }
 
 
 class Store:
@@ -47,10 +111,10 @@ class Store:
     As a context it holds the calibration's lock: until its end where words are missing, else no longer than it takes to read.
     """
 
-    def __init__(
-        self, folder: Path, settings: dict[str, Any], columns: dict[str, tuple[str, tuple[int, ...]]], words: int, *, embedding: str
-    ) -> None:
-        """Name a calibration of so many words; ``columns`` gives each array's type and its shape for one word."""
+    folder: Path
+
+    def __init__(self, folder: Path, settings: dict[str, Any], columns: Columns, words: int, *, embedding: str) -> None:
+        """Name a calibration of this many words."""
         self.folder, self.words, self._columns, self._embedding = folder, words, columns, embedding
         self._written = json.dumps({"format": FORMAT, **settings}, sort_keys=True, indent=1)
         self.arrays: dict[str, np.memmap[Any, Any]] = {}
@@ -86,7 +150,7 @@ class Store:
         """Whether all words are there."""
         return self.done == self.words
 
-    def append(self, **rows: np.ndarray[Any, Any]) -> None:
+    def append(self, **rows: NDArray[Any]) -> None:
         """Add the next words' rows, on the disk before they count."""
         count = len(next(iter(rows.values())))
         part = slice(self.done, self.done + count)
@@ -156,8 +220,10 @@ class Store:
 class Memory:
     """A store in memory, for a calibration that nobody comes back to."""
 
-    def __init__(self, columns: dict[str, tuple[str, tuple[int, ...]]], words: int) -> None:
-        self.arrays: dict[str, Any] = {name: np.empty((words, *shape), dtype=dtype) for name, (dtype, shape) in columns.items()}
+    folder: Path | None = None
+
+    def __init__(self, columns: Columns, words: int) -> None:
+        self.arrays: Rows = {name: np.empty((words, *shape), dtype=dtype) for name, (dtype, shape) in columns.items()}
         self.done, self.words = 0, words
 
     def __enter__(self) -> Self:
@@ -172,12 +238,55 @@ class Memory:
         """Whether all words are there."""
         return self.done == self.words
 
-    def append(self, **rows: np.ndarray[Any, Any]) -> None:
+    def append(self, **rows: NDArray[Any]) -> None:
         """Add the next words' rows."""
         count = len(rows["ids"])
         for name, values in rows.items():
             self.arrays[name][self.done : self.done + count] = values
         self.done += count
+
+
+class WorkLock:
+    """The right to work on the calibration in a folder, until it is released or the process ends.
+
+    Whoever only reads a finished calibration holds it for moments, and others wait for that. Whoever is going to compute says so with
+    ``announce``, and others are refused at once. The file stays, empty; that it is there means nothing.
+    """
+
+    def __init__(self, path: Path, *, embedding: str) -> None:
+        """Take the lock.
+
+        :raises CalibrationInProgress: if another process computes, or reads for a minute.
+        """
+        self._file: IO[bytes] = path.open("a+b")
+        try:
+            deadline = time.monotonic() + _SECONDS_TO_READ
+            while not lock(self._file, wait=False):
+                if (process := _announced(path)) is not None or time.monotonic() > deadline:
+                    raise CalibrationInProgress(path.parent, embedding, process)
+                time.sleep(_SECONDS_BETWEEN)
+            self._file.truncate(0)  # a process that was killed may have left its number
+        except BaseException:
+            self._file.close()
+            raise
+
+    def announce(self) -> None:
+        """Let others know that this process computes."""
+        self._file.write(str(os.getpid()).encode())
+        self._file.flush()
+
+    def release(self) -> None:
+        """Let go; nothing happens if that was done before."""
+        if not self._file.closed:
+            self._file.truncate(0)
+            self._file.close()
+
+
+def _announced(path: Path) -> int | None:
+    try:
+        return int(path.read_bytes())
+    except (OSError, ValueError):
+        return None
 
 
 def words_digest(ids: Ids) -> str:

@@ -1,4 +1,8 @@
-"""What a few words become, as in the paper: the likeliest outputs where the average word stays 50 to 300 times in 1,000."""
+"""Public examples: what a few words become, as in the paper, and sentences released for real.
+
+Words are shown with their likeliest outputs where the average word stays 50 to 300 times in 1,000. Sentences are released by the
+mechanism and the secure noise that private text would get.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +10,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from deniable.calibration.by_rays import RayCalibration
 from deniable.calibration.calibration import Calibration
-from deniable.calibration.measure import RayCalibration
 from deniable.channel.distribution import Distribution
 from deniable.channel.outputs import output_distribution
 from deniable.channel.rays.radial import RadialRays
-from deniable.channel.rays.statistics import distribution_on_rays as distribution_on_rays
-from deniable.channel.rays.statistics import furthest_radius
+from deniable.channel.rays.statistics import distribution_on_rays, furthest_radius
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
+from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.text.privatizer import Privatizer
+from deniable.words.cutter import Cutter
 
 WORDS = ("encryption", "hockey", "spacecraft")
 AVERAGES = (0.05, 0.1, 0.2, 0.3)
 _LIKELIEST = 8
+
+SENTENCES = (
+    "my doctor said the test results would arrive on friday",
+    "we moved to seattle last year and my son plays hockey there",
+    "please cancel the insurance on my car before the end of march",
+)
+"""Written for this purpose; nobody's text."""
+
+_LEAST_KNOWN = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,13 +58,13 @@ class Outputs:
 
 
 def sample_outputs(calibration: Calibration, words: tuple[str, ...] = ()) -> Outputs:
-    """Return what the words become, from as many rays or draws as the calibration has.
+    """Return what the words become, from as many directions or draws as the calibration has.
 
     :raises InvalidParameter: if a word is not in the vocabulary.
     """
     embedding = calibration.embedding
     chosen = _chosen(calibration, words)
-    epsilons = tuple(dict.fromkeys(calibration.reaching(average) for average in AVERAGES))
+    epsilons = tuple(dict.fromkeys(calibration.epsilon_reaching(average) for average in AVERAGES))
     columns = []
     for word in chosen:
         goes_in = int(embedding.stands_in(embedding.ids([word]))[0])
@@ -62,11 +77,11 @@ def sample_outputs(calibration: Calibration, words: tuple[str, ...] = ()) -> Out
 def _distributions(calibration: Calibration, word: int, epsilons: tuple[float, ...]) -> list[Distribution]:
     if isinstance(calibration, RayCalibration):  # one walk tells all ε
         length = calibration.length
-        engine = RadialRays(calibration.embedding, calibration.noise, rays=calibration.rays)
+        engine = RadialRays(calibration.embedding, calibration.noise, rays=calibration.draws)
         envelope = engine.envelope(word, furthest=furthest_radius(min(epsilons), length))
         return [distribution_on_rays(envelope, epsilon, length) for epsilon in epsilons]
     mechanisms = [calibration.mechanism(calibration.embedding, epsilon=epsilon) for epsilon in epsilons]
-    return [output_distribution(mechanism, word, draws=calibration.rays) for mechanism in mechanisms]
+    return [output_distribution(mechanism, word, draws=calibration.draws) for mechanism in mechanisms]
 
 
 def _output(embedding: Embedding, word: str, epsilon: float, found: Distribution) -> Output:
@@ -89,7 +104,42 @@ def _chosen(calibration: Calibration, words: tuple[str, ...]) -> tuple[str, ...]
     if known:
         return known
     # Another language: words that stay rarely, as often as most, and often.
-    means, _ = calibration.unchanged(calibration.reaching(AVERAGES[-1]))
+    means, _ = calibration.unchanged(calibration.epsilon_reaching(AVERAGES[-1]))
     order = np.argsort(means, kind="stable")
     rows = order[[len(order) // 4, len(order) // 2, 3 * len(order) // 4]]
     return tuple(dict.fromkeys(calibration.embedding.words[i] for i in calibration.ids[rows].tolist()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExampleRelease:
+    """Sentences as they come out at one ε, one draw each."""
+
+    epsilon: float
+    texts: tuple[str, ...]
+
+
+def example_releases(
+    embedding: Embedding, mechanism: ChosenMechanism, epsilons: list[float], sentences: tuple[str, ...] = ()
+) -> list[ExampleRelease]:
+    """Return one release of every sentence at each ε, the sentences themselves first with ε = infinity.
+
+    Our own sentences are left out where the vocabulary knows too few of their words (another language): the list is empty then.
+    """
+    chosen = sentences or tuple(sentence for sentence in SENTENCES if _known(embedding, sentence) >= _LEAST_KNOWN)
+    if not chosen:
+        return []
+    drawn = [
+        ExampleRelease(epsilon=epsilon, texts=tuple(Privatizer(mechanism(embedding, epsilon=epsilon))(text) for text in chosen))
+        for epsilon in epsilons
+    ]
+    return [ExampleRelease(epsilon=float("inf"), texts=chosen), *drawn]
+
+
+def example_words(embedding: Embedding, sentence: str) -> list[str]:
+    """Return the words of a sentence as they go into the mechanism."""
+    return Cutter(embedding).words(sentence)
+
+
+def _known(embedding: Embedding, sentence: str) -> float:
+    words = example_words(embedding, sentence)
+    return sum(word in embedding.index for word in words) / max(len(words), 1)

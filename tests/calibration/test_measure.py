@@ -12,13 +12,13 @@ import pytest
 
 from deniable import Embedding, InvalidParameter
 from deniable.arrays import Floats
-from deniable.calibration.any_mechanism import calibrate_mechanism
+from deniable.calibration import measure
+from deniable.calibration.by_rays import RayCalibration, measure_by_rays
 from deniable.calibration.calibration import Calibration
 from deniable.calibration.choice import Targets, choose
-from deniable.calibration.measure import RayCalibration, calibrate
 from deniable.calibration.protection import protect
-from deniable.calibration.report.outputs import sample_outputs
-from deniable.calibration.tabulated import TabulatedCalibration, tabulate
+from deniable.calibration.report.examples import sample_outputs
+from deniable.calibration.table import TableCalibration, measure_table
 from deniable.errors import TargetsNotMet
 from deniable.mechanisms import CusText
 from deniable.mechanisms.chosen import ChosenMechanism
@@ -118,7 +118,7 @@ def expected_of(name: str, word: int, epsilon: float) -> Floats:
 @cache
 def measured(name: str, *, wrong: bool = False) -> Calibration:
     _, right, other, _ = MECHANISMS[name]
-    return calibrate_mechanism(E, other if wrong else right, rays=DRAWS, epsilons=np.array(EPSILONS), walks=True)
+    return measure(E, other if wrong else right, draws=DRAWS, epsilons=np.array(EPSILONS), support=True)
 
 
 def off(found: Calibration, name: str) -> float:
@@ -168,7 +168,7 @@ def test_support_and_entropies_are_those_of_the_definition(name: str) -> None:
 def test_the_chosen_epsilon_meets_the_targets_by_definition_and_the_next_does_not(name: str) -> None:
     _, mechanism, _, expected = MECHANISMS[name]
     most, targets = 0.6, Targets(max_unchanged=0.6, quantile=6 / 7)
-    choice = choose(calibrate_mechanism(E, mechanism, rays=DRAWS // 2), targets)
+    choice = choose(measure(E, mechanism, draws=DRAWS // 2), targets)
 
     def failing(epsilon: float) -> int:
         return sum(float(expected(w, epsilon)[1 if w == 6 else w]) > most + slack for w in range(7))
@@ -183,24 +183,24 @@ def test_the_chosen_epsilon_meets_the_targets_by_definition_and_the_next_does_no
 
 def test_distinct_words_can_be_aimed_at() -> None:
     embedding = random_embedding(60, 3)
-    calibration = tabulate(embedding, ChosenMechanism(name="santext"), rays=200, walks=True)
+    calibration = measure_table(embedding, ChosenMechanism(name="santext"), draws=200, support=True)
     choice = choose(calibration, Targets(min_distinct=20))
     assert choice.distinct is not None
     assert choice.distinct.min() >= 20
-    again = tabulate(embedding, ChosenMechanism(name="santext"), rays=200, epsilons=np.array([1.2 * choice.epsilon]), walks=True)
+    again = measure_table(embedding, ChosenMechanism(name="santext"), draws=200, epsilons=np.array([1.2 * choice.epsilon]), support=True)
     assert again.distinct is not None
     assert again.distinct.min() < 20
 
 
 def test_targets_that_no_epsilon_meets_name_the_words() -> None:
-    calibration = tabulate(E, ChosenMechanism(name="santext-plus", options={"sensitive": ["w0"]}), rays=10)
+    calibration = measure_table(E, ChosenMechanism(name="santext-plus", options={"sensitive": ["w0"]}), draws=10)
     with pytest.raises(TargetsNotMet, match="w3"):
         choose(calibration, Targets(max_unchanged=0.5))
 
 
 def test_a_value_that_is_not_in_the_table_is_measured_when_asked_for() -> None:
-    calibration = tabulate(E, ChosenMechanism(name="santext"), rays=10, epsilons=np.array([1.0, 2.0]))
-    alone = tabulate(E, ChosenMechanism(name="santext"), rays=10, epsilons=np.array([1.7]))
+    calibration = measure_table(E, ChosenMechanism(name="santext"), draws=10, epsilons=np.array([1.0, 2.0]))
+    alone = measure_table(E, ChosenMechanism(name="santext"), draws=10, epsilons=np.array([1.7]))
     assert np.array_equal(calibration.unchanged(1.7)[0], alone.unchanged(1.7)[0])
     assert calibration.span(16) == [1.0, 1.7, 2.0]
     assert calibration.distinct_at(1.7) is None
@@ -208,14 +208,14 @@ def test_a_value_that_is_not_in_the_table_is_measured_when_asked_for() -> None:
 
 def test_draws_at_one_epsilon_do_not_depend_on_which_others_were_asked_for() -> None:
     vickrey = ChosenMechanism(name="vickrey")
-    both, alone = (tabulate(E, vickrey, rays=50, epsilons=np.array(grid), keep=False) for grid in ([0.5, 2.0], [2.0]))
+    both, alone = (measure_table(E, vickrey, draws=50, epsilons=np.array(grid), keep=False) for grid in ([0.5, 2.0], [2.0]))
     assert np.array_equal(both.unchanged(2.0)[0], alone.unchanged(2.0)[0])
 
 
 @pytest.mark.parametrize("name", TABULATED)
-def test_rays_refuse_a_mechanism_they_say_nothing_of(name: str) -> None:
-    with pytest.raises(InvalidParameter, match="rays say nothing"):
-        calibrate(E, mechanism=MECHANISMS[name][1], rays=5)
+def test_rays_refuse_a_mechanism_without_radial_noise(name: str) -> None:
+    with pytest.raises(InvalidParameter, match="rays cannot measure it"):
+        measure_by_rays(E, mechanism=MECHANISMS[name][1], rays=5)
 
 
 def kept(home: Path) -> set[Path]:
@@ -235,28 +235,28 @@ def test_what_was_measured_is_kept_for_this_mechanism_and_these_options_alone(ho
         ChosenMechanism(name="santext-plus", options={"sensitive": ["w0"]}),
         ChosenMechanism(name="santext-plus", options={"sensitive": ["w1"]}),
     ):
-        calibrate_mechanism(E, mechanism, rays=5)
+        measure(E, mechanism, draws=5)
         assert len(kept(home) - seen) == 1, mechanism
         seen = kept(home)
-    calibrate_mechanism(E, ChosenMechanism(name="mahalanobis", options={"lam": "0.2"}), rays=5)  # the default, said
+    measure(E, ChosenMechanism(name="mahalanobis", options={"lam": "0.2"}), draws=5)  # the default, said
     assert kept(home) == seen
 
 
 @pytest.mark.parametrize("name", ["santext", "vickrey"])
 def test_an_interrupted_table_is_continued(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deniable.calibration.tabulated._WORDS_AT_ONCE", 2)
-    monkeypatch.setattr("deniable.calibration.tabulated._DRAWS_AT_ONCE", 40)
+    monkeypatch.setattr("deniable.calibration.table._WORDS_AT_ONCE", 2)
+    monkeypatch.setattr("deniable.calibration.table._DRAWS_AT_ONCE", 40)
     mechanism = MECHANISMS[name][1]
-    whole = tabulate(E, mechanism, rays=20, walks=True, keep=False)
+    whole = measure_table(E, mechanism, draws=20, support=True, keep=False)
 
     def stop(done: int, of: int) -> None:
         if done > of // 2:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        tabulate(E, mechanism, rays=20, walks=True, report=stop)
+        measure_table(E, mechanism, draws=20, support=True, report=stop)
     told: list[int] = []
-    rest = tabulate(E, mechanism, rays=20, walks=True, report=lambda done, _: told.append(done))
+    rest = measure_table(E, mechanism, draws=20, support=True, report=lambda done, _: told.append(done))
     assert told[0] > len(E) // 2
     for values in ("ids", "epsilons", "stays", "errors", "distinct", "support", "entropies"):
         assert np.array_equal(getattr(rest, values), getattr(whole, values)), values
@@ -266,7 +266,7 @@ def test_an_interrupted_table_is_continued(name: str, monkeypatch: pytest.Monkey
 def test_a_protected_word_has_the_numbers_of_the_word_that_stands_in(by: str) -> None:
     safe = protect(E, np.array([5]), by=by)  # type: ignore[arg-type]
     stand_in = int(safe.stands_in(np.array([5]))[0])
-    found = tabulate(safe, ChosenMechanism(name="santext"), rays=5, epsilons=np.array([1.0])).stays
+    found = measure_table(safe, ChosenMechanism(name="santext"), draws=5, epsilons=np.array([1.0])).stays
     own = {0: 0, 2: 2, E.unknown_id: int(np.argmin(np.linalg.norm(E.vectors - E.unknown, axis=1)))}[stand_in]
     assert found[5][0] == pytest.approx(float(direct.softmax(E, stand_in, 1.0)[own]), abs=1e-6)
 
@@ -274,9 +274,9 @@ def test_a_protected_word_has_the_numbers_of_the_word_that_stands_in(by: str) ->
 def test_the_two_kinds_answer_the_same_questions() -> None:
     embedding = random_embedding(200, 4)
     for mechanism in (ChosenMechanism(), ChosenMechanism(name="gaussian"), ChosenMechanism(name="santext")):
-        found = calibrate_mechanism(embedding, mechanism, rays=200)
-        assert isinstance(found, RayCalibration if mechanism.name != "santext" else TabulatedCalibration)
-        middle = found.reaching(0.4)
+        found = measure(embedding, mechanism, draws=200)
+        assert isinstance(found, RayCalibration if mechanism.name != "santext" else TableCalibration)
+        middle = found.epsilon_reaching(0.4)
         average, error = found.average(middle)
         assert average == pytest.approx(0.4, abs=0.2)
         assert 0.0 <= error < 0.05
@@ -287,11 +287,11 @@ def test_the_two_kinds_answer_the_same_questions() -> None:
 
 def test_an_empty_vocabulary_of_words_is_refused() -> None:
     with pytest.raises(InvalidParameter, match="no word to calibrate"):
-        tabulate(Embedding(["a", "b"], [[0.0], [1.0]]), ChosenMechanism(name="santext"), ids=np.array([], dtype=np.int64))
+        measure_table(Embedding(["a", "b"], [[0.0], [1.0]]), ChosenMechanism(name="santext"), ids=np.array([], dtype=np.int64))
 
 
 def test_the_table_of_outputs_says_what_the_average_really_is() -> None:
-    calibration = tabulate(E, ChosenMechanism(name="santext"), rays=20, epsilons=np.array([0.5, 4.0]))
+    calibration = measure_table(E, ChosenMechanism(name="santext"), draws=20, epsilons=np.array([0.5, 4.0]))
     outputs = sample_outputs(calibration, ("w2",))
     assert outputs.epsilons == (0.5,)  # the nearest of the table, once
     assert outputs.averages == (calibration.average(0.5)[0],)
