@@ -22,9 +22,11 @@ from deniable.embeddings.content import (
     is_cased,
     mean_vector,
     shadowed_rows,
+    spelled_as_stored,
     table_problem,
     unprintable_words,
 )
+from deniable.embeddings.verification import computed_fingerprint
 from deniable.errors import MalformedEmbedding
 
 if TYPE_CHECKING:
@@ -177,7 +179,7 @@ class Embedding:
     @cached_property
     def fingerprint(self) -> str:
         """A digest of words, vectors, ⊥ and subwords: two embeddings with one fingerprint release alike."""
-        return content_fingerprint(self.words, self.vectors, self.unknown, self.subwords, self.protection)
+        return self._compute_fingerprint()
 
     def check_content(self) -> None:
         """Do nothing if the content has the fingerprint that was noted when it was stored: computed once a process and state of the files.
@@ -186,9 +188,19 @@ class Embedding:
 
         :raises MalformedEmbedding: if it has another one.
         """
-        from deniable.embeddings.verification import check_fingerprint
+        if self.folder is None:
+            return
+        computed = computed_fingerprint(self.folder, self.state, self._compute_fingerprint)
+        if computed != self.fingerprint:
+            problem = (
+                f"its content has the fingerprint {computed}, not {self.fingerprint}: it was changed after it was stored, and its noise "
+                "would repeat that of another embedding; remove it and add it again from its source"
+            )
+            raise MalformedEmbedding(self.folder, problem)
 
-        check_fingerprint(self)
+    def _compute_fingerprint(self) -> str:
+        words = spelled_as_stored(self.words, self.as_stored)
+        return content_fingerprint(words, self.vectors, self.unknown, self.subwords, self.protection)
 
     def ids(self, words: Iterable[str]) -> Ids:
         """Return the id of each word exactly as it is spelled; ``unknown_id`` where it is not in the vocabulary."""

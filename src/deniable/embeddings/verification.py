@@ -2,20 +2,14 @@
 
 A fingerprint that was only noted can be noted by anybody. A keyed release draws its noise from it: other vectors under the
 same fingerprint would be released with the same noise, and the difference of two releases would show the words. So a keyed
-release asks ``check_fingerprint`` first. It reads everything once, 0.1 s for 400,000 words of 50 dimensions, and remembers
-in this process which files it has looked at.
+release asks ``Embedding.check_content`` first. That reads everything once, 0.1 s for 400,000 words of 50 dimensions, and
+remembers here, in this process, which files it has looked at.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-from deniable.embeddings.content import content_fingerprint, spelled_as_stored
-from deniable.errors import MalformedEmbedding
-
-if TYPE_CHECKING:
-    from deniable.embeddings.embedding import Embedding
 
 FilesState = tuple[tuple[str, int, int, int, int, int], ...]
 
@@ -36,24 +30,16 @@ def files_state(folder: Path) -> FilesState:
     return tuple(found)
 
 
-def check_fingerprint(embedding: Embedding) -> None:
-    """Do nothing if the content of an embedding has the fingerprint that it is known by; see ``Embedding.check_content``.
+def computed_fingerprint(folder: Path, opened: object, compute: Callable[[], str]) -> str:
+    """Return the fingerprint of the content in use, which ``compute`` computes if that was not done for these files before.
 
-    :raises MalformedEmbedding: if it has another one.
+    ``opened`` is the state of the files in ``folder`` when they were opened.
     """
-    if embedding.folder is None:
-        return
     # Of files that were exchanged since they were opened, the old ones may be in use still: what is known of the new ones says nothing.
-    unchanged = embedding.state is not None and files_state(embedding.folder) == embedding.state
-    computed = _computed.get(embedding.state) if unchanged else None
-    if computed is None:
-        words = spelled_as_stored(embedding.words, embedding.as_stored)
-        computed = content_fingerprint(words, embedding.vectors, embedding.unknown, embedding.subwords, embedding.protection)
-        if unchanged and files_state(embedding.folder) == embedding.state:
-            _computed[embedding.state] = computed
-    if computed != embedding.fingerprint:
-        problem = (
-            f"its content has the fingerprint {computed}, not {embedding.fingerprint}: it was changed after it was stored, and its noise "
-            "would repeat that of another embedding; remove it and add it again from its source"
-        )
-        raise MalformedEmbedding(embedding.folder, problem)
+    unchanged = files_state(folder) == opened
+    known = _computed.get(opened) if unchanged else None
+    if known is None:
+        known = compute()
+        if unchanged and files_state(folder) == opened:
+            _computed[opened] = known
+    return known
