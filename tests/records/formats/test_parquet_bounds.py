@@ -13,10 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from deniable.errors import DeniableError, RecordError
-from deniable.records.formats import parquet_batches, parquet_pages
+from deniable.records.formats import parquet_batches
 from deniable.records.formats.layout import Layout
 from deniable.records.formats.naming import Naming
 from deniable.records.formats.parquet import ParquetReader
+from deniable.records.formats.parquet_footer import read_footer, read_struct
 from deniable.records.formats.reader import BatchSize
 from tests.records.formats.crafted_parquet import (
     DELTA_LENGTHS,
@@ -91,7 +92,7 @@ def delta_numbers(numbers: list[int]) -> bytes:
     out = pa.BufferOutputStream()
     pq.write_table(table, out, compression="none", use_dictionary=False, column_encoding="DELTA_BINARY_PACKED", write_statistics=False)
     content = bytes(out.getvalue())
-    fields, at = parquet_pages.read_struct(content, 4)
+    fields, at = read_struct(content, 4, {3: 0})
     body = content[4 + at - 4 : at + fields[3]]
     return body[4 + int.from_bytes(body[:4], "little") :]  # behind the levels
 
@@ -190,7 +191,7 @@ def test_all_columns_come_through_as_arrow_reads_them(
     pq.write_table(table, path, compression=compression, data_page_version=version, row_group_size=1_300, data_page_size=5_000, **options)
     for most_bytes in (1 << 12, 8 << 20):
         file = pq.ParquetFile(path)
-        bounded = parquet_batches.BoundedBatches(path, file, most_rows=2_048, most_bytes=most_bytes)
+        bounded = parquet_batches.BoundedBatches(path, file, read_footer(path), most_rows=2_048, most_bytes=most_bytes)
         parts = [part for group in range(3) for part in bounded.of_group(group)]
         read = pa.Table.from_batches(parts, schema=parts[0].schema)
         assert read.schema.equals(pq.read_schema(path))

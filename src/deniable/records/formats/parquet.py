@@ -22,7 +22,8 @@ from deniable.keyed.encoding import RecordId
 from deniable.records.formats.layout import Layout, find_named_columns, untouched_columns
 from deniable.records.formats.naming import Naming
 from deniable.records.formats.parquet_batches import BoundedBatches
-from deniable.records.formats.parquet_pages import check_file
+from deniable.records.formats.parquet_footer import Footer
+from deniable.records.formats.parquet_pages import checked_footer
 from deniable.records.formats.reader import Batch, BatchSize, Row, gather
 from deniable.records.formats.source import LONGEST_RECORD
 from deniable.text.columns import is_text
@@ -34,18 +35,18 @@ _SAYS_TYPES_ONLY = {b"ARROW:schema", b"PARQUET:field_id"}
 _PANDAS = b"pandas"
 
 
-def open_parquet(path: Path) -> pq.ParquetFile:
-    """Open a Parquet file for reading a little at a time.
+def open_parquet(path: Path) -> tuple[pq.ParquetFile, Footer]:
+    """Open a Parquet file for reading a little at a time; return it with its footer.
 
     :raises RecordError: if it is not one.
     """
     try:
+        footer = checked_footer(path)
         file = pq.ParquetFile(path, pre_buffer=False, buffer_size=_READ_BUFFER)
-        check_file(path, file.metadata)
         str(file.schema_arrow)  # names that are not UTF-8 fail here and not later
-        return file
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise RecordError(path, "not a Parquet file, or a damaged one") from error
+    return file, footer
 
 
 class ParquetReader:
@@ -60,9 +61,9 @@ class ParquetReader:
         :raises InvalidParameter: if a column is not there or does not hold text.
         """
         self._path = path
-        self._file = open_parquet(path)
+        self._file, self._footer = open_parquet(path)
         self.schema: pa.Schema = self._file.schema_arrow
-        self.total: int | None = self._file.metadata.num_rows
+        self.total: int | None = self._footer.rows
         self._columns = find_named_columns(layout.columns, self.schema.names, str(path))
         self.untouched = _untouched(self.schema, self._columns)
         for i in self._columns:
@@ -125,8 +126,8 @@ class ParquetReader:
 
         :raises RecordError: if the file is damaged, or decodes to far more than its size.
         """
-        bounded = BoundedBatches(self._path, self._file, most_rows=_ROWS_AT_ONCE, most_bytes=_BYTES_AT_ONCE)
-        sizes = [self._file.metadata.row_group(i).num_rows for i in range(self._file.metadata.num_row_groups)]
+        bounded = BoundedBatches(self._path, self._file, self._footer, most_rows=_ROWS_AT_ONCE, most_bytes=_BYTES_AT_ONCE)
+        sizes = [group.rows for group in self._footer.groups]
         for group, (rows, end) in enumerate(zip(sizes, accumulate(sizes), strict=True)):
             ahead = self._done - (end - rows)
             if not rows or ahead >= rows:

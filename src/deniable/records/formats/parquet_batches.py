@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from deniable.errors import RecordError
+from deniable.records.formats.parquet_footer import BYTE_ARRAY, Footer
 from deniable.records.formats.parquet_pages import check_group, most_decoded
 
 _LONGEST_ROW = 256 << 20
@@ -25,8 +26,8 @@ _READ_BUFFER = 1 << 18
 class BoundedBatches:
     """Reads the row groups of a file, having looked at their pages. Over all of them, no more is decoded than the file's size allows."""
 
-    def __init__(self, path: Path, file: pq.ParquetFile, *, most_rows: int, most_bytes: int) -> None:
-        self._path, self._file = path, file
+    def __init__(self, path: Path, file: pq.ParquetFile, footer: Footer, *, most_rows: int, most_bytes: int) -> None:
+        self._path, self._file, self._footer = path, file, footer
         self._most_rows, self._most_bytes = most_rows, most_bytes
         self._decoded, self._limit = 0, most_decoded(path)
 
@@ -35,10 +36,8 @@ class BoundedBatches:
 
         :raises RecordError: if the group is damaged, or the file decodes to far more than its size.
         """
-        with self._path.open("rb") as raw:
-            facts = check_group(raw, self._path, self._file.metadata, group)
-        about = self._file.metadata.row_group(group)
-        per_row = max(1, about.total_byte_size // max(1, about.num_rows), facts.longest_row)
+        facts, about = check_group(self._path, self._footer, group), self._footer.groups[group]
+        per_row = max(1, about.size // max(1, about.rows), facts.longest_row)
         at_once = min(self._most_rows, max(1, self._most_bytes // per_row))
         file = self._file if facts.nested <= self._most_bytes else self._by_dictionary
         try:
@@ -53,8 +52,7 @@ class BoundedBatches:
 
         :raises RecordError: if Arrow cannot write these out as the types that they have.
         """
-        leaves = [self._file.metadata.schema.column(i) for i in range(len(self._file.metadata.schema))]
-        texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY" and leaf.max_repetition_level]
+        texts = [leaf.path for leaf in self._footer.leaves if leaf.kind == BYTE_ARRAY and leaf.repetition_levels]
         try:
             file = pq.ParquetFile(self._path, pre_buffer=False, buffer_size=_READ_BUFFER, read_dictionary=texts)
             self._written_out(pa.RecordBatch.from_pylist([], schema=file.schema_arrow))

@@ -1,25 +1,36 @@
 """What the pages of a Parquet file claim, looked at before Arrow reads them: a small file may stand for gigabytes.
 
 A page of a hundred bytes can say that it holds 2³¹ values, or unpack to 2 GiB, or name one text of a megabyte in thousands of
-rows, and Arrow reserves what it says. So the head of every page of a row group (a struct in Thrift's compact form) is read
-here first, and of dictionaries and of texts that take over the beginning of others, the lengths too. What is out of all proportion
-to the size of the file is refused; for the rest, ``GroupFacts`` says how few rows must be asked for at a time.
+rows, and Arrow reserves what it says. So the head of every page of a row group is read here first, and of dictionaries and of
+texts that take over the beginning of others, the lengths too. What is out of all proportion to the size of the file is refused;
+for the rest, ``GroupFacts`` says how few rows must be asked for at a time.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from deniable.errors import RecordError
+from deniable.records.formats.parquet_footer import (
+    BYTE_ARRAY,
+    CODECS,
+    FIXED_LEN_BYTE_ARRAY,
+    Chunk,
+    Footer,
+    Leaf,
+    read_footer,
+    read_number,
+    read_signed,
+    read_struct,
+)
 
 FEWEST_VALUES, VALUES_PER_BYTE = 1 << 24, 64
 """So many values any column of a file may have, and so many more for each byte of it. Repeated values take no room in Parquet."""
@@ -35,7 +46,7 @@ _DATA, _DICTIONARY, _DATA_2 = 0, 2, 3  # kinds of pages
 _BIT_PACKED, _DELTA_LENGTHS, _DELTA_STRINGS = 4, 6, 7  # encodings
 _MOST_MINIBLOCKS = 512
 _SHORT_DICTIONARY, _ENTRIES_TO_LOOK_AT = 1 << 12, 1 << 22
-_CODECS = {"SNAPPY": "snappy", "GZIP": "gzip", "BROTLI": "brotli", "ZSTD": "zstd", "LZ4": "lz4_raw", "LZ4_RAW": "lz4_raw"}
+_PAGE_HEAD = {1: 0, 2: 0, 3: 0, 5: dict.fromkeys(range(1, 5), 0), 7: {1: 0, 2: 0}, 8: dict.fromkeys(range(1, 8), 0)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,58 +84,66 @@ def most_decoded(path: Path) -> int:
     return max(LEAST_DECODED, DECODED_RATIO * path.stat().st_size)
 
 
-def check_file(path: Path, metadata: pq.FileMetaData) -> None:
-    """Do nothing if the counts that a file begins with are in proportion to its size.
+def checked_footer(path: Path) -> Footer:
+    """Return the footer of a file, whose counts are in proportion to its size.
 
-    :raises RecordError: otherwise.
+    :raises RecordError: otherwise, or if there is none.
+    :raises OSError: if the file cannot be read.
     """
+    try:
+        footer = read_footer(path)
+    except (LookupError, TypeError, ValueError) as error:
+        raise RecordError(path, "not a Parquet file, or a damaged one") from error
     size = path.stat().st_size
-    rows, groups = metadata.num_rows, metadata.num_row_groups
-    if not 0 <= rows <= most_values(path):
-        raise RecordError(path, f"claims {rows:,} records in {size:,} bytes: the file is damaged, or made to take up time")
-    claimed = sum(metadata.row_group(group).total_byte_size for group in range(groups))
-    if not 0 <= claimed <= most_decoded(path):
+    if footer.rows > most_values(path):
+        raise RecordError(path, f"claims {footer.rows:,} records in {size:,} bytes: the file is damaged, or made to take up time")
+    claimed = sum(group.size for group in footer.groups)
+    if claimed > most_decoded(path):
         raise RecordError(path, f"claims to unpack from {size:,} bytes to {claimed:,}: the file is damaged, or made to fill the memory")
-    if sum(metadata.row_group(group).num_rows for group in range(groups)) != rows or any(
-        metadata.row_group(group).num_rows < 0 for group in range(groups)
-    ):
+    if sum(group.rows for group in footer.groups) != footer.rows:
         raise RecordError(path, "its row groups do not have the number of records that it states; the file is damaged")
+    return footer
 
 
-def check_group(file: BinaryIO, path: Path, metadata: pq.FileMetaData, group: int) -> GroupFacts:
-    """Return how to read a row group, having looked at all of its pages; ``file`` is the open file.
+def check_group(path: Path, footer: Footer, group: int) -> GroupFacts:
+    """Return how to read a row group, having looked at all of its pages.
 
     :raises RecordError: if a page is damaged, or claims more than the file has room for.
     """
-    about = metadata.row_group(group)
     longest_row = nested = 0
     try:
-        for place in range(about.num_columns):
-            column, kind = about.column(place), metadata.schema.column(place)
-            longest = kind.length if kind.physical_type == "FIXED_LEN_BYTE_ARRAY" else 0
-            values = written = 0
-            for page in _pages(file, column):
-                _check_page(page, path, group)
-                if page.kind == _DICTIONARY:
-                    if kind.physical_type == "BYTE_ARRAY":
-                        longest = max(longest, _longest_entry(file, page, column.compression))
+        with path.open("rb") as file:
+            for leaf, chunk in zip(footer.leaves, footer.groups[group].chunks, strict=True):
+                values, longest, written = _look_at(file, path, leaf, chunk, group)
+                if not leaf.repetition_levels:
+                    longest_row += longest
                     continue
-                values += page.values
-                if values > most_values(path):
-                    raise _refused(path, group, f"{values:,} values")
-                if page.encoding in (_DELTA_LENGTHS, _DELTA_STRINGS):
-                    lengths = _delta_lengths(_content(file, page, column.compression), page, kind, path, group)
-                    longest = max(longest, int(lengths.max(initial=0)))
-                    written += int(lengths.sum())
-            if not kind.max_repetition_level:
-                longest_row += longest
-                continue
-            nested += values * longest
-            if written > most_decoded(path) or (kind.physical_type == "FIXED_LEN_BYTE_ARRAY" and values * longest > most_decoded(path)):
-                raise _refused(path, group, f"lists of {max(written, values * longest):,} bytes")
-    except (IndexError, KeyError, TypeError, ValueError, OverflowError, pa.ArrowException, OSError, MemoryError) as error:
+                nested += values * longest
+                if written > most_decoded(path) or (leaf.kind == FIXED_LEN_BYTE_ARRAY and values * longest > most_decoded(path)):
+                    raise _refused(path, group, f"lists of {max(written, values * longest):,} bytes")
+    except (LookupError, TypeError, ValueError, OverflowError, pa.ArrowException, OSError, MemoryError) as error:
         raise RecordError(path, f"row group {group + 1:,} cannot be read; the file is damaged") from error
     return GroupFacts(longest_row=longest_row, nested=nested)
+
+
+def _look_at(file: BinaryIO, path: Path, leaf: Leaf, chunk: Chunk, group: int) -> tuple[int, int, int]:
+    """Return how many values a column has in a row group, how long the longest is that may be repeated, and all that are delta-encoded."""
+    longest = leaf.length if leaf.kind == FIXED_LEN_BYTE_ARRAY else 0
+    values, written, most = 0, 0, most_values(path)
+    for page in _pages(file, chunk):
+        _check_page(page, path, group)
+        if page.kind == _DICTIONARY:
+            if leaf.kind == BYTE_ARRAY:
+                longest = max(longest, _longest_entry(file, page, chunk.codec))
+            continue
+        values += page.values
+        if values > most:
+            raise _refused(path, group, f"{values:,} values")
+        if page.encoding in (_DELTA_LENGTHS, _DELTA_STRINGS):
+            lengths = _delta_lengths(_content(file, page, chunk.codec), page, leaf, path, group)
+            longest = max(longest, int(lengths.max(initial=0)))
+            written += int(lengths.sum())
+    return values, longest, written
 
 
 def _refused(path: Path, group: int, what: str) -> RecordError:
@@ -142,12 +161,10 @@ def _check_page(page: _Page, path: Path, group: int) -> None:
         raise _refused(path, group, f"a dictionary of {page.values:,} values")
 
 
-def _pages(file: BinaryIO, column: pq.ColumnChunkMetaData) -> Iterator[_Page]:
+def _pages(file: BinaryIO, chunk: Chunk) -> Iterator[_Page]:
     """Yield the pages of a column in one row group, as far as Arrow would read them."""
-    at = column.data_page_offset
-    if column.has_dictionary_page and 0 < column.dictionary_page_offset < at:
-        at = column.dictionary_page_offset
-    end, left = os.fstat(file.fileno()).st_size, column.num_values
+    at = chunk.dictionary_at if 0 < chunk.dictionary_at < chunk.pages_at else chunk.pages_at
+    end, left = os.fstat(file.fileno()).st_size, chunk.values
     while left > 0 and at < end:
         page = _page(file, at)
         yield page
@@ -161,14 +178,14 @@ def _page(file: BinaryIO, at: int) -> _Page:
         file.seek(at)
         head = file.read(window)
         try:
-            fields, length = read_struct(head, 0)
+            fields, length = read_struct(head, 0, _PAGE_HEAD)
             break
         except IndexError:
             if len(head) < window or window >= _LONGEST_PAGE_HEAD:
                 raise
             window *= 8
     kind = fields[1]
-    data = fields.get({_DATA: 5, _DICTIONARY: 7, _DATA_2: 8}.get(kind, 0), {})
+    data: Mapping[int, int] = fields.get({_DATA: 5, _DICTIONARY: 7, _DATA_2: 8}.get(kind, 0), {})
     second = kind == _DATA_2
     return _Page(
         kind=kind,
@@ -183,25 +200,26 @@ def _page(file: BinaryIO, at: int) -> _Page:
     )
 
 
-def _content(file: BinaryIO, page: _Page, compression: str) -> bytes:
+def _content(file: BinaryIO, page: _Page, codec: int) -> bytes:
     """Return what is in a page, unpacked; without the levels where these are not packed."""
     file.seek(page.at)
     packed = file.read(page.packed)
     before = 0 if page.levels is None else sum(page.levels)
     if not 0 <= before <= len(packed) or before > page.unpacked:
         raise ValueError("levels longer than their page")
-    if compression == "UNCOMPRESSED" or not page.compressed:
+    name = CODECS[codec]
+    if name == "none" or not page.compressed:
         return packed[before:]
-    return bytes(pa.decompress(packed[before:], page.unpacked - before, codec=_CODECS[compression], asbytes=True))
+    return bytes(pa.decompress(packed[before:], page.unpacked - before, codec=name.replace("lz4", "lz4_raw"), asbytes=True))
 
 
-def _longest_entry(file: BinaryIO, page: _Page, compression: str) -> int:
+def _longest_entry(file: BinaryIO, page: _Page, codec: int) -> int:
     """Return a bound on the length of the texts in a dictionary."""
     if page.unpacked <= _SHORT_DICTIONARY or page.values > _ENTRIES_TO_LOOK_AT:
         return page.unpacked
     try:
-        content = _content(file, page, compression)
-    except (pa.ArrowException, OSError, KeyError):  # damaged, or packed in a way of its own: Arrow will see
+        content = _content(file, page, codec)
+    except (pa.ArrowException, OSError, ValueError):  # damaged, or packed in a way of its own: Arrow will see
         return page.unpacked
     longest = at = 0
     for _ in range(page.values):
@@ -213,17 +231,17 @@ def _longest_entry(file: BinaryIO, page: _Page, compression: str) -> int:
     return longest
 
 
-def _delta_lengths(content: bytes, page: _Page, kind: pq.ColumnSchema, path: Path, group: int) -> NDArray[np.int64]:
+def _delta_lengths(content: bytes, page: _Page, leaf: Leaf, path: Path, group: int) -> NDArray[np.int64]:
     """Return the lengths of the texts in a page, which states their number itself: there must not be more than it has values."""
     at = 0
     if page.levels is None:
-        for most, encoding in zip((kind.max_repetition_level, kind.max_definition_level), page.level_encodings, strict=True):
+        for most, encoding in zip((leaf.repetition_levels, leaf.definition_levels), page.level_encodings, strict=True):
             if most and encoding == _BIT_PACKED:
                 raise ValueError("levels in a form that is no longer used")
             at += 4 + int.from_bytes(content[at : at + 4], "little") if most else 0
     runs = []
     for _ in range(2 if page.encoding == _DELTA_STRINGS else 1):
-        count = _varint(content, _varint(content, _varint(content, at)[1])[1])[0]
+        count = read_number(content, read_number(content, read_number(content, at)[1])[1])[0]
         if count > page.values:
             raise _refused(path, group, f"{count:,} texts")
         run, at = _delta_run(content, at)
@@ -236,16 +254,16 @@ def _delta_lengths(content: bytes, page: _Page, kind: pq.ColumnSchema, path: Pat
 
 def _delta_run(content: bytes, at: int) -> tuple[NDArray[np.int64], int]:
     """Return the numbers of a run in Parquet's delta encoding, and where it ends."""
-    block, at = _varint(content, at)
-    miniblocks, at = _varint(content, at)
-    count, at = _varint(content, at)
-    first, at = _zigzag(content, at)
+    block, at = read_number(content, at)
+    miniblocks, at = read_number(content, at)
+    count, at = read_number(content, at)
+    first, at = read_signed(content, at)
     if not miniblocks or miniblocks > _MOST_MINIBLOCKS or block % miniblocks or not block or block // miniblocks % 32:
         raise ValueError("blocks of an impossible size")
     each, left = block // miniblocks, count - 1
     steps = [np.zeros(min(count, 1), dtype=np.int64)]
     while left > 0:
-        least, at = _zigzag(content, at)
+        least, at = read_signed(content, at)
         widths = content[at : at + miniblocks]
         at += miniblocks
         if len(widths) < miniblocks or not -(1 << 40) < least < 1 << 40:
@@ -267,72 +285,3 @@ def _unpacked(packed: bytes, width: int, count: int) -> NDArray[np.int64]:
         return np.zeros(count, dtype=np.int64)
     bits = np.unpackbits(np.frombuffer(packed, dtype=np.uint8), bitorder="little")[: width * count]
     return bits.reshape(count, width).astype(np.int64) @ (np.int64(1) << np.arange(width, dtype=np.int64))
-
-
-def read_struct(data: bytes, at: int, depth: int = 0) -> tuple[dict[int, Any], int]:
-    """Return the fields of a struct in Thrift's compact form by their numbers, and where it ends. Texts and lists are left out.
-
-    :raises IndexError: if the data ends before the struct does.
-    :raises ValueError: if it is no struct.
-    """
-    fields: dict[int, Any] = {}
-    number = 0
-    while (head := data[at]) != 0:
-        at += 1
-        if head >> 4:
-            number += head >> 4
-        else:
-            number, at = _zigzag(data, at)
-        value, at = _value(data, at, head & 0xF, depth)
-        if value is not None:
-            fields[number] = value
-    return fields, at + 1
-
-
-def _value(data: bytes, at: int, kind: int, depth: int) -> tuple[Any, int]:
-    if kind in (1, 2):
-        return kind == 1, at
-    if kind == 3:
-        return data[at], at + 1
-    if kind in (4, 5, 6):
-        return _zigzag(data, at)
-    if kind == 7:
-        return None, at + 8
-    if kind == 8:
-        length, at = _varint(data, at)
-        return None, at + length
-    if depth > 8:
-        raise ValueError("too deep")
-    if kind == 12:
-        return read_struct(data, at, depth + 1)
-    if kind in (9, 10):
-        head = data[at]
-        at += 1
-        count = head >> 4
-        if count == 15:
-            count, at = _varint(data, at)
-        for _ in range(count):
-            # In a list a truth takes a byte of its own.
-            _, at = (None, at + 1) if head & 0xF in (1, 2) else _value(data, at, head & 0xF, depth + 1)
-            if at > len(data):
-                raise IndexError
-        return None, at
-    raise ValueError("no such type")
-
-
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, at
-        shift += 7
-        if shift > 63:
-            raise ValueError("a number of more than 64 bits")
-
-
-def _zigzag(data: bytes, at: int) -> tuple[int, int]:
-    value, at = _varint(data, at)
-    return (value >> 1) ^ -(value & 1), at
