@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from deniable.arrays import Vectors
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.readers import UnpackLimit, binary, text, values
 from deniable.embeddings.store import add
@@ -196,10 +197,21 @@ def test_empty_lines_before_all_words_are_refused(refused: Refused) -> None:
     assert "empty" in refused(b"\n" * 200 + b"a 1\n").problem
 
 
-def test_the_bad_line_of_a_large_file_is_found_at_once(refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = []
+def counted_calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return a list that grows with every call of the parser."""
+    calls: list[int] = []
     parse = values._parse
-    monkeypatch.setattr(values, "_parse", lambda fields: calls.append(1) or parse(fields))
+
+    def counted(fields: bytes) -> Vectors | None:
+        calls.append(len(fields))
+        return parse(fields)
+
+    monkeypatch.setattr(values, "_parse", counted)
+    return calls
+
+
+def test_the_bad_line_of_a_large_file_is_found_at_once(refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = counted_calls(monkeypatch)
     lines = b"".join(b"w%d 1\n" % i for i in range(300_000))
     error = refused(lines + b"x zero\n" + b"".join(b"v%d 1\n" % i for i in range(9)))
     assert error.line == 300_001
@@ -208,9 +220,7 @@ def test_the_bad_line_of_a_large_file_is_found_at_once(refused: Refused, monkeyp
 
 
 def test_the_bad_value_of_a_long_line_is_found_at_once(refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = []
-    parse = values._parse
-    monkeypatch.setattr(values, "_parse", lambda fields: calls.append(1) or parse(fields))
+    calls = counted_calls(monkeypatch)
     assert "'bad' is not a number" in refused(b"w " + b"1 " * 500_000 + b"bad\n").problem
     assert len(calls) < 500
 

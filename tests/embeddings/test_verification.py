@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from deniable import Keyed, Multivariate, Privatizer
-from deniable.embeddings import embedding as embedding_module
 from deniable.embeddings import store, verification
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.subwords import Subwords
@@ -60,9 +59,14 @@ def test_a_fingerprint_of_another_embedding_is_refused(folder: Path) -> None:
 
 
 def test_what_is_whole_is_read_once_and_again_only_after_a_change(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    computed = []
-    real = embedding_module.content_fingerprint
-    monkeypatch.setattr(embedding_module, "content_fingerprint", lambda *content: computed.append(1) or real(*content))
+    computed: list[str] = []
+    real = Embedding._compute_fingerprint
+
+    def counted(embedding: Embedding) -> str:
+        computed.append(real(embedding))
+        return computed[-1]
+
+    monkeypatch.setattr(Embedding, "_compute_fingerprint", counted)
     for _ in range(3):
         Privatizer(Multivariate(Embedding.open("stored"), epsilon=5), randomness=Keyed.new())
     assert len(computed) == 1

@@ -65,10 +65,10 @@ def _set(data: bytearray, _others: list[bytes], source: random.Random) -> None:
 
 
 def _number(data: bytearray, _others: list[bytes], source: random.Random) -> None:
-    size, order = source.choice((2, 4, 4, 8, 8)), source.choice(("little", "little", "big"))
+    size = source.choice((2, 4, 4, 8, 8))
     at = _place(data, source)
-    value = source.choice(_NUMBERS) % (1 << (8 * size))
-    data[at : at + size] = value.to_bytes(size, order)
+    value = (source.choice(_NUMBERS) % (1 << (8 * size))).to_bytes(size, "little")
+    data[at : at + size] = value if source.random() < 0.7 else value[::-1]
 
 
 def _decimal(data: bytearray, _others: list[bytes], source: random.Random) -> None:

@@ -172,9 +172,21 @@ def test_vectors_that_are_no_numbers_are_refused_with_one_error(stored: Embeddin
     content = bytearray(path.read_bytes())
     content[-4:] = struct.pack("<f", value)
     path.write_bytes(content)
-    with pytest.raises(MalformedEmbedding, match="not finite or absurdly long") as caught:
+    with pytest.raises(MalformedEmbedding, match="the stored copy is damaged") as caught:
         ScanNeighbours(Embedding.open("small"))
     assert str(stored.folder) in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e20])
+def test_the_native_code_takes_no_vectors_that_are_no_numbers(stored: Embedding, value: float) -> None:
+    vectors: Vectors = np.array(stored.vectors)
+    room, none = index_file._lines(_native.index_bytes(*vectors.shape)), np.zeros(len(vectors), dtype=np.uint8)
+    _native.build(vectors, none, room, 1)
+    vectors[7, 3] = value
+    with pytest.raises(ValueError, match="not finite or absurdly long"):
+        _native.build(vectors, none, room, 1)
+    with pytest.raises(ValueError, match="not finite or absurdly long"):
+        _native.is_index_of(vectors, none, room, 1)
 
 
 def _search_past_the_end(folder: str) -> None:

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Vectors
-from deniable.embeddings.content import first_unusable
 from deniable.embeddings.npy import open_array
 from deniable.errors import MalformedEmbedding
 
@@ -28,6 +27,7 @@ LONGEST_RUN = 50
 """Characters that a run may have; models are trained with 6, and the work for one character must be bounded."""
 
 _LONGEST_FACTS = 4_096
+_LARGEST_VALUE = 1e12  # as long as a whole vector may be
 _FNV_START, _FNV_PRIME, _32_BITS = 2166136261, 16777619, 0xFFFFFFFF
 
 
@@ -67,7 +67,7 @@ class Subwords:
             buckets = ngram_buckets(word, self.minn, self.maxn, self.buckets) if len(word) <= LONGEST_SPELLING else []
             if buckets:
                 row[:] = self.table[buckets].mean(axis=0, dtype=np.float64)
-        if first_unusable(result) is not None:
+        if not (np.abs(result) <= _LARGEST_VALUE).all():  # False for NaN
             raise MalformedEmbedding("subwords", "a vector is not finite or absurdly long; remove the embedding and add it again")
         return result
 
