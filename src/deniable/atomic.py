@@ -13,6 +13,7 @@ import errno
 import os
 import re
 import secrets
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -42,6 +43,18 @@ def check_place(path: Path, advice: str = "name another file") -> None:
     if not path.parent.is_dir():
         raise RecordError(path, f"the folder {path.parent} is not there; make it first")
     check_regular(path, advice)
+
+
+def open_regular(path: Path) -> IO[bytes]:
+    """Open a file for reading that should be a plain one: a pipe under its name must not keep us waiting.
+
+    :raises OSError: if it cannot be opened, or is anything else.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return os.fdopen(descriptor, "rb")
 
 
 def check_regular(path: Path, advice: str) -> None:

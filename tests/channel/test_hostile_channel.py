@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -116,3 +117,11 @@ def test_rows_without_outputs_are_opened(folder: Path) -> None:
     forge(folder, empty)
     with opened(folder.parent) as channel:
         assert len(channel.arrays(mapped=True)["outputs"]) == 0
+
+
+@pytest.mark.parametrize("name", ["settings.json", "journal.txt", "lengths", "outputs", "chances"])
+def test_a_pipe_in_place_of_a_file_keeps_nobody_waiting(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    with pytest.raises((DamagedChannel, OSError)), opened(folder.parent):
+        pass

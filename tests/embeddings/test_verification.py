@@ -151,3 +151,17 @@ def test_vectors_that_are_no_numbers_are_refused_when_they_are_first_used(folder
     assert opened.dimension == 4
     with pytest.raises(MalformedEmbedding, match="word 30: the vector of 'w29'"):
         _ = opened.vectors
+
+
+@pytest.mark.parametrize("name", ["meta.json", "words.txt", "vectors.npy", "unknown.npy", "shadowed.npy", "subwords.npy", "subwords.json"])
+def test_a_pipe_in_place_of_a_file_keeps_nobody_waiting(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    with pytest.raises(MalformedEmbedding, match="regular file"):
+        Embedding.open("stored")
+
+
+def test_a_pipe_in_place_of_the_index_keeps_nobody_waiting(folder: Path) -> None:
+    scan = pytest.importorskip("deniable.neighbours.scan")
+    os.mkfifo(folder / "scan-index.bin")
+    assert scan.ScanNeighbours(Embedding.open("stored")).nearest(np.zeros((1, 4), np.float32)).shape == (1,)

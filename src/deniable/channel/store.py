@@ -20,7 +20,7 @@ from typing import IO, Any, Self
 import numpy as np
 import platformdirs
 
-from deniable.atomic import whole_file
+from deniable.atomic import open_regular, whole_file
 from deniable.channel.rows import Row
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import DamagedChannel
@@ -102,16 +102,19 @@ class ChannelFolder:
     def _begin(self) -> None:
         path = self.folder / SETTINGS
         try:
-            if path.read_bytes() != self._written.encode():
+            with open_regular(path) as file:
+                found = file.read()
+            if found != self._written.encode():
                 raise DamagedChannel(self.folder, "its settings are not the ones it is named by")
         except FileNotFoundError:
-            with whole_file(path) as file:
-                file.write(self._written.encode())
+            with whole_file(path) as begun:
+                begun.write(self._written.encode())
 
     def _check(self) -> int:
         """Return how many rows are there, after everything behind them was cut off."""
         try:
-            lines = (self.folder / JOURNAL).read_bytes().split(b"\n")[:-1]
+            with open_regular(self.folder / JOURNAL) as file:
+                lines = file.read().split(b"\n")[:-1]
         except FileNotFoundError:
             lines = []
         rows = numbers = 0
@@ -142,7 +145,7 @@ class ChannelFolder:
             first, many = (rows, count) if name == "lengths" else (numbers, listed)
             size = np.dtype(dtype).itemsize
             try:
-                with (self.folder / name).open("rb") as file:
+                with open_regular(self.folder / name) as file:
                     left = os.fstat(file.fileno()).st_size - first * size
                     file.seek(first * size)
                     block[name] = np.frombuffer(file.read(max(0, min(many * size, left // size * size))), dtype=dtype)

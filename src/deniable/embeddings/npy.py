@@ -9,11 +9,12 @@ from __future__ import annotations
 import io
 import math
 import os
-import stat
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+
+from deniable.atomic import open_regular
 
 LONGEST_HEADER = 10_000
 """Bytes of a header; NumPy reads no longer ones either."""
@@ -49,10 +50,8 @@ def open_array(path: Path, dtype: str, shape: tuple[int | None, ...], *, mapped:
     :raises OSError: if it cannot be read.
     :raises ValueError: if it is anything else.
     """
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         about = os.fstat(file.fileno())
-        if not stat.S_ISREG(about.st_mode):
-            raise ValueError("it is not a regular file")
         found, columns_first, kind = read_header(file)
         wanted = tuple(there if asked is None else asked for asked, there in zip(shape, found, strict=False))
         if kind != np.dtype(dtype) or len(found) != len(shape) or found != wanted or (columns_first and len(shape) > 1):

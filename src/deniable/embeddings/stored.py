@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from deniable.arrays import Ids, Vectors
-from deniable.atomic import sync_file
+from deniable.atomic import open_regular, sync_file
 from deniable.embeddings.content import (
     STAND_IN,
     UNPRINTABLE,
@@ -131,7 +131,7 @@ def read_meta(folder: Path) -> Meta:
     :raises MalformedEmbedding: if it is missing, unreadable or of a later version.
     """
     try:
-        with (folder / META).open("rb") as file:
+        with open_regular(folder / META) as file:
             content = file.read(_LONGEST_META + 1)
         if len(content) > _LONGEST_META:
             raise MalformedEmbedding(folder, f"{META} is longer than {_LONGEST_META:,} bytes: {_DAMAGED}")
@@ -199,7 +199,8 @@ def _subwords(folder: Path) -> Subwords:
 
 def _read_words(path: Path, expected: int) -> list[str]:
     try:
-        words = path.read_bytes().decode("utf-8").split("\n")
+        with open_regular(path) as file:
+            words = file.read().decode("utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise MalformedEmbedding(path, f"cannot be read ({error}): {_DAMAGED}") from error
     if words.pop() != "" or len(words) != expected:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Vectors
+from deniable.atomic import open_regular
 from deniable.embeddings.npy import open_array
 from deniable.errors import MalformedEmbedding
 
@@ -83,7 +84,7 @@ def open_subwords(folder: Path) -> Subwords:
     :raises MalformedEmbedding: if a file is missing, cannot be read or does not fit the other.
     """
     try:
-        with (folder / FACTS).open("rb") as file:
+        with open_regular(folder / FACTS) as file:
             facts: Any = json.loads(file.read(_LONGEST_FACTS))
         table = open_array(folder / TABLE, "<f4", (None, None), mapped=True)
         minn, maxn, buckets = (int(facts[key]) for key in ("minn", "maxn", "buckets"))

@@ -8,11 +8,14 @@ can win; these few are scored again in float64, and what float64 cannot tell apa
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
 from deniable.arrays import Floats, Ids, Vectors
 from deniable.embeddings.embedding import Embedding
-from deniable.errors import InvalidParameter
+from deniable.errors import InvalidParameter, MalformedEmbedding
 from deniable.neighbours import _native
 from deniable.neighbours.index_file import open_index
 from deniable.neighbours.queries import checked_k, checked_queries
@@ -54,23 +57,29 @@ class ScanNeighbours:
         self.path = path or chosen_path() or "portable"
         vectors: Vectors = np.ascontiguousarray(embedding.vectors, dtype=np.float32)
         self._words, self._dimension = vectors.shape
+        self._source = embedding.folder or embedding.name
         self._index = _native.Index(open_index(embedding, vectors), vectors)
 
     def nearest(self, queries: Vectors) -> Ids:
-        """Return the id of the nearest word of every row; ties go to the lowest id."""
+        """Return the id of the nearest word of every row; ties go to the lowest id.
+
+        :raises MalformedEmbedding: if the index of a stored embedding was changed while it was in use.
+        """
         queries = checked_queries(queries, self._dimension)
         ids = np.empty(len(queries), dtype=np.int64)
         count = threads()
         at_once = self._at_once(count, per_query=self._words * self._dimension)
         for start in range(0, len(queries), at_once):
             part = slice(start, start + at_once)
-            self._index.nearest(queries[part], ids[part], self.path, count)
+            with self._noticing_damage():
+                self._index.nearest(queries[part], ids[part], self.path, count)
         return ids
 
     def nearest_k(self, queries: Vectors, k: int) -> tuple[Ids, Floats]:
         """Return the ids of the ``k`` nearest words of every row, nearest first, and their distances.
 
         :raises InvalidParameter: if ``k`` is not between 1 and the number of words.
+        :raises MalformedEmbedding: if the index of a stored embedding was changed while it was in use.
         """
         queries = checked_queries(queries, self._dimension)
         shape = (len(queries), checked_k(k, self._words))
@@ -79,8 +88,17 @@ class ScanNeighbours:
         at_once = self._at_once(count, per_query=self._words * (self._dimension + k))
         for start in range(0, len(queries), at_once):
             part = slice(start, start + at_once)
-            self._index.nearest_k(queries[part], ids[part], distances[part], self.path, count)
+            with self._noticing_damage():
+                self._index.nearest_k(queries[part], ids[part], distances[part], self.path, count)
         return ids, distances
+
+    @contextmanager
+    def _noticing_damage(self) -> Iterator[None]:
+        try:
+            yield
+        except RuntimeError as error:
+            problem = f"{error}: its file was changed while it was in use; nothing of this batch was released, run it again"
+            raise MalformedEmbedding(self._source, problem) from error
 
     def _at_once(self, count: int, *, per_query: int) -> int:
         """Return how many queries one call takes: it cannot be interrupted, so a long one is made of several.

@@ -21,6 +21,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, Self
 
+from deniable.atomic import open_regular
 from deniable.errors import DamagedCalibration, InvalidParameter, TargetsNotMet
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.chosen import identity_of, is_papers_mechanism
@@ -259,10 +260,15 @@ def read_note(mechanism: Mechanism) -> Note | None:
     if file is None:
         file = resources.files("deniable.embeddings") / "data" / FILE_NAME
     try:
-        note = Note.from_dict(json.loads(file.read_text(encoding="utf-8")))
+        if isinstance(file, Path):
+            with open_regular(file) as opened:
+                content = opened.read()
+        else:
+            content = file.read_bytes()
+        note = Note.from_dict(json.loads(content.decode("utf-8")))
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return None  # somebody else's private note of a shared embedding must not keep others from releasing with it
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError, OSError) as error:
         raise DamagedCalibration(str(file), f"cannot be read ({error})") from error
     known = note.fingerprint == mechanism.embedding.fingerprint
     # The paper's mechanism is not named in its older files.
