@@ -37,6 +37,11 @@ def bounded() -> object:
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 400 << 10
 
 
+def size_of(content: bytes) -> str:
+    """Return a name for a case."""
+    return f"{len(content)} bytes"
+
+
 def fasttext(
     *, words: int = 2, bucket: int = 0, maxn: int = 0, count: int = 2, pruned: int = -1, rows: int = 2, dimension: int = 2
 ) -> bytes:
@@ -67,6 +72,7 @@ def test_a_small_fasttext_model_is_read(tmp_path: Path) -> None:
         fasttext(maxn=2**31 - 1),
         fasttext(words=1),
     ],
+    ids=size_of,
 )
 def test_a_fasttext_model_that_claims_too_much_is_refused(refused: Refused, content: bytes) -> None:
     pytest.importorskip("gensim")
@@ -132,6 +138,7 @@ VECTORS = npy("(2, 2)", "'<f4'", bytes(16))
         archive(words=b"\x93NUMPY\x09\x00\x10\x00" + b" " * 16, vectors=VECTORS),
         archive(words=b"\x93NUMPY\x01\x00\x10\x00" + b"'" + b" " * 15, vectors=VECTORS),
     ],
+    ids=size_of,
 )
 def test_an_npz_that_claims_too_much_is_refused(refused: Refused, content: bytes) -> None:
     refused(content, name="v.npz")
@@ -182,6 +189,7 @@ TABLE = {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]}
         safetensors(b'{"__metadata__":{"words":"[\\"a\\", \\"b\\"]"},"w":' + b"[" * 50_000),
         (1 << 62).to_bytes(8, "little") + b"{}",
     ],
+    ids=size_of,
 )
 def test_a_safetensors_file_that_claims_too_much_is_refused(refused: Refused, content: bytes) -> None:
     refused(content, name="v.safetensors", format="safetensors")

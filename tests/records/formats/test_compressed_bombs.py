@@ -69,9 +69,9 @@ def test_the_limits_leave_room_for_all_that_gzip_can_do(monkeypatch: pytest.Monk
     assert compression.has_grown_too_far((1 << 28) + 1, 1)
 
 
-@pytest.mark.parametrize("packed", [gzip.compress(LINE * 99)[:-9], gzip.compress(LINE * 99)[:12] + b"\xff" * 40, lzma.compress(LINE)[:-3]])
-def test_damaged_public_text_is_one_error(tmp_path: Path, packed: bytes) -> None:
+def test_damaged_public_text_is_one_error(tmp_path: Path) -> None:
     path = tmp_path / "public.txt"
-    path.write_bytes(packed)
-    with pytest.raises(RecordError):
-        list(read_lines(path))
+    for packed in (gzip.compress(LINE * 99)[:-9], gzip.compress(LINE * 99)[:12] + b"\xff" * 40, lzma.compress(LINE)[:-3]):
+        path.write_bytes(packed)
+        with pytest.raises(RecordError):
+            list(read_lines(path))
