@@ -7,11 +7,15 @@ from numbers import Real
 
 import numpy as np
 
-from deniable.arrays import Floats
+from deniable.arrays import Floats, Vectors
 from deniable.errors import InvalidParameter
 
 SMALLEST_EPSILON = 1e-200
 """Below this, noise of scale 1/ε comes near the largest float64 and could overflow."""
+
+FURTHEST_QUERY = 1e25
+"""With vectors no longer than 10¹² (``embeddings.content``), no score of fewer than 1,000 dimensions overflows float32; the mechanism stays
+ten times below."""
 
 
 def validated_epsilon(value: object, name: str = "epsilon") -> float:
@@ -73,3 +77,28 @@ def validated_share(value: object, name: str, *, below_one: bool = False) -> flo
     if not 0.0 <= number <= 1.0 or (below_one and number == 1.0):
         raise InvalidParameter(name, value, f"must be a number {allowed}")
     return number
+
+
+def checked_queries(queries: Vectors, dimension: int) -> Vectors:
+    """Return the queries as a contiguous float32 table.
+
+    :raises InvalidParameter: if they are not points with ``dimension`` finite coordinates.
+    """
+    queries = np.ascontiguousarray(queries, dtype=np.float32)
+    if queries.ndim != 2 or queries.shape[1] != dimension:
+        raise InvalidParameter("queries", queries.shape, f"must be a table of points with {dimension} coordinates each")
+    # A NaN would lose every comparison and return a word that has nothing to do with the point. The message must
+    # not say which value it was: queries are noisy vectors.
+    if not np.isfinite(queries).all() or (queries.size and np.abs(queries).max() > FURTHEST_QUERY):
+        raise InvalidParameter("queries", "<hidden>", f"must be finite numbers of at most {FURTHEST_QUERY:g}")
+    return queries
+
+
+def checked_k(k: int, words: int) -> int:
+    """Return ``k`` if there are that many words.
+
+    :raises InvalidParameter: otherwise.
+    """
+    if not 1 <= k <= words:
+        raise InvalidParameter("k", k, f"must be from 1 to the number of words, {words:,}")
+    return k

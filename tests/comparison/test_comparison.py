@@ -22,7 +22,7 @@ from deniable.embeddings import store
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import DeniableError, InvalidParameter, RecordError, UnusableAuditData
 from deniable.interfaces import Mechanism
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.records.labelled import LabelledTexts
 from tests.comparison.compared import ring, task
 

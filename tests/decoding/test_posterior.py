@@ -13,7 +13,7 @@ from deniable.channel.channel import Channel
 from deniable.channel.making import make_channel
 from deniable.decoding.posterior import make_posterior
 from deniable.decoding.shares import learn_shares, mean_log_likelihood, update
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.catalogue import ChosenMechanism
 from tests.channel.test_channel import dense
 from tests.decoding import direct
 from tests.support.strategies import random_embedding

@@ -140,7 +140,7 @@ def test_a_token_gets_the_same_word_in_any_batch(name: str, monkeypatch: pytest.
     assert np.array_equal(fresh.perturb(ids[order], ByToken(keys[order]), epsilon=epsilon[order]), whole[order])
     single = [fresh.perturb(ids[[i]], ByToken(keys[[i]]), epsilon=epsilon[[i]])[0] for i in range(20)]
     assert single == whole[:20].tolist()
-    monkeypatch.setattr("deniable.mechanisms.parts._NUMBERS_AT_ONCE", 6 * 40)  # parts of 40 tokens
+    monkeypatch.setattr("deniable.mechanisms.base._NUMBERS_AT_ONCE", 6 * 40)  # parts of 40 tokens
     assert np.array_equal(mechanism.perturb(ids, ByToken(keys), epsilon=epsilon), whole)
 
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from deniable import Embedding
 from deniable.cli.app import app
 from deniable.errors import InvalidParameter, RecordError, TaskDataError
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.utility import Findings, measure_utility
 from deniable.utility.page import utility_page, write_utility_figures
 from tests.support.made_texts import csv_of, made_rows

@@ -15,7 +15,7 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import UnusableAuditData
 from deniable.interfaces import Mechanism
 from deniable.learning.scores import sklearn
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count, validated_share
 from deniable.progress import Report
 from deniable.records.labelled import LabelledTexts

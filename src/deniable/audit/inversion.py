@@ -22,7 +22,7 @@ from deniable.decoding.posterior import BayesAdversary
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Mechanism
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count, validated_share
 from deniable.progress import Report
 

@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 from deniable.audit.bound.refutation import lower, upper
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_epsilon
 from deniable.version import __version__
 

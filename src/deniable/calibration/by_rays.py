@@ -32,7 +32,7 @@ from deniable.channel.rays.statistics import (
 )
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours.released import first_of_each
 from deniable.neighbours.threads import threads
 from deniable.noise import RadialNoise

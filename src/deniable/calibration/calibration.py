@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from deniable.arrays import Floats, Ids
 from deniable.channel.method import Method
 from deniable.embeddings.embedding import Embedding
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.catalogue import ChosenMechanism
 
 GRID_VALUES = 12
 """At how many values of ε words are measured, unless they are given."""

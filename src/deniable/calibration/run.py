@@ -20,7 +20,7 @@ from deniable.calibration.table import measure_table
 from deniable.channel.method import method_of
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count, validated_epsilon
 from deniable.progress import Report
 

@@ -28,7 +28,7 @@ from deniable.channel.rays.rays import Envelope
 from deniable.channel.rays.statistics import GROUPS, distribution_on_rays, jackknife
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours import best_neighbours
 from deniable.neighbours.released import first_of_each
 from deniable.parameters import validated_count, validated_epsilon

@@ -14,13 +14,12 @@ import numpy as np
 from deniable.channel.distribution import OutputDistribution, binomial_error
 from deniable.channel.method import Method
 from deniable.channel.outputs import output_distribution
-from deniable.embeddings.lookup import Lookup
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Mechanism, Randomness
 from deniable.neighbours import best_neighbours
 from deniable.parameters import validated_count
 from deniable.randomness import SecureRandomness
-from deniable.words.cutter import Cutter
+from deniable.words.cutter import Cutter, Lookup
 
 TOO_MANY = 0.75
 """If more than this share of the words is released unchanged, a release hardly changes anything."""

@@ -17,7 +17,7 @@ from deniable.channel.likelihood_by_rays import RayChannel
 from deniable.channel.method import exact_sums, radial_noise
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Mechanism
-from deniable.mechanisms.exact import ExactSums
+from deniable.mechanisms.base import ExactSums
 
 _NEVER = -1e9
 _WORDS_AT_ONCE = 2_000

@@ -5,7 +5,7 @@
   along a direction tells the released word for every length, and so for every ε.
 - ``simulation``: all others (Vickrey, rank smoothing, mechanisms of your own), by draws of the mechanism itself.
 
-A mechanism declares what it is; a class that draws in a way of its own does not inherit the declaration (``mechanisms.parts``).
+A mechanism declares what it is; a class that draws in a way of its own does not inherit the declaration (``mechanisms.base``).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Literal
 
 from deniable.interfaces import Mechanism
-from deniable.mechanisms.exact import ExactSums
+from deniable.mechanisms.base import ExactSums
 from deniable.noise import RadialNoise
 
 Method = Literal["exact", "rays", "simulation"]

@@ -18,7 +18,7 @@ from deniable.channel.rays.radial import RadialRays
 from deniable.channel.rays.rays import Envelope
 from deniable.channel.rays.statistics import distinct_words, distribution_on_rays, furthest_radius
 from deniable.interfaces import Mechanism, Randomness
-from deniable.mechanisms.exact import ExactSums
+from deniable.mechanisms.base import ExactSums
 from deniable.noise import RadialNoise
 from deniable.parameters import validated_count
 from deniable.randomness import SecureRandomness

@@ -20,7 +20,7 @@ from deniable.channel.rays.radial import RadialRays
 from deniable.channel.rays.rays import Envelope
 from deniable.channel.rays.statistics import distribution_on_rays, furthest_radius
 from deniable.embeddings.embedding import Embedding
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours.threads import threads
 
 SEED = 7

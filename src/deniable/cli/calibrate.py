@@ -65,7 +65,7 @@ def calibrate(
     from deniable import calibration
     from deniable.cli.mechanism import parse_options
     from deniable.embeddings.embedding import Embedding
-    from deniable.mechanisms.chosen import ChosenMechanism
+    from deniable.mechanisms.catalogue import ChosenMechanism
     from deniable.progress import Stages
     from deniable.words.word_list import read_word_list
 

@@ -14,7 +14,7 @@ from deniable.cli.options import Delimiter, Encoding, Format, Header
 if TYPE_CHECKING:
     from deniable.comparison.matching import Target
     from deniable.comparison.results import ComparisonResult
-    from deniable.mechanisms.chosen import ChosenMechanism
+    from deniable.mechanisms.catalogue import ChosenMechanism
 
 _WIDTH_OF_FILES = 120
 
@@ -94,8 +94,7 @@ def parse_mechanism(typed: str) -> ChosenMechanism:
     :raises InvalidParameter: if there is no such mechanism or option.
     """
     from deniable.errors import InvalidParameter
-    from deniable.mechanisms.catalogue import checked_options, entry_of
-    from deniable.mechanisms.chosen import ChosenMechanism
+    from deniable.mechanisms.catalogue import ChosenMechanism, checked_options, entry_of
 
     name, _, rest = typed.partition(":")
     options: dict[str, str] = {}

@@ -26,7 +26,7 @@ def explain(
 ) -> None:
     """Show what WORD may become at this ε, how often it stays, and how far its neighbours are."""
     from deniable.embeddings.embedding import Embedding
-    from deniable.mechanisms.chosen import ChosenMechanism
+    from deniable.mechanisms.catalogue import ChosenMechanism
 
     chosen = ChosenMechanism(name=mechanism, options=parse_options(mechanism, mechanism_option))
     explanation = explain_word(chosen(Embedding.open(embedding), epsilon=epsilon), word, draws=draws, top=top)

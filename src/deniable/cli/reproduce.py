@@ -56,7 +56,7 @@ def reproduce(
     those at which an average word stays unchanged in 5, 25, 50, 75, 95 and 99 % of the draws.
     """
     from deniable.cli.mechanism import parse_options
-    from deniable.mechanisms.chosen import ChosenMechanism
+    from deniable.mechanisms.catalogue import ChosenMechanism
     from deniable.tasks import reproduce as reproduce_task
 
     new_results = 0

@@ -51,7 +51,7 @@ def utility(
     Nothing of the releases is kept.
     """
     from deniable.cli.mechanism import parse_options
-    from deniable.mechanisms.chosen import ChosenMechanism
+    from deniable.mechanisms.catalogue import ChosenMechanism
     from deniable.progress import Progress
     from deniable.report.place import check_place
     from deniable.utility import measure_utility

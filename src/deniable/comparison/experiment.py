@@ -25,8 +25,7 @@ from deniable.errors import InvalidParameter
 from deniable.interfaces import Mechanism
 from deniable.learning.scores import sklearn
 from deniable.learning.word_classifier import WordClassifier
-from deniable.mechanisms.catalogue import CATALOGUE, checked_options, entry_of
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.catalogue import CATALOGUE, ChosenMechanism, checked_options, entry_of
 from deniable.parameters import validated_count
 from deniable.progress import Report
 from deniable.randomness import SecureRandomness

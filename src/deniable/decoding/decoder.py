@@ -16,9 +16,8 @@ from deniable.arrays import Floats, Ids, Vectors
 from deniable.channel.channel import Channel
 from deniable.decoding.posterior import MOST_CANDIDATES, Posterior, make_posterior
 from deniable.decoding.shares import LearntShares, learn_shares
-from deniable.embeddings.lookup import Lookup
 from deniable.errors import InvalidParameter
-from deniable.words.cutter import Cutter
+from deniable.words.cutter import Cutter, Lookup
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Mechanism
+from deniable.mechanisms.base import NearestWord
 from deniable.mechanisms.custext import CusText
 from deniable.mechanisms.gaussian import Gaussian
 from deniable.mechanisms.mahalanobis import Mahalanobis
 from deniable.mechanisms.multivariate import Multivariate
-from deniable.mechanisms.nearest import NearestWord
 from deniable.mechanisms.randomized_response import RandomizedResponse
 from deniable.mechanisms.rank_smoothing import RankSmoothing
 from deniable.mechanisms.santext import SanText
@@ -161,3 +161,42 @@ def checked_options(entry: Entry, options: Mapping[str, object]) -> dict[str, An
         if option.default is None and option.name not in options:
             raise InvalidParameter(option.name, None, f"must be given for {entry.name}: {option.help}")
     return {name: known[name].value(given) for name, given in options.items()}
+
+
+PAPERS = "multivariate"
+"""The paper's mechanism, and the one that is meant where none is named."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChosenMechanism:
+    """Makes the mechanism of that name at any ε; small, and sent to worker processes. Options are values, or texts as typed."""
+
+    name: str = PAPERS
+    options: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    def __call__(self, embedding: Embedding, *, epsilon: float) -> Mechanism:
+        """Return the mechanism over an embedding.
+
+        :raises InvalidParameter: if the name, an option or ε is not allowed.
+        """
+        return make_mechanism(self.name, embedding, epsilon=epsilon, options=self.options)
+
+    @property
+    def is_papers(self) -> bool:
+        """Whether it is the paper's mechanism, which has no options."""
+        return self.name == PAPERS
+
+    def identity(self, embedding: Embedding) -> dict[str, Any]:
+        """Return everything but ε and the embedding that the draws depend on, defaults included."""
+        return identity_of(self(embedding, epsilon=1.0))
+
+
+def is_papers_mechanism(mechanism: Mechanism) -> bool:
+    """Return whether a mechanism is the paper's itself, and not a class derived from it, which may draw otherwise."""
+    return type(mechanism) is Multivariate
+
+
+def identity_of(mechanism: Mechanism) -> dict[str, Any]:
+    """Return what mechanisms that draw alike have in common, whatever their ε and embedding: their kind and parameters."""
+    kind = type(mechanism)
+    return {"mechanism": f"{kind.__module__}.{kind.__qualname__}", "parameters": dict(mechanism.guarantee.parameters)}

@@ -23,10 +23,9 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Guarantee, Randomness
+from deniable.mechanisms.base import DrawsByParts, ExactSums
 from deniable.mechanisms.cells import Cells, cells_of
-from deniable.mechanisms.exact import ExactSums
 from deniable.mechanisms.grid import Grid
-from deniable.mechanisms.parts import DrawsByParts
 from deniable.parameters import validated_count
 
 _NUMBERS_AT_ONCE = 1 << 22

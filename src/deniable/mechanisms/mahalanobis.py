@@ -23,7 +23,7 @@ import numpy as np
 from deniable.arrays import Floats, Vectors
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Guarantee, Randomness
-from deniable.mechanisms.nearest import NearestWord
+from deniable.mechanisms.base import NearestWord
 from deniable.noise import RadialNoise, shaped_noise
 from deniable.parameters import validated_share
 

@@ -40,7 +40,7 @@ import numpy as np
 
 from deniable.arrays import Floats
 from deniable.interfaces import Guarantee, Randomness
-from deniable.mechanisms.nearest import NearestWord
+from deniable.mechanisms.base import NearestWord
 from deniable.noise import RadialNoise, multivariate_noise
 
 

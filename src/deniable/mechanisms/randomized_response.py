@@ -17,8 +17,7 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.interfaces import Guarantee, Randomness
-from deniable.mechanisms.exact import ExactSums
-from deniable.mechanisms.parts import DrawsByParts
+from deniable.mechanisms.base import DrawsByParts, ExactSums
 from deniable.neighbours.released import first_of_each, released_words
 
 

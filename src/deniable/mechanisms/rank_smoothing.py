@@ -19,8 +19,7 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Guarantee, Randomness
-from deniable.mechanisms.nearest import NearestWord
-from deniable.mechanisms.parts import DrawsByParts
+from deniable.mechanisms.base import DrawsByParts, NearestWord
 from deniable.neighbours.released import nearest_released, released_words
 from deniable.parameters import validated_epsilon
 

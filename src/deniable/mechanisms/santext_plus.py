@@ -21,13 +21,12 @@ from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ids
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.lookup import Lookup
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Guarantee, Randomness
 from deniable.mechanisms.santext import SanText
 from deniable.neighbours.released import first_of_each
 from deniable.parameters import validated_share
-from deniable.words.cutter import Cutter
+from deniable.words.cutter import Cutter, Lookup
 
 
 class SanTextPlus(SanText):

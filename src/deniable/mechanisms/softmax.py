@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 from deniable.arrays import Floats, Ids
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Randomness
+from deniable.mechanisms.base import DrawsByParts, ExactSums
 from deniable.mechanisms.cumulative import TILE, RunningSums, SumsCache, pick_words, running_sums, weigh
-from deniable.mechanisms.exact import ExactSums
 from deniable.mechanisms.grid import Grid
-from deniable.mechanisms.parts import DrawsByParts
 
 _DISTANCES_AT_ONCE = 1 << 24
 _TILE_NUMBERS_AT_ONCE = 1 << 22

@@ -20,9 +20,9 @@ from deniable.arrays import Floats, Ids
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Guarantee, Randomness
+from deniable.mechanisms.base import NearestWord
 from deniable.mechanisms.mahalanobis import Mahalanobis
 from deniable.mechanisms.multivariate import Multivariate
-from deniable.mechanisms.nearest import NearestWord
 from deniable.neighbours.released import nearest_released
 from deniable.parameters import validated_share
 

@@ -25,7 +25,7 @@ import numpy as np
 from deniable.arrays import Floats, Ids, Vectors
 from deniable.embeddings.embedding import Embedding
 from deniable.neighbours.exact import nearest_of, rank, score_error
-from deniable.neighbours.queries import checked_k, checked_queries
+from deniable.parameters import checked_k, checked_queries
 
 TILE = 32
 _QUERIES_AT_ONCE = 512

@@ -20,7 +20,7 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, MissingExtra
 from deniable.neighbours.blas import BlasNeighbours, float32_growth, row_norms
 from deniable.neighbours.exact import nearest_of, score_error
-from deniable.neighbours.queries import checked_queries
+from deniable.parameters import checked_queries
 
 if TYPE_CHECKING:
     import torch

@@ -15,8 +15,8 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.neighbours import _native
 from deniable.neighbours.index_file import open_index
-from deniable.neighbours.queries import checked_k, checked_queries
 from deniable.neighbours.threads import threads
+from deniable.parameters import checked_k, checked_queries
 
 _QUERIES_PER_THREAD = 384
 _MULTIPLICATIONS_AT_ONCE = 1 << 37

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 import regex
 
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.lookup import Lookup
 from deniable.errors import InvalidParameter, UnknownWord
 from deniable.text.policies import REDACTED, TextPolicy
 from deniable.text.subwords import SubwordLookup
-from deniable.words.cutter import Cutter
+from deniable.words.cutter import Cutter, Lookup
 from deniable.words.tokens import CLITICS
 
 PUBLIC_PUNCTUATION = frozenset(".,;:!?\"'()[]{}-–—/&%«»¿¡。、")

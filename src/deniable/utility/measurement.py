@@ -18,7 +18,7 @@ from deniable.learning.scores import class_scores
 from deniable.learning.summary import EmbeddingFacts, Outcome, points_of
 from deniable.learning.version import Learner, original_version, released_version
 from deniable.learning.word_classifier import LinearLearner
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours.threads import threads as threads_of_this_process
 from deniable.parameters import validated_count, validated_epsilon, validated_share
 from deniable.progress import Report

@@ -17,7 +17,7 @@ from deniable.audit.results import AuditResult, head_of, sorted_epsilons
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import MissingExtra, UnusableAuditData
 from deniable.learning.scores import sklearn
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count, validated_share
 from deniable.progress import Report
 from deniable.records.labelled import LabelledTexts

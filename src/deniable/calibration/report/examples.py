@@ -18,7 +18,7 @@ from deniable.channel.rays.radial import RadialRays
 from deniable.channel.rays.statistics import distribution_on_rays, furthest_radius
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.text.privatizer import Privatizer
 from deniable.words.cutter import Cutter
 

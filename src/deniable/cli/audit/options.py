@@ -9,7 +9,7 @@ import typer
 
 if TYPE_CHECKING:
     from deniable.audit.saved import AnyResult
-    from deniable.mechanisms.chosen import ChosenMechanism
+    from deniable.mechanisms.catalogue import ChosenMechanism
 
 EmbeddingName = Annotated[str, typer.Option("--embedding", help="The name of an installed embedding.")]
 Epsilon = Annotated[float, typer.Option("--epsilon", "-e", help="The privacy parameter, per word.")]
@@ -29,7 +29,7 @@ def choose(name: str, options: list[str] | None) -> ChosenMechanism:
     :raises InvalidParameter: if there is no mechanism or no option of that name.
     """
     from deniable.cli.mechanism import parse_options
-    from deniable.mechanisms.chosen import ChosenMechanism
+    from deniable.mechanisms.catalogue import ChosenMechanism
 
     return ChosenMechanism(name=name, options=parse_options(name, options))
 

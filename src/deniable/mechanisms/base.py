@@ -1,21 +1,32 @@
-"""What all mechanisms share: a batch of tokens is checked and worked through in parts of bounded size."""
+"""What mechanisms are made of.
+
+- ``DrawsByParts``: a batch of tokens is checked and worked through in parts of bounded size. All mechanisms share it.
+- ``NearestWord``: noise is added to the vector of the word, and a function of the noisy point alone is released. Whatever happens after
+  the noise is post-processing: it keeps the bound between the densities of the noisy points of two words. The search never sees the word
+  that the point came from.
+- ``ExactSums``: a mechanism that can sum its own distribution: what a word becomes is known exactly, without any draw.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from deniable.arrays import Floats, Ids
+from deniable.arrays import Floats, Ids, Vectors
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
-from deniable.interfaces import Guarantee, Randomness
+from deniable.interfaces import Guarantee, Neighbours, Randomness
+from deniable.neighbours import best_neighbours
 from deniable.noise import RadialNoise
 from deniable.parameters import validated_epsilon, validated_epsilons
 
 _NUMBERS_AT_ONCE = 1 << 20
 _DRAWING = {"perturb", "draw", "points", "noise"}
+_FURTHEST_POINT = 1e24
 
 
 class DrawsByParts(ABC):
@@ -98,3 +109,71 @@ class DrawsByParts(ABC):
     def _entering_pair(self, first: int, second: int) -> tuple[int, int]:
         entering = self._entering(np.array([first, second], dtype=np.int64))
         return int(entering[0]), int(entering[1])
+
+
+class NearestWord(DrawsByParts):
+    """Adds the noise of a subclass to the vector and releases the nearest word."""
+
+    @abstractmethod
+    def noise(self, source: Randomness, epsilon: Floats) -> Floats:
+        """Return one noise vector for each ε."""
+
+    @cached_property
+    def neighbours(self) -> Neighbours:
+        """The exact search behind the mechanism, prepared on first use."""
+        return best_neighbours(self._embedding)
+
+    def points(self, ids: Ids, source: Randomness, epsilon: Floats) -> Vectors:
+        """Return the noisy points of one part of a batch, for the search. They must never leave the mechanism."""
+        points = self.noise(source, epsilon)
+        points += self._embedding.rows(ids)
+        return _representable(points)
+
+    def draw(self, ids: Ids, source: Randomness, epsilon: Floats) -> Ids:
+        """Return the nearest word of each noisy point."""
+        return self.neighbours.nearest(self.points(ids, source, epsilon))
+
+    def log_bound(self, first: int, second: int) -> float:
+        """Return ε times the distance in the metric of the guarantee."""
+        rows = self._embedding.rows(np.array(self._entering_pair(first, second))).astype(np.float64)
+        return self._log_bound_between(rows[0] - rows[1])
+
+    @abstractmethod
+    def _log_bound_between(self, difference: Floats) -> float:
+        """Return the log of the largest ratio of the densities of two points, one this much beside the other."""
+
+
+def _representable(points: Floats) -> Vectors:
+    """Return the points as float32, pulled back along their ray where float32 arithmetic would overflow."""
+    furthest = np.abs(points).max(axis=1)
+    far = furthest > _FURTHEST_POINT
+    if far.any():
+        points[far] *= (_FURTHEST_POINT / furthest[far])[:, None]
+    return points.astype(np.float32)
+
+
+class ExactSums(ABC):
+    """Knows the probability of every output. Several ε at once share what does not depend on ε, such as distances."""
+
+    sums_its_own_draws: bool = True
+    """Whether the sums are those of what is drawn: a class that draws in a way of its own must sum in a way of its own."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Trust no sums that a class inherited while it draws in another way."""
+        super().__init_subclass__(**options)
+        if {"perturb", "draw"} & vars(cls).keys():
+            cls.sums_its_own_draws = "distributions" in vars(cls)
+
+    @property
+    @abstractmethod
+    def epsilon(self) -> float:
+        """The mechanism's own ε."""
+
+    @abstractmethod
+    def distributions(self, ids: Ids, epsilons: Floats) -> Iterator[tuple[Ids, Floats]]:
+        """Yield for each input id the words that can be released and their exact probabilities, a row for each ε."""
+
+    def probabilities(self, ids: Ids) -> Iterator[tuple[Ids, Floats]]:
+        """Yield for each input id the words that can be released and their exact probabilities at the mechanism's ε."""
+        for outputs, chances in self.distributions(ids, np.array([self.epsilon])):
+            yield outputs, chances[0]
