@@ -17,7 +17,7 @@ from deniable.mechanisms.santext import SanText
 from deniable.mechanisms.santext_plus import SanTextPlus
 from deniable.mechanisms.tem import TEM
 from deniable.mechanisms.vickrey import Vickrey
-from deniable.neighbours.released import nearest_released
+from deniable.neighbours.selection import nearest_released
 from tests.mechanisms.refutation import Draw
 
 

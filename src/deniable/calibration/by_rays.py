@@ -18,8 +18,7 @@ from deniable.calibration.calibration import GRID_VALUES, Calibration
 from deniable.calibration.storage import Columns, Rows, fill, open_store, support_arrays, support_columns, words_digest
 from deniable.channel.distribution import ETA
 from deniable.channel.method import Method, radial_noise
-from deniable.channel.rays.lengths import LengthFunction, length_function
-from deniable.channel.rays.radial import RadialRays
+from deniable.channel.rays.radial import LengthFunction, RadialRays, length_function
 from deniable.channel.rays.rays import SEED, TABLE_BYTES, Envelope
 from deniable.channel.rays.statistics import (
     GROUPS,
@@ -33,7 +32,7 @@ from deniable.channel.rays.statistics import (
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.neighbours.released import first_of_each
+from deniable.neighbours.selection import first_of_each
 from deniable.neighbours.threads import threads
 from deniable.noise import RadialNoise
 from deniable.parameters import validated_count, validated_epsilon

@@ -23,14 +23,14 @@ from deniable.calibration.storage import Columns, Rows, fill, open_store, suppor
 from deniable.channel.distribution import ETA, Distribution
 from deniable.channel.draws import Draws
 from deniable.channel.method import Method, exact_sums, method_of
-from deniable.channel.rays.lengths import GammaFunction
+from deniable.channel.rays.radial import GammaFunction
 from deniable.channel.rays.rays import Envelope
 from deniable.channel.rays.statistics import GROUPS, distribution_on_rays, jackknife
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours import best_neighbours
-from deniable.neighbours.released import first_of_each
+from deniable.neighbours.selection import first_of_each
 from deniable.parameters import validated_count, validated_epsilon
 from deniable.progress import Report
 

@@ -20,7 +20,7 @@ from deniable.arrays import Floats, Ids
 from deniable.channel.method import Method
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
-from deniable.neighbours.released import released_words
+from deniable.neighbours.selection import released_words
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

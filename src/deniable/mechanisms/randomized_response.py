@@ -18,7 +18,7 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.interfaces import Guarantee, Randomness
 from deniable.mechanisms.base import DrawsByParts, ExactSums
-from deniable.neighbours.released import first_of_each, released_words
+from deniable.neighbours.selection import first_of_each, released_words
 
 
 class RandomizedResponse(DrawsByParts, ExactSums):

@@ -20,7 +20,7 @@ from deniable.arrays import Floats, Ids
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Guarantee, Randomness
 from deniable.mechanisms.base import DrawsByParts, NearestWord
-from deniable.neighbours.released import nearest_released, released_words
+from deniable.neighbours.selection import nearest_released, released_words
 from deniable.parameters import validated_epsilon
 
 _LEAST_DECAY = 1e-290

@@ -24,7 +24,7 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Guarantee, Randomness
 from deniable.mechanisms.santext import SanText
-from deniable.neighbours.released import first_of_each
+from deniable.neighbours.selection import first_of_each
 from deniable.parameters import validated_share
 from deniable.words.cutter import Cutter, Lookup
 

@@ -23,7 +23,7 @@ from deniable.interfaces import Guarantee, Randomness
 from deniable.mechanisms.base import NearestWord
 from deniable.mechanisms.mahalanobis import Mahalanobis
 from deniable.mechanisms.multivariate import Multivariate
-from deniable.neighbours.released import nearest_released
+from deniable.neighbours.selection import nearest_released
 from deniable.parameters import validated_share
 
 Noise = Literal["multivariate", "mahalanobis"]
