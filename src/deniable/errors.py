@@ -12,6 +12,7 @@
     ├── CalibrationInProgress   another process computes the same calibration
     ├── TargetsNotMet           no ε meets the targets of a calibration
     ├── UnusableAuditData       the data given to an audit cannot answer its question
+    ├── MalformedCard           the card of a release cannot be used
     ├── RandomnessError         no secure noise can be had: nothing is released
     ├── KeyFileError            a key file cannot be used                         exit code 2
     ├── ClusterError            Spark cannot be started, or gave up on the work
@@ -145,6 +146,15 @@ class UnusableAuditData(DeniableError, ValueError):
 
     def __init__(self, source: str | Path, problem: str) -> None:
         super().__init__(f"{source}: {problem}")
+        self.source = str(source)
+        self.problem = problem
+
+
+class MalformedCard(DeniableError, ValueError):
+    """The card of a release cannot be used: it is missing, no card, or that of another embedding."""
+
+    def __init__(self, source: str | Path, problem: str) -> None:
+        super().__init__(f"card {source}: {problem}")
         self.source = str(source)
         self.problem = problem
 

@@ -200,3 +200,19 @@ def identity_of(mechanism: Mechanism) -> dict[str, Any]:
     """Return what mechanisms that draw alike have in common, whatever their ε and embedding: their kind and parameters."""
     kind = type(mechanism)
     return {"mechanism": f"{kind.__module__}.{kind.__qualname__}", "parameters": dict(mechanism.guarantee.parameters)}
+
+
+def chosen_as(mechanism: Mechanism) -> ChosenMechanism | None:
+    """Return the name and options that make this mechanism, for whoever has only its description; None if no name does.
+
+    A list of words is not part of a description: SanText+ is named without its sensitive words, which have to be given again.
+    """
+    names = {entry.make: entry.name for entry in CATALOGUE.values()}
+    kind, given = type(mechanism), dict(mechanism.guarantee.parameters)
+    name = "rank-smoothing" if kind is RankSmoothing else names.get(kind)
+    if name is None:
+        return None
+    if name == "rank-smoothing":
+        given["over"] = next(known for known, make in _NEAREST_WORD.items() if getattr(make, "__name__", "") == given["over"])
+    known_options = {option.name for option in CATALOGUE[name].options}
+    return ChosenMechanism(name=name, options={key: value for key, value in given.items() if key in known_options})
