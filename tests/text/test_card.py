@@ -15,7 +15,7 @@ from deniable.text.card import Card, read_card
 from tests.support.strategies import random_embedding
 
 EMBEDDING = random_embedding(30, 3)
-OPTIONS = {
+OPTIONS: dict[str, dict[str, object]] = {
     "vickrey": {"t": 0.5, "noise": "mahalanobis", "lam": 0.3},
     "rank-smoothing": {"c": 0.1, "over": "gaussian"},
     "tem": {"beta": 0.01},
@@ -26,7 +26,7 @@ OPTIONS = {
 
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_every_mechanism_is_named_so_that_it_can_be_made_again(name: str, tmp_path: Path) -> None:
-    options = {"sensitive": EMBEDDING.words[:3]} if name == "santext-plus" else OPTIONS.get(name, {})
+    options: dict[str, object] = {"sensitive": EMBEDDING.words[:3]} if name == "santext-plus" else OPTIONS.get(name, {})
     made = make_mechanism(name, EMBEDDING, epsilon=2.5, options=options)
     chosen = chosen_as(made)
     assert chosen is not None

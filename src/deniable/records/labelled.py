@@ -61,29 +61,6 @@ def labelled_records(
                 yield str(label), text or ""
 
 
-def text_records(
-    path: Path,
-    *,
-    text_column: str | None = None,
-    format: str | None = None,  # noqa: A002
-    delimiter: str | None = None,
-    header: bool = True,
-    encoding: str = "utf-8",
-) -> Iterator[str]:
-    """Yield the texts of a file of records, or the lines of a text file; what is missing is empty.
-
-    :raises InvalidParameter: if the column is not there, or none is named where there are columns.
-    :raises RecordError: if the file cannot be read.
-    """
-    columns = () if text_column is None else (text_column,)
-    layout = make_layout(path, format=format, columns=columns, delimiter=delimiter, header=header, encoding=encoding)
-    if layout.format != "text" and not columns:
-        raise InvalidParameter("column", None, f"name the column of the text: {layout.format} has columns")
-    with open_source(path) as source:
-        for batch in open_reader(source, layout).batches(BatchSize()):
-            yield from (text or "" for text in batch.texts)
-
-
 class _Labels(Naming):
     """Names a record by its label: readers take the label along as they would an id, but many records may share one."""
 
