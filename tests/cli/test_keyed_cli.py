@@ -14,7 +14,7 @@ import pytest
 
 from tests.cli.privatize_command import Command, make_command, without_warning
 
-MAIN = [sys.executable, "-c", "from deniable.cli import main; main()"]
+MAIN = [sys.executable, "-c", "from deniable.cli.app import main; main()"]
 
 
 @pytest.fixture(scope="module")

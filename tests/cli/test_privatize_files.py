@@ -200,7 +200,7 @@ def test_an_interrupted_job_says_nothing_and_can_be_resumed(command: Command) ->
 _PEAK = """
 import re, sys
 from pathlib import Path
-from deniable.cli import main
+from deniable.cli.app import main
 sys.argv = ["deniable", *sys.argv[1:]]
 try:
     main()

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deniable.cli.mechanism import Name as MechanismName
-from deniable.cli.mechanism import Options as MechanismOptions
+from deniable.cli.options import Epsilons, MechanismOptions, with_groups
 
 if TYPE_CHECKING:
     from deniable.tasks.experiment.outcomes import TaskOutcome
@@ -31,13 +30,13 @@ class At(StrEnum):
     both = "both"
 
 
+@with_groups
 def reproduce(
+    *,
     task: Annotated[Name, typer.Argument(help="The task: imdb, enron or insuranceqa.")],
     data: Annotated[Path, typer.Option(exists=True, help="The data set as it was downloaded: a folder or a file.")],
-    embedding: Annotated[str, typer.Option(help="The name of an installed embedding.")] = "default",
-    epsilon: Annotated[list[float] | None, typer.Option("--epsilon", "-e", help="A value of ε. May be repeated.")] = None,
-    mechanism: MechanismName = "multivariate",
-    mechanism_option: MechanismOptions = None,
+    epsilon: Epsilons = None,
+    mechanism: MechanismOptions,
     at: Annotated[At, typer.Option(help="Perturb at training time, at test time, or both, one after the other.")] = At.both,
     runs: Annotated[int, typer.Option(help="How many times to repeat everything, with fresh noise and another model seed.")] = 3,
     work: Annotated[Path, typer.Option(help="The folder for results, perturbed text and models.")] = Path("reproduced"),
@@ -55,8 +54,6 @@ def reproduce(
     Finished results are kept, and the same command goes on where it was interrupted. Without --epsilon, the values are
     those at which an average word stays unchanged in 5, 25, 50, 75, 95 and 99 % of the draws.
     """
-    from deniable.cli.mechanism import parse_options
-    from deniable.mechanisms.chosen import ChosenMechanism
     from deniable.tasks import reproduce as reproduce_task
 
     new_results = 0
@@ -71,9 +68,9 @@ def reproduce(
     found = reproduce_task(
         task.value,
         data,
-        embedding=embedding,
+        embedding=mechanism.embedding,
         epsilons=epsilon or (),
-        mechanism=ChosenMechanism(name=mechanism, options=parse_options(mechanism, mechanism_option)),
+        mechanism=mechanism.choose(),
         at=at.value,
         runs=runs,
         work=work,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -161,3 +161,33 @@ def checked_options(entry: Entry, options: Mapping[str, object]) -> dict[str, An
         if option.default is None and option.name not in options:
             raise InvalidParameter(option.name, None, f"must be given for {entry.name}: {option.help}")
     return {name: known[name].value(given) for name, given in options.items()}
+
+
+def parse_options(name: str, texts: Iterable[str], *, parameter: str = "options") -> dict[str, Any]:
+    """Return the options of the mechanism of that name, each typed as NAME=VALUE, as values; nothing is loaded for it.
+
+    >>> parse_options("vickrey", ["t=0.5", "noise=mahalanobis"])
+    {'t': 0.5, 'noise': 'mahalanobis'}
+
+    ``parameter`` is what errors call a text that is not NAME=VALUE.
+
+    :raises InvalidParameter: if the mechanism or an option does not exist, is missing, given twice, or no such value.
+    """
+    options = split_options(texts, parameter=parameter)
+    return checked_options(entry_of(name), options)
+
+
+def split_options(texts: Iterable[str], *, parameter: str = "options", form: str = "NAME=VALUE, such as t=0.5") -> dict[str, str]:
+    """Return options typed as NAME=VALUE by name, with their values as they were typed.
+
+    :raises InvalidParameter: if a text is not of that form, which the error then describes, or an option is given twice.
+    """
+    options: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (name and equals):
+            raise InvalidParameter(parameter, text, f"must be {form}")
+        if name in options:
+            raise InvalidParameter(parameter, text, f"gives {name} a second time")
+        options[name] = value
+    return options

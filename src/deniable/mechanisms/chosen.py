@@ -8,7 +8,7 @@ from typing import Any
 
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Mechanism
-from deniable.mechanisms.catalogue import make_mechanism
+from deniable.mechanisms.catalogue import checked_options, entry_of, make_mechanism, split_options
 from deniable.mechanisms.multivariate import Multivariate
 
 PAPERS = "multivariate"
@@ -37,6 +37,21 @@ class ChosenMechanism:
     def identity(self, embedding: Embedding) -> dict[str, Any]:
         """Return everything but ε and the embedding that the draws depend on, defaults included."""
         return identity_of(self(embedding, epsilon=1.0))
+
+
+def parse_mechanism(typed: str, *, parameter: str = "mechanism") -> ChosenMechanism:
+    """Return a mechanism typed as NAME or NAME:OPTION=VALUE,OPTION=VALUE; its options stay as they were typed.
+
+    >>> parse_mechanism("vickrey:t=0.50,noise=mahalanobis").options
+    {'t': '0.50', 'noise': 'mahalanobis'}
+
+    :raises InvalidParameter: if there is no such mechanism or option. ``parameter`` is what errors call the text.
+    """
+    name, _, rest = typed.partition(":")
+    form = "NAME or NAME:OPTION=VALUE, such as rank-smoothing:c=0.1"
+    options = split_options(rest.split(",") if rest else (), parameter=parameter, form=form)
+    checked_options(entry_of(name), options)
+    return ChosenMechanism(name=name, options=options)
 
 
 def is_papers_mechanism(mechanism: Mechanism) -> bool:
