@@ -10,6 +10,7 @@ import typer
 from deniable.channel.explanation import Explanation, Outcome, explain_word
 from deniable.cli.options import AsJson, Epsilon, MechanismOptions, with_groups
 from deniable.cli.terminal import make_table, open_console, print_json
+from deniable.report.wording import percent_fixed
 
 _METHODS = {"exact": "summed exactly", "rays": "{:,} directions", "simulation": "{:,} simulated draws"}
 
@@ -60,6 +61,6 @@ def _show(explanation: Explanation) -> None:
 
 
 def _share(outcome: Outcome, digits: int) -> str:
-    error = f" ± {outcome.standard_error:.{digits}%}" if outcome.standard_error else ""
+    error = f" ± {percent_fixed(outcome.standard_error, digits)}" if outcome.standard_error else ""
     tiny = 0.0 < outcome.probability < 0.5 * 10.0 ** -(digits + 2)
-    return f"{outcome.probability:.1e}{error}" if tiny else f"{outcome.probability:.{digits}%}{error}"
+    return (f"{outcome.probability:.1e}" if tiny else percent_fixed(outcome.probability, digits)) + error

@@ -189,7 +189,7 @@ class Receipt:
     def summary(self) -> str:
         """Return a few lines for the terminal."""
         tally = self.tally
-        share = f" ({tally.unknown_words / tally.words:.1%} unknown to the embedding)" if tally.words else ""
+        share = f" ({100 * tally.unknown_words / tally.words:.1f} % unknown to the embedding)" if tally.words else ""
         budget = self.budget
         lines = [
             f"{tally.records:,} records, {tally.words:,} words{share}",
