@@ -14,7 +14,8 @@ from deniable.channel import making
 from deniable.channel.channel import Channel
 from deniable.channel.making import make_channel, make_channels
 from deniable.channel.outputs import output_distribution
-from deniable.channel.store import JOURNAL, channels_of
+from deniable.channel.store import JOURNAL
+from deniable.embeddings.computed import computed_folder
 from deniable.errors import DamagedChannel
 from deniable.mechanisms.chosen import ChosenMechanism
 from tests.support.strategies import random_embedding
@@ -113,7 +114,7 @@ def test_a_finished_channel_is_read_and_not_made_again(monkeypatch: pytest.Monke
 
 
 def only_folder(embedding: Embedding) -> Path:
-    (folder,) = channels_of(embedding).iterdir()
+    (folder,) = computed_folder(embedding, "channels").iterdir()
     return folder
 
 

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ids
 from deniable.atomic import whole_file
-from deniable.embeddings.calibrations import calibrations_folder
+from deniable.embeddings.computed import computed_folder
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import CalibrationInProgress, DamagedCalibration
 from deniable.locking import lock
@@ -56,7 +56,7 @@ def open_store(embedding: Embedding, settings: dict[str, Any], columns: Columns,
     if not keep:
         return Memory(columns, words)
     digest = hashlib.blake2b(json.dumps(settings, sort_keys=True).encode(), digest_size=8).hexdigest()
-    return Store(calibrations_folder(embedding) / digest, settings, columns, words, embedding=embedding.name)
+    return Store(computed_folder(embedding, "calibrations") / digest, settings, columns, words, embedding=embedding.name)
 
 
 def fill(store: Store | Memory, ids: Ids, measure: Callable[[Ids], Rows], *, at_once: int, report: Report | None) -> None:

@@ -13,7 +13,8 @@ import numpy as np
 from deniable.arrays import Ids
 from deniable.channel.channel import Channel
 from deniable.channel.rows import SEED, RowMaker
-from deniable.channel.store import ChannelFolder, channels_of
+from deniable.channel.store import ChannelFolder
+from deniable.embeddings.computed import computed_folder
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.chosen import ChosenMechanism
@@ -75,7 +76,11 @@ def make_channels(
     maker = RowMaker(embedding, chosen, unique, directions=directions, left_out=LEFT_OUT, most=MOST_OUTPUTS)
     ordered = maker.order(ids)
     with ExitStack() as open_folders:
-        root = channels_of(embedding) if keep else Path(open_folders.enter_context(tempfile.TemporaryDirectory(prefix="deniable-")))
+        root = (
+            computed_folder(embedding, "channels")
+            if keep
+            else Path(open_folders.enter_context(tempfile.TemporaryDirectory(prefix="deniable-")))
+        )
         folders = []
         for epsilon in unique:
             settings = _settings(embedding, chosen, maker, epsilon, directions, None if inputs is None else ids)

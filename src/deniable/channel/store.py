@@ -17,25 +17,14 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 import numpy as np
-import platformdirs
 
 from deniable.atomic import whole_file
 from deniable.channel.rows import Row
-from deniable.embeddings.embedding import Embedding
 from deniable.errors import DamagedChannel
 from deniable.locking import lock
 
 SETTINGS, JOURNAL, LOCK = "settings.json", "journal.txt", "lock"
 _FILES = {"lengths": "<i4", "outputs": "<i4", "chances": "<f4"}
-
-
-def channels_of(embedding: Embedding) -> Path:
-    """Return the folder that holds all channels of an embedding."""
-    if embedding.folder is not None:
-        return embedding.folder / "channels"
-    home = os.environ.get("DENIABLE_HOME")
-    root = Path(home) if home else platformdirs.user_cache_path("deniable")
-    return root / "channels" / embedding.fingerprint
 
 
 class ChannelFolder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -30,6 +31,21 @@ class At(StrEnum):
     both = "both"
 
 
+@dataclass(frozen=True, kw_only=True)
+class ExperimentOptions:
+    """How much is trained, and where; the names are those of ``deniable.tasks.reproduce``."""
+
+    runs: Annotated[int, typer.Option(help="How many times to repeat everything, with fresh noise and another model seed.")] = 3
+    work: Annotated[Path, typer.Option(help="The folder for results, perturbed text and models.")] = Path("reproduced")
+    device: Annotated[str, typer.Option(help="Where to search and train: cpu, or cuda for a GPU.")] = "cpu"
+    jobs: Annotated[int, typer.Option(help="How many models to train at the same time.")] = 1
+    texts: Annotated[int | None, typer.Option(help="Use at most this many texts of each part: for a quick look.")] = None
+    epochs: Annotated[int | None, typer.Option(help="Train for at most this many epochs.")] = None
+    after_tan: Annotated[
+        bool, typer.Option("--after-tan", help="insuranceqa: train after Tan et al. (2015), as the paper did; the default ranks better.")
+    ] = False
+
+
 @with_groups
 def reproduce(
     *,
@@ -38,15 +54,7 @@ def reproduce(
     epsilon: Epsilons = None,
     mechanism: MechanismOptions,
     at: Annotated[At, typer.Option(help="Perturb at training time, at test time, or both, one after the other.")] = At.both,
-    runs: Annotated[int, typer.Option(help="How many times to repeat everything, with fresh noise and another model seed.")] = 3,
-    work: Annotated[Path, typer.Option(help="The folder for results, perturbed text and models.")] = Path("reproduced"),
-    device: Annotated[str, typer.Option(help="Where to search and train: cpu, or cuda for a GPU.")] = "cpu",
-    jobs: Annotated[int, typer.Option(help="How many models to train at the same time.")] = 1,
-    texts: Annotated[int | None, typer.Option(help="Use at most this many texts of each part: for a quick look.")] = None,
-    epochs: Annotated[int | None, typer.Option(help="Train for at most this many epochs.")] = None,
-    after_tan: Annotated[
-        bool, typer.Option("--after-tan", help="insuranceqa: train after Tan et al. (2015), as the paper did; the default ranks better.")
-    ] = False,
+    experiment: ExperimentOptions,
     results_only: Annotated[bool, typer.Option("--results-only", help="Write no figure and no table; a later call can make them.")] = False,
 ) -> None:
     """Measure what ε costs on one of the paper's tasks: perturb, train, evaluate, draw the curve.
@@ -72,14 +80,8 @@ def reproduce(
         epsilons=epsilon or (),
         mechanism=mechanism.choose(),
         at=at.value,
-        runs=runs,
-        work=work,
-        device=device,
-        jobs=jobs,
-        texts=texts,
-        epochs=epochs,
-        after_tan=after_tan,
         on_result=show,
+        **vars(experiment),
     )
     if results_only:
         typer.echo(f"{len(found.outcomes)} results in {found.folder / 'results'}")

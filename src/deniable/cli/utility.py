@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -19,6 +20,17 @@ class Model(StrEnum):
     bilstm = "bilstm"
 
 
+@dataclass(frozen=True, kw_only=True)
+class LearningOptions:
+    """How much is learnt and measured; the names are those of ``measure_utility``."""
+
+    runs: Annotated[int, typer.Option(help="How many times to repeat everything, with fresh noise and another split.")] = 3
+    held_out: Annotated[float, typer.Option(help="The share of every class that is kept for testing and not learnt from.")] = 0.25
+    texts: Annotated[int | None, typer.Option(help="Use at most this many texts, drawn at random: for a quick look.")] = None
+    acceptable_loss: Annotated[float, typer.Option(help="How much accuracy you can afford to lose, for the advice in the result.")] = 0.02
+    device: Annotated[str, typer.Option(help="Where the biLSTM is trained: cpu, or cuda for a GPU.")] = "cpu"
+
+
 @with_groups
 def utility(
     *,
@@ -29,11 +41,7 @@ def utility(
     reading: FileOptions,
     mechanism: MechanismOptions,
     model: Annotated[Model, typer.Option(help="TF-IDF with logistic regression, or the biLSTM of the paper (slow).")] = Model.linear,
-    runs: Annotated[int, typer.Option(help="How many times to repeat everything, with fresh noise and another split.")] = 3,
-    held_out: Annotated[float, typer.Option(help="The share of every class that is kept for testing and not learnt from.")] = 0.25,
-    texts: Annotated[int | None, typer.Option(help="Use at most this many texts, drawn at random: for a quick look.")] = None,
-    acceptable_loss: Annotated[float, typer.Option(help="How much accuracy you can afford to lose, for the advice in the result.")] = 0.02,
-    device: Annotated[str, typer.Option(help="Where the biLSTM is trained: cpu, or cuda for a GPU.")] = "cpu",
+    learning: LearningOptions,
     report: Annotated[Path | None, typer.Option(help="Where to write the page. Default: DATA-utility.html in the current folder.")] = None,
     figures: Annotated[Path | None, typer.Option(help="A folder for the curve (PNG, SVG) and the table (Markdown).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines; then a page is written only with --report.")] = False,
@@ -64,12 +72,8 @@ def utility(
             embedding=mechanism.embedding,
             mechanism=chosen,
             model=model.value,
-            runs=runs,
-            held_out=held_out,
-            texts=texts,
-            acceptable_loss=acceptable_loss,
-            device=device,
             report=None if quiet else progress.report,
+            **vars(learning),
             **reading.reading(),
         )
     if report is not None or figures is not None:

@@ -75,6 +75,8 @@ _NEAREST_WORD: Mapping[str, Callable[..., NearestWord]] = {
 
 _LAM = Option("lam", float, 0.2, "λ of Mahalanobis noise: 0 is round, near 1 it has the shape of the cloud of words.")
 _T = Option("t", float, 0.75, "How much the second nearest word weighs: 0 never, 0.5 by distance.")
+_BETA = Option("beta", float, 0.001, "Sets γ: how likely a word beyond γ is, if all are.")
+_K = Option("k", int, 20, "The words of a cell.")
 _NOISE = Option("noise", str, "multivariate", "The noise of Vickrey: multivariate or mahalanobis.")
 
 _ENTRIES = (
@@ -94,12 +96,7 @@ _ENTRIES = (
             _LAM,
         ),
     ),
-    Entry(
-        "tem",
-        "Softmax of the distance cut off at γ.",
-        TEM,
-        (Option("beta", float, 0.001, "Sets γ: how likely a word beyond γ is, if all are."),),
-    ),
+    Entry("tem", "Softmax of the distance cut off at γ.", TEM, (_BETA,)),
     Entry("santext", "Softmax of the distance over the whole vocabulary.", SanText),
     Entry(
         "santext-plus",
@@ -115,12 +112,7 @@ _ENTRIES = (
             Option("p", float, 0.2, "How often other words are replaced."),
         ),
     ),
-    Entry(
-        "custext",
-        "A draw inside a public cell of near words; the cell is exposed.",
-        CusText,
-        (Option("k", int, 20, "The words of a cell."),),
-    ),
+    Entry("custext", "A draw inside a public cell of near words; the cell is exposed.", CusText, (_K,)),
     Entry("randomized-response", "The word itself or any other: knows nothing of meaning.", RandomizedResponse),
 )
 

@@ -25,7 +25,7 @@ import numpy as np
 from deniable.arrays import Floats, Ids, Vectors
 from deniable.embeddings.embedding import Embedding
 from deniable.neighbours.exact import nearest_of, rank, score_error
-from deniable.neighbours.queries import checked_k, checked_queries
+from deniable.neighbours.queries import checked_k, checked_queries, nearest_in_parts
 
 TILE = 32
 _QUERIES_AT_ONCE = 512
@@ -59,12 +59,8 @@ class BlasNeighbours:
     def nearest(self, queries: Vectors) -> Ids:
         """Return the id of the nearest word of every row; ties go to the lowest id."""
         queries = checked_queries(queries, self._dimension)
-        nearest = np.empty(len(queries), dtype=np.int64)
         at_once = min(max(_QUERIES_AT_ONCE, _SCORES_AT_ONCE // self._words), _QUERIES_AT_ONCE_IN_A_SMALL_VOCABULARY)
-        for start in range(0, len(queries), at_once):
-            batch = queries[start : start + at_once]
-            nearest[start : start + len(batch)] = self._nearest_of_batch(batch)
-        return nearest
+        return nearest_in_parts(queries, at_once, self._nearest_of_batch)
 
     def nearest_k(self, queries: Vectors, k: int) -> tuple[Ids, Floats]:
         """Return the ids of the ``k`` nearest words of every row, nearest first, and their distances.

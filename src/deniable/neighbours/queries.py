@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from deniable.arrays import Vectors
+from deniable.arrays import Ids, Vectors
 from deniable.errors import InvalidParameter
 
 FURTHEST_QUERY = 1e25
@@ -25,6 +27,14 @@ def checked_queries(queries: Vectors, dimension: int) -> Vectors:
     if not np.isfinite(queries).all() or (queries.size and np.abs(queries).max() > FURTHEST_QUERY):
         raise InvalidParameter("queries", "<hidden>", f"must be finite numbers of at most {FURTHEST_QUERY:g}")
     return queries
+
+
+def nearest_in_parts(queries: Vectors, at_once: int, nearest: Callable[[Vectors], Ids]) -> Ids:
+    """Return the nearest word of every row, found for ``at_once`` rows at a time: what they need in between takes bounded memory."""
+    found = np.empty(len(queries), dtype=np.int64)
+    for start in range(0, len(queries), at_once):
+        found[start : start + at_once] = nearest(queries[start : start + at_once])
+    return found
 
 
 def checked_k(k: int, words: int) -> int:

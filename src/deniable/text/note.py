@@ -229,10 +229,10 @@ def note_path(mechanism: Mechanism) -> Path | None:
     embedding = mechanism.embedding
     if is_papers_mechanism(mechanism):
         return None if embedding.folder is None else embedding.folder / FILE_NAME
-    from deniable.embeddings.calibrations import calibrations_folder  # platformdirs is loaded when it is needed
+    from deniable.embeddings.computed import computed_folder  # platformdirs is loaded when it is needed
 
     identity = json.dumps(identity_of(mechanism), sort_keys=True)
-    return calibrations_folder(embedding) / f"{hashlib.blake2b(identity.encode(), digest_size=8).hexdigest()}-{FILE_NAME}"
+    return computed_folder(embedding, "calibrations") / f"{hashlib.blake2b(identity.encode(), digest_size=8).hexdigest()}-{FILE_NAME}"
 
 
 def read_note(mechanism: Mechanism) -> Note | None:

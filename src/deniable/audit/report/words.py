@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from deniable.audit.authorship import AuthorshipResult
 from deniable.audit.bound.attempt import BoundResult
-from deniable.audit.inversion import Estimate, InversionResult
+from deniable.audit.inversion import InversionResult
 from deniable.audit.membership.audit import MembershipResult
+from deniable.audit.results import Estimate
 from deniable.audit.saved import AnyResult
 from deniable.report.wording import percent_fixed
 

@@ -25,17 +25,9 @@ def authorship(
     """Train a classifier of style on original and on released text, and let it name the author of released text."""
     from deniable.audit.authorship import audit_authorship
 
-    texts, embedding, mechanism = text.open(data, epsilon, person_column=author_column)
+    attacked = text.open(data, epsilon, person_column=author_column)
     with audit.progress("releasing and training", unit="values of ε") as report:
         result = audit_authorship(
-            texts,
-            embedding,
-            mechanism,
-            epsilons=epsilon,
-            authors=authors,
-            min_texts=min_texts,
-            acceptable=acceptable,
-            seed=audit.seed,
-            report=report,
+            *attacked, epsilons=epsilon, authors=authors, min_texts=min_texts, acceptable=acceptable, seed=audit.seed, report=report
         )
     audit.finish(result)
