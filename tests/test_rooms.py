@@ -47,7 +47,7 @@ ROOMS = (
 
 LATER_ON_PURPOSE = {
     ("deniable", "*"),  # the public names
-    ("deniable.__main__", "deniable.cli"),
+    ("deniable.__main__", "deniable.cli.app"),
 }
 
 

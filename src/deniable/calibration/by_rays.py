@@ -9,7 +9,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,8 +45,7 @@ _ROWS_FOR_AVERAGES = 2048
 _HALVINGS = 40
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProtectedUnchanged:
+class ProtectedUnchanged(NamedTuple):
     """What protected words have at one ε: Pr[M(w) = w] with its standard error, and how many of one draw per ray gave the word."""
 
     means: Floats

@@ -12,6 +12,7 @@ from deniable.learning.summary import PLACES, Point
 from deniable.report.figure import save
 from deniable.report.markup import code, phrase
 from deniable.report.page import Page
+from deniable.report.wording import percent, percent_fixed
 from deniable.utility.findings import SCORE, Findings
 
 _PLACES = {
@@ -88,7 +89,7 @@ def _lead(found: Findings) -> str:
     return (
         f"From ε = {best.epsilon:g} on, a classifier that learns from released text stays within {points} of the original: "
         f"{best.mean(SCORE):.3f} accuracy against {clean.mean(SCORE):.3f}. At this ε an average word stays itself in "
-        f"{found.unchanged[best.epsilon]:.1%} of the draws."
+        f"{percent(found.unchanged[best.epsilon])} of the draws."
     )
 
 
@@ -100,7 +101,7 @@ def _facts(found: Findings) -> list[tuple[str, str]]:
     ]
     if best is not None and best.epsilon is not None:
         facts.append((f"{best.epsilon:g}", f"the smallest ε that costs at most {100 * found.acceptable_loss:g} points"))
-        facts.append((f"{best.changed:.0%}", "of the words of your texts change at this ε"))
+        facts.append((percent(best.changed), "of the words of your texts change at this ε"))
     return facts
 
 
@@ -118,7 +119,7 @@ def _row(point: Point, found: Findings) -> list[str]:
         PLACES[point.at],
         "" if point.epsilon is None else f"{point.epsilon:g}",
         "" if point.epsilon is None else f"{found.unchanged[point.epsilon]:.3f}",
-        "" if point.epsilon is None else f"{point.changed:.1%}",
+        "" if point.epsilon is None else percent_fixed(point.changed),
         f"{point.mean(SCORE):.3f}",
         f"{low:.3f} to {high:.3f}",
         f"{point.mean('macro F1'):.3f}",
@@ -131,7 +132,7 @@ def _add_method(page: Page, found: Findings) -> None:
     page.add_list(
         [
             f"{about.texts:,} texts of {about.classes:,} classes; {about.left_out:,} records without a text or a label were "
-            f"left out. In each of {about.runs} runs {about.held_out:.0%} of every class are held out, another part each time, "
+            f"left out. In each of {about.runs} runs {percent(about.held_out)} of every class are held out, another part each time, "
             "and all texts are released anew, with noise from the secure source.",
             f"Classifier: {about.model}. Mechanism: {about.mechanism} over the embedding {about.embedding.name} "
             f"({about.embedding.words:,} words, {about.embedding.dimension} dimensions).",
