@@ -17,7 +17,6 @@ ROOMS = (
     "arrays",
     "parameters",
     "atomic",
-    "locking",
     "compression",
     "progress",
     "report",

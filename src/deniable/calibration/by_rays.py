@@ -17,7 +17,6 @@ from deniable.arrays import Floats, Ids
 from deniable.calibration.calibration import GRID_VALUES, Calibration
 from deniable.calibration.storage import Columns, Rows, fill, open_store, support_arrays, support_columns, words_digest
 from deniable.channel.distribution import ETA
-from deniable.channel.method import Method, radial_noise
 from deniable.channel.rays.radial import LengthFunction, RadialRays, length_function
 from deniable.channel.rays.rays import SEED, TABLE_BYTES, Envelope
 from deniable.channel.rays.statistics import (
@@ -31,6 +30,7 @@ from deniable.channel.rays.statistics import (
 )
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
+from deniable.mechanisms.base import Method, radial_noise
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours.selection import first_of_each
 from deniable.neighbours.threads import threads

@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ids
-from deniable.channel.method import Method
 from deniable.embeddings.embedding import Embedding
+from deniable.mechanisms.base import Method
 from deniable.mechanisms.catalogue import ChosenMechanism
 
 GRID_VALUES = 12

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.channel.method import Method
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
+from deniable.mechanisms.base import Method
 from deniable.neighbours.selection import released_words
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from deniable.channel.distribution import OutputDistribution, binomial_error
-from deniable.channel.method import Method
 from deniable.channel.outputs import output_distribution
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Mechanism, Randomness
+from deniable.mechanisms.base import Method
 from deniable.neighbours import best_neighbours
 from deniable.parameters import validated_count
 from deniable.randomness import SecureRandomness

@@ -19,11 +19,11 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.channel.draws import Draws
-from deniable.channel.method import Method, exact_sums, method_of, radial_noise
 from deniable.channel.rays.radial import RadialRays
 from deniable.channel.rays.rays import Envelope
 from deniable.channel.rays.statistics import distribution_on_rays, furthest_radius
 from deniable.embeddings.embedding import Embedding
+from deniable.mechanisms.base import Method, exact_sums, method_of, radial_noise
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours.threads import threads
 
