@@ -46,7 +46,7 @@ def main() -> None:
     rays = Rays(embedding, rays=options.rays)
     tables = time.perf_counter() - started
     epsilons = sweep(rays)
-    contestants = {"rays, walked": walked(rays, epsilons, options.words), "rays, N_w only": first_only(rays, options.words)}
+    contestants = {"rays, walked": whole_walks(rays, epsilons, options.words), "rays, N_w only": first_only(rays, options.words)}
     contestants |= {"numpy, direct": by_numpy(embedding, float(np.median(epsilons)))}
     contestants |= by_faiss(embedding, float(np.median(epsilons)))
     rates: dict[str, list[float]] = {name: [] for name in contestants}
@@ -83,7 +83,7 @@ def main() -> None:
 
 def sweep(rays: Rays) -> Any:
     """Return ten values of ε from where hardly a word stays to where most do."""
-    from deniable.calibration.measure import epsilon_range
+    from deniable.calibration.by_rays import epsilon_range
     from deniable.channel.rays.radial import RadialRays
     from deniable.noise import RadialNoise
 
@@ -91,7 +91,7 @@ def sweep(rays: Rays) -> Any:
     return epsilon_range(RadialRays(rays.embedding, noise, rays=rays.rays), SWEEP)
 
 
-def walked(rays: Rays, epsilons: Any, words: int) -> Callable[[], int]:
+def whole_walks(rays: Rays, epsilons: Any, words: int) -> Callable[[], int]:
     """Return a round of walks: the released word of every direction at every ε."""
     gamma, lengths = GammaFunction(rays.embedding.dimension), gamma_draws(rays.rays, rays.embedding.dimension)
     reach = furthest_radius(float(epsilons.min()), gamma, lengths)

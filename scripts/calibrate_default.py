@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from deniable import Embedding
-from deniable.calibration.measure import calibrate
-from deniable.calibration.summary import quote
+from deniable.calibration.by_rays import measure_by_rays
+from deniable.calibration.note import make_note
 from deniable.progress import Progress
 
 TARGET = Path(__file__).parent.parent / "src" / "deniable" / "embeddings" / "data" / "calibration.json"
@@ -30,10 +30,10 @@ def main() -> None:
     embedding = Embedding.open()
     sample = np.sort(np.random.Generator(np.random.PCG64(4)).choice(len(embedding), SAMPLE, replace=False))
     with Progress("N_w of all words", unit="words") as progress:
-        whole = calibrate(embedding, rays=RAYS, report=progress.report)
+        whole = measure_by_rays(embedding, rays=RAYS, report=progress.report)
     with Progress("S_w of a sample", unit="words") as progress:
-        walked = calibrate(embedding, rays=RAYS, ids=sample, epsilons=np.array(EPSILONS), walks=True, report=progress.report)
-    content = {"made_by": "scripts/calibrate_default.py", **quote(whole, EPSILONS, walked)}
+        some = measure_by_rays(embedding, rays=RAYS, ids=sample, epsilons=np.array(EPSILONS), support=True, report=progress.report)
+    content = {"made_by": "scripts/calibrate_default.py", **make_note(whole, EPSILONS, some).to_dict()}
     TARGET.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 

@@ -14,7 +14,7 @@ from deniable.report.figure import WIDTH, apply_style, new_figure
 from deniable.report.palette import BLUE, INK, RUST, SERIES
 
 SHOWN = 6
-"""Histograms are drawn for so many values of ε."""
+"""Histograms are drawn for this many values of ε."""
 
 
 @apply_style

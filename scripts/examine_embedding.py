@@ -19,11 +19,10 @@ import numpy as np
 
 from deniable import Embedding, Multivariate
 from deniable.arrays import Floats, Ids
+from deniable.calibration.by_rays import RayCalibration, measure_by_rays, measure_protected
 from deniable.calibration.choice import Targets, choose
-from deniable.calibration.itself import come_out_themselves
-from deniable.calibration.measure import RayCalibration, calibrate
 from deniable.calibration.protection import protect
-from deniable.calibration.report.outputs import sample_outputs
+from deniable.calibration.report.examples import sample_outputs
 from deniable.channel.method import radial_noise
 from deniable.channel.rays.statistics import average_unchanged
 from deniable.neighbours import best_neighbours
@@ -55,7 +54,7 @@ def main() -> None:
     if summary["words"] != len(embedding):
         raise SystemExit(f"{options.found} is of {summary['words']:,} words, {options.embedding} has {len(embedding):,}")
     measured = values["measured"] if "measured" in values else np.arange(len(embedding))
-    some = calibrate(embedding, rays=summary["rays"], ids=_spread(measured))
+    some = measure_by_rays(embedding, rays=summary["rays"], ids=_spread(measured))
     content: dict[str, Any] = {
         "title": options.title,
         "words": len(embedding),
@@ -113,7 +112,7 @@ def _largest_for_all(embedding: Embedding, shares: Any, some: RayCalibration) ->
     """
     first = int(np.argmax((shares > MOST_UNCHANGED).any(axis=0)))
     worst = np.flatnonzero(shares[:, first] > MOST_UNCHANGED - 0.01)  # they were rounded
-    found = choose(calibrate(embedding, rays=some.rays, ids=worst, keep=False), Targets(max_unchanged=MOST_UNCHANGED))
+    found = choose(measure_by_rays(embedding, rays=some.draws, ids=worst, keep=False), Targets(max_unchanged=MOST_UNCHANGED))
     average, _ = average_unchanged(some.radii, found.epsilon, some.length)
     return {"epsilon": found.epsilon, "worst": float(found.unchanged.max()), "average": average, "words_looked_at": len(worst)}
 
@@ -123,10 +122,10 @@ def _claim(embedding: Embedding, epsilon: float, measured: Ids, values: Any, ray
     place = int(np.flatnonzero(values["epsilons"] == epsilon)[0])
     shares, fewest = values["n_w"][:, place].astype(np.float64), FEWEST_DISTINCT * rays // 1000
     suspects = measured[shares > SUSPECT]
-    walked = calibrate(embedding, rays=rays, ids=suspects, epsilons=np.array([epsilon]), walks=True, keep=False)
+    found = measure_by_rays(embedding, rays=rays, ids=suspects, epsilons=np.array([epsilon]), support=True, keep=False)
     unchanged, distinct = np.zeros(len(embedding)), np.full(len(embedding), rays)
-    assert walked.distinct is not None
-    unchanged[walked.ids], distinct[walked.ids] = walked.unchanged(epsilon)[0], walked.distinct[:, 0]
+    assert found.distinct is not None
+    unchanged[found.ids], distinct[found.ids] = found.unchanged(epsilon)[0], found.distinct[:, 0]
     too_often, too_few = unchanged > MOST_UNCHANGED, distinct < fewest
     exposed = np.flatnonzero(too_often | too_few)
     calm = shares[np.searchsorted(measured, values["ids"])] <= SUSPECT
@@ -147,14 +146,14 @@ def _claim(embedding: Embedding, epsilon: float, measured: Ids, values: Any, ray
             for up_to in (100, 1_000, 10_000, 100_000, len(embedding))
             if up_to <= len(embedding)
         ],
-        "frequent": _described(embedding, exposed[:_NAMED], unchanged, distinct),
-        "worst": _described(embedding, np.lexsort((distinct, -unchanged))[:_NAMED], unchanged, distinct),
+        "frequent": _describe(embedding, exposed[:_NAMED], unchanged, distinct),
+        "worst": _describe(embedding, np.lexsort((distinct, -unchanged))[:_NAMED], unchanged, distinct),
         "why": _why(embedding, exposed),
         "protected": _protected(embedding, exposed, epsilon, rays),
     }
 
 
-def _described(embedding: Embedding, ids: Ids, unchanged: Floats, distinct: Ids) -> list[dict[str, Any]]:
+def _describe(embedding: Embedding, ids: Ids, unchanged: Floats, distinct: Ids) -> list[dict[str, Any]]:
     return [
         {
             "word": embedding.words[i],
@@ -191,26 +190,26 @@ def _nearest(embedding: Embedding, ids: Ids) -> Floats:
 def _protected(embedding: Embedding, exposed: Ids, epsilon: float, rays: int) -> dict[str, Any]:
     """Return what the exposed words have once others stand in for them; everything else is as it was.
 
-    Not every word was looked at, or walked: a word that was to stand in and is exposed itself is protected too.
+    Not every word was measured: a word that was to stand in and is exposed itself is protected too.
     """
     fewest, known = FEWEST_DISTINCT * rays // 1000, exposed
     while True:
         safe = protect(embedding, known)
-        after = calibrate(safe, rays=rays, ids=exposed, epsilons=np.array([epsilon]), walks=True, keep=False)
+        after = measure_by_rays(safe, rays=rays, ids=exposed, epsilons=np.array([epsilon]), support=True, keep=False)
         assert after.distinct is not None
-        unchanged, distinct = after.careful(epsilon), after.distinct[:, 0]
+        unchanged, distinct = after.unchanged_or_stand_in(epsilon), after.distinct[:, 0]
         missed = after.ids[(unchanged > MOST_UNCHANGED) | (distinct < fewest)]
         if not len(missed):
             break
         known = np.union1d(known, safe.stands_in(missed))
     noise = radial_noise(Multivariate(safe, epsilon=epsilon))
-    assert noise is not None  # the paper's mechanism draws on straight rays
+    assert noise is not None  # the paper's mechanism has it
     return {
         "words": len(exposed),
         "found_on_the_way": len(known) - len(exposed),
         "largest_unchanged": float(unchanged.max()),
         "fewest_distinct": int(distinct.min()),
-        "largest_released_as_itself": float(come_out_themselves(safe, noise, exposed, [epsilon], rays=rays)[epsilon].means.max()),
+        "largest_released_as_itself": float(measure_protected(safe, noise, exposed, [epsilon], rays=rays)[epsilon].means.max()),
     }
 
 

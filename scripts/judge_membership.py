@@ -10,10 +10,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.audit.membership.auditor import audited
+from deniable.audit.membership.auditor import judge_conditions
 from deniable.audit.membership.plan import Plan
 
 
@@ -42,21 +43,23 @@ def main() -> None:
         print(f"not complete, left out: {', '.join(missing)}")
     # The model trained on original text was asked for all conditions, in this order.
     asked = plan_file["conditions"]
+    protocol = judge_conditions(plan, conditions, counts, asked_of_original=asked)
+    finer_ranks = judge_conditions(plan, conditions, counts, asked_of_original=asked, fine=True)
     answer = {
         **about,
         "plan": {"in_each": plan.in_each, "targets": len(plan.targets), "shadows": len(plan.shadows)},
         "settings": plan_file["settings"],
         "device": plan_file["device"],
         "facts": plan_file["facts"],
-        "protocol": audited(plan, conditions, counts, asked_of_original=asked),
-        "finer_ranks": audited(plan, conditions, counts, asked_of_original=asked, fine=True),
+        "protocol": msgspec.to_builtins(protocol),
+        "finer_ranks": msgspec.to_builtins(finer_ranks),
     }
     options.result.write_text(json.dumps(answer, indent=1, ensure_ascii=False) + "\n")
-    for condition, questions in answer["protocol"].items():
+    for condition, questions in protocol.items():
         for question, adversaries in questions.items():
             for adversary, found in adversaries.items():
-                finer = answer["finer_ranks"][condition][question][adversary]["mean"]["auc"]
-                print(f"{condition:32} {question:16} {adversary:9} AUC {found['mean']['auc']:.3f} (finer ranks {finer:.3f})")
+                finer = finer_ranks[condition][question][adversary].mean.auc
+                print(f"{condition:32} {question:16} {adversary:9} AUC {found.mean.auc:.3f} (finer ranks {finer:.3f})")
 
 
 if __name__ == "__main__":

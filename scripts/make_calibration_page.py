@@ -15,8 +15,7 @@ from typing import Any
 
 import calibration_figures as figures
 from calibration_prose import CLAIM, COMPARED, HEAD, REPEAT, SPEED
-from deniable.calibration.report.comparison import averages_figure
-from deniable.calibration.report.figures import geometry_figure
+from deniable.calibration.report.figures import averages_figure, geometry_figure
 from deniable.report.figure import save
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -147,12 +146,12 @@ def _times(ratio: float) -> str:
 
 
 def _section(found: Found, name: str) -> str:
-    walked = "all words" if found["sampled_words"] == found["words"] else f"{found['sampled_words']:,} words drawn at random"
+    sampled = "all words" if found["sampled_words"] == found["words"] else f"{found['sampled_words']:,} words drawn at random"
     lines = [
         f"## {found['title']}",
         "",
         f"{found['words']:,} words, fingerprint `{found['fingerprint'][:12]}`, {found['rays']:,} directions. "
-        f"N_w is over {_looked_at(found)}; distinct words and S_w are over {walked}.",
+        f"N_w is over {_looked_at(found)}; distinct words and S_w are over {sampled}.",
         "",
         "| ε | average N_w | median | 95 % | 99 % | worst | words above ½ | average distinct | fewest | under 300 | average S_w |",
         "|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|",

@@ -7,12 +7,11 @@ The words above that heading are written by people, who must read them again whe
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
-from deniable.comparison.report.figure import privacy_utility_figure
-from deniable.comparison.report.words import COLUMNS, LEGEND, met_and_missed, said_first, target_name
+from deniable.comparison import ComparisonResult, read_comparison
+from deniable.comparison.report.page import privacy_utility_figure
+from deniable.comparison.report.words import COLUMNS, LEGEND, finding, met_and_missed, target_name
 from deniable.report.figure import png
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "experiments"
@@ -26,20 +25,20 @@ SETTINGS = {
 }
 
 
-def section(name: str, title: str, answer: dict[str, Any]) -> str:
+def section(name: str, title: str, result: ComparisonResult) -> str:
     """Return one setting: what was done, the plot, and a table for each target."""
-    texts, sample = answer["texts"], answer["sample"]
+    texts, sample = result.texts, result.sample
     parts = [
         f"### {title}",
-        f"{texts['learn']:,} texts to learn from ({texts['words']:,} words), {texts['test']:,} to test on, {answer['runs']} runs; privacy "
-        f"read on {sample['words']:,} words of the text, {sample['distinct']:,} of them distinct; blind guessing names "
-        f"{100 * sample['guess']:.1f} % of them. {said_first(answer)}",
+        f"{texts.learn:,} texts to learn from ({texts.words:,} words), {texts.test:,} to test on, {result.runs} runs; privacy "
+        f"read on {sample.words:,} words of the text, {sample.distinct:,} of them distinct; blind guessing names "
+        f"{100 * sample.guess:.1f} % of them. {finding(result)}",
         f"![Accuracy against the success of the adversary]({name}.png)",
     ]
-    for target in answer["targets"]:
+    for target in result.targets:
         shown = [place for place, column in enumerate(COLUMNS[1:]) if column != "words/s"]
         lines = ["| " + " | ".join(COLUMNS[1:][place] for place in shown) + " |", "|" + "---|" * len(shown)]
-        met, missed = met_and_missed(answer, target)
+        met, missed = met_and_missed(result, target)
         lines += ["| " + " | ".join(row[place] for place in shown) + " |" for row in met]
         parts += [f"**{target_name(target)}**", "\n".join(lines), " ".join(missed)]
     return "\n\n".join(part for part in parts if part)
@@ -50,11 +49,11 @@ def main() -> None:
     page = FOLDER / "comparison.md"
     sections = [HEADING, LEGEND]
     for name, title in SETTINGS.items():
-        result = FOLDER / f"{name}.json"
-        if result.exists():
-            answer = json.loads(result.read_text("utf-8"))
-            (FOLDER / f"{name}.png").write_bytes(png(privacy_utility_figure(answer), dpi=150))
-            sections.append(section(name, title, answer))
+        saved = FOLDER / f"{name}.json"
+        if saved.exists():
+            result = read_comparison(saved)
+            (FOLDER / f"{name}.png").write_bytes(png(privacy_utility_figure(result), dpi=150))
+            sections.append(section(name, title, result))
     words = page.read_text("utf-8").split(f"\n{HEADING}\n")[0].rstrip("\n")
     page.write_text(words + "\n\n" + "\n\n".join(sections) + "\n", encoding="utf-8")
 

@@ -10,7 +10,8 @@ import os
 import tempfile
 from pathlib import Path
 
-from deniable.cli.app import app
+from deniable.calibration import Files, calibrate
+from deniable.progress import Stages
 from deniable.report.place import put
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -20,8 +21,8 @@ def main() -> None:
     """Measure, draw and write."""
     os.environ.setdefault("DENIABLE_HOME", str(Path(tempfile.gettempdir()) / "deniable-calibrate-default"))
     (DOCS / "reports").mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
-        app(["calibrate", "--report", str(DOCS / "reports" / "default.html"), "--figures", folder], standalone_mode=False)
+    with tempfile.TemporaryDirectory() as folder, Stages("calibrating", unit="words") as progress:
+        calibrate(files=Files(page=DOCS / "reports" / "default.html", figures=Path(folder)), report=progress.report)
         put(DOCS / "figures" / "calibration.png", (Path(folder) / "unchanged.png").read_bytes())
 
 

@@ -223,14 +223,15 @@ def _as_in_the_paper(data: dict[str, Any]) -> str:
 
 
 def _others() -> str:
-    from deniable.audit.report.words import said_first, tables
+    from deniable.audit.report.words import finding, tables
+    from deniable.audit.saved import read_result
 
     lines: list[str] = []
     for pattern, heading in (("inversion-*.json", "Word inversion"), ("authorship-*.json", "Authorship")):
         for path in sorted(FOLDER.glob(pattern)):
-            answer = json.loads(path.read_text(encoding="utf-8"))
-            lines += [f"## {heading}: {path.stem.partition('-')[2]}", "", said_first(answer), ""]
-            for caption, columns, rows in tables(answer):
+            result = read_result(path)
+            lines += [f"## {heading}: {path.stem.partition('-')[2]}", "", finding(result), ""]
+            for caption, columns, rows in tables(result):
                 lines += [f"{caption}:", "", f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
                 lines += [f"| {' | '.join(row)} |" for row in rows]
                 lines.append("")

@@ -3,7 +3,7 @@
     python scripts/measure_embedding.py glove-6b-50d --epsilon 3 --epsilon 5 --rays 1000 --sample 20000 -o found.npz
 
 N_w of all words at every ε comes from the first breakpoints, S_w and the distinct words of a random sample from whole walks. ``--only``
-looks at so many random words instead of all. The .npz holds the values, the .json beside it the summary, the time and the memory; both
+looks at some random words instead of all. The .npz holds the values, the .json beside it the summary, the time and the memory; both
 are written as soon as N_w is known and again at the end. An interrupted run goes on where it was.
 """
 
@@ -20,7 +20,7 @@ import numpy as np
 
 from deniable import Embedding
 from deniable.arrays import Floats, Ids
-from deniable.calibration.measure import calibrate
+from deniable.calibration.by_rays import measure_by_rays
 from deniable.channel.rays.statistics import unchanged
 from deniable.neighbours.threads import threads
 from deniable.progress import Progress
@@ -35,8 +35,8 @@ def main() -> None:
     parser.add_argument("embedding", help="the name of an installed embedding")
     parser.add_argument("--epsilon", type=float, action="append", required=True)
     parser.add_argument("--rays", type=int, default=1000)
-    parser.add_argument("--sample", type=int, default=20_000, help="so many random words are walked for S_w")
-    parser.add_argument("--only", type=int, help="N_w of so many random words, for a quick look")
+    parser.add_argument("--sample", type=int, default=20_000, help="how many random words S_w is measured for")
+    parser.add_argument("--only", type=int, help="measure N_w of this many random words only, for a quick look")
     parser.add_argument("--output", "-o", type=Path, required=True)
     options = parser.parse_args()
     embedding = Embedding.open(options.embedding)
@@ -47,7 +47,7 @@ def main() -> None:
     started = time.monotonic()
     with Progress(f"N_w of {embedding.name}", unit="words") as progress:
         measured = None if options.only is None else _some(embedding, options.only)
-        found = calibrate(embedding, rays=options.rays, ids=measured, report=progress.follow)
+        found = measure_by_rays(embedding, rays=options.rays, ids=measured, report=progress.follow)
     summary["seconds_for_n_w"] = round(time.monotonic() - started, 1)
     summary["words_measured"] = len(found.ids)
     shares = np.empty((len(embedding), len(epsilons)))
@@ -65,21 +65,21 @@ def main() -> None:
     started = time.monotonic()
     sample = np.random.Generator(np.random.PCG64(4)).choice(looked_at, min(options.sample, len(looked_at)), replace=False)
     with Progress(f"S_w of {embedding.name}", unit="words") as progress:
-        walked = calibrate(embedding, rays=options.rays, ids=np.sort(sample), epsilons=epsilons, walks=True, report=progress.follow)
+        some = measure_by_rays(embedding, rays=options.rays, ids=np.sort(sample), epsilons=epsilons, support=True, report=progress.follow)
     summary["seconds_for_s_w_of_the_sample"] = round(time.monotonic() - started, 1)
-    assert walked.distinct is not None and walked.support is not None  # noqa: PT018 - walks were asked for
-    summary["sampled_words"] = len(walked.ids)
+    assert some.distinct is not None and some.support is not None  # noqa: PT018 - they were asked for
+    summary["sampled_words"] = len(some.ids)
     summary["s_w"] = [
         {
             "epsilon": float(e),
-            "average_distinct": float(walked.distinct[:, i].mean()),
-            "fewest_distinct": int(walked.distinct[:, i].min()),
-            "words_below_300_distinct": int((walked.distinct[:, i] < 300).sum()),
-            "average_support": float(walked.support[:, i].mean()),
+            "average_distinct": float(some.distinct[:, i].mean()),
+            "fewest_distinct": int(some.distinct[:, i].min()),
+            "words_below_300_distinct": int((some.distinct[:, i] < 300).sum()),
+            "average_support": float(some.support[:, i].mean()),
         }
         for i, e in enumerate(epsilons)
     ]
-    _write(options.output, summary, **known, ids=walked.ids, distinct=walked.distinct, support=walked.support)
+    _write(options.output, summary, **known, ids=some.ids, distinct=some.distinct, support=some.support)
 
 
 def _write(output: Path, summary: dict[str, Any], **values: Any) -> None:

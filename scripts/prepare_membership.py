@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -19,12 +20,12 @@ from deniable import Embedding
 from deniable.audit.baselines import Baseline
 from deniable.audit.baselines.collection import Collection
 from deniable.audit.baselines.incognito_like import IncognitoLike
-from deniable.audit.baselines.versatile_semantic import VersatileSemantic
-from deniable.audit.baselines.versatile_statistical import VersatileStatistical
+from deniable.audit.baselines.versatile import VersatileSemantic, VersatileStatistical
 from deniable.audit.baselines.wordnet import WordNet
+from deniable.audit.draws import Users
+from deniable.audit.membership.audit import choose_users, measure_texts
 from deniable.audit.membership.plan import ORIGINAL
 from deniable.audit.membership.streams import Coder, pack
-from deniable.audit.membership.users import Users, chosen_users, usual_lengths
 from deniable.progress import Progress
 from deniable.records.labelled import LabelledTexts, read_labelled
 from deniable.words.tokens import words_of
@@ -50,10 +51,11 @@ def main() -> None:
     options.output.mkdir(parents=True, exist_ok=True)
     embedding = Embedding.open(options.embedding)
     data = read_labelled(options.data, person_column="user", text_column="text")
-    found = chosen_users(data, embedding, fewest=options.min_texts, most=options.max_texts, seed=SEED)
+    found = choose_users(data, embedding, fewest=options.min_texts, most=options.max_texts, seed=SEED)
     chosen = dict(list(found.items())[: options.users])
     users = list(chosen.values())
-    print(usual_lengths(users), flush=True)
+    volume = asdict(measure_texts(users))
+    print(volume, flush=True)
     coder = Coder()
     coder.codes = {word: i + 1 for i, word in enumerate(embedding.words)}  # so that a code is an id plus one
     made: dict[str, Users] = {ORIGINAL: users}
@@ -64,7 +66,7 @@ def main() -> None:
         np.save(options.output / "unknown.npy", embedding.unknown)
     np.savez_compressed(options.output / "texts.npz", **pack({name: coder.streams(texts) for name, texts in made.items()}))  # type: ignore[arg-type]
     details = {"name": embedding.name, "fingerprint": embedding.fingerprint, "words": len(embedding), "dimension": embedding.dimension}
-    (options.output / "about.json").write_text(json.dumps({"data": usual_lengths(users), "embedding": details, "seed": SEED}, indent=1))
+    (options.output / "about.json").write_text(json.dumps({"data": volume, "embedding": details, "seed": SEED}, indent=1))
 
 
 def _others(data: LabelledTexts, chosen: set[str]) -> dict[str, list[str]]:

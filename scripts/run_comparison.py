@@ -168,7 +168,7 @@ def _planned() -> Iterator[tuple[tuple[str, str], str, int]]:
 
 
 def _run_all(place: Place, finished: dict[tuple[tuple[str, str], str], int], *, jobs: int, until: float) -> None:
-    """Run the plan, so many processes at a time, to its end or until the time is over; note the runs of all that finished."""
+    """Run the plan, ``jobs`` processes at a time, to its end or until the time is over; note the runs of all that finished."""
     waiting = list(_planned())
     running: list[Job] = []
     try:

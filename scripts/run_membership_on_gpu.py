@@ -40,7 +40,7 @@ def main() -> int:
     parser.add_argument("--at-once", type=int, default=200, help="models trained side by side")
     parser.add_argument("--minutes", type=float, default=9.0, help="begin no group that would end later than this")
     parser.add_argument("--epochs", type=int, help="for a rehearsal")
-    parser.add_argument("--limit", type=int, help="run only so many jobs: a rehearsal")
+    parser.add_argument("--limit", type=int, help="run at most this many jobs: a rehearsal")
     parser.add_argument("--only", help="run only jobs of conditions that contain this")
     parser.add_argument("--targets", type=int, default=5)
     parser.add_argument("--shadows", type=int, default=10)
@@ -48,9 +48,8 @@ def main() -> int:
     parser.add_argument("--small", action="store_true", help="two values of ε: a rehearsal")
     options = parser.parse_args()
     _only_the_folder()
-    from deniable.audit.membership.jobs import run_jobs
-    from deniable.audit.membership.plan import ORIGINAL, make_plan
-    from deniable.audit.membership.settings import LanguageModelSettings
+    from deniable.audit.membership.models import run_jobs
+    from deniable.audit.membership.plan import ORIGINAL, LanguageModelSettings, make_plan
     from deniable.audit.membership.streams import unpack
     from gpu_release import BELOW_THE_GRID, PAPER_GRID, SEED, load, releases
 

@@ -117,7 +117,6 @@ def test_no_room_imports_a_later_one() -> None:
     assert wrong_imports(imports(modules(SOURCE))) == []
 
 
-@pytest.mark.xfail(strict=True, reason="three circles are left: Embedding.open, key files, the choice of ε")
 def test_no_modules_import_one_another_in_a_circle() -> None:
     assert circle(imports(modules(SOURCE))) == []
 

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import (
+    CalibrationInProgress,
+    ClusterError,
+    DamagedCalibration,
     DeniableError,
     EmbeddingError,
     EmbeddingExists,
@@ -20,7 +23,10 @@ from deniable.errors import (
     RandomnessError,
     RecordError,
     ResumeError,
+    TargetsNotMet,
+    TaskDataError,
     UnknownWord,
+    UnusableAuditData,
     WorkerLost,
 )
 from deniable.interfaces import Guarantee, Mechanism, Neighbours, Randomness
@@ -41,10 +47,14 @@ from deniable.randomness import InsecureSeededRandomness, SecureRandomness
 from deniable.text.policies import TextPolicy
 from deniable.text.privatizer import Privatizer
 from deniable.text.receipt import Receipt
+from deniable.text.recipe import Recipe
 from deniable.version import __version__
 
 __all__ = [  # noqa: RUF022 - sorted as sorted() does, which a test compares
+    "CalibrationInProgress",
+    "ClusterError",
     "CusText",
+    "DamagedCalibration",
     "DeniableError",
     "Embedding",
     "EmbeddingError",
@@ -68,14 +78,18 @@ __all__ = [  # noqa: RUF022 - sorted as sorted() does, which a test compares
     "RandomnessError",
     "RankSmoothing",
     "Receipt",
+    "Recipe",
     "RecordError",
     "ResumeError",
     "SanText",
     "SanTextPlus",
     "SecureRandomness",
     "TEM",
+    "TargetsNotMet",
+    "TaskDataError",
     "TextPolicy",
     "UnknownWord",
+    "UnusableAuditData",
     "Vickrey",
     "WorkerLost",
     "__version__",

@@ -1,5 +1,7 @@
 """Files that appear under their name only when they are complete: written beside it, brought to the disk, then renamed.
 
+Where a file may go is checked here too, so that long work can ask before it starts.
+
 Whoever opens the name finds all of the new content or all of the old, also after a crash. A file is written as a draft: a hidden
 file beside it under a name of its own, so several processes may write the same file at once, and the last one wins. A process
 that is killed leaves its draft behind; the next one to write that file sweeps it away once it is too old to be anybody's.
@@ -17,10 +19,54 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+from deniable.errors import RecordError
+
 _ABANDONED_SECONDS = 3600
 _NAME_BYTES = 4
 # Some network file systems cannot sync a folder, and a folder that may only be written to cannot be opened.
 _CANNOT_SYNC = (errno.EACCES, errno.EINVAL, errno.ENOTSUP)
+
+
+def beside(path: Path, ending: str) -> Path:
+    """Return the path with more at the end of its name."""
+    return path.with_name(path.name + ending)
+
+
+def check_place(path: Path, advice: str = "name another file") -> None:
+    """Do nothing if a file can be written there. Long work asks before it starts.
+
+    :raises RecordError: if it is a folder or a device, or its folder is not there; ``advice`` says what to do about a device.
+    """
+    if path.is_dir():
+        raise RecordError(path, "is a folder; name a file")
+    if not path.parent.is_dir():
+        raise RecordError(path, f"the folder {path.parent} is not there; make it first")
+    check_regular(path, advice)
+
+
+def check_regular(path: Path, advice: str) -> None:
+    """Do nothing if a file of that name may be replaced: it is a regular one, or there is none.
+
+    :raises RecordError: if it is a folder or a device, with the ``advice``.
+    """
+    if path.exists() and not path.is_file():
+        raise RecordError(path, f"is not a regular file; {advice}")
+
+
+def check_apart(source: str, *paths: Path) -> None:
+    """Do nothing if the files that are written are neither the input nor one another.
+
+    :raises RecordError: otherwise, or if the folder of one is not there.
+    """
+    seen: set[Path] = set()
+    for path in paths:
+        if not path.parent.is_dir():
+            raise RecordError(path, f"the folder {path.parent} is not there; make it first")
+        if path.resolve() in seen:
+            raise RecordError(path, "would be written twice; name another file")
+        if path.resolve() == Path(source).resolve() or (path.exists() and Path(source).exists() and path.samefile(source)):
+            raise RecordError(path, "is the input itself; name another file")
+        seen.add(path.resolve())
 
 
 @contextmanager

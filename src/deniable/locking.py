@@ -7,12 +7,12 @@ from typing import IO
 
 if sys.platform == "win32":  # pragma: no cover
 
-    def lock(file: IO[bytes], *, wait: bool) -> bool:
-        """Lock an open file until it is closed; return whether it is locked now, which without ``wait`` another may prevent."""
+    def lock(file: IO[bytes] | int, *, wait: bool) -> bool:
+        """Lock an open file or descriptor until it is closed; return whether it is locked: without ``wait``, another may prevent it."""
         import msvcrt
 
         try:
-            msvcrt.locking(file.fileno(), msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+            msvcrt.locking(file if isinstance(file, int) else file.fileno(), msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
         except OSError:
             if wait:
                 raise
@@ -20,8 +20,8 @@ if sys.platform == "win32":  # pragma: no cover
         return True
 else:
 
-    def lock(file: IO[bytes], *, wait: bool) -> bool:
-        """Lock an open file until it is closed; return whether it is locked now, which without ``wait`` another may prevent."""
+    def lock(file: IO[bytes] | int, *, wait: bool) -> bool:
+        """Lock an open file or descriptor until it is closed; return whether it is locked: without ``wait``, another may prevent it."""
         import fcntl
 
         try:

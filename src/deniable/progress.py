@@ -82,6 +82,36 @@ class Progress:
         return text
 
 
+class Stages:
+    """Progress of work that goes through its units several times: each pass has a bar, a rate and a time left of its own."""
+
+    def __init__(self, label: str, *, unit: str = "records", stream: TextIO | None = None) -> None:
+        self._label, self._unit, self._stream = label, unit, stream
+        self._pass: Progress | None = None
+        self._reached = -1
+
+    def __enter__(self) -> Self:
+        """Wait for the first report."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Take the bar down, if there is one."""
+        if self._pass is not None:
+            self._pass.__exit__(kind, error, trace)
+            self._pass = None
+
+    def report(self, done: int, total: int) -> None:
+        """Say how many units of this pass are done, of how many; a report of no more than the last one begins the next pass."""
+        if self._pass is not None and done <= self._reached:
+            self.__exit__(None, None, None)
+        if self._pass is None:
+            self._pass = Progress(self._label, unit=self._unit, stream=self._stream).__enter__()
+        self._reached = done
+        self._pass.follow(done, total)
+        if done >= total:
+            self.__exit__(None, None, None)
+
+
 class _Bar:
     """A rich progress bar, imported only when there is a terminal to draw on."""
 

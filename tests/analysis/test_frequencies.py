@@ -29,7 +29,7 @@ def covered(epsilon: float, releases: int, *, off: float = 1.0) -> tuple[Floats,
 
     mechanism = ChosenMechanism()
     channel = make_channel(EMBEDDING, mechanism, epsilon=epsilon * off, directions=4_000)
-    truth = 1.0 / (np.arange(WORDS) + 2.0)
+    truth: Floats = 1.0 / (np.arange(WORDS, dtype=np.float64) + 2.0)
     truth /= truth.sum()
     random, source = np.random.default_rng(1), InsecureSeededRandomness(insecure_seed=2)
     made = mechanism(EMBEDDING, epsilon=epsilon)

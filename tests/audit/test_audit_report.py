@@ -2,60 +2,93 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from deniable.audit.report.results import read_result
-from deniable.audit.report.words import said_first, tables
+from deniable.audit.authorship import AuthorshipFinding, AuthorshipResult
+from deniable.audit.bound.attempt import BoundPlace, BoundResult, WordPair
+from deniable.audit.inversion import BandFinding, Estimate, InversionFinding, InversionResult, RepeatFinding, WordAtRisk
+from deniable.audit.membership.audit import MembershipResult, PlanSummary, ReleaseFacts, TextVolume
+from deniable.audit.membership.auditor import ScoreSpread, ScoreSummary
+from deniable.audit.membership.plan import LanguageModelSettings
+from deniable.audit.report.words import finding, tables
+from deniable.audit.results import EmbeddingSummary, Head, Share
+from deniable.audit.saved import AnyResult, read_result
 from deniable.errors import RecordError
+from deniable.learning.scores import Scores
 
-COMMON: dict[str, Any] = {
-    "version": "0", "mechanism": "multivariate", "seed": 0, "embedding": {"name": "<tiny>", "fingerprint": "f" * 32, "protected": 2},
-}  # fmt: skip
-
-
-def share(value: float) -> dict[str, float]:
-    return {"value": value, "low": 0.0, "high": 1.0, "tries": 10, "standard_error": 0.01}
-
-
-def bound(*, refuted: bool = False) -> dict[str, Any]:
-    pair = {"first": "w0", "second": "w1", "promised": 0.4, "shown": 0.9 if refuted else None}
-    place = {"space": "spread, 1d", "draws_per_word": 10, "refuted": refuted, "worst_pairs": [pair]}
-    return {**COMMON, "audit": "bound", "epsilon": 3.0, "refuted": refuted, "places": [place], "not_proven": "A pass is not a proof."}
+COMMON: Head = {
+    "version": "0",
+    "mechanism": "multivariate",
+    "seed": 0,
+    "embedding": EmbeddingSummary(name="<tiny>", fingerprint="f" * 32, protected=2),
+}
 
 
-def inversion(largest: float | None = 1.0) -> dict[str, Any]:
-    rows = [
-        {
-            "epsilon": epsilon,
-            "prior_guess": 0.05,
-            "bayes": share(value),
-            "nearest_word": share(value),
-            "bands": [{"ranks": "1 to 100", "bayes": share(value)}],
-            "repeats": [{"releases": m, "majority": share(value), "bayes": None if m > 1 else share(value)} for m in (1, 3)],
-            "at_risk": [{"word": "<b>hockey", "bayes": share(1.0)}],
-        }
+def share(value: float) -> Share:
+    return Share(value=value, low=0.0, high=1.0, tries=10)
+
+
+def bound(*, refuted: bool = False) -> BoundResult:
+    pair = WordPair(first="w0", second="w1", promised=0.4, shown=0.9 if refuted else None)
+    place = BoundPlace(space="spread, 1d", dimension=1, words=3, draws_per_word=10, pairs_judged=1, refuted=refuted, worst_pairs=(pair,))
+    return BoundResult(**COMMON, epsilon=3.0, refuted=refuted, level=1e-4, places=(place,), not_proven="A pass is not a proof.")
+
+
+def inversion(largest: float | None = 1.0) -> InversionResult:
+    found = tuple(
+        InversionFinding(
+            epsilon=epsilon,
+            channel="exact",
+            prior_guess=0.05,
+            bayes=Estimate(value=value, standard_error=0.01),
+            nearest_word=Estimate(value=value, standard_error=0.01),
+            bands=(BandFinding(ranks="1 to 100", share_of_text=1.0, bayes=share(value), nearest_word=share(value)),),
+            repeats=tuple(RepeatFinding(releases=m, majority=share(value), bayes=None if m > 1 else share(value)) for m in (1, 3)),
+            at_risk=(WordAtRisk(word="<b>hockey", bayes=share(1.0)),),
+        )
         for epsilon, value in ((1.0, 0.1), (5.0, 0.8))
-    ]
-    return {**COMMON, "audit": "inversion", "acceptable": 0.2, "largest_acceptable_epsilon": largest, "results": rows}
+    )
+    return InversionResult(**COMMON, frequencies="by rank", acceptable=0.2, largest_acceptable_epsilon=largest, results=found)
 
 
-def membership(original: float = 0.95) -> dict[str, Any]:
-    mean = {"precision": 0.5, "recall": 0.5, "accuracy": 0.5, "auc": 0.5, "auc_either_way": 0.5}
-    both = {"plain": {"mean": mean}, "adaptive": {"mean": mean}}
-    protocol = {
-        "original": {"original text": {"plain": {"mean": {**mean, "auc": original}}}},
-        "ε = 2": {"original text": both, "released text": both, "as in the paper": {"plain": {"mean": mean}}},
-    }
-    facts = {"ε = 2": {"epsilon": 2.0, "changed": 0.9}}
-    return {**COMMON, "audit": "membership", "acceptable": 0.6, "largest_acceptable_epsilon": 2.0, "facts": facts, "protocol": protocol}
+def scores(auc: float = 0.5) -> ScoreSummary:
+    mean = Scores(precision=0.5, recall=0.5, accuracy=0.5, auc=auc, auc_either_way=0.5)
+    spread = ScoreSpread(precision=None, recall=None, accuracy=None, auc=None, auc_either_way=None)
+    return ScoreSummary(runs=1, mean=mean, spread=spread)
 
 
-def authorship() -> dict[str, Any]:
-    row = {"epsilon": 2.0, "learnt_from_original": share(0.3), "learnt_from_released": share(0.4)}
-    found = {"authors": 3, "guess": 0.33, "original": share(0.9), "released": [row]}
-    return {**COMMON, "audit": "authorship", "acceptable": 0.2, "largest_acceptable_epsilon": None, **found}
+def membership(original: float = 0.95) -> MembershipResult:
+    both = {"plain": scores(), "adaptive": scores()}
+    return MembershipResult(
+        **COMMON,
+        acceptable=0.6,
+        largest_acceptable_epsilon=2.0,
+        data=TextVolume(users=4, median_texts=2.0, median_words=9.0, words=40),
+        plan=PlanSummary(in_each=1, targets=1, shadows=1),
+        settings=LanguageModelSettings(),
+        questions={},
+        facts={"ε = 2": ReleaseFacts(epsilon=2.0, changed=0.9)},
+        protocol={
+            "original": {"original text": {"plain": scores(original)}},
+            "ε = 2": {"original text": both, "released text": both, "as in the paper": {"plain": scores()}},
+        },
+    )
+
+
+def authorship() -> AuthorshipResult:
+    row = AuthorshipFinding(epsilon=2.0, learnt_from_original=share(0.3), learnt_from_released=share(0.4))
+    return AuthorshipResult(
+        **COMMON,
+        acceptable=0.2,
+        largest_acceptable_epsilon=None,
+        authors=3,
+        learnt_texts=30,
+        judged_texts=10,
+        guess=0.33,
+        original=share(0.9),
+        released=(row,),
+    )
 
 
 def test_the_page_says_what_was_tried_and_which_epsilon_is_acceptable() -> None:
@@ -77,7 +110,7 @@ def test_a_refuted_mechanism_is_said_first() -> None:
 
     page = audit_page([inversion(), bound(refuted=True)])
     assert page.lead.startswith("The mechanism does not keep its promise")
-    assert said_first(bound(refuted=True)).startswith("REFUTED")
+    assert finding(bound(refuted=True)).startswith("REFUTED")
 
 
 def test_an_attack_that_always_succeeds_too_often_is_named() -> None:
@@ -88,18 +121,21 @@ def test_an_attack_that_always_succeeds_too_often_is_named() -> None:
 
 
 def test_a_weak_auditor_is_called_weak() -> None:
-    assert "says little" in said_first(membership(0.7))
-    assert "says little" not in said_first(membership(0.95))
+    assert "says little" in finding(membership(0.7))
+    assert "says little" not in finding(membership(0.95))
 
 
-@pytest.mark.parametrize("answer", [bound(), inversion(), membership(), authorship()], ids=lambda answer: answer["audit"])
-def test_every_table_has_as_many_cells_as_columns(answer: dict[str, Any]) -> None:
-    found = tables(answer)
+EVERY = [bound(), inversion(), membership(), authorship()]
+
+
+@pytest.mark.parametrize("result", EVERY, ids=lambda result: result.audit)
+def test_every_table_has_as_many_cells_as_columns(result: AnyResult) -> None:
+    found = tables(result)
     assert found
-    assert all(len(row) == len(columns) for _, columns, rows in found for row in rows)
+    assert all(len(row) == len(table.columns) for table in found for row in table.rows)
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"audit": "magic"}', "\x00"])
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"audit": "magic"}', "\x00", '{"audit": "bound", "version": "0"}'])
 def test_files_that_are_no_results_are_refused(content: str, tmp_path: Path) -> None:
     file = tmp_path / "result.json"
     file.write_text(content)
@@ -107,7 +143,16 @@ def test_files_that_are_no_results_are_refused(content: str, tmp_path: Path) -> 
         read_result(file)
 
 
-def test_a_result_is_read_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("result", EVERY, ids=lambda result: result.audit)
+def test_a_result_is_read_again(result: AnyResult, tmp_path: Path) -> None:
     file = tmp_path / "result.json"
-    file.write_text(json.dumps(bound()))
-    assert read_result(file) == bound()
+    file.write_text(json.dumps(result.to_dict()))
+    assert read_result(file) == result
+    assert list(result.to_dict())[:5] == ["audit", "version", "embedding", "mechanism", "seed"]
+
+
+def test_a_result_of_an_earlier_version_is_read() -> None:
+    saved = Path(__file__).parents[2] / "docs" / "experiments" / "authorship-enron.json"
+    result = read_result(saved)
+    assert isinstance(result, AuthorshipResult)
+    assert result.to_dict() == json.loads(saved.read_text(encoding="utf-8"))

@@ -1,9 +1,16 @@
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from deniable.audit.authorship import audit_authorship, largest_acceptable, split_by_author
+from deniable import Embedding
+from deniable.audit.authorship import Split, audit_authorship, largest_acceptable, name_authors, split_by_author
+from deniable.audit.saved import read_result
 from deniable.errors import UnusableAuditData
 from deniable.records.labelled import LabelledTexts
 
@@ -20,22 +27,18 @@ def made_texts(each: int = 12) -> LabelledTexts:
     return LabelledTexts(source="letters.csv", people=people, texts=texts)
 
 
-def same(texts: list[str]) -> list[str]:
-    return texts
-
-
-def nothing_left(texts: list[str]) -> list[str]:
-    return ["word word word"] * len(texts)
+def changed(split: Split, change: Callable[[str], str]) -> Split:
+    return replace(split, learnt=[change(text) for text in split.learnt], judged=[change(text) for text in split.judged])
 
 
 def test_texts_that_pass_unchanged_are_recognised_and_texts_of_which_nothing_is_left_are_not() -> None:
     pytest.importorskip("sklearn")
     split = split_by_author(made_texts())
-    found = audit_authorship(split, {9.0: same, 1.0: nothing_left}, same)
-    assert found["original"]["value"] == 1.0
-    assert [row["epsilon"] for row in found["released"]] == [1.0, 9.0]
-    assert found["released"][1]["learnt_from_original"]["value"] == found["released"][1]["learnt_from_released"]["value"] == 1.0
-    assert found["released"][0]["learnt_from_original"]["value"] == pytest.approx(found["guess"]) == pytest.approx(1 / 3)
+    original, found = name_authors(split, [(1.0, changed(split, lambda _: "word word word")), (9.0, split)])
+    assert original.value == 1.0
+    assert [each.epsilon for each in found] == [1.0, 9.0]
+    assert found[1].learnt_from_original.value == found[1].learnt_from_released.value == 1.0
+    assert found[0].learnt_from_original.value == pytest.approx(split.guess) == pytest.approx(1 / 3)
     assert largest_acceptable(found, 0.5) == 1.0
     assert largest_acceptable(found, 0.1) is None
 
@@ -43,10 +46,27 @@ def test_texts_that_pass_unchanged_are_recognised_and_texts_of_which_nothing_is_
 def test_an_adversary_who_learns_from_released_text_sees_through_a_code() -> None:
     pytest.importorskip("sklearn")
     split = split_by_author(made_texts())
-    coded = str.maketrans("abcdefghijklmnopqrstuvwxyz", "nopqrstuvwxyzabcdefghijklm")
-    found = audit_authorship(split, {5.0: lambda texts: [text.translate(coded) for text in texts]}, same)
-    assert found["released"][0]["learnt_from_released"]["value"] == 1.0
-    assert found["released"][0]["learnt_from_original"]["value"] < 0.8
+    code = str.maketrans("abcdefghijklmnopqrstuvwxyz", "nopqrstuvwxyzabcdefghijklm")
+    _, found = name_authors(split, [(5.0, changed(split, lambda text: text.translate(code)))])
+    assert found[0].learnt_from_released.value == 1.0
+    assert found[0].learnt_from_original.value < 0.8
+
+
+def test_the_result_holds_every_epsilon_and_can_be_read_again(tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    words = sorted({word for topic in TOPICS.values() for word in topic.split()})
+    embedding = Embedding(words, np.random.default_rng(1).standard_normal((len(words), 3)), name="topics")
+    seen: list[tuple[int, int]] = []
+    result = audit_authorship(
+        made_texts(), embedding, epsilons=[1e6, 1e-6], acceptable=0.9, report=lambda done, total: seen.append((done, total))
+    )
+    assert [each.epsilon for each in result.released] == [1e-6, 1e6]
+    assert result.released[1].learnt_from_original == result.original
+    assert (result.authors, result.original.value, result.largest_acceptable_epsilon) == (3, 1.0, 1e-6)
+    assert (seen[0], seen[-1]) == ((0, 2), (2, 2))
+    saved = tmp_path / "authorship.json"
+    saved.write_text(json.dumps(result.to_dict()), encoding="utf-8")
+    assert read_result(saved) == result
 
 
 def test_every_author_is_learnt_and_judged_and_no_text_is_both() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from deniable.audit.baselines.collection import Collection
 from deniable.audit.baselines.incognito_like import IncognitoLike
-from deniable.audit.baselines.versatile_semantic import VersatileSemantic
+from deniable.audit.baselines.versatile import VersatileSemantic
 from deniable.audit.baselines.wordnet import WordNet
 from deniable.errors import InvalidParameter
 
@@ -20,7 +20,7 @@ def collection() -> Collection:
 
 def test_statistical_scrambling_releases_other_words_from_where_the_text_is_found() -> None:
     pytest.importorskip("nltk")
-    from deniable.audit.baselines.versatile_statistical import KEPT, VersatileStatistical
+    from deniable.audit.baselines.versatile import KEPT, VersatileStatistical
 
     scrambler = VersatileStatistical(collection())
     queries = scrambler.candidates(["my", "printers", "fail"])

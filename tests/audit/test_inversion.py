@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,9 +13,9 @@ from scipy.stats import laplace
 
 from deniable import Multivariate
 from deniable.arrays import Floats, Ids
-from deniable.audit.inversion.adversary import Share, majority
-from deniable.audit.inversion.attack import Effort, audit_inversion
-from deniable.audit.inversion.bands import frequency_bands
+from deniable.audit.inversion import InversionEffort, audit_inversion, frequency_bands, invert, majority
+from deniable.audit.results import share_of
+from deniable.audit.saved import read_result
 from deniable.calibration.protection import protect
 from deniable.channel.likelihood import DrawnChannel, ExactChannel, channel_of
 from deniable.channel.likelihood_by_rays import RayChannel
@@ -21,36 +23,39 @@ from deniable.decoding.posterior import BayesAdversary
 from deniable.decoding.priors import by_rank, from_corpus, from_table
 from deniable.errors import InvalidParameter, RecordError, UnusableAuditData
 from deniable.mechanisms import RandomizedResponse, Vickrey
+from deniable.mechanisms.chosen import ChosenMechanism
 from tests.audit.wrong import never_changes
 from tests.support.strategies import line_embedding, random_embedding
 
-SMALL = Effort(words_per_band=120, repeated_words=20, rays=64, draws_per_word=20, at_risk=5)
+SMALL = InversionEffort(words_per_band=120, repeated_words=20, rays=64, draws_per_word=20, at_risk=5)
 
 
 def test_a_mechanism_that_never_changes_a_word_is_inverted_always() -> None:
     embedding = random_embedding(80, 4)
-    found = audit_inversion(never_changes(embedding), by_rank(embedding), seed=0, effort=SMALL)
-    assert found["bayes"]["value"] == found["nearest_word"]["value"] == 1.0
-    assert all(word["bayes"]["value"] == 1.0 for word in found["at_risk"])
+    found = invert(never_changes(embedding), by_rank(embedding), seed=0, effort=SMALL)
+    assert found.bayes.value == found.nearest_word.value == 1.0
+    assert all(word.bayes.value == 1.0 for word in found.at_risk)
 
 
 def test_a_mechanism_that_draws_uniformly_is_inverted_at_the_rate_of_the_prior() -> None:
     embedding = random_embedding(80, 4)
     prior = by_rank(embedding)
     uniform = RandomizedResponse(embedding, epsilon=1e-9)
-    found = audit_inversion(uniform, prior, seed=0, effort=Effort(words_per_band=3_000, repeated_words=200, at_risk=2))
-    assert found["channel"] == "exact probabilities"
-    assert found["prior_guess"] == prior.max()
+    found = invert(uniform, prior, seed=0, effort=InversionEffort(words_per_band=3_000, repeated_words=200, at_risk=2))
+    assert found.channel == "exact probabilities"
+    assert found.prior_guess == prior.max()
     # The guess is always the most frequent word, however often the same word is released.
-    assert found["bayes"]["value"] == pytest.approx(prior.max(), abs=5 * np.sqrt(prior.max() / 3_000))
-    assert found["repeats"][2]["bayes"]["value"] == pytest.approx(prior.max(), abs=5 * np.sqrt(prior.max() / 200))
+    assert found.bayes.value == pytest.approx(prior.max(), abs=5 * np.sqrt(prior.max() / 3_000))
+    repeated = found.repeats[2].bayes
+    assert repeated is not None
+    assert repeated.value == pytest.approx(prior.max(), abs=5 * np.sqrt(prior.max() / 200))
 
 
 def test_tiny_and_huge_epsilons_give_the_two_ends_for_the_mechanism_of_the_paper() -> None:
     embedding = random_embedding(80, 4)
     prior = by_rank(embedding)
-    blind = audit_inversion(Multivariate(embedding, epsilon=1e-6), prior, seed=0, effort=SMALL)
-    assert blind["bayes"]["value"] == pytest.approx(prior.max(), abs=5 * np.sqrt(prior.max() / 120))
+    blind = invert(Multivariate(embedding, epsilon=1e-6), prior, seed=0, effort=SMALL)
+    assert blind.bayes.value == pytest.approx(prior.max(), abs=5 * np.sqrt(prior.max() / 120))
 
 
 def test_the_channel_on_a_line_is_that_of_laplace_noise() -> None:
@@ -119,10 +124,10 @@ def test_majority_takes_the_most_frequent_word_and_the_first_on_a_tie() -> None:
 
 def test_repeated_releases_help_the_adversary() -> None:
     embedding = random_embedding(60, 4)
-    found = audit_inversion(
-        Multivariate(embedding, epsilon=2.5), by_rank(embedding), seed=1, effort=Effort(repeated_words=60, rays=64, at_risk=2)
+    found = invert(
+        Multivariate(embedding, epsilon=2.5), by_rank(embedding), seed=1, effort=InversionEffort(repeated_words=60, rays=64, at_risk=2)
     )
-    votes = [row["majority"]["value"] for row in found["repeats"]]
+    votes = [row.majority.value for row in found.repeats]
     assert votes[-1] > votes[0] + 0.1
 
 
@@ -135,9 +140,9 @@ def test_bands_cover_all_text_once() -> None:
 
 
 def test_shares_have_exact_intervals() -> None:
-    low, high = Share(hits=0, tries=10).interval()
-    assert low == 0.0
-    assert high == pytest.approx(0.3085, abs=1e-4)
+    share = share_of(0, 10)
+    assert (share.value, share.low, share.tries) == (0.0, 0.0, 10)
+    assert share.high == pytest.approx(0.3085, abs=1e-4)
 
 
 def test_frequencies_come_from_a_table_or_a_corpus(tmp_path: Path) -> None:
@@ -167,4 +172,42 @@ def test_frequencies_of_other_words_are_refused(tmp_path: Path) -> None:
 
 def test_effort_must_be_whole_numbers() -> None:
     with pytest.raises(InvalidParameter, match="rays"):
-        Effort(rays=0)
+        InversionEffort(rays=0)
+
+
+def test_the_result_holds_every_epsilon_and_what_is_acceptable(tmp_path: Path) -> None:
+    table = tmp_path / "counts.tsv"
+    table.write_text("w1 3\nw2 1\nw7 4\n")
+    seen: list[tuple[int, int]] = []
+    result = audit_inversion(
+        random_embedding(40, 4),
+        ChosenMechanism(name="santext"),
+        epsilons=[1e3, 1e-3],
+        frequencies=table,
+        acceptable=0.7,
+        effort=InversionEffort.of(40),
+        report=lambda done, total: seen.append((done, total)),
+    )
+    assert [each.epsilon for each in result.results] == [1e-3, 1e3]
+    assert result.results[1].bayes.value == 1.0
+    assert result.largest_acceptable_epsilon == 1e-3
+    assert (result.frequencies, result.mechanism) == (str(table), "santext")
+    assert seen == [(1, 2), (2, 2)]
+    saved = tmp_path / "inversion.json"
+    saved.write_text(json.dumps(result.to_dict()), encoding="utf-8")
+    assert read_result(saved) == result
+
+
+@pytest.mark.parametrize(
+    ("wrong", "name"),
+    [
+        ({"epsilons": []}, "epsilons"),
+        ({"epsilons": [0]}, "epsilon"),
+        ({"acceptable": 7}, "acceptable"),
+        ({"frequencies": Path("a"), "corpus": Path("b")}, "corpus"),
+        ({"seed": -1}, "seed"),
+    ],
+)
+def test_arguments_that_are_not_allowed_are_named(wrong: dict[str, Any], name: str) -> None:
+    with pytest.raises(InvalidParameter, match=name):
+        audit_inversion(random_embedding(5, 2), **{"epsilons": [1.0], **wrong})

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from deniable.audit.membership.histograms import BINS, protocol_histogram
-from deniable.audit.membership.plan import ORIGINAL, make_plan
-from deniable.audit.membership.settings import LanguageModelSettings
-from deniable.audit.membership.streams import END, pack, unpack
-from deniable.audit.membership.users import Users, chosen_users, coded
-from deniable.audit.membership.vocabulary import PADDING, TEXT_END, UNKNOWN, Vocabulary, sequences
-from deniable.errors import InvalidParameter, UnusableAuditData
+import deniable
+from deniable.audit.draws import Users
+from deniable.audit.membership.audit import audit_membership, choose_users
+from deniable.audit.membership.auditor import Findings
+from deniable.audit.membership.plan import ORIGINAL, LanguageModelSettings, make_plan
+from deniable.audit.membership.ranks import BINS, protocol_histogram
+from deniable.audit.membership.streams import (
+    END,
+    PADDING,
+    TEXT_END,
+    UNKNOWN,
+    Vocabulary,
+    encode_conditions,
+    pack,
+    sequences,
+    unpack,
+)
+from deniable.audit.saved import read_result
+from deniable.errors import InvalidParameter, MissingExtra, UnusableAuditData
 from deniable.records.labelled import LabelledTexts, read_labelled
 from tests.support.strategies import random_embedding
 
@@ -31,38 +46,38 @@ def made_users(count: int, *, seed: int = 0, own: bool = True) -> Users:
 
 
 @pytest.fixture(scope="module")
-def judged() -> dict[str, dict[str, dict[str, dict[str, dict[str, float]]]]]:
+def judged() -> Findings:
     torch = pytest.importorskip("torch")
     pytest.importorskip("sklearn")
     torch.set_num_threads(1)
-    from deniable.audit.membership.auditor import audited
-    from deniable.audit.membership.jobs import run_jobs
+    from deniable.audit.membership.auditor import judge_conditions
+    from deniable.audit.membership.models import run_jobs
 
-    conditions = coded({ORIGINAL: made_users(32), "chance": made_users(32, seed=1, own=False)})
+    conditions = encode_conditions({ORIGINAL: made_users(32), "chance": made_users(32, seed=1, own=False)})
     plan = make_plan(32, targets=2, shadows=3, seed=0)
     counts = run_jobs(plan.jobs(list(conditions)), conditions, TINY, seed=0, device=torch.device("cpu"))
-    return audited(plan, list(conditions), counts)
+    return judge_conditions(plan, list(conditions), counts)
 
 
-def test_the_auditor_finds_members_of_a_model_trained_on_original_text(judged: dict) -> None:  # type: ignore[type-arg]
-    assert judged[ORIGINAL]["original text"]["plain"]["mean"]["auc"] > 0.9
+def test_the_auditor_finds_members_of_a_model_trained_on_original_text(judged: Findings) -> None:
+    assert judged[ORIGINAL]["original text"]["plain"].mean.auc > 0.9
 
 
-def test_it_finds_nothing_about_original_text_where_released_text_has_nothing_to_do_with_it(judged: dict) -> None:  # type: ignore[type-arg]
+def test_it_finds_nothing_about_original_text_where_released_text_has_nothing_to_do_with_it(judged: Findings) -> None:
     found = judged["chance"]["original text"]
-    assert abs(found["plain"]["mean"]["auc"] - 0.5) < 0.3
-    assert abs(found["adaptive"]["mean"]["auc"] - 0.5) < 0.3
+    assert abs(found["plain"].mean.auc - 0.5) < 0.3
+    assert abs(found["adaptive"].mean.auc - 0.5) < 0.3
 
 
-def test_the_setting_of_the_paper_turns_the_sign_where_members_are_asked_by_noise(judged: dict) -> None:  # type: ignore[type-arg]
-    found = judged["chance"]["as in the paper"]["plain"]["mean"]
-    assert found["auc_either_way"] == pytest.approx(max(found["auc"], 1 - found["auc"]), abs=0.2)
-    assert found["auc"] < judged[ORIGINAL]["original text"]["plain"]["mean"]["auc"]
+def test_the_setting_of_the_paper_turns_the_sign_where_members_are_asked_by_noise(judged: Findings) -> None:
+    found = judged["chance"]["as in the paper"]["plain"].mean
+    assert found.auc_either_way == pytest.approx(max(found.auc, 1 - found.auc), abs=0.2)
+    assert found.auc < judged[ORIGINAL]["original text"]["plain"].mean.auc
 
 
 def test_models_side_by_side_do_not_touch_each_other() -> None:
     torch = pytest.importorskip("torch")
-    from deniable.audit.membership.language_models import LanguageModels
+    from deniable.audit.membership.models import LanguageModels
 
     models = LanguageModels(3, TINY, seed=0, device=torch.device("cpu"))
     rows = torch.randint(3, 160, (3, 4, 9))
@@ -75,7 +90,7 @@ def test_models_side_by_side_do_not_touch_each_other() -> None:
 
 def test_one_of_several_models_scores_as_it_does_among_them() -> None:
     torch = pytest.importorskip("torch")
-    from deniable.audit.membership.language_models import LanguageModels
+    from deniable.audit.membership.models import LanguageModels
 
     models = LanguageModels(2, TINY, seed=0, device=torch.device("cpu"))
     words = torch.randint(3, 160, (2, 4, 8))
@@ -86,7 +101,7 @@ def test_one_of_several_models_scores_as_it_does_among_them() -> None:
 
 def test_the_lstm_is_that_of_pytorch() -> None:
     torch = pytest.importorskip("torch")
-    from deniable.audit.membership.language_models import LanguageModels
+    from deniable.audit.membership.models import LanguageModels
 
     models = LanguageModels(1, TINY, seed=0, device=torch.device("cpu"))
     theirs = torch.nn.LSTM(TINY.embedding, TINY.hidden, batch_first=True)
@@ -103,7 +118,7 @@ def test_the_lstm_is_that_of_pytorch() -> None:
 
 def test_ranks_of_words_are_counted_per_user() -> None:
     torch = pytest.importorskip("torch")
-    from deniable.audit.membership.language_models import LanguageModels
+    from deniable.audit.membership.models import LanguageModels
     from deniable.audit.membership.ranks import rank_counts
 
     models = LanguageModels(1, TINY, seed=0, device=torch.device("cpu"))
@@ -157,7 +172,7 @@ def test_sequences_predict_every_word_once() -> None:
 
 
 def test_streams_survive_being_packed() -> None:
-    conditions = coded({"a": [[["x", "y"]], [["y"], ["z"]]], "b": [[["z"]], []]})
+    conditions = encode_conditions({"a": [[["x", "y"]], [["y"], ["z"]]], "b": [[["z"]], []]})
     again = unpack(pack(conditions))
     assert {name: streams.of(0).tolist() for name, streams in again.items()} == {"a": [1, 2, END], "b": [3, END]}
     assert again["b"].of(1).tolist() == []
@@ -166,10 +181,10 @@ def test_streams_survive_being_packed() -> None:
 def test_users_are_chosen_by_texts_that_hold_words(tmp_path: Path) -> None:
     embedding = random_embedding(5, 2)
     data = LabelledTexts(source="x", people=["a", "a", "b", "b", "c"], texts=["w1 W2", "w3 Zork", "w1", "!!", "w1"])
-    assert chosen_users(data, embedding, fewest=2, most=5, seed=0) == {"a": [["w1", "w2"], ["w3", "zork"]]}
+    assert choose_users(data, embedding, fewest=2, most=5, seed=0) == {"a": [["w1", "w2"], ["w3", "zork"]]}
     silent = LabelledTexts(source="chat.csv", people=["a", "a"], texts=["!!", "?"])
     with pytest.raises(UnusableAuditData, match="hold no words"):
-        chosen_users(silent, embedding, fewest=2, most=5, seed=0)
+        choose_users(silent, embedding, fewest=2, most=5, seed=0)
 
 
 @pytest.mark.parametrize(
@@ -187,14 +202,52 @@ def test_files_without_usable_records_are_refused(content: str, error: type[Exce
         read_labelled(file, person_column="user", text_column="text")
 
 
-def test_the_command_says_which_library_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
+def made_texts(users: Users) -> LabelledTexts:
+    people = [f"u{number}" for number, texts in enumerate(users) for _ in texts]
+    return LabelledTexts(source="people.csv", people=people, texts=[" ".join(words) for texts in users for words in texts])
 
-    from deniable.audit.membership.audit import audit_membership
-    from deniable.errors import MissingExtra
 
-    for name in [name for name in sys.modules if name.startswith("deniable.audit.membership.jobs")]:
-        monkeypatch.delitem(sys.modules, name)
+def test_the_result_holds_every_epsilon_and_can_be_read_again(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("sklearn")
+    torch.set_num_threads(1)
+    seen: list[tuple[int, int]] = []
+    result = audit_membership(
+        made_texts(made_users(8)),
+        random_embedding(150, 3),
+        epsilons=[1e6, 0.1],
+        min_texts=2,
+        targets=1,
+        shadows=1,
+        epochs=1,
+        report=lambda done, total: seen.append((done, total)),
+    )
+    assert {name: about.epsilon for name, about in result.facts.items()} == {"ε = 0.1": 0.1, "ε = 1e+06": 1e6}
+    assert result.facts["ε = 1e+06"].changed == 0.0
+    assert (result.plan.in_each, result.data.users, result.settings.epochs) == (2, 8, 1)
+    assert seen[-1] == (100, 100)
+    saved = tmp_path / "membership.json"
+    saved.write_text(json.dumps(result.to_dict()), encoding="utf-8")
+    assert read_result(saved) == result
+
+
+def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sklearn")
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingExtra, match="experiments"):
-        audit_membership(made_users(4), {}, make_plan(4, shadows=1), seed=0)
+        audit_membership(made_texts(made_users(4)), random_embedding(150, 3), epsilons=[1.0], shadows=1)
+
+
+def test_training_and_asking_need_numpy_and_pytorch_alone() -> None:
+    pytest.importorskip("torch")
+    source = Path(deniable.__file__).parent
+    bare = f"""
+import sys, types
+package = types.ModuleType("deniable")
+package.__path__ = [{str(source)!r}]
+sys.modules["deniable"] = package
+for missing in ("msgspec", "regex", "scipy", "pyarrow", "sklearn", "matplotlib", "rich", "typer", "cryptography"):
+    sys.modules[missing] = None
+import deniable.audit.membership.models
+"""
+    subprocess.run([sys.executable, "-c", bare], check=True)

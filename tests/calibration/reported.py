@@ -7,8 +7,8 @@ import functools
 import numpy as np
 
 from deniable import Embedding
+from deniable.calibration.by_rays import RayCalibration, measure_by_rays
 from deniable.calibration.choice import Choice, Targets, evaluate
-from deniable.calibration.measure import RayCalibration, calibrate
 from deniable.calibration.report.findings import Findings, findings
 
 HOSTILE = ("<script>alert(1)</script>", "$x$", "日本語", "\x1b[31m", "a\u202eb", "{{ 7 * 7 }}", "&amp;", '"onload="alert(2)')
@@ -20,7 +20,7 @@ def calibrated(rays: int = 60) -> RayCalibration:
     vectors = np.random.default_rng(0).standard_normal((80, 4))
     vectors[: len(HOSTILE)] *= 30.0
     words = [*HOSTILE, *(f"w{i}" for i in range(80 - len(HOSTILE)))]
-    return calibrate(Embedding(words, vectors, name="<i>small</i>"), rays=rays, walks=True, keep=False)
+    return measure_by_rays(Embedding(words, vectors, name="<i>small</i>"), rays=rays, support=True, keep=False)
 
 
 def found(*, epsilon: float | None = None, targets: Targets | None = None) -> Findings:

@@ -15,11 +15,11 @@ import pyarrow.parquet
 import pytest
 
 from deniable import Embedding, Multivariate
-from deniable.calibration.measure import calibrate
+from deniable.calibration.by_rays import measure_by_rays
 from deniable.calibration.protection import protect
 from deniable.cli import main
 from deniable.embeddings import store
-from deniable.text.note import quoted
+from deniable.text.note import quote_calibration
 
 
 @pytest.fixture(autouse=True)
@@ -167,7 +167,7 @@ def test_without_targets_there_is_a_table_and_every_word_is_written(tmp_path: Pa
 
 
 def test_words_that_were_not_walked_have_no_spread_in_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deniable.cli.calibrate.WALKED_WORDS", 30)
+    monkeypatch.setattr("deniable.calibration.run.SAMPLED_WORDS", 30)
     answer = calibrated("--epsilon", "2", "--epsilon", "4", "--parquet", str(tmp_path / "words.parquet"), "--csv", str(tmp_path / "w.csv"))
     assert answer["words_walked"] == 30
     table = pyarrow.parquet.read_table(tmp_path / "words.parquet").to_pylist()
@@ -195,7 +195,7 @@ def test_a_list_of_words_and_a_sample_are_quick_looks(tmp_path: Path) -> None:
         (["--max-unchanged", "1e-9"], 1, "meets the targets for every word"),
         (["--max-unchanged", "2"], 2, "max_unchanged"),
         (["--max-unchanged", "1e-9", "--quantile", "0.99"], 1, "meets the targets for 99 % of the words"),
-        (["--min-distinct", "51"], 2, "50 rays give at most as many distinct words"),
+        (["--min-distinct", "51"], 2, "50 draws give at most 50 distinct words"),
         (["--min-distinct", "121", "--rays", "200"], 2, "the embedding has 120 words"),
         (["--embedding", "absent"], 2, "absent"),
         (["--words", "EMPTY"], 2, "no word to calibrate"),
@@ -225,11 +225,11 @@ def test_receipts_quote_n_w_and_s_w_after_any_run_over_all_words_and_never_fewer
     first = json.loads(note.read_text())
     assert first["rays"] == 100
     for epsilon in (1.0, 2.2, 5.0):
-        found = quoted(Multivariate(Embedding.open("small"), epsilon=epsilon))
+        found = quote_calibration(Multivariate(Embedding.open("small"), epsilon=epsilon))
         assert found is not None
-        assert found["support"] is not None
-        assert found["words_for_support"] == 120
-        assert found["at_epsilon"] <= 1.5 * epsilon  # as fine as before S_w came in
+        assert found.support is not None
+        assert found.words_for_support == 120
+        assert found.at_epsilon <= 1.5 * epsilon  # as fine as before S_w came in
     assert run("calibrate", "--embedding", "small", "--rays", "20", "--epsilon", "2", "--json", "-q").returncode == 0
     assert json.loads(note.read_text()) == first
     note.write_text("{")
@@ -272,7 +272,7 @@ def test_a_damaged_cache_is_one_clear_message(tmp_path: Path) -> None:
 
 STOPPED = """
 import os, signal
-from deniable.calibration.results import Store
+from deniable.calibration.storage import Store
 from deniable.cli import main
 
 append = Store.append
@@ -307,6 +307,6 @@ def test_a_run_stopped_by_the_keyboard_is_continued_and_gives_the_same(home: Pat
     assert json.loads(continued.stdout)["words"] == 600
     assert journal.read_text().splitlines()[:1] == lines
     ids, radii = (np.load(journal.with_name(name)) for name in ("ids.npy", "radii.npy"))
-    anew = calibrate(embedding, rays=1000, ids=np.sort(ids), keep=False)
+    anew = measure_by_rays(embedding, rays=1000, ids=np.sort(ids), keep=False)
     assert np.array_equal(ids, anew.ids)
     assert np.array_equal(radii, anew.radii)

@@ -9,9 +9,8 @@ import pytest
 
 from deniable import Embedding, InvalidParameter
 from deniable.calibration import choice as choice_module
-from deniable.calibration import refinement
+from deniable.calibration.by_rays import RayCalibration, epsilon_range, measure_by_rays
 from deniable.calibration.choice import Targets, choose, choose_for_protection, evaluate
-from deniable.calibration.measure import RayCalibration, calibrate, epsilon_range
 from deniable.channel.rays.radial import RadialRays
 from deniable.channel.rays.rays import Rays
 from deniable.errors import DamagedCalibration, TargetsNotMet
@@ -32,13 +31,13 @@ def folders(home: Path) -> list[Path]:
 @functools.cache
 def counted() -> RayCalibration:
     """Return a calibration with walks, made once."""
-    return calibrate(random_embedding(150, 6), rays=200, walks=True, keep=False)
+    return measure_by_rays(random_embedding(150, 6), rays=200, support=True, keep=False)
 
 
 @pytest.mark.parametrize("quantile", [1.0, 0.9, 0.5])
 @pytest.mark.parametrize("most", [0.3, 0.5, 0.9])
 def test_the_chosen_epsilon_meets_the_target_and_a_little_more_does_not(most: float, quantile: float) -> None:
-    calibration = calibrate(random_embedding(200, 6), rays=100)
+    calibration = measure_by_rays(random_embedding(200, 6), rays=100)
     choice = choose(calibration, Targets(max_unchanged=most, quantile=quantile))
     assert np.quantile(choice.unchanged, quantile, method="lower") <= most
     assert (choice.unchanged > most).sum() <= 200 - np.ceil(quantile * 200)
@@ -57,7 +56,7 @@ def test_distinct_words_are_met_by_the_chosen_epsilon_and_missed_a_little_above(
     choice = choose(calibration, targets)
     assert choice.epsilon >= calibration.epsilons[5]
     for epsilon, enough in ((choice.epsilon, True), (choice.epsilon * 1.01, False)):
-        again = calibrate(calibration.embedding, rays=200, epsilons=np.array([epsilon]), walks=True, keep=False)
+        again = measure_by_rays(calibration.embedding, rays=200, epsilons=np.array([epsilon]), support=True, keep=False)
         found = evaluate(again, epsilon, targets)
         assert bool(len(found.failing) <= 150 - np.ceil(quantile * 150)) is enough
         if enough:
@@ -71,14 +70,14 @@ def test_an_epsilon_that_misses_the_target_on_all_words_is_not_returned(monkeypa
     calibration = counted()
     assert calibration.distinct is not None
     targets = Targets(min_distinct=int(calibration.distinct[:, 5].min()))
-    monkeypatch.setattr(refinement, "_failing", lambda *_: np.zeros(refinement._STEPS, dtype=np.int64))
+    monkeypatch.setattr(choice_module, "_failures_by_distinct", lambda *_: np.zeros(choice_module._STEPS_BETWEEN, dtype=np.int64))
     choice = choose(calibration, targets)
-    again = calibrate(calibration.embedding, rays=200, epsilons=np.array([choice.epsilon]), walks=True, keep=False)
+    again = measure_by_rays(calibration.embedding, rays=200, epsilons=np.array([choice.epsilon]), support=True, keep=False)
     assert not len(evaluate(again, choice.epsilon, targets).failing)
 
 
 def test_an_epsilon_that_had_to_be_made_smaller_is_still_one_that_can_be_typed(monkeypatch: pytest.MonkeyPatch) -> None:
-    calibration = calibrate(random_embedding(30, 3), rays=50, keep=False)
+    calibration = measure_by_rays(random_embedding(30, 3), rays=50, keep=False)
     targets = Targets(max_unchanged=0.5)
     right = choose(calibration, targets).epsilon
     monkeypatch.setattr(choice_module, "_largest_by_unchanged", lambda *_: right * 1.0012345678)
@@ -89,7 +88,7 @@ def test_an_epsilon_that_had_to_be_made_smaller_is_still_one_that_can_be_typed(m
 
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.1])
 def test_protecting_a_share_of_the_words_gives_a_larger_epsilon_and_names_them(share: float) -> None:
-    calibration = calibrate(random_embedding(200, 6), rays=100)
+    calibration = measure_by_rays(random_embedding(200, 6), rays=100)
     targets = Targets(max_unchanged=0.5)
     choice = choose_for_protection(calibration, targets, most_protected=share)
     assert len(choice.failing) <= share * 200
@@ -101,20 +100,20 @@ def test_protecting_a_share_of_the_words_gives_a_larger_epsilon_and_names_them(s
 
 def test_a_share_of_protected_words_that_makes_no_sense_is_refused() -> None:
     with pytest.raises(InvalidParameter, match="most_protected"):
-        choose_for_protection(calibrate(line_embedding(0.0, 1.0), rays=10), Targets(max_unchanged=0.5), most_protected=1.0)
+        choose_for_protection(measure_by_rays(line_embedding(0.0, 1.0), rays=10), Targets(max_unchanged=0.5), most_protected=1.0)
 
 
 def test_rays_in_parts_give_the_same_calibration() -> None:
     embedding = random_embedding(150, 5)
-    whole = calibrate(embedding, rays=70, walks=True, keep=False)
-    parts = calibrate(embedding, rays=70, walks=True, keep=False, table_bytes=20 * 2 * 160)
+    whole = measure_by_rays(embedding, rays=70, support=True, keep=False)
+    parts = measure_by_rays(embedding, rays=70, support=True, keep=False, table_bytes=20 * 2 * 160)
     for name in ("ids", "radii", "distinct", "support", "entropies", "support_errors", "entropy_errors"):
         assert np.array_equal(getattr(whole, name), getattr(parts, name))
 
 
 def test_targets_that_no_epsilon_meets_are_refused_with_the_words_in_the_way() -> None:
     # The last word on a line stays for half of the directions, whatever ε.
-    calibration = calibrate(line_embedding(0.0, 1.0, 2.0), rays=200)
+    calibration = measure_by_rays(line_embedding(0.0, 1.0, 2.0), rays=200)
     with pytest.raises(TargetsNotMet, match=r"2 of 3 miss them \((a, c|c, a)"):
         choose(calibration, Targets(max_unchanged=0.2))
     assert choose(calibration, Targets(max_unchanged=0.2, quantile=0.3)).epsilon > 0
@@ -127,18 +126,18 @@ def test_targets_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None
     with pytest.raises(InvalidParameter, match=next(iter(wrong))):
         Targets(**wrong)  # type: ignore[arg-type]
     with pytest.raises(InvalidParameter, match="targets"):
-        choose(calibrate(line_embedding(0.0, 1.0), rays=5), Targets())
+        choose(measure_by_rays(line_embedding(0.0, 1.0), rays=5), Targets())
 
 
 def test_no_words_at_all_is_one_clear_message() -> None:
     with pytest.raises(InvalidParameter, match="no word to calibrate"):
-        calibrate(line_embedding(0.0, 1.0), ids=np.array([], dtype=np.int64))
+        measure_by_rays(line_embedding(0.0, 1.0), ids=np.array([], dtype=np.int64))
 
 
 def test_the_range_goes_from_hardly_any_word_to_most_words() -> None:
     embedding = random_embedding(300, 6)
     grid = epsilon_range(RadialRays(embedding, RadialNoise(lengths="gamma", dimension=6), rays=100))
-    calibration = calibrate(embedding, rays=100)
+    calibration = measure_by_rays(embedding, rays=100)
     assert (np.diff(grid) > 0).all()
     assert calibration.unchanged(float(grid[0]))[0].mean() < 0.1
     assert calibration.unchanged(float(grid[-1]))[0].mean() > 0.85
@@ -149,53 +148,53 @@ class Stopped(Exception):
 
 
 def test_an_interrupted_run_is_continued_and_gives_the_same(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deniable.calibration.measure._PAIRS_AT_ONCE", 2000)
+    monkeypatch.setattr("deniable.calibration.by_rays._PAIRS_AT_ONCE", 2000)
     embedding = random_embedding(100, 5)
-    whole = calibrate(embedding, rays=50, walks=True, keep=False)
+    whole = measure_by_rays(embedding, rays=50, support=True, keep=False)
 
     def stop(done: int, total: int) -> None:
         if done >= 40:
             raise Stopped
 
     with pytest.raises(Stopped):
-        calibrate(embedding, rays=50, walks=True, report=stop)
+        measure_by_rays(embedding, rays=50, support=True, report=stop)
     seen: list[int] = []
-    again = calibrate(embedding, rays=50, walks=True, report=lambda done, total: seen.append(done))
+    again = measure_by_rays(embedding, rays=50, support=True, report=lambda done, total: seen.append(done))
     assert seen == [40, 80, 100]
     for name in ("ids", "radii", "distinct", "support", "entropies", "epsilons"):
         assert np.array_equal(getattr(whole, name), getattr(again, name))
-    calibrate(embedding, rays=50, walks=True, report=lambda done, total: pytest.fail("nothing was left to do"))
+    measure_by_rays(embedding, rays=50, support=True, report=lambda done, total: pytest.fail("nothing was left to do"))
 
 
 def test_a_line_cut_off_is_work_that_does_not_count(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deniable.calibration.measure._PAIRS_AT_ONCE", 2000)
+    monkeypatch.setattr("deniable.calibration.by_rays._PAIRS_AT_ONCE", 2000)
     embedding = random_embedding(100, 5)
-    whole = calibrate(embedding, rays=50)
+    whole = measure_by_rays(embedding, rays=50)
     journal = folders(home)[0] / "journal.txt"
     os.truncate(journal, journal.stat().st_size - 4)
-    assert np.array_equal(calibrate(embedding, rays=50).radii, whole.radii)
+    assert np.array_equal(measure_by_rays(embedding, rays=50).radii, whole.radii)
     assert journal.read_text().count("\n") == 3
 
 
 @pytest.mark.parametrize("name", ["radii.npy", "journal.txt", "settings.json", "ids.npy"])
 def test_damage_is_found(home: Path, name: str) -> None:
     embedding = random_embedding(100, 5)
-    calibrate(embedding, rays=50)
+    measure_by_rays(embedding, rays=50)
     path = folders(home)[0] / name
     content = bytearray(path.read_bytes())
     content[-20 if name.endswith("npy") else 5] ^= 1
     path.write_bytes(content)
     with pytest.raises(DamagedCalibration, match="calibrate again"):
-        calibrate(embedding, rays=50)
+        measure_by_rays(embedding, rays=50)
     path.unlink()
     with pytest.raises(DamagedCalibration) if name != "journal.txt" else pytest.MonkeyPatch.context():
-        calibrate(embedding, rays=50)
+        measure_by_rays(embedding, rays=50)
 
 
 def test_breakpoints_are_rounded_up_so_that_nothing_is_understated() -> None:
     embedding = random_embedding(50, 5)
     exact, _ = Rays(embedding, rays=30).first_breakpoints(np.arange(50))
-    calibration = calibrate(embedding, rays=30, keep=False)
+    calibration = measure_by_rays(embedding, rays=30, keep=False)
     kept = np.empty_like(exact)
     kept[calibration.ids] = calibration.radii
     assert (kept >= exact).all()
@@ -206,6 +205,6 @@ def test_calibrations_lie_beside_a_stored_embedding(home: Path) -> None:
     from deniable.embeddings import store
 
     store.save(random_embedding(40, 3), "mine")
-    calibration = calibrate(Embedding.open("mine"), rays=20)
+    calibration = measure_by_rays(Embedding.open("mine"), rays=20)
     assert calibration.folder is not None
     assert calibration.folder.is_relative_to(home / "embeddings" / "mine")

@@ -8,14 +8,15 @@ import pytest
 
 from deniable import Embedding, InvalidParameter, Multivariate, Privatizer, SanText, SanTextPlus
 from deniable.arrays import Floats, Ids
-from deniable.calibration.choice import Targets, choose, evaluate, meets
+from deniable.calibration.by_rays import measure_by_rays
+from deniable.calibration.choice import Targets, choose, evaluate
 from deniable.calibration.export import write_words
-from deniable.calibration.measure import calibrate
+from deniable.calibration.note import make_note
 from deniable.calibration.protection import protect
 from deniable.calibration.report.findings import findings
 from deniable.calibration.report.page import calibration_page
-from deniable.calibration.summary import quote, worst_words
-from deniable.calibration.tabulated import tabulate
+from deniable.calibration.result import worst_words
+from deniable.calibration.table import measure_table
 from deniable.channel.outputs import output_distributions
 from deniable.embeddings import store
 from deniable.embeddings.stored import read_meta
@@ -48,11 +49,11 @@ def lonely() -> Embedding:
 
 def test_exposed_words_are_found_and_protected_so_that_every_word_meets_the_target() -> None:
     embedding, targets = lonely(), Targets(max_unchanged=0.6)
-    before = evaluate(calibration := calibrate(embedding, rays=200, keep=False), 1.0, targets)
+    before = evaluate(calibration := measure_by_rays(embedding, rays=200, keep=False), 1.0, targets)
     exposed = calibration.ids[before.failing]
     assert {60, 61} <= set(exposed.tolist())
     safe = protect(embedding, exposed)
-    after = evaluate(calibrate(safe, rays=200, keep=False), 1.0, targets)
+    after = evaluate(measure_by_rays(safe, rays=200, keep=False), 1.0, targets)
     assert len(after.failing) == 0
     assert (stays_itself(Multivariate(safe, epsilon=1.0), exposed, rays=200) <= 0.6).all()
     distances = np.linalg.norm(embedding.vectors[60] - embedding.vectors, axis=1)
@@ -114,10 +115,10 @@ def test_a_smaller_vocabulary_keeps_the_protection() -> None:
 
 
 def test_a_note_counts_how_often_a_protected_word_comes_out_itself(line: Embedding) -> None:
-    table = quote(calibrate(line, rays=4000, keep=False), [0.5, 3.0])["table"]
-    assert table[0]["unchanged"]["worst"] == pytest.approx(np.exp(-0.25) / 2, abs=0.02)
-    assert table[0]["unchanged_quantiles"]["1.0"] == pytest.approx(np.exp(-0.25) / 2, abs=0.02)
-    assert table[1]["unchanged"]["worst"] == pytest.approx(1.0 - np.exp(-1.5), abs=0.02)
+    table = make_note(measure_by_rays(line, rays=4000, keep=False), [0.5, 3.0]).table
+    assert table[0].unchanged.worst == pytest.approx(np.exp(-0.25) / 2, abs=0.02)
+    assert table[0].unchanged_quantiles[1.0] == pytest.approx(np.exp(-0.25) / 2, abs=0.02)
+    assert table[1].unchanged.worst == pytest.approx(1.0 - np.exp(-1.5), abs=0.02)
 
 
 @pytest.fixture
@@ -132,19 +133,19 @@ def line() -> Embedding:
 
 
 def test_n_w_of_a_protected_word_is_how_often_it_comes_out_itself(line: Embedding) -> None:
-    calibration = calibrate(line, rays=4000, keep=False)
+    calibration = measure_by_rays(line, rays=4000, keep=False)
     rows = np.argsort(calibration.ids)
     for epsilon in (0.5, 3.0):
         means, errors = calibration.unchanged(epsilon)
         outer, middle = np.exp(-epsilon / 2) / 2, 1.0 - np.exp(-epsilon / 2)
         assert means[rows] == pytest.approx([outer, middle, outer], abs=0.02)
-        assert calibration.careful(epsilon)[rows] == pytest.approx([max(outer, middle), middle, max(outer, middle)], abs=0.02)
+        assert calibration.unchanged_or_stand_in(epsilon)[rows] == pytest.approx([max(outer, middle), middle, max(outer, middle)], abs=0.02)
         assert (np.abs(means[rows] - [outer, middle, outer]) <= 5.0 * errors[rows] + 1e-6).all()
     assert calibration.protected[rows].tolist() == [True, False, True]
 
 
 def test_the_files_and_the_worst_words_show_that_and_mark_protected_words(line: Embedding, tmp_path: Path) -> None:
-    calibration = calibrate(line, rays=4000, keep=False)
+    calibration = measure_by_rays(line, rays=4000, keep=False)
     write_words(calibration, [0.5, 3.0], csv=tmp_path / "words.csv", parquet=tmp_path / "words.parquet")
     found = {(row["word"], row["epsilon"]): row for row in pyarrow.parquet.read_table(tmp_path / "words.parquet").to_pylist()}
     assert found["left", 3.0]["unchanged"] == pytest.approx(np.exp(-1.5) / 2, abs=0.02)
@@ -152,9 +153,9 @@ def test_the_files_and_the_worst_words_show_that_and_mark_protected_words(line: 
     assert found["middle", 3.0]["unchanged_draws"] / 4000 == pytest.approx(1.0 - np.exp(-1.5), abs=0.03)
     assert {word: row["protected"] for (word, _), row in found.items()} == {"left": True, "middle": False, "right": True}
     assert (tmp_path / "words.csv").read_text().splitlines()[0].startswith('"word","protected","epsilon","unchanged"')
-    worst = {row["word"]: row for row in worst_words(calibration, evaluate(calibration, 3.0, Targets(max_unchanged=0.9)))}
-    assert worst["right"]["unchanged"] == pytest.approx(np.exp(-1.5) / 2, abs=0.02)
-    assert (worst["right"]["protected"], worst["middle"]["protected"]) == (True, False)
+    worst = {row.word: row for row in worst_words(calibration, evaluate(calibration, 3.0, Targets(max_unchanged=0.9)))}
+    assert worst["right"].unchanged == pytest.approx(np.exp(-1.5) / 2, abs=0.02)
+    assert (worst["right"].protected, worst["middle"].protected) == (True, False)
 
 
 @pytest.mark.parametrize("min_distinct", [None, 2])
@@ -162,7 +163,7 @@ def test_the_largest_epsilon_counts_protected_words_which_need_not_stay_more_oft
     line: Embedding, min_distinct: int | None
 ) -> None:
     # The middle word meets a target N below -2 ln(1 - N), and the outer ones above -2 ln(2 N): for 0.6, any ε up to 1.833.
-    calibration = calibrate(line, rays=2000, walks=min_distinct is not None, epsilons=np.geomspace(0.1, 5.0, 8), keep=False)
+    calibration = measure_by_rays(line, rays=2000, support=min_distinct is not None, epsilons=np.geomspace(0.1, 5.0, 8), keep=False)
     choice = choose(calibration, Targets(max_unchanged=0.6, min_distinct=min_distinct))
     assert choice.epsilon == pytest.approx(1.833, rel=1e-3 if min_distinct is None else 0.05)
     assert len(choice.failing) == 0
@@ -173,26 +174,26 @@ def test_where_protected_words_stand_in_the_way_a_smaller_epsilon_is_found() -> 
     # themselves too often: (e^(-0.01 ε) - e^(-5.01 ε))/2 is 0.3 at ε = 0.184. Below 0.102 the outermost do.
     places = np.array([[-10.0], [-0.02], [0.0], [0.02], [10.0]])
     safe = protect(Embedding(["west", "left", "middle", "right", "east"], places, name="row"), np.array([0, 1, 3, 4]))
-    calibration, targets = calibrate(safe, rays=4000, keep=False), Targets(max_unchanged=0.3)
+    calibration, targets = measure_by_rays(safe, rays=4000, keep=False), Targets(max_unchanged=0.3)
     choice = choose(calibration, targets)
     assert choice.epsilon == pytest.approx(0.184, rel=0.1)
-    assert meets(evaluate(calibration, choice.epsilon, targets))
-    assert not meets(evaluate(calibration, choice.epsilon * 1.001, targets))
-    assert not meets(evaluate(calibration, 35.0, targets))
+    assert evaluate(calibration, choice.epsilon, targets).meets_targets
+    assert not evaluate(calibration, choice.epsilon * 1.001, targets).meets_targets
+    assert not evaluate(calibration, 35.0, targets).meets_targets
 
 
 def test_where_protected_words_stand_in_the_way_at_every_epsilon_it_is_said(line: Embedding) -> None:
     with pytest.raises(TargetsNotMet, match=r"protected words come out themselves too often \(at .*(left|right)"):
-        choose(calibrate(line, rays=500, keep=False), Targets(max_unchanged=0.3))
+        choose(measure_by_rays(line, rays=500, keep=False), Targets(max_unchanged=0.3))
 
 
 def test_the_page_marks_protected_words(line: Embedding) -> None:
-    calibration = calibrate(line, rays=200, walks=True, keep=False)
+    calibration = measure_by_rays(line, rays=200, support=True, keep=False)
     page = calibration_page(findings(calibration, calibration, epsilons=[3.0], words=("left",), sentences=("left right",))).html()
     assert "how often they come out themselves" in page
     assert ">protected</th>" in page
     assert "They can be protected" not in page  # it is protected already
-    plain = calibrate(lonely(), rays=50, walks=True, keep=False)
+    plain = measure_by_rays(lonely(), rays=50, support=True, keep=False)
     other = calibration_page(findings(plain, plain, epsilons=[3.0], words=("w1",), sentences=("w1",))).html()
     assert ">protected</th>" not in other
     assert "They can be protected" in other
@@ -202,7 +203,7 @@ def test_the_page_marks_protected_words(line: Embedding) -> None:
 def test_a_table_counts_how_often_a_protected_word_comes_out_itself(name: str, options: dict[str, float]) -> None:
     pair = Embedding(["one", "other"], np.array([[0.0, 0.0], [1.0, 0.0]]), name="pair")
     safe, selected = protect(pair, np.array([0])), ChosenMechanism(name=name, options=options)
-    found = tabulate(safe, selected, rays=500, epsilons=np.array([0.01, 50.0]), keep=False)
+    found = measure_table(safe, selected, draws=500, epsilons=np.array([0.01, 50.0]), keep=False)
     for epsilon in (0.01, 50.0):
         itself = float(stays_itself(selected(safe, epsilon=epsilon), np.array([0]), rays=500)[0])
         assert found.unchanged(epsilon)[0][0] >= itself - 0.1

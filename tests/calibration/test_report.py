@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 
 from deniable import Embedding, InvalidParameter
+from deniable.calibration.by_rays import measure_by_rays
 from deniable.calibration.choice import Targets
-from deniable.calibration.measure import calibrate
+from deniable.calibration.report.examples import AVERAGES, SENTENCES, example_releases, sample_outputs
 from deniable.calibration.report.figures import LABELS, geometry_figure, histograms, unchanged_curves
 from deniable.calibration.report.findings import SHOWN_AVERAGES, findings
-from deniable.calibration.report.outputs import AVERAGES, sample_outputs
 from deniable.calibration.report.page import calibration_page
-from deniable.calibration.report.releases import SENTENCES, example_releases
 from deniable.mechanisms.chosen import ChosenMechanism
 from deniable.report.wording import of_a_hundred, percent, percent_up, words
 from tests.calibration.reported import HOSTILE, calibrated, found
@@ -56,7 +55,7 @@ def test_the_range_goes_from_all_words_changed_to_none() -> None:
     assert calibration.unchanged(span[0])[0].mean() < 0.2  # the words that lie alone stay at any ε
     assert calibration.unchanged(span[-1])[0].mean() > 0.98
     for share in (0.3, 0.6):
-        assert calibration.unchanged(calibration.reaching(share))[0].mean() == pytest.approx(share, abs=0.01)
+        assert calibration.unchanged(calibration.epsilon_reaching(share))[0].mean() == pytest.approx(share, abs=0.01)
     assert [curve.average for curve in found().shown] == sorted(curve.average for curve in found().shown)
     assert len(found().shown) <= len(SHOWN_AVERAGES)
 
@@ -65,7 +64,7 @@ def test_histograms_count_every_word_once() -> None:
     for epsilon, (unchanged, _), (distinct, edges) in histograms(found()):
         assert unchanged.sum() == pytest.approx(1.0)
         assert distinct.sum() == pytest.approx(1.0)
-        assert edges[-1] == calibrated().rays
+        assert edges[-1] == calibrated().draws
         means, _ = calibrated().unchanged(epsilon)
         assert unchanged[-1] == pytest.approx((means >= 0.96).mean())
 
@@ -105,7 +104,7 @@ def test_words_that_stayed_are_marked() -> None:
 
 
 def test_a_vocabulary_of_two_words_has_a_page() -> None:
-    tiny = calibrate(Embedding(["a", "b"], np.array([[0.0], [1.0]])), rays=20, walks=True, keep=False)
+    tiny = measure_by_rays(Embedding(["a", "b"], np.array([[0.0], [1.0]])), rays=20, support=True, keep=False)
     assert outline(calibration_page(findings(tiny, tiny)).html()).problems == []
 
 

@@ -167,7 +167,7 @@ def test_without_a_seed_no_two_runs_are_alike(command: Command) -> None:
 
 _SLOW = """
 import time
-import deniable.records.jobs.checkpoints as checkpoints
+import deniable.records.jobs.releasing as checkpoints
 from deniable.text.privatizer import Privatizer
 checkpoints.SECONDS_BETWEEN_CHECKPOINTS = 0.0
 many = Privatizer.many
@@ -283,7 +283,7 @@ def test_an_epsilon_that_changes_much_is_not_warned_about(command: Command, spen
 def test_a_budget_that_short_records_are_released_by_as_they_are_is_warned_about(command: Command) -> None:
     status, _, warned = command.deniable(*command.arguments("--record-epsilon", "100", "-q"), data=b"the fox\n")
     assert status == 0
-    found = re.search(r"a budget of 100 per record is so much for records of up to about (\d+) words", warned.decode())
+    found = re.search(r"a budget of 100 per record is too large for records of up to about (\d+) words", warned.decode())
     assert found is not None
     words = [f"word{i}".encode() for i in range(100)] * 20
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.comparison.material import Texts
 from deniable.comparison.probe import Probe, make_probe
+from deniable.comparison.texts import Texts
 from deniable.embeddings.embedding import Embedding
 
 SHARES = np.array([0.4, 0.2, 0.2, 0.1, 0.1])

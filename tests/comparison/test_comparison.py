@@ -1,134 +1,201 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from deniable.audit.results import EmbeddingSummary
 from deniable.cli.app import app
-from deniable.comparison.contenders import all_contenders, contender, target
-from deniable.comparison.experiment import Comparison, Contender, Plan
-from deniable.comparison.keeping import Kept
-from deniable.comparison.matching import Target
-from deniable.comparison.readings import Effort
+from deniable.cli.compare import parse_mechanism, parse_target
+from deniable.comparison import ComparisonResult, ComparisonSettings, Target, compare_mechanisms, read_comparison
+from deniable.comparison.experiment import TARGETS, Comparison, comparable_mechanisms, name_of
+from deniable.comparison.measurements import SavedMeasurements
+from deniable.comparison.readings import Reading, ReadingEffort
 from deniable.comparison.report.page import comparison_page
-from deniable.comparison.report.words import front, said_first, table
+from deniable.comparison.report.words import finding, table
+from deniable.comparison.results import MeanAndSpread, Row, SampleCounts, TextCounts, Worth
 from deniable.embeddings import store
-from deniable.errors import DeniableError, InvalidParameter, UnusableAuditData
-from deniable.mechanisms.multivariate import Multivariate
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import DeniableError, InvalidParameter, RecordError, UnusableAuditData
+from deniable.interfaces import Mechanism
+from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.records.labelled import LabelledTexts
 from tests.comparison.compared import ring, task
 
 run = CliRunner()
-PLAN = Plan(
+SETTINGS = ComparisonSettings(
     targets=(Target(reading="average", value=0.5),),
     words=200,
-    quick=Effort(draws=40, judged=1000),
-    thorough=Effort(draws=200, judged=4000),
+    quick=ReadingEffort(draws=40, judged=1000),
+    thorough=ReadingEffort(draws=200, judged=4000),
 )
+MADE: list[float] = []
 
 
-def test_kept_numbers_are_measured_once_and_damaged_ones_again(tmp_path: Path) -> None:
-    made: list[float] = []
+@dataclass(frozen=True, kw_only=True)
+class Counted(ChosenMechanism):
+    """Counts how often it is made."""
 
-    def make(epsilon: float) -> Multivariate:
-        made.append(epsilon)
-        return Multivariate(ring(), epsilon=epsilon)
+    def __call__(self, embedding: Embedding, *, epsilon: float) -> Mechanism:
+        MADE.append(epsilon)
+        return super().__call__(embedding, epsilon=epsilon)
 
-    def rows() -> list[dict[str, Any]]:
-        return Comparison(ring(), task(ring()), task(ring(), seed=1), PLAN, kept=Kept(tmp_path)).rows(Contender(name="m", make=make))
 
-    first, count = rows(), len(made)
-    assert count > 0
+def worth_of(row: Row) -> Worth:
+    assert row.worth is not None
+    return row.worth
+
+
+def test_saved_numbers_are_measured_once_and_damaged_ones_again(tmp_path: Path) -> None:
+    def rows() -> list[Row]:
+        MADE.clear()
+        comparison = Comparison(ring(), task(ring()), task(ring(), seed=1), SETTINGS, saved=SavedMeasurements(tmp_path))
+        return list(comparison.rows(Counted()))
+
+    first = rows()
+    assert len(MADE) > 1
     assert rows() == first
-    assert len(made) == count
+    assert MADE == [1.0], "made once, to know what it is called"
     for file in tmp_path.iterdir():
         file.write_text("{")
-    assert rows()[0]["epsilon"] == first[0]["epsilon"]
-    assert len(made) > count
+    assert worth_of(rows()[0]).epsilon == worth_of(first[0]).epsilon
+    assert len(MADE) > 1
 
 
 def test_a_matched_row_holds_what_was_reached_and_what_it_is_worth() -> None:
-    comparison = Comparison(ring(), task(ring()), task(ring(), seed=1), PLAN)
-    row = comparison.rows(contender("multivariate", ring()))[0]
-    assert abs(row["reached"]["average"] - 0.5) <= 0.01
-    assert abs(row["unchanged"]["mean"] - 0.5) < 0.15
+    comparison = Comparison(ring(), task(ring()), task(ring(), seed=1), SETTINGS)
+    worth = worth_of(next(comparison.rows(ChosenMechanism())))
+    assert abs(worth.reached.average - 0.5) <= 0.01
+    assert abs(worth.unchanged.mean - 0.5) < 0.15
     assert comparison.original() == 1.0
-    assert row["accuracy"]["mean"] > 0.7
-    assert 0.0 < row["distance"]["mean"] < 1.0
+    assert worth.accuracy.mean > 0.7
+    assert 0.0 < worth.distance.mean < 1.0
 
 
 def test_a_mechanism_that_cannot_be_brought_there_says_why(tmp_path: Path) -> None:
     listed = tmp_path / "sensitive.txt"
     listed.write_text("w39\n")
-    found = Comparison(ring(), task(ring()), task(ring(), seed=1), PLAN).rows(contender(f"santext-plus:sensitive={listed}", ring()))
-    assert found[0]["problem"].startswith("never below 0.8")
-    assert found[0]["mechanism"] == "santext-plus:sensitive"
+    comparison = Comparison(ring(), task(ring()), task(ring(), seed=1), SETTINGS)
+    row = next(comparison.rows(parse_mechanism(f"santext-plus:sensitive={listed}")))
+    assert row.problem.startswith("never below 0.8")
+    assert row.worth is None
+    assert row.mechanism == "santext-plus:sensitive"
+    assert list(row.to_dict()) == ["mechanism", "reading", "target", "problem"]
 
 
 def test_all_mechanisms_take_part_but_those_that_need_an_option() -> None:
-    taking_part, left_out = all_contenders(ring())
+    taking_part, left_out = comparable_mechanisms()
     assert len(taking_part) == 9
     assert list(left_out) == ["santext-plus"]
+
+
+@pytest.mark.parametrize("typed", ["multivariate", "rank-smoothing:c=0.1", "vickrey:t=0.50,noise=mahalanobis"])
+def test_a_mechanism_is_named_as_it_was_typed(typed: str) -> None:
+    assert name_of(parse_mechanism(typed)) == typed
 
 
 @pytest.mark.parametrize("typed", ["no-such", "multivariate:t", "multivariate:t=1", "rank-smoothing:c=x", "vickrey:t=2"])
 def test_a_mechanism_typed_wrongly_is_refused(typed: str) -> None:
     with pytest.raises(InvalidParameter):
-        contender(typed, ring())
+        compare_mechanisms(LabelledTexts(source="none", people=[], texts=[]), ring(), [parse_mechanism(typed)])
 
 
 @pytest.mark.parametrize("typed", ["average", "average=", "average=2", "average=0", "largest=0.3", "worst=x", "adversary=nan"])
 def test_a_target_typed_wrongly_is_refused(typed: str) -> None:
     with pytest.raises(InvalidParameter):
-        target(typed)
+        parse_target(typed)
 
 
-def row(mechanism: str, adversary: float, accuracy: float, spread: float | None = 0.01) -> dict[str, Any]:
-    return {
-        "mechanism": mechanism, "reading": "average", "target": 0.3, "problem": "", "epsilon": 2.0,
-        "reached": {"average": 0.301, "worst": 0.6, "adversary": adversary, "epsilon": 2.0, "errors": {}},
-        "accuracy": {"mean": accuracy, "spread": spread}, "unchanged": {"mean": 0.3, "spread": 0.0},
-        "distance": {"mean": 0.5, "spread": 0.0}, "words_per_second": 1234.5,
-    }  # fmt: skip
+def test_a_target_is_read_as_it_is_typed() -> None:
+    typed = ["average=0.1", "average=0.3", "worst=0.5", "adversary=0.2", "adversary=0.4"]
+    assert tuple(parse_target(each) for each in typed) == TARGETS
 
 
-def answer(**changes: Any) -> dict[str, Any]:
-    missing = {"mechanism": "<c>", "reading": "average", "target": 0.3, "problem": "never below 0.60, however small ε is"}
-    return {
-        "version": "0", "embedding": {"name": "<tiny>", "fingerprint": "f" * 32, "protected": 0}, "seed": 0, "runs": 2,
-        "tolerance": {"average": 0.01}, "targets": [{"reading": "average", "value": 0.3}], "mechanisms": ["a", "b", "<c>"],
-        "texts": {"learn": 10, "test": 5, "words": 100}, "sample": {"words": 20, "distinct": 9, "guess": 0.2},
-        "original": 0.9, "guess": 0.5, "left_out": {"d": "which needs an option"},
-        "rows": [row("a", 0.4, 0.7), missing, row("b", 0.5, 0.6)],
-    } | changes  # fmt: skip
+def test_a_comparison_without_targets_is_refused() -> None:
+    with pytest.raises(InvalidParameter, match="targets"):
+        ComparisonSettings(targets=())
+
+
+def made_row(mechanism: str, adversary: float, accuracy: float, spread: float | None = 0.01) -> Row:
+    worth = Worth(
+        epsilon=2.0,
+        reached=Reading(epsilon=2.0, average=0.301, worst=0.6, adversary=adversary, errors={}),
+        accuracy=MeanAndSpread(mean=accuracy, spread=spread),
+        unchanged=MeanAndSpread(mean=0.3, spread=0.0),
+        distance=MeanAndSpread(mean=0.5, spread=0.0),
+        words_per_second=1234.5,
+    )
+    return Row(mechanism=mechanism, reading="average", target=0.3, problem="", worth=worth)
+
+
+def made_result(*rows: Row) -> ComparisonResult:
+    return ComparisonResult(
+        version="0",
+        embedding=EmbeddingSummary(name="<tiny>", fingerprint="f" * 32, protected=0),
+        seed=0,
+        runs=2,
+        tolerance={"average": 0.01},
+        targets=(Target(reading="average", value=0.3),),
+        mechanisms=("a", "b", "<c>"),
+        texts=TextCounts(learn=10, test=5, words=100),
+        sample=SampleCounts(words=20, distinct=9, guess=0.2),
+        original=0.9,
+        guess=0.5,
+        left_out={"d": "which needs an option"},
+        rows=rows,
+    )
+
+
+MISSED = Row(mechanism="<c>", reading="average", target=0.3, problem="never below 0.60, however small ε is")
+RESULT = made_result(made_row("a", 0.4, 0.7), MISSED, made_row("b", 0.5, 0.6))
 
 
 def test_the_words_say_who_is_ahead_and_whether_clearly() -> None:
-    assert "a is the most accurate (70.0 %), clearly ahead of the others." in said_first(answer())
-    close = answer(rows=[row("a", 0.4, 0.7), row("b", 0.5, 0.69)])
-    assert "not clearly ahead of b." in said_first(close)
-    assert "no other mechanism is there" in said_first(answer(rows=[row("a", 0.4, 0.7)]))
-    assert "one run does not tell" in said_first(answer(rows=[row("a", 0.4, 0.7, None)]))
+    assert "a is the most accurate (70.0 %), clearly ahead of the others." in finding(RESULT)
+    assert "not clearly ahead of b." in finding(made_result(made_row("a", 0.4, 0.7), made_row("b", 0.5, 0.69)))
+    assert "no other mechanism is there" in finding(made_result(made_row("a", 0.4, 0.7)))
+    assert "one run does not tell" in finding(made_result(made_row("a", 0.4, 0.7, None)))
 
 
 def test_the_table_has_the_front_marked_and_misses_said() -> None:
-    shown = table(answer())
+    shown = table(RESULT)
     assert [cells[1] for cells in shown] == ["a", "b", "<c>"]
     assert [cells[-1] for cells in shown] == ["◆", "", ""]
     assert "never below 0.60" in shown[2][3]
-    assert [found["mechanism"] for found in front(answer())] == ["a"]
+    assert [row.mechanism for row, _ in RESULT.front()] == ["a"]
 
 
 def test_the_page_is_whole_and_escaped() -> None:
-    html = comparison_page(answer()).html()
+    html = comparison_page(RESULT).html()
     assert "&lt;tiny&gt;" in html
     assert "<tiny>" not in html
     assert "<c>" not in html
     for words in ("Mechanisms at equal privacy", "<svg", "never below 0.60", "Left out: d", "lower bound", "◆"):
         assert words in html
-    assert "<svg" not in comparison_page(answer(rows=[])).html()
+    assert "<svg" not in comparison_page(replace(RESULT, rows=())).html()
+
+
+def test_a_result_is_read_again(tmp_path: Path) -> None:
+    saved = tmp_path / "found.json"
+    saved.write_text(json.dumps(RESULT.to_dict()))
+    assert read_comparison(saved) == RESULT
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"rows": [3]}', '{"rows": []}'])
+def test_files_that_are_no_results_are_refused(content: str, tmp_path: Path) -> None:
+    saved = tmp_path / "found.json"
+    saved.write_text(content)
+    with pytest.raises(RecordError, match="not the result of a comparison"):
+        read_comparison(saved)
+
+
+def test_a_result_of_an_earlier_version_is_read() -> None:
+    saved = Path(__file__).parents[2] / "docs" / "experiments" / "comparison-sst2-default.json"
+    assert read_comparison(saved).to_dict() == json.loads(saved.read_text(encoding="utf-8"))
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import math
 import pytest
 
 from deniable.comparison.matching import LEAST, MOST, TOLERANCE, Matcher, ReadAt, Target
-from deniable.comparison.pareto import pareto_front
 from deniable.comparison.readings import Reading
+from deniable.comparison.results import pareto_front
 
 WANTED = Target(reading="average", value=0.3)
 

@@ -6,7 +6,7 @@ import pytest
 from deniable.channel.draws import Draws
 from deniable.comparison.adversary import LearntAdversary, Seen
 from deniable.comparison.probe import make_probe
-from deniable.comparison.readings import Effort, Reading, most_exposed, read_privacy
+from deniable.comparison.readings import Reading, ReadingEffort, most_exposed, read_privacy
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.multivariate import Multivariate
@@ -14,7 +14,7 @@ from deniable.mechanisms.randomized_response import RandomizedResponse
 from deniable.mechanisms.santext import SanText
 from tests.comparison.compared import probe_of, ring
 
-EFFORT = Effort(draws=300, judged=20_000)
+EFFORT = ReadingEffort(draws=300, judged=20_000)
 STANDARD_ERRORS = 5.0  # two-sided level below 1e-6
 
 
@@ -80,4 +80,4 @@ def test_the_most_exposed_words_fill_their_part_of_the_text() -> None:
 
 def test_readings_need_two_draws() -> None:
     with pytest.raises(InvalidParameter):
-        Effort(draws=1, judged=10)
+        ReadingEffort(draws=1, judged=10)

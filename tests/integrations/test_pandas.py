@@ -6,7 +6,7 @@ import pandas
 import pytest
 
 import deniable.integrations.pandas  # noqa: F401 - registers the accessor
-from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer
+from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer, Recipe
 
 TEXTS = ["The soup was cold!", None, "best bread", ""]
 RELEASED = ["the soup was cold", None, "best bread", ""]
@@ -49,3 +49,16 @@ def test_a_keyed_release_takes_ids_from_another_column_and_can_be_repeated(name:
         series.deniable.privatize(private, record_ids=["a", "a"])
     with pytest.raises(InvalidParameter, match="needs an id"):
         series.deniable.privatize(private)
+
+
+def test_the_settings_of_a_recipe_do_in_place_of_a_privatizer(name: str, private: Privatizer) -> None:
+    series: Any = pandas.Series(TEXTS, name="review")
+    recipe = Recipe(epsilon=1e6, embedding=name)
+    for released in (series.deniable.privatize(epsilon=1e6, embedding=name), series.deniable.privatize(recipe)):
+        assert [None if pandas.isna(text) else text for text in released] == RELEASED
+    with pytest.raises(InvalidParameter, match=r"^unknown = 'keep'"):
+        series.deniable.privatize(epsilon=6, unknown="keep")
+    with pytest.raises(InvalidParameter, match="has its settings already; leave out epsilon"):
+        series.deniable.privatize(private, epsilon=6)
+    with pytest.raises(InvalidParameter, match="give epsilon"):
+        series.deniable.privatize()

@@ -6,7 +6,7 @@ import polars
 import pytest
 
 import deniable.integrations.polars  # noqa: F401 - registers the namespace
-from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer
+from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer, Recipe
 
 TEXTS = ["The soup was cold!", None, "best bread", ""]
 
@@ -39,3 +39,14 @@ def test_a_keyed_release_takes_ids_from_another_column_and_can_be_repeated(name:
     assert released[0] != released[1]
     with pytest.raises(InvalidParameter, match="needs an id"):
         series.deniable.privatize(private)
+
+
+def test_the_settings_of_a_recipe_do_in_place_of_a_privatizer(name: str, private: Privatizer) -> None:
+    series: Any = polars.Series("review", TEXTS)
+    recipe = Recipe(epsilon=1e6, embedding=name)
+    for released in (series.deniable.privatize(epsilon=1e6, embedding=name), series.deniable.privatize(recipe)):
+        assert released.to_list() == ["the soup was cold", None, "best bread", ""]
+    with pytest.raises(InvalidParameter, match="holds all settings already; leave out epsilon"):
+        series.deniable.privatize(recipe, epsilon=6)
+    with pytest.raises(InvalidParameter, match="has its settings already; leave out epsilon"):
+        series.deniable.privatize(private, epsilon=6)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from deniable import Privatizer
 from deniable.records.formats.layout import Layout, make_layout
-from deniable.records.watching.watch import SameContent, Settings, Watch
+from deniable.records.watching.watch import SameContent, Watch, WatchSettings
 
 
 class Folders:
@@ -35,7 +35,7 @@ class Folders:
             by = None if path.suffix == ".txt" else record_id
             return make_layout(path, format=None, columns=columns, delimiter=None, header=True, encoding="utf-8", record_id=by)
 
-        settings = Settings(settle=settle, same_content=same_content)
+        settings = WatchSettings(settle=settle, same_content=same_content)
         watch = Watch(private or self.private, self.inbox, self.out, layout_of, settings=settings, say=self.lines.append)
         try:
             return watch.look()

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from deniable import Embedding
-from deniable.calibration.measure import calibrate
+from deniable.calibration.by_rays import measure_by_rays
 from deniable.embeddings import store
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,7 +48,7 @@ def test_what_is_kept_of_an_embedding_is_what_its_calibration_says(script: Any, 
     script("measure_embedding", "lonely", "--epsilon", "1", "--epsilon", "2", "--rays", "60", "--sample", "40", "-o", str(found))
     script("examine_embedding", "lonely", str(found), "--title", "t", "--machine", "m", "--claim", "1", "-o", str(kept))
     content = json.loads(kept.read_text(encoding="utf-8"))
-    whole = calibrate(embedding, rays=60, keep=False)
+    whole = measure_by_rays(embedding, rays=60, keep=False)
     for row in content["table"]:
         means, _ = whole.unchanged(row["epsilon"])
         assert row["average"] == pytest.approx(means.mean(), rel=1e-4)

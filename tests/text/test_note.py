@@ -7,40 +7,41 @@ import numpy as np
 import pytest
 
 from deniable import Embedding, InvalidParameter, Multivariate, Privatizer
-from deniable.calibration.measure import calibrate
-from deniable.calibration.summary import quote
+from deniable.calibration.by_rays import measure_by_rays
+from deniable.calibration.note import make_note
 from deniable.embeddings import store
 from deniable.errors import DamagedCalibration, TargetsNotMet
-from deniable.text.note import largest_epsilon, quote_place, quoted, stored_quote
+from deniable.text.note import note_for_target, note_path, quote_calibration, read_note
 from tests.support.strategies import random_embedding
 
 
 def test_the_default_embedding_comes_calibrated_and_a_fresh_sample_agrees() -> None:
     embedding = Embedding.open()
-    content = stored_quote(Multivariate(embedding, epsilon=1.0))
-    assert content is not None
+    note = read_note(Multivariate(embedding, epsilon=1.0))
+    assert note is not None
     sample = np.sort(np.random.default_rng(0).choice(len(embedding), 300, replace=False))
-    fresh = calibrate(embedding, rays=100, ids=sample, keep=False)
-    for row in content["table"]:
-        means, _ = fresh.unchanged(row["epsilon"])
-        assert abs(means.mean() - row["unchanged"]["mean"]) < 0.04
-        values = list(row["unchanged_quantiles"].values())
+    fresh = measure_by_rays(embedding, rays=100, ids=sample, keep=False)
+    for row in note.table:
+        means, _ = fresh.unchanged(row.epsilon)
+        assert row.unchanged.mean is not None
+        assert abs(means.mean() - row.unchanged.mean) < 0.04
+        values = list(row.unchanged_quantiles.values())
         assert values == sorted(values)
 
 
-def test_between_two_values_the_less_favourable_one_is_quoted() -> None:
+def test_between_two_values_the_less_favourable_one_is_quote_calibration() -> None:
     embedding = Embedding.open()
-    found, exact = quoted(Multivariate(embedding, epsilon=5.2)), quoted(Multivariate(embedding, epsilon=5.5))
+    found, exact = quote_calibration(Multivariate(embedding, epsilon=5.2)), quote_calibration(Multivariate(embedding, epsilon=5.5))
     assert found is not None
     assert exact is not None
-    assert found["unchanged"] == exact["unchanged"]
-    low, high = quoted(Multivariate(embedding, epsilon=1.0)), quoted(Multivariate(embedding, epsilon=1.2))
+    assert found.unchanged == exact.unchanged
+    low, high = quote_calibration(Multivariate(embedding, epsilon=1.0)), quote_calibration(Multivariate(embedding, epsilon=1.2))
     assert low is not None
     assert high is not None
-    assert high["support"] == low["support"]  # S_w rises with ε here, and the smaller value is the honest one
-    assert found["at_epsilon"] == 5.5
-    assert quoted(Multivariate(embedding, epsilon=1000.0)) is None
-    assert quoted(Multivariate(random_embedding(5, 2), epsilon=1.0)) is None
+    assert high.support == low.support  # S_w rises with ε here, and the smaller value is the honest one
+    assert found.at_epsilon == 5.5
+    assert quote_calibration(Multivariate(embedding, epsilon=1000.0)) is None
+    assert quote_calibration(Multivariate(random_embedding(5, 2), epsilon=1.0)) is None
 
 
 def test_a_receipt_quotes_it() -> None:
@@ -52,23 +53,23 @@ def test_a_receipt_quotes_it() -> None:
 
 def test_the_largest_epsilon_is_read_off() -> None:
     embedding = Embedding.open()
-    chosen = largest_epsilon(Multivariate(embedding, epsilon=1.0), 0.5, 0.95)
-    content = stored_quote(Multivariate(embedding, epsilon=1.0))
-    assert content is not None
-    for row in content["table"]:
-        assert (row["unchanged_quantiles"]["0.95"] <= 0.5) == (row["epsilon"] <= chosen)
+    chosen = note_for_target(Multivariate(embedding, epsilon=1.0), 0.5).largest_epsilon(0.5, 0.95)
+    note = read_note(Multivariate(embedding, epsilon=1.0))
+    assert note is not None
+    for row in note.table:
+        assert (row.unchanged_quantiles[0.95] <= 0.5) == (row.epsilon <= chosen)
     with pytest.raises(TargetsNotMet, match="quantile"):
-        largest_epsilon(Multivariate(embedding, epsilon=1.0), 1e-9)
+        note_for_target(Multivariate(embedding, epsilon=1.0), 1e-9).largest_epsilon(1e-9)
     with pytest.raises(InvalidParameter, match="quantile"):
-        largest_epsilon(Multivariate(embedding, epsilon=1.0), 0.5, 0.123)
+        note_for_target(Multivariate(embedding, epsilon=1.0), 0.5).largest_epsilon(0.5, 0.123)
 
 
 def test_what_is_noted_is_never_less_than_what_was_found() -> None:
-    found = calibrate(random_embedding(50, 3), rays=50, keep=False)
-    for row in quote(found, [0.7, 1.3, 2.9])["table"]:
-        means, _ = found.unchanged(row["epsilon"])
-        assert means.max() <= row["unchanged"]["worst"] <= means.max() + 1e-4
-        assert np.median(means) <= row["unchanged"]["median"] <= np.median(means) + 1e-4
+    found = measure_by_rays(random_embedding(50, 3), rays=50, keep=False)
+    for row in make_note(found, [0.7, 1.3, 2.9]).table:
+        means, _ = found.unchanged(row.epsilon)
+        assert means.max() <= row.unchanged.worst <= means.max() + 1e-4
+        assert np.median(means) <= row.unchanged.median <= np.median(means) + 1e-4
 
 
 @pytest.fixture
@@ -81,21 +82,21 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Embedding:
 
 def test_what_is_noted_of_words_that_never_change_is_one_and_can_be_read(mine: Embedding) -> None:
     mechanism = Multivariate(mine, epsilon=1e6)
-    place = quote_place(mechanism)
+    place = note_path(mechanism)
     assert place is not None
-    place.write_text(json.dumps(quote(calibrate(mechanism.embedding, rays=20, keep=False), [1e6])))
-    found = quoted(mechanism)
+    place.write_text(json.dumps(make_note(measure_by_rays(mechanism.embedding, rays=20, keep=False), [1e6]).to_dict()))
+    found = quote_calibration(mechanism)
     assert found is not None
-    assert found["unchanged"] == {"median": 1.0, "95%": 1.0, "worst": 1.0}
+    assert found.to_dict()["unchanged"] == {"median": 1.0, "95%": 1.0, "worst": 1.0}
 
 
 def test_a_damaged_note_is_refused_and_never_believed(mine: Embedding) -> None:
     mechanism = Multivariate(mine, epsilon=1.0)
-    place = quote_place(mechanism)
+    place = note_path(mechanism)
     assert place is not None
-    good = quote(calibrate(mechanism.embedding, rays=20, keep=False), [1.0, 2.0])
+    good = make_note(measure_by_rays(mechanism.embedding, rays=20, keep=False), [1.0, 2.0]).to_dict()
     place.write_text(json.dumps(good))
-    assert largest_epsilon(mechanism, 0.99999) in (1.0, 2.0)
+    assert note_for_target(mechanism, 0.99999).largest_epsilon(0.99999) in (1.0, 2.0)
     first, second = good["table"]
     without = {**second, "unchanged_quantiles": {}}
     above = {**second, "unchanged_quantiles": {**second["unchanged_quantiles"], "1.0": 1.00001}}
@@ -109,7 +110,7 @@ def test_a_damaged_note_is_refused_and_never_believed(mine: Embedding) -> None:
     ]
     for table in damaged:
         place.write_text(json.dumps({**good, "table": table}))
-        for use in (lambda: largest_epsilon(mechanism, 0.5), lambda: quoted(mechanism)):
+        for use in (lambda: note_for_target(mechanism, 0.5).largest_epsilon(0.5), lambda: quote_calibration(mechanism)):
             with pytest.raises(DamagedCalibration):
                 use()
 
@@ -124,4 +125,4 @@ def test_a_note_that_only_somebody_else_may_read_says_nothing_and_stops_no_relea
     monkeypatch.setattr(Path, "read_text", refused)
     assert Privatizer(mechanism).receipt().to_dict()["calibration"] is None
     with pytest.raises(InvalidParameter, match="not calibrated"):
-        largest_epsilon(mechanism, 0.5)
+        note_for_target(mechanism, 0.5).largest_epsilon(0.5)

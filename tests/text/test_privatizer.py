@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deniable import Embedding, InvalidParameter, Multivariate, Privatizer, UnknownWord
-from deniable.text.assemble import PUBLIC_PUNCTUATION, join_words
+from deniable.text.draft import PUBLIC_PUNCTUATION, join_words
 from deniable.text.policies import REDACTED
 from tests.support.strategies import NASTY_TEXT
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable import TEM, Embedding, Gaussian, InsecureSeededRandomness, Multivariate, Privatizer, __version__
-from deniable.text.tally import Tally
+from deniable.text.receipt import Tally
 from tests.support.strategies import random_embedding
 
 

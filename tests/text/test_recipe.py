@@ -6,16 +6,27 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deniable import Embedding, EmbeddingNotFound, InvalidParameter, MalformedEmbedding, Multivariate, SanTextPlus, Vickrey
+from deniable import (
+    Embedding,
+    EmbeddingNotFound,
+    InsecureSeededRandomness,
+    InvalidParameter,
+    MalformedEmbedding,
+    Multivariate,
+    Recipe,
+    SanTextPlus,
+    Vickrey,
+)
 from deniable.embeddings import store
-from deniable.text.recipe import Recipe
+from deniable.keyed.key_file import write_new_key
+from deniable.records import privatize_file
 
 
 def test_equal_settings_make_equal_recipes_and_one_privatizer_per_process(name: str) -> None:
     one, other = (Recipe(epsilon=epsilon, embedding=name, keep_words=words) for epsilon, words in ((6, ["a", "b"]), (6.0, ("b", "a"))))
     assert one == other
-    assert one.described() == other.described()
-    assert one.shared() is pickle.loads(pickle.dumps(other)).shared()
+    assert one.describe() == other.describe()
+    assert one.shared_privatizer() is pickle.loads(pickle.dumps(other)).shared_privatizer()
     assert one.make() is not one.make()
 
 
@@ -47,7 +58,7 @@ def test_a_budget_per_text_may_stand_alone_or_beside_the_most_per_word(name: str
 
 
 def test_a_pinned_recipe_refuses_another_embedding_of_the_same_name(name: str) -> None:
-    pinned = Recipe(epsilon=6, embedding=name).pinned()
+    pinned = Recipe(epsilon=6, embedding=name).pin()
     pinned.make()
     store.remove(name)
     store.save(Embedding(["other"], np.ones((1, 2)), name=name), name)
@@ -57,7 +68,7 @@ def test_a_pinned_recipe_refuses_another_embedding_of_the_same_name(name: str) -
 
 def test_an_embedding_that_is_not_installed_is_named(home: object) -> None:
     with pytest.raises(EmbeddingNotFound, match="nowhere"):
-        Recipe(epsilon=6, embedding="nowhere").pinned()
+        Recipe(epsilon=6, embedding="nowhere").pin()
 
 
 class Workshop:
@@ -77,7 +88,7 @@ class Workshop:
 def test_a_method_of_an_object_is_refused_because_its_name_says_nothing_of_the_object() -> None:
     with pytest.raises(InvalidParameter, match="not made on the spot"):
         Recipe(epsilon=1, mechanism=Workshop(2.0).make)
-    assert Recipe(epsilon=1, mechanism=Workshop.plain).described() == Recipe(epsilon=1, mechanism=Workshop.plain).described()
+    assert Recipe(epsilon=1, mechanism=Workshop.plain).describe() == Recipe(epsilon=1, mechanism=Workshop.plain).describe()
 
 
 def test_a_mechanism_made_on_the_spot_is_refused_because_a_cache_could_not_tell_it_from_another() -> None:
@@ -90,9 +101,26 @@ def test_a_mechanism_travels_by_its_name_and_plain_options(name: str, tmp_path: 
     typed = {"sensitive": str(tmp_path / "words.txt"), "p": "0.1"}
     recipe = Recipe(epsilon=6, embedding=name, mechanism="santext-plus", mechanism_options=typed)
     (tmp_path / "words.txt").unlink()  # other machines do not have it
-    sent = pickle.loads(pickle.dumps(recipe.pinned()))
+    sent = pickle.loads(pickle.dumps(recipe.pin()))
     assert sent.make().mechanism.guarantee == SanTextPlus(Embedding.open(name), epsilon=6, sensitive=["soup", "bread"], p=0.1).guarantee
     assert Recipe(epsilon=6, mechanism=Vickrey, mechanism_options={"t": 0.5}) == Recipe(
         epsilon=6, mechanism="vickrey", mechanism_options={"t": "0.5"}
     )
-    assert Recipe(epsilon=6, mechanism="vickrey").described() != Recipe(epsilon=6).described()
+    assert Recipe(epsilon=6, mechanism="vickrey").describe() != Recipe(epsilon=6).describe()
+
+
+def test_noise_is_given_in_place_of_fresh_noise_and_never_beside_a_key(name: str, tmp_path: Path) -> None:
+    seeded = [Recipe(epsilon=1, embedding=name).make(randomness=InsecureSeededRandomness(insecure_seed=7)) for _ in range(2)]
+    assert seeded[0]("word1 word2") == seeded[1]("word1 word2")
+    assert seeded[0].settings.seeded
+    write_new_key(tmp_path / "key")
+    with pytest.raises(InvalidParameter, match="the noise comes from the key"):
+        Recipe(epsilon=1, embedding=name, key_file=tmp_path / "key").make(randomness=InsecureSeededRandomness(insecure_seed=7))
+
+
+def test_a_file_is_released_by_a_recipe(name: str, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("id,text\n1,word1 word2\n")
+    receipt = privatize_file(Recipe(epsilon=1e6, embedding=name), tmp_path / "in.csv", tmp_path / "out.csv", columns=["text"])
+    assert receipt is not None
+    assert receipt.tally.words == 2
+    assert (tmp_path / "out.csv").read_text() == "id,text\n1,word1 word2\n"

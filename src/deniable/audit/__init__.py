@@ -2,4 +2,56 @@
 
 An audit measures one attack on one mechanism, embedding and ε. That an attack fails proves nothing about others; the
 guarantee is proven beside each mechanism. Audits never write released text.
+
+>>> from deniable import Embedding
+>>> from deniable.audit import audit_inversion
+>>> found = audit_inversion(Embedding.open(), epsilons=[3, 6])  # doctest: +SKIP
+>>> found.largest_acceptable_epsilon  # doctest: +SKIP
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from deniable.audit.authorship import AuthorshipResult, audit_authorship
+    from deniable.audit.bound.attempt import BoundResult, audit_bound
+    from deniable.audit.inversion import InversionEffort, InversionResult, audit_inversion
+    from deniable.audit.membership.audit import MembershipResult, audit_membership
+    from deniable.audit.saved import read_result
+
+__all__ = [
+    "AuthorshipResult",
+    "BoundResult",
+    "InversionEffort",
+    "InversionResult",
+    "MembershipResult",
+    "audit_authorship",
+    "audit_bound",
+    "audit_inversion",
+    "audit_membership",
+    "read_result",
+]
+
+_HOMES = {
+    "AuthorshipResult": "authorship",
+    "BoundResult": "bound.attempt",
+    "InversionEffort": "inversion",
+    "InversionResult": "inversion",
+    "MembershipResult": "membership.audit",
+    "audit_authorship": "authorship",
+    "audit_bound": "bound.attempt",
+    "audit_inversion": "inversion",
+    "audit_membership": "membership.audit",
+    "read_result": "saved",
+}
+
+
+if not TYPE_CHECKING:  # a checker would believe in any name
+
+    def __getattr__(name: str) -> object:
+        # Loaded when asked for: a machine that only trains the models of a membership audit has NumPy and PyTorch, and nothing else.
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

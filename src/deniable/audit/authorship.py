@@ -3,19 +3,119 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 import numpy as np
 
-from deniable.audit.inversion.adversary import Share
+from deniable.audit.draws import draw_texts
+from deniable.audit.results import AuditResult, Share, head_of, share_of, sorted_epsilons
+from deniable.embeddings.embedding import Embedding
 from deniable.errors import UnusableAuditData
+from deniable.interfaces import Mechanism
 from deniable.learning.scores import sklearn
-from deniable.parameters import validated_count
+from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.parameters import validated_count, validated_share
+from deniable.progress import Report
 from deniable.records.labelled import LabelledTexts
+from deniable.words.cutter import Cutter
 
 FEWEST_TEXTS = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuthorshipFinding:
+    """How often the author of a text released at one ε is named, by classifiers trained on original and on released text."""
+
+    epsilon: float
+    learnt_from_original: Share
+    learnt_from_released: Share
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuthorshipResult(AuditResult):
+    """The result of ``audit_authorship``. ``guess`` is how often always naming the most frequent author is right."""
+
+    audit: Literal["authorship"] = "authorship"
+    acceptable: float
+    largest_acceptable_epsilon: float | None
+    authors: int
+    learnt_texts: int
+    judged_texts: int
+    guess: float
+    original: Share
+    released: tuple[AuthorshipFinding, ...]
+
+
+def audit_authorship(
+    data: LabelledTexts,
+    embedding: Embedding,
+    mechanism: ChosenMechanism | None = None,
+    *,
+    epsilons: Sequence[float],
+    authors: int | None = None,
+    min_texts: int = FEWEST_TEXTS,
+    acceptable: float = 0.2,
+    seed: int = 0,
+    report: Report | None = None,
+) -> AuthorshipResult:
+    """Train classifiers of style on original and on released text, and return how often they name the author of released text.
+
+    At most ``authors`` authors are taken, those with the most texts; those with fewer than ``min_texts`` texts are left out.
+    ``acceptable`` is how often the author may be named.
+
+    :raises InvalidParameter: if an argument is not allowed.
+    :raises UnusableAuditData: if there are not two authors with enough texts.
+    :raises MissingExtra: if scikit-learn is not installed.
+    """
+    sklearn("svm")
+    mechanism = ChosenMechanism() if mechanism is None else mechanism
+    acceptable, values = validated_share(acceptable, "acceptable"), sorted_epsilons(epsilons)
+    split = split_by_author(data, authors=authors, fewest=min_texts, seed=seed)
+
+    def releases() -> Iterator[tuple[float, Split]]:
+        for done, value in enumerate(values):
+            if report is not None:
+                report(done, len(values))
+            yield value, draw_split(split, mechanism(embedding, epsilon=value), seed=seed)
+
+    original, released = name_authors(cut_split(split, embedding), releases())
+    if report is not None:
+        report(len(values), len(values))
+    return AuthorshipResult(
+        **head_of(embedding, mechanism, seed),
+        acceptable=acceptable,
+        largest_acceptable_epsilon=largest_acceptable(released, acceptable),
+        authors=split.authors,
+        learnt_texts=len(split.learnt),
+        judged_texts=len(split.judged),
+        guess=split.guess,
+        original=original,
+        released=released,
+    )
+
+
+def name_authors(original: Split, releases: Iterable[tuple[float, Split]]) -> tuple[Share, tuple[AuthorshipFinding, ...]]:
+    """Return how often the author is named on original text, which is cut as a release cuts it, and on each release of it by its ε."""
+    informed = AuthorClassifier(original.learnt, original.learnt_authors)
+    found = []
+    for epsilon, released in releases:
+        adaptive = AuthorClassifier(released.learnt, released.learnt_authors)
+        found.append(
+            AuthorshipFinding(
+                epsilon=epsilon,
+                learnt_from_original=_share_named(informed, released),
+                learnt_from_released=_share_named(adaptive, released),
+            )
+        )
+    return _share_named(informed, original), tuple(found)
+
+
+def largest_acceptable(found: Iterable[AuthorshipFinding], acceptable: float) -> float | None:
+    """Return the largest ε at which neither classifier names the author more often than ``acceptable``; None if there is none."""
+    fine = [each.epsilon for each in found if max(each.learnt_from_original.value, each.learnt_from_released.value) <= acceptable]
+    return max(fine, default=None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +175,10 @@ def split_by_author(
 
 
 class AuthorClassifier:
-    """TF-IDF of words, pairs of words and short strings of characters, and a linear SVM."""
+    """TF-IDF of words, pairs of words and short strings of characters, and a linear SVM.
+
+    Texts are taken as they are: a release folds case where the embedding does, and where it does not, case tells authors apart.
+    """
 
     def __init__(self, texts: Sequence[str], authors: Sequence[str]) -> None:
         """Learn.
@@ -83,60 +186,38 @@ class AuthorClassifier:
         :raises MissingExtra: if scikit-learn is not installed.
         """
         pipeline, extraction, svm = sklearn("pipeline"), sklearn("feature_extraction.text"), sklearn("svm")
-        words = extraction.TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2), min_df=2 if len(texts) > 200 else 1)
+        words = extraction.TfidfVectorizer(lowercase=False, sublinear_tf=True, ngram_range=(1, 2), min_df=2 if len(texts) > 200 else 1)
         characters = extraction.TfidfVectorizer(
-            sublinear_tf=True, analyzer="char_wb", ngram_range=(2, 4), min_df=2 if len(texts) > 200 else 1, max_features=200_000
+            lowercase=False,
+            sublinear_tf=True,
+            analyzer="char_wb",
+            ngram_range=(2, 4),
+            min_df=2 if len(texts) > 200 else 1,
+            max_features=200_000,
         )
         self._model: Any = pipeline.make_pipeline(
             pipeline.make_union(words, characters), svm.LinearSVC(dual=True, C=1.0, random_state=0, max_iter=5000)
         )
         self._model.fit(texts, authors)
 
-    def named(self, texts: Sequence[str]) -> list[str]:
+    def predict(self, texts: Sequence[str]) -> list[str]:
         """Return the author it names for each text."""
         return [str(author) for author in self._model.predict(texts)]
 
 
-Release = Callable[[list[str]], list[str]]
-"""Releases texts, given as texts."""
+def cut_split(split: Split, embedding: Embedding) -> Split:
+    """Return the texts with their words as a release with this embedding cuts and folds them, and nothing changed."""
+    cutter = Cutter(embedding)
+    learnt, judged = ([" ".join(cutter.words(text)) for text in texts] for texts in (split.learnt, split.judged))
+    return replace(split, learnt=learnt, judged=judged)
 
 
-def audit_authorship(split: Split, releases: dict[float, Release], plain: Release) -> dict[str, Any]:
-    """Return how often the author is named, as JSON-ready data.
-
-    ``releases`` are keyed by ε; ``plain`` only cuts and folds text as a release does. ``original`` is the success on original
-    text, where classifier and text are cut and folded alike; per ε, ``learnt_from_original`` and ``learnt_from_released`` are the
-    successes on released text of classifiers trained on either.
-    """
-    informed = AuthorClassifier(plain(split.learnt), split.learnt_authors)
-    rows = []
-    for epsilon, release in sorted(releases.items()):
-        judged = release(split.judged)
-        adaptive = AuthorClassifier(release(split.learnt), split.learnt_authors)
-        rows.append(
-            {
-                "epsilon": epsilon,
-                "learnt_from_original": _right(informed, judged, split.judged_authors),
-                "learnt_from_released": _right(adaptive, judged, split.judged_authors),
-            }
-        )
-    return {
-        "authors": split.authors,
-        "learnt_texts": len(split.learnt),
-        "judged_texts": len(split.judged),
-        "guess": split.guess,
-        "original": _right(informed, plain(split.judged), split.judged_authors),
-        "released": rows,
-    }
+def draw_split(split: Split, mechanism: Mechanism, *, seed: int) -> Split:
+    """Return the texts as a release would make them; those to learn from and those to judge by have noise of their own."""
+    judged, learnt = draw_texts(mechanism, split.judged, seed=seed), draw_texts(mechanism, split.learnt, seed=seed + 1)
+    return replace(split, learnt=learnt, judged=judged)
 
 
-def _right(classifier: AuthorClassifier, texts: Sequence[str], authors: Sequence[str]) -> dict[str, float]:
-    hits = sum(named == author for named, author in zip(classifier.named(texts), authors, strict=True))
-    return Share(hits=hits, tries=len(authors)).to_dict()
-
-
-def largest_acceptable(result: dict[str, Any], acceptable: float) -> float | None:
-    """Return the largest ε at which neither classifier names the author more often than ``acceptable``; None if there is none."""
-    names = ("learnt_from_original", "learnt_from_released")
-    fine = [row["epsilon"] for row in result["released"] if max(row[name]["value"] for name in names) <= acceptable]
-    return max(fine, default=None)
+def _share_named(classifier: AuthorClassifier, split: Split) -> Share:
+    hits = sum(named == author for named, author in zip(classifier.predict(split.judged), split.judged_authors, strict=True))
+    return share_of(hits, len(split.judged))

@@ -12,6 +12,9 @@ from deniable.parameters import validated_count
 from deniable.randomness import InsecureSeededRandomness
 from deniable.text.privatizer import Privatizer
 
+Users = list[list[list[str]]]
+"""The words of the texts of users."""
+
 
 class TextDraws:
     """Draws through the whole path of a text, one word each: what leaves is compared as it is spelled."""
@@ -26,19 +29,19 @@ class TextDraws:
         self._numbers: dict[str | None, int] = {}
 
     def of(self, word: str, draws: int) -> Ids:
-        """Return what the word becomes in so many draws, as one number per spelling."""
+        """Return what the word becomes in each of ``draws`` draws, as one number per spelling."""
         released = self._private.many([word] * draws)
         return np.array([self._numbers.setdefault(text, len(self._numbers)) for text in released], dtype=np.int64)
 
 
-def audited_texts(mechanism: Mechanism, texts: list[str], *, seed: int) -> list[str]:
+def draw_texts(mechanism: Mechanism, texts: list[str], *, seed: int) -> list[str]:
     """Return texts as a release would make them, from a seed. They are for an attack in memory, never to be written."""
     source = InsecureSeededRandomness(insecure_seed=validated_count(seed, "seed", at_least=0))
     return [text or "" for text in Privatizer(mechanism, randomness=source).many(texts)]
 
 
-def audited_users(mechanism: Mechanism, users: list[list[list[str]]], *, seed: int) -> tuple[list[list[list[str]]], float]:
-    """Return users' words as a release would make them, from a seed, and the share of words that changed."""
+def draw_users(mechanism: Mechanism, users: Users, *, seed: int) -> tuple[Users, float]:
+    """Return users' words, cut as a release cuts them, as a release would make them from a seed, and the share of words that changed."""
     embedding = mechanism.embedding
     ids = np.array(Lookup(embedding).ids([word for texts in users for words in texts for word in words]), dtype=np.int64)
     drawn = Draws(mechanism, seed=seed).of_each(ids)

@@ -1,7 +1,22 @@
-"""What was found for the words of an embedding under a mechanism: the same questions, however the answers are computed."""
+"""What was found for the words of an embedding under a mechanism: the same questions, however the answers are computed.
+
+How large N_w can be at most, for all words at once, with a stated confidence: for each word the rays or draws give J independent numbers
+between 0 and 1 with mean N_w. Two bounds hold for such numbers whatever their distribution, each with probability 1 - δ:
+
+- Hoeffding (1963, theorem 1): J·kl(mean, N_w) ≤ ln(1/δ) where N_w is above the mean, kl being the relative entropy of two
+  coins. It is sharp where the mean is near 0 or 1.
+- Maurer and Pontil (2009, theorem 4): N_w ≤ mean + √(2·V·ln(2/δ)/J) + 7·ln(2/δ)/(3·(J - 1)), V the sample variance. It is
+  sharp where the numbers vary little.
+
+Each is used with δ = α/(2·words) and the smaller one is taken. By the union bound all of them hold together with
+probability at least 1 - α, so also the one of the worst word. That the words share rays does not matter to a union bound.
+The words and the ε must not have been chosen by looking at the same rays, except through this bound itself: it holds for
+all words, and for each fixed ε.
+"""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,24 +25,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ids
-from deniable.calibration.confidence import simultaneous_upper
 from deniable.channel.method import Method
 from deniable.embeddings.embedding import Embedding
 from deniable.mechanisms.chosen import ChosenMechanism
+
+GRID_VALUES = 12
+"""At how many values of ε words are measured, unless they are given."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration(ABC):
     """What was found for the words ``ids`` (row i of every array is word ``ids[i]``).
 
-    The statistics that need whole distributions are there at ``epsilons`` only, and None if they were not asked for: ``distinct``
-    words among ``rays`` draws, the ``support`` S_w, ``entropies`` (H₀, H₁, H₂, H_∞ in bits), and the standard errors of the last
-    two. ``rays`` is the number of directions or draws per word.
+    ``draws`` is the number of directions or draws per word. The statistics that need whole distributions are there at ``epsilons``
+    only, and None if they were not asked for: ``distinct`` words among that many draws, the ``support`` S_w, ``entropies`` (H₀, H₁, H₂,
+    H_∞ in bits), and the standard errors of the last two.
     """
 
     embedding: Embedding
     mechanism: ChosenMechanism
-    rays: int
+    draws: int
     ids: Ids
     epsilons: Floats
     distinct: Ids | None
@@ -46,7 +63,7 @@ class Calibration(ABC):
     def unchanged(self, epsilon: float) -> tuple[Floats, Floats]:
         """Return N_w of every word at one ε, and the standard errors."""
 
-    def careful(self, epsilon: float) -> Floats:
+    def unchanged_or_stand_in(self, epsilon: float) -> Floats:
         """Return what targets are held against: N_w, or how often its stand-in stays, where a word is protected and that is more."""
         return self.unchanged(epsilon)[0]
 
@@ -64,12 +81,16 @@ class Calibration(ABC):
         """Return the average of N_w over the words at one ε, and its standard error."""
 
     @abstractmethod
-    def reaching(self, share: float) -> float:
+    def epsilon_reaching(self, share: float) -> float:
         """Return an ε, of three digits, at which N_w is about this share on average over the words."""
 
     @abstractmethod
     def span(self, values: int) -> list[float]:
-        """Return values of ε from where hardly a word stays to where nearly all do; so many, or those that were measured."""
+        """Return this many values of ε from where hardly a word stays to where nearly all do, or those that were measured."""
+
+    @abstractmethod
+    def note_epsilons(self) -> list[float]:
+        """Return the values of ε that a note of this calibration holds."""
 
     def distinct_at(self, epsilon: float) -> Ids | None:
         """Return the distinct words of every word at one ε; None if they were not counted there."""
@@ -78,4 +99,37 @@ class Calibration(ABC):
 
     def upper(self, means: Floats, errors: Floats) -> Floats:
         """Return what no N_w exceeds, for all words at once and with 95 % confidence."""
-        return simultaneous_upper(means, errors, self.rays, words=len(means))
+        return simultaneous_upper(means, errors, self.draws, words=len(means))
+
+
+def simultaneous_upper(means: Floats, errors: Floats, draws: int, *, words: int, alpha: float = 0.05) -> Floats:
+    """Return what no N_w exceeds, with probability at least 1 - α for all words together.
+
+    ``means`` and ``errors`` are those of ``statistics.unchanged``; ``words`` counts all the words that were looked at.
+    """
+    delta = alpha / (2.0 * words)
+    by_variance = np.ones_like(means)
+    if draws > 1:
+        log = math.log(2.0 / delta)
+        by_variance = means + errors * math.sqrt(2.0 * log) + 7.0 * log / (3.0 * (draws - 1))
+    upper: Floats = np.minimum(np.minimum(by_variance, _hoeffding(means, math.log(1.0 / delta) / draws)), 1.0)
+    return upper
+
+
+def _hoeffding(means: Floats, allowance: float) -> Floats:
+    """Return the largest u with kl(mean, u) ≤ allowance, rounded up, by halving."""
+    means = np.clip(means, 0.0, 1.0)
+    low, high = means.copy(), np.ones_like(means)
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        inside = _relative_entropy(means, middle) <= allowance
+        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
+    return high
+
+
+def _relative_entropy(p: Floats, q: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left = np.where(p > 0.0, p * np.log(p / q), 0.0)
+        right = np.where(p < 1.0, (1.0 - p) * np.log((1.0 - p) / (1.0 - q)), 0.0)
+    total: Floats = left + right
+    return total

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from deniable.arrays import Ids
-from deniable.calibration.measure import calibrate
+from deniable.calibration.by_rays import measure_by_rays
 from deniable.channel.rays.statistics import average_unchanged
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.parameters import validated_count
-
-Report = Callable[[int, int], None]
+from deniable.progress import Report
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +29,26 @@ class Averages:
     error: float
     support: float
     distinct: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the averages as JSON-ready data."""
+        return asdict(self)
+
+
+def compare_embeddings(
+    embeddings: Sequence[str | Path | Embedding], *, sample: int = 500, rays: int = 1000, report: Report | None = None
+) -> list[list[Averages]]:
+    """Return what ε does to a random sample of the words that all embeddings have: for each embedding a row per ε.
+
+    ``report`` is told how many words are measured, of how many, for one embedding after the other.
+
+    :raises InvalidParameter: if there are fewer than two embeddings, or they have no word in common.
+    :raises EmbeddingNotFound: if there is no such embedding.
+    """
+    if len(embeddings) < 2:
+        raise InvalidParameter("embeddings", len(embeddings), "give two or more")
+    opened = [each if isinstance(each, Embedding) else Embedding.open(each) for each in embeddings]
+    return [averages(each, ids, rays=rays, report=report) for each, ids in zip(opened, common_words(opened, sample), strict=True)]
 
 
 def common_words(embeddings: list[Embedding], sample: int) -> list[Ids]:
@@ -45,10 +66,10 @@ def common_words(embeddings: list[Embedding], sample: int) -> list[Ids]:
 
 def averages(embedding: Embedding, ids: Ids, *, rays: int = 1000, report: Report | None = None) -> list[Averages]:
     """Return the averages over these words at twelve ε, from where hardly a word stays to where most do."""
-    found = calibrate(embedding, ids=ids, rays=rays, walks=True, report=report)
+    found = measure_by_rays(embedding, ids=ids, rays=rays, support=True, report=report)
     rows = []
     for e, epsilon in enumerate(found.epsilons.tolist()):
-        assert found.support is not None  # noqa: S101 - walks were asked for
+        assert found.support is not None  # noqa: S101 - it was asked for
         assert found.distinct is not None  # noqa: S101
         mean, error = average_unchanged(found.radii, epsilon, found.length)
         rows.append(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -27,12 +29,13 @@ class Geometry:
     neighbours: tuple[int, ...]
     percentiles: Floats
 
-    def to_rows(self) -> list[dict[str, float]]:
-        """Return one row per neighbour, ready for JSON or a table."""
-        return [
+    def to_dict(self) -> dict[str, Any]:
+        """Return the embedding as ``deniable embeddings geometry --json`` prints it, with a row per neighbour."""
+        rows = [
             {"neighbour": k, **{f"{p}%": float(value) for p, value in zip(PERCENTILES, row, strict=True)}}
             for k, row in zip(self.neighbours, self.percentiles, strict=True)
         ]
+        return {"embedding": self.embedding, "words": self.words, "neighbours": rows}
 
 
 def geometry(embedding: Embedding, *, sample: int | None = None) -> Geometry:
@@ -59,9 +62,16 @@ def geometry(embedding: Embedding, *, sample: int | None = None) -> Geometry:
     return Geometry(embedding=embedding.name, words=len(ids), neighbours=wanted, percentiles=percentiles)
 
 
-def side_by_side(first: Embedding, second: Embedding, *, sample: int | None = None) -> tuple[Geometry, Geometry]:
-    """Return the geometry of two embeddings, each cut down to the words that both have.
+def compare_geometry(
+    first: str | Path | Embedding, second: str | Path | Embedding | None = None, *, sample: int | None = None
+) -> tuple[Geometry, ...]:
+    """Return the geometry of an embedding, or of two, each cut down to the words that both have.
 
-    :raises MalformedEmbedding: if they have no word in common.
+    :raises EmbeddingNotFound: if there is no such embedding.
+    :raises MalformedEmbedding: if two have no word in common.
     """
-    return geometry(restrict(first, common_with=second), sample=sample), geometry(restrict(second, common_with=first), sample=sample)
+    one = first if isinstance(first, Embedding) else Embedding.open(first)
+    if second is None:
+        return (geometry(one, sample=sample),)
+    other = second if isinstance(second, Embedding) else Embedding.open(second)
+    return geometry(restrict(one, common_with=other), sample=sample), geometry(restrict(other, common_with=one), sample=sample)

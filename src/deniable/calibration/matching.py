@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from deniable.calibration.any_mechanism import calibrate_mechanism
-from deniable.calibration.measure import RayCalibration
+from deniable.calibration.by_rays import RayCalibration
+from deniable.calibration.run import measure
 from deniable.channel.method import method_of
 from deniable.embeddings.embedding import Embedding
 from deniable.mechanisms.chosen import ChosenMechanism
@@ -30,12 +30,12 @@ class AverageUnchanged:
         if method_of(made) == "simulation":
             sample = min(sample, _DRAWN_SAMPLE)  # every ε takes draws of its own
         chosen = np.random.Generator(np.random.PCG64(_SEED)).choice(len(embedding), min(sample, len(embedding)), replace=False)
-        self._found = calibrate_mechanism(embedding, mechanism, rays=rays, ids=np.sort(chosen))
+        self._found = measure(embedding, mechanism, draws=rays, ids=np.sort(chosen))
 
     @property
     def source(self) -> str:
         """In words, where the numbers come from."""
-        each = {"rays": f"{self._found.rays} rays each", "exact": "exact sums", "simulation": f"{self._found.rays} draws each"}
+        each = {"rays": f"{self._found.draws} rays each", "exact": "exact sums", "simulation": f"{self._found.draws} draws each"}
         return f"{len(self._found.ids):,} words of the vocabulary, {each[self._found.method]}"
 
     def at(self, epsilon: float) -> float:
@@ -45,7 +45,7 @@ class AverageUnchanged:
     def epsilon(self, share: float) -> float:
         """Return the ε, to three digits, at which an average word stays itself in this share of the draws, or as nearly as any does."""
         if isinstance(self._found, RayCalibration):
-            return self._found.reaching(share)
+            return self._found.epsilon_reaching(share)
         table = np.array([[self.at(epsilon), np.log(epsilon)] for epsilon in sorted(self._found.epsilons.tolist())])
         # Draws may fall back by chance; what is looked for is where the share is reached for the first time.
         return float(f"{np.exp(np.interp(share, np.maximum.accumulate(table[:, 0]), table[:, 1])):.3g}")

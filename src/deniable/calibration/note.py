@@ -1,34 +1,87 @@
-"""Leaves the numbers that receipts and ``privatize --max-unchanged`` read (``quote``) where they look for them."""
+"""Writes the note of a calibration, which receipts and ``privatize --max-unchanged`` read (``text.note``), where they look for it."""
 
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Callable
 from contextlib import suppress
+
+import numpy as np
 
 from deniable.atomic import whole_file
 from deniable.calibration.calibration import Calibration
-from deniable.calibration.measure import GRID_VALUES, RayCalibration, epsilons_of
-from deniable.calibration.summary import quote
+from deniable.calibration.result import spread_of
+from deniable.channel.distribution import ETA
 from deniable.errors import DamagedCalibration
-from deniable.text.note import quote_place, stored_quote
+from deniable.text.note import Note, NoteRow, Spread, note_path, read_note
+
+QUANTILES = (0.5, 0.9, 0.95, 0.99, 0.999, 1.0)
+"""The shares of the words that a note has N_w for."""
 
 
-def write_note(calibration: Calibration, walked: Calibration) -> None:
-    """Write the note of a calibration of all words, with S_w of the words in ``walked``.
+def make_note(whole: Calibration, epsilons: list[float], sample: Calibration | None = None) -> Note:
+    """Return the note at these ε: N_w of ``whole`` and, where they are known, S_w and distinct words of ``sample``."""
+    whole.prepare(epsilons)
+    return Note(
+        fingerprint=whole.embedding.fingerprint,
+        mechanism=whole.mechanism.identity(whole.embedding),
+        method=whole.method,
+        draws=whole.draws,
+        words=len(whole.ids),
+        words_for_support=None if sample is None or sample.distinct is None else len(sample.ids),
+        eta=ETA,
+        table=tuple(_row(whole, epsilon, sample) for epsilon in epsilons),
+    )
 
-    What fewer rays say does not take the place of what more rays said.
+
+def write_note(calibration: Calibration, sample: Calibration) -> None:
+    """Write the note of a calibration of all words, with S_w of the words in ``sample``.
+
+    What fewer draws say does not take the place of what more draws said.
     """
     mechanism = calibration.mechanism(calibration.embedding, epsilon=1.0)
-    place = quote_place(mechanism)
-    if place is None:
+    path = note_path(mechanism)
+    if path is None:
         return  # the default's numbers come with the package
     with suppress(DamagedCalibration):  # what cannot be read is written anew
-        known = stored_quote(mechanism)
-        if known is not None and known["rays"] > calibration.rays:
+        known = read_note(mechanism)
+        if known is not None and known.draws > calibration.draws:
             return
-    own = epsilons_of(calibration).tolist() if isinstance(calibration, RayCalibration) else calibration.span(GRID_VALUES)
-    epsilons = sorted({*own, *walked.epsilons.tolist()})
+    epsilons = sorted({*calibration.note_epsilons(), *sample.epsilons.tolist()})
     with suppress(PermissionError):  # an embedding that many people share may be read-only
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with whole_file(place) as file:  # not a private one: whoever may read the embedding releases with it, and quotes this
-            file.write((json.dumps(quote(calibration, epsilons, walked), indent=1) + "\n").encode())
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(path) as file:  # not a private one: whoever may read the embedding releases with it, and quotes this
+            file.write((json.dumps(make_note(calibration, epsilons, sample).to_dict(), indent=1) + "\n").encode())
+
+
+def _row(whole: Calibration, epsilon: float, sample: Calibration | None) -> NoteRow:
+    means = whole.unchanged_or_stand_in(epsilon)
+    support = distinct = None
+    at = np.flatnonzero(np.array([]) if sample is None else sample.epsilons == epsilon)
+    if sample is not None and sample.support is not None and sample.distinct is not None and len(at):
+        support, distinct = (
+            _rounded(spread_of(values[:, at[0]], smallest_is_worst=True), math.floor) for values in (sample.support, sample.distinct)
+        )
+    return NoteRow(
+        epsilon=epsilon,
+        # Upwards, like the quantiles: a receipt must not promise more than was found.
+        unchanged=_rounded(spread_of(means, with_mean=True), lambda share: _round_up(share, 4)),
+        unchanged_quantiles={q: _round_up(float(np.quantile(means, q, method="higher")), 5) for q in QUANTILES},
+        words_above_half=int((means > 0.5).sum()),
+        support=support,
+        distinct=distinct,
+    )
+
+
+def _rounded(spread: Spread, rounding: Callable[[float], float]) -> Spread:
+    return Spread(
+        median=rounding(spread.median),
+        most=rounding(spread.most),
+        worst=rounding(spread.worst),
+        mean=None if spread.mean is None else rounding(spread.mean),
+    )
+
+
+def _round_up(value: float, digits: int) -> float:
+    return min(round(value + 0.5 * 10.0**-digits, digits), 1.0)

@@ -6,6 +6,7 @@ stay as they are, so one pass suffices. The guarantee holds with d(π(w), π(w')
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -18,6 +19,19 @@ from deniable.neighbours import best_neighbours
 By = Literal["nearest", "unknown"]
 
 _FIRST_NEIGHBOURS = 32
+
+
+@dataclass(frozen=True, kw_only=True)
+class Protection:
+    """How words that miss the targets are protected: in a new embedding, installed under ``name``, they go in as others.
+
+    They go in ``by`` their nearest word that meets the targets ("nearest"), or by ⊥ ("unknown"). Where no ε is given, the largest is
+    chosen at which at most a share ``most_protected`` of the words needs it.
+    """
+
+    name: str
+    by: By = "nearest"
+    most_protected: float = 0.01
 
 
 def protect(embedding: Embedding, exposed: Ids, *, by: By = "nearest", name: str | None = None) -> Embedding:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from deniable.channel.explanation import Explanation, Outcome, explain_word
-from deniable.cli.mechanism import Name, Options, opened, parsed
+from deniable.cli.mechanism import Name, Options, parse_options
 
 _METHODS = {"exact": "summed exactly", "rays": "{:,} directions", "simulation": "{:,} simulated draws"}
 
@@ -26,9 +26,10 @@ def explain(
 ) -> None:
     """Show what WORD may become at this ε, how often it stays, and how far its neighbours are."""
     from deniable.embeddings.embedding import Embedding
+    from deniable.mechanisms.chosen import ChosenMechanism
 
-    options = parsed(mechanism, mechanism_option)
-    explanation = explain_word(opened(mechanism, options, Embedding.open(embedding), epsilon), word, draws=draws, top=top)
+    chosen = ChosenMechanism(name=mechanism, options=parse_options(mechanism, mechanism_option))
+    explanation = explain_word(chosen(Embedding.open(embedding), epsilon=epsilon), word, draws=draws, top=top)
     if as_json:
         print(json.dumps(explanation.to_dict(), indent=2, ensure_ascii=False))
     else:

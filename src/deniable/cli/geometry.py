@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -16,26 +15,22 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 def geometry(
     name: Annotated[str, typer.Argument(help="The name of an embedding.")],
     other: Annotated[str | None, typer.Argument(help="Another one: both are cut down to the words they share.")] = None,
-    sample: Annotated[int | None, typer.Option(help="Measure only so many words, drawn at random.")] = None,
+    sample: Annotated[int | None, typer.Option(help="Measure only this many words, drawn at random.")] = None,
     figures: Figures = None,
     as_json: Json = False,
 ) -> None:
     """Show how far words are from their k-th neighbour, in percentiles over the words."""
-    from deniable.calibration.geometry import PERCENTILES, side_by_side
-    from deniable.calibration.geometry import geometry as measured
-    from deniable.embeddings.embedding import Embedding
+    from deniable.calibration.geometry import PERCENTILES, compare_geometry
 
     if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)
-    first = Embedding.open(name)
-    found = [measured(first, sample=sample)] if other is None else list(side_by_side(first, Embedding.open(other), sample=sample))
+    found = compare_geometry(name, other, sample=sample)
     if figures is not None:
-        from deniable.calibration.report.figures import geometry_figure
-        from deniable.report.figure import save
+        from deniable.calibration.report.figures import write_geometry
 
-        save(geometry_figure(*found), figures, "geometry")
+        write_geometry(found, figures)
     if as_json:
-        print(json.dumps([{"embedding": g.embedding, "words": g.words, "neighbours": g.to_rows()} for g in found], indent=2))
+        print(json.dumps([each.to_dict() for each in found], indent=2))
         return
     from rich.console import Console
     from rich.table import Table
@@ -53,33 +48,28 @@ def geometry(
 
 def compare(
     names: Annotated[list[str], typer.Argument(help="The names of two or more embeddings.")],
-    sample: Annotated[int, typer.Option(help="How many of the words that all of them have are looked at.")] = 500,
-    rays: Annotated[int, typer.Option(help="Directions per word.")] = 1000,
+    sample: Annotated[int, typer.Option(help="How many of the words that all of them have are measured.")] = 500,
+    rays: Annotated[int, typer.Option(help="How many random directions to follow from each word.")] = 1000,
     figures: Figures = None,
     as_json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
     """Show average N_w and S_w of the same words against ε in several embeddings."""
-    from deniable.calibration.compare import averages, common_words
-    from deniable.embeddings.embedding import Embedding
-    from deniable.progress import Progress
+    from deniable.calibration.compare import compare_embeddings
+    from deniable.progress import Stages
 
     if len(names) < 2:
         raise typer.BadParameter("give two or more embeddings")
     if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)
-    opened = [Embedding.open(name) for name in names]
-    compared = []
-    for embedding, ids in zip(opened, common_words(opened, sample), strict=True):
-        with Progress(f"calibrating {embedding.name}", unit="words") as progress:
-            compared.append(averages(embedding, ids, rays=rays, report=None if quiet else progress.follow))
+    with Stages(f"calibrating {', '.join(names)}", unit="words") as stages:
+        compared = compare_embeddings(names, sample=sample, rays=rays, report=None if quiet else stages.report)
     if figures is not None:
-        from deniable.calibration.report.comparison import averages_figure
-        from deniable.report.figure import save
+        from deniable.calibration.report.figures import write_averages
 
-        save(averages_figure(compared), figures, "averages")
+        write_averages(compared, figures)
     if as_json:
-        print(json.dumps([asdict(row) for rows in compared for row in rows], indent=2))
+        print(json.dumps([row.to_dict() for rows in compared for row in rows], indent=2))
         return
     from rich.console import Console
     from rich.table import Table

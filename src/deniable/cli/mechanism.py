@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
-
-if TYPE_CHECKING:
-    from deniable.embeddings.embedding import Embedding
-    from deniable.interfaces import Mechanism
 
 Name = Annotated[str, typer.Option("--mechanism", "-m", metavar="NAME", help="How words are drawn; `deniable mechanisms` lists them.")]
 Options = Annotated[
@@ -18,7 +14,7 @@ Options = Annotated[
 ]
 
 
-def parsed(name: str, given: list[str] | None) -> dict[str, Any]:
+def parse_options(name: str, given: list[str] | None) -> dict[str, Any]:
     """Return the options of a mechanism as values; nothing is loaded for it.
 
     :raises InvalidParameter: if the mechanism or an option does not exist, is missing, given twice, or no such value.
@@ -35,13 +31,6 @@ def parsed(name: str, given: list[str] | None) -> dict[str, Any]:
             raise InvalidParameter("--mechanism-option", text, f"gives {key} a second time")
         options[key] = value
     return checked_options(entry_of(name), options)
-
-
-def opened(name: str, options: dict[str, Any], embedding: Embedding, epsilon: float) -> Mechanism:
-    """Return the mechanism over an embedding."""
-    from deniable.mechanisms.catalogue import make_mechanism
-
-    return make_mechanism(name, embedding, epsilon=epsilon, options=options)
 
 
 def mechanisms(as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from deniable.cli.building import check_budget_options, check_keyed, privatizer_for, words_in
-from deniable.cli.mechanism import Name, Options, parsed
+from deniable.cli.mechanism import Name, Options
 from deniable.cli.options import (
     Case,
     Columns,
@@ -31,25 +33,26 @@ from deniable.cli.options import (
     Unknown,
     Workers,
 )
-from deniable.cli.released import with_receipt
-from deniable.cli.spark_engine import check_ends, check_engine, privatize_with_spark
-from deniable.cli.standard_output import quiet_ends, standard_output
+from deniable.cli.release import check_budget_options, check_keyed, recipe_for, release_summary, warn_if_hardly_anything_changes
 
 if TYPE_CHECKING:
     from deniable.interfaces import Randomness
-    from deniable.keyed import Keyed
     from deniable.records.formats.layout import Layout
     from deniable.text.privatizer import Privatizer
-    from deniable.text.receipt import Receipt
+    from deniable.text.recipe import Recipe
+
+_ENGINES = ("local", "spark")
 
 
 def privatize(
-    file: Annotated[str | None, typer.Argument(help="The file to privatize; standard input without it, or with -.")] = None,
+    file: Annotated[str | None, typer.Argument(help="The file to privatize. Without it, or with -, standard input is read.")] = None,
     epsilon: Epsilon = None,
     record_epsilon: RecordEpsilon = None,
     max_unchanged: MaxUnchanged = None,
     quantile: Quantile = 1.0,
-    target: Annotated[str | None, typer.Option("--output", "-o", help="Where to write; standard output without it.")] = None,
+    target: Annotated[
+        str | None, typer.Option("--output", "-o", help="Where to write. Without it, the text goes to standard output.")
+    ] = None,
     column: Columns = None,
     format_: Format = None,
     delimiter: Delimiter = None,
@@ -65,19 +68,19 @@ def privatize(
     key_file: KeyFile = None,
     record_id: RecordIdColumn = None,
     consistent_by: ConsistentBy = None,
-    receipt: Annotated[Path | None, typer.Option(help="Where to write the receipt; OUTPUT.receipt.json without it.")] = None,
+    receipt: Annotated[Path | None, typer.Option(help="Where to write the receipt. By default: OUTPUT.receipt.json.")] = None,
     threads: Threads = None,
     workers: Workers = 1,
-    engine: Annotated[str, typer.Option(metavar="local|spark", help="What does the work; Spark takes folders of files too.")] = "local",
+    engine: Annotated[str, typer.Option(metavar="local|spark", help="What does the work. Spark also takes folders of files.")] = "local",
     master: Annotated[str | None, typer.Option(help="With --engine spark: the master, such as spark://host:7077 or yarn.")] = None,
     as_json: Annotated[
         bool,
         typer.Option(
-            "--json", help="Print the receipt as JSON: to standard error, as the last thing, if the text goes to standard output."
+            "--json", help="Print the receipt as JSON. If the text goes to standard output, it is printed last on standard error."
         ),
     ] = False,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No progress and no summary; warnings, and what is relaxed, are said all the same.")
+        bool, typer.Option("--quiet", "-q", help="Show no progress and no summary. Warnings and relaxed guarantees are still shown.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an output that exists, and drop a partial one.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Continue work that was cut off; nothing is drawn twice.")] = False,
@@ -94,56 +97,42 @@ def privatize(
     here_only: dict[str, bool] = {"--resume": resume, "--insecure-seed": insecure_seed is not None, "--no-header": not header}
     here_only |= {"--threads": threads is not None, "--workers": workers != 1, "--delimiter": delimiter is not None}
     here_only |= {"--encoding": encoding != "utf-8"}
-    check_engine(engine, master, here_only)
-    with quiet_ends():
-        drawing = (mechanism, parsed(mechanism, mechanism_option))
-        policies: dict[str, Any] = {"unknown": unknown, "punctuation": punctuation, "case": case, "keep_words": words_in(keep_words)}
-
-        def privatizer(randomness: Randomness | Keyed | None) -> Privatizer:
-            return privatizer_for(
-                embedding,
-                drawing,
-                epsilon=epsilon,
-                record_epsilon=record_epsilon,
-                max_unchanged=max_unchanged,
-                quantile=quantile,
-                say=lambda line: _say(line, quiet=quiet),
-                randomness=randomness,
-                **policies,
-            )
-
-        if engine == "spark":
-            privatize_with_spark(
-                *check_ends(file, target),
-                columns=column or [],
-                format=format_,
-                master=master,
-                record_id=record_id or consistent_by,
-                consistent=consistent_by is not None,
-                key_file=key_file,
-                epsilon=privatizer(None).mechanism.epsilon,
-                record_epsilon=record_epsilon,
-                embedding=embedding,
-                mechanism=drawing[0],
-                mechanism_options=drawing[1],
-                receipt=receipt,
-                force=force,
-                as_json=as_json,
-                quiet=quiet,
-                **policies,
-            )
-            return
+    _check_engine(engine, master, here_only)
+    if engine == "spark" and (file is None or target is None):
+        raise typer.BadParameter("--engine spark needs a FILE or folder and an --output")
+    named_by = consistent_by if record_id is None else record_id
+    with _exit_quietly():
         from deniable.neighbours.threads import set_threads
         from deniable.records.formats.layout import make_layout
 
-        set_threads(threads)
         columns = tuple(column or ())
-        named_by = consistent_by if record_id is None else record_id
-        layout = make_layout(
-            source, format=format_, columns=columns, delimiter=delimiter, header=header, encoding=encoding, record_id=named_by
+        if engine == "local":
+            set_threads(threads)
+            layout = make_layout(
+                source, format=format_, columns=columns, delimiter=delimiter, header=header, encoding=encoding, record_id=named_by
+            )
+        resolved = recipe_for(
+            max_unchanged=max_unchanged,
+            quantile=quantile,
+            epsilon=epsilon,
+            record_epsilon=record_epsilon,
+            embedding=embedding,
+            mechanism=mechanism,
+            mechanism_option=mechanism_option,
+            unknown=unknown,
+            punctuation=punctuation,
+            case=case,
+            keep_words=keep_words,
+            key_file=key_file,
+            consistent_by=consistent_by,
+            say=lambda line: _say(line, quiet=quiet),
         )
-        private = privatizer(_randomness(insecure_seed, key_file, consistent=consistent_by is not None))
-        if output is None:
+        private = resolved.make(randomness=_seeded(insecure_seed))
+        warn_if_hardly_anything_changes(private)
+        if engine == "spark":
+            where: dict[str, Any] = {"columns": columns, "format": format_, "master": master, "record_id": named_by}
+            _with_spark(resolved.recipe, str(file), str(target), receipt, as_json=as_json, quiet=quiet, force=force, **where)
+        elif output is None:
             _say_what_is_relaxed(private, layout)  # with an output, the receipt beside it says it
             _to_standard_output(private, source, layout, receipt, as_json=as_json, force=force)
         else:
@@ -164,7 +153,8 @@ def _to_file(
     resume: bool,
 ) -> None:
     from deniable.progress import Progress
-    from deniable.records.files import open_source, run_job
+    from deniable.records.formats.opening import open_source
+    from deniable.records.jobs.job import run_job
 
     shown = None if quiet else Progress
     with open_source(source) as records:
@@ -174,35 +164,52 @@ def _to_file(
     elif as_json:
         print(made.to_json(), end="")
     else:
-        _say(with_receipt(output, made, receipt), quiet=quiet)
+        _say(release_summary(output, made, receipt), quiet=quiet)
 
 
 def _to_standard_output(
     private: Privatizer, source: Path | None, layout: Layout, receipt: Path | None, *, as_json: bool, force: bool
 ) -> None:
-    from deniable.atomic import write_whole
+    from deniable.atomic import check_apart, check_regular, write_whole
     from deniable.errors import RecordError
-    from deniable.records.files import open_source
-    from deniable.records.jobs.targets import check_apart, check_receipt
-    from deniable.records.stream import privatize_stream
+    from deniable.records.files import privatize_stream
+    from deniable.records.formats.opening import open_source
 
     if receipt is not None and receipt.exists() and not force:
         raise RecordError(receipt, "exists already; replace it with --force")
-    with open_source(source) as records, standard_output() as sink:
+    with open_source(source) as records, _standard_output() as sink:
         if receipt is not None:
-            check_apart(records.name, check_receipt(receipt))
-        made: Receipt = privatize_stream(private, records, sink, layout)
+            check_regular(receipt, "name another file for the receipt")
+            check_apart(records.name, receipt)
+        made = privatize_stream(private, records, sink, layout)
     if receipt is not None:
         write_whole(receipt, made.to_json())
     if as_json:
         print(made.to_json(), end="", file=sys.stderr)
 
 
-def _randomness(insecure_seed: int | None, key_file: Path | None, *, consistent: bool) -> Randomness | Keyed | None:
-    if key_file is not None:
-        from deniable.keyed import Keyed
+def _with_spark(recipe: Recipe, source: str, output: str, receipt: Path | None, *, as_json: bool, quiet: bool, **where: Any) -> None:
+    from deniable.integrations.spark import privatize_files
 
-        return Keyed.from_file(key_file, consistent=consistent)
+    made = privatize_files(source, output, recipe=recipe, receipt_path=receipt, **where)
+    if as_json:
+        print(made.to_json(), end="")
+    else:
+        _say(release_summary(output, made, receipt), quiet=quiet)
+
+
+def _check_engine(engine: str, master: str | None, here_only: dict[str, bool]) -> None:
+    """Do nothing if the engine is known and every option fits it; ``here_only`` says which options were given that Spark cannot heed."""
+    if engine not in _ENGINES:
+        raise typer.BadParameter(f"--engine must be one of {', '.join(_ENGINES)}")
+    if engine == "local" and master is not None:
+        raise typer.BadParameter("--master needs --engine spark")
+    given = [name for name, was_given in here_only.items() if was_given]
+    if engine == "spark" and given:
+        raise typer.BadParameter(f"{', '.join(given)}: not with --engine spark")
+
+
+def _seeded(insecure_seed: int | None) -> Randomness | None:
     if insecure_seed is None:
         return None
     from deniable.randomness import InsecureSeededRandomness
@@ -213,9 +220,9 @@ def _randomness(insecure_seed: int | None, key_file: Path | None, *, consistent:
 
 
 def _say_what_is_relaxed(private: Privatizer, layout: Layout) -> None:
-    from deniable.records.jobs.receipts import relaxations_of
+    from deniable.records.jobs.identity import relaxations_of
 
-    for relaxation in relaxations_of(private, layout):
+    for relaxation in relaxations_of(private.settings.relaxations, layout.columns):
         if not relaxation.startswith("insecure_seed"):  # said already, louder
             print(f"deniable: relaxed: {relaxation}", file=sys.stderr)
 
@@ -227,3 +234,38 @@ def _path(given: str | None) -> Path | None:
 def _say(text: str, *, quiet: bool) -> None:
     if not quiet:
         print(text, file=sys.stderr)
+
+
+@contextmanager
+def _exit_quietly() -> Iterator[None]:
+    """End without a word when the reader of the output goes away (0) or the user presses Ctrl-C (130)."""
+    try:
+        yield
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        _drop_output()
+        raise typer.Exit(130) from None
+    except BrokenPipeError:
+        _drop_output()
+        raise typer.Exit(0) from None
+
+
+@contextmanager
+def _standard_output() -> Iterator[BinaryIO]:
+    """Lend standard output, buffered whatever the environment says; that its reader went away is no error."""
+    with open(sys.stdout.fileno(), "wb", closefd=False) as sink:
+        try:
+            yield sink
+            sink.flush()
+        except BrokenPipeError:
+            _drop_output()
+        except BaseException:
+            _drop_output()
+            raise
+
+
+def _drop_output() -> None:
+    # What is still buffered would raise again when it is flushed at the end.
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

@@ -55,7 +55,7 @@ def reproduce(
     Finished results are kept, and the same command goes on where it was interrupted. Without --epsilon, the values are
     those at which an average word stays unchanged in 5, 25, 50, 75, 95 and 99 % of the draws.
     """
-    from deniable.cli.mechanism import parsed
+    from deniable.cli.mechanism import parse_options
     from deniable.mechanisms.chosen import ChosenMechanism
     from deniable.tasks import reproduce as reproduce_task
 
@@ -73,7 +73,7 @@ def reproduce(
         data,
         embedding=embedding,
         epsilons=epsilon or (),
-        mechanism=ChosenMechanism(name=mechanism, options=parsed(mechanism, mechanism_option)),
+        mechanism=ChosenMechanism(name=mechanism, options=parse_options(mechanism, mechanism_option)),
         at=at.value,
         runs=runs,
         work=work,

@@ -50,13 +50,13 @@ def utility(
     Without --epsilon, the values are those at which an average word stays unchanged in 5, 25, 50, 75, 95 and 99 % of the draws.
     Nothing of the releases is kept.
     """
-    from deniable.cli.mechanism import parsed
+    from deniable.cli.mechanism import parse_options
     from deniable.mechanisms.chosen import ChosenMechanism
     from deniable.progress import Progress
     from deniable.report.place import check_place
     from deniable.utility import measure_utility
 
-    chosen = ChosenMechanism(name=mechanism, options=parsed(mechanism, mechanism_options))
+    chosen = ChosenMechanism(name=mechanism, options=parse_options(mechanism, mechanism_options))
     if report is None and not as_json:
         report = Path(f"{data.name.partition('.')[0]}-utility.html")
     if report is not None:

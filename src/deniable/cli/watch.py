@@ -12,8 +12,7 @@ from typing import Annotated, cast
 
 import typer
 
-from deniable.cli.building import check_budget_options, check_keyed, privatizer_for, words_in
-from deniable.cli.mechanism import Name, Options, parsed
+from deniable.cli.mechanism import Name, Options
 from deniable.cli.options import (
     Case,
     Columns,
@@ -34,6 +33,7 @@ from deniable.cli.options import (
     Unknown,
     Workers,
 )
+from deniable.cli.release import check_budget_options, check_keyed, recipe_for, warn_if_hardly_anything_changes
 
 
 def watch(
@@ -59,25 +59,28 @@ def watch(
     consistent_by: ConsistentBy = None,
     threads: Threads = None,
     workers: Workers = 1,
-    once: Annotated[bool, typer.Option("--once", help="Release what is there and stop, for cron; exit code 1 if a file failed.")] = False,
+    once: Annotated[
+        bool, typer.Option("--once", help="Release the files that are there and stop, for cron. The exit code is 1 if a file failed.")
+    ] = False,
     every: Annotated[float, typer.Option(help="Seconds between two looks at the folder.")] = 2.0,
-    settle: Annotated[float, typer.Option(help="Seconds that a file must not have changed before it is taken for complete.")] = 5.0,
+    settle: Annotated[float, typer.Option(help="A file counts as complete when it has not changed for this many seconds.")] = 5.0,
     same_content: Annotated[
         str,
-        typer.Option(metavar="skip|release", help="Without a key: what to do when the content was released under another name."),
+        typer.Option(
+            metavar="skip|release", help="Without a key: what to do with a file whose content was already released under another name."
+        ),
     ] = "skip",
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say only what failed or was skipped.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show only what failed or was skipped.")] = False,
 ) -> None:
     """Release every file that appears in a folder into another one: once, whole, and when it has stopped changing."""
     check_budget_options(epsilon, record_epsilon, max_unchanged)
     check_keyed(key_file, record_id, consistent_by)
     if not every > 0:
         raise typer.BadParameter("--every must be more than 0 seconds")
-    from deniable.keyed import Keyed
     from deniable.neighbours.threads import set_threads
     from deniable.progress import Progress
     from deniable.records.formats.layout import Layout, make_layout
-    from deniable.records.watching.watch import SameContent, Settings, Watch
+    from deniable.records.watching.watch import SameContent, Watch, WatchSettings
 
     set_threads(threads)
     named_by = consistent_by if record_id is None else record_id
@@ -93,23 +96,25 @@ def watch(
         if not quiet:
             warn(line)
 
-    drawing = (mechanism, parsed(mechanism, mechanism_option))
-    private = privatizer_for(
-        embedding,
-        drawing,
-        epsilon=epsilon,
-        record_epsilon=record_epsilon,
+    private = recipe_for(
         max_unchanged=max_unchanged,
         quantile=quantile,
-        say=say,
-        randomness=None if key_file is None else Keyed.from_file(key_file, consistent=consistent_by is not None),
+        epsilon=epsilon,
+        record_epsilon=record_epsilon,
+        embedding=embedding,
+        mechanism=mechanism,
+        mechanism_option=mechanism_option,
         unknown=unknown,
         punctuation=punctuation,
         case=case,
-        keep_words=words_in(keep_words),
-    )
+        keep_words=keep_words,
+        key_file=key_file,
+        consistent_by=consistent_by,
+        say=say,
+    ).make()
+    warn_if_hardly_anything_changes(private)
     shown = None if quiet or not sys.stderr.isatty() else Progress
-    settings = Settings(settle=settle, same_content=cast(SameContent, same_content), workers=workers, progress=shown)
+    settings = WatchSettings(settle=settle, same_content=cast(SameContent, same_content), workers=workers, progress=shown)
     watching = Watch(private, folder, out, layout_of, settings=settings, say=say, warn=warn)
     stopped = threading.Event()
 

@@ -1,1 +1,7 @@
 """Mechanisms side by side at equal privacy. Their ε do not compare, so ε is chosen for each by what an adversary meets."""
+
+from deniable.comparison.experiment import ComparisonSettings, compare_mechanisms
+from deniable.comparison.matching import Target
+from deniable.comparison.results import ComparisonResult, read_comparison
+
+__all__ = ["ComparisonResult", "ComparisonSettings", "Target", "compare_mechanisms", "read_comparison"]

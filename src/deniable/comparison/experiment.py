@@ -3,139 +3,255 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from deniable.comparison.keeping import Kept
-from deniable.comparison.matching import Match, Matcher, Target
-from deniable.comparison.material import Texts
+from deniable.arrays import Ids
+from deniable.audit.results import summarise_embedding
+from deniable.comparison.matching import TOLERANCE, Match, Matcher, Target
+from deniable.comparison.measurements import SavedMeasurements
 from deniable.comparison.probe import Probe, make_probe
-from deniable.comparison.readings import QUICK, THOROUGH, Effort, Reading, read_privacy
-from deniable.comparison.utility import accuracy, mean_distance
+from deniable.comparison.readings import QUICK, THOROUGH, Reading, ReadingEffort, read_privacy
+from deniable.comparison.results import ComparisonResult, MeanAndSpread, Row, SampleCounts, TextCounts, Worth
+from deniable.comparison.texts import Texts, cut_texts, split_texts
 from deniable.embeddings.embedding import Embedding
+from deniable.errors import InvalidParameter
 from deniable.interfaces import Mechanism
+from deniable.learning.scores import sklearn
+from deniable.learning.word_classifier import WordClassifier
+from deniable.mechanisms.catalogue import CATALOGUE, checked_options, entry_of
+from deniable.mechanisms.chosen import ChosenMechanism
 from deniable.parameters import validated_count
+from deniable.progress import Report
 from deniable.randomness import SecureRandomness
+from deniable.records.labelled import LabelledTexts
+from deniable.version import __version__
 
 FORMAT = 1
+TARGETS = (
+    Target(reading="average", value=0.1),
+    Target(reading="average", value=0.3),
+    Target(reading="worst", value=0.5),
+    Target(reading="adversary", value=0.2),
+    Target(reading="adversary", value=0.4),
+)
+"""What mechanisms are brought to unless other targets are given."""
+_ROWS_AT_ONCE = 16_384
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contender:
-    """A mechanism that takes part: its name as typed, what identifies it in kept results, and what makes it at an ε."""
+class ComparisonSettings:
+    """How a comparison is made: its targets, releases at each ε, words that privacy is read on, the seed, and how much is drawn."""
 
-    name: str
-    make: Callable[[float], Mechanism] = field(repr=False)
-    identity: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Plan:
-    """How the comparison is made."""
-
-    targets: tuple[Target, ...]
+    targets: tuple[Target, ...] = TARGETS
     runs: int = 2
     words: int = 1_000
     seed: int = 0
-    quick: Effort = QUICK
-    thorough: Effort = THOROUGH
+    quick: ReadingEffort = QUICK
+    thorough: ReadingEffort = THOROUGH
 
     def __post_init__(self) -> None:
-        for name in ("runs", "words"):
-            validated_count(getattr(self, name), name)
+        validated_count(self.runs, "runs")
+        validated_count(self.words, "words")
+        validated_count(self.seed, "seed", at_least=0)
+        if not self.targets:
+            raise InvalidParameter("targets", "none", "give at least one reading that all mechanisms shall have in common")
+
+
+def compare_mechanisms(
+    data: LabelledTexts,
+    embedding: Embedding,
+    mechanisms: Sequence[ChosenMechanism] | None = None,
+    *,
+    settings: ComparisonSettings | None = None,
+    train: int | None = None,
+    test: int | None = None,
+    longest: int | None = None,
+    keep: Path | None = None,
+    report: Report | None = None,
+) -> ComparisonResult:
+    """Compare mechanisms at equal privacy: ε is chosen for each so that all have the same reading, then text is released and used.
+
+    Without ``mechanisms``, all that need no option take part. A classifier learns from ``train`` texts drawn at random (half of them
+    by default) and is tested on ``test`` others (all the rest by default), of at most ``longest`` words each. Measured numbers are
+    saved in the folder ``keep``, if one is given: the same call goes on from there after it was stopped.
+
+    :raises InvalidParameter: if an argument is not allowed.
+    :raises UnusableAuditData: if there are too few texts, or the texts to learn from have one label only.
+    :raises MissingExtra: if scikit-learn is not installed.
+    """
+    sklearn("linear_model")
+    settings = ComparisonSettings() if settings is None else settings
+    for count, name in ((train, "train"), (test, "test"), (longest, "longest")):
+        if count is not None:
+            validated_count(count, name)
+    taking_part, left_out = comparable_mechanisms() if mechanisms is None else (list(mechanisms), {})
+    for mechanism in taking_part:
+        mechanism(embedding, epsilon=1.0)  # a wrong option is found before the work begins
+    learn, tested = (cut_texts(part, embedding, longest=longest) for part in split_texts(data, train=train, test=test, seed=settings.seed))
+    comparison = Comparison(embedding, learn, tested, settings, saved=SavedMeasurements(keep))
+    rows: list[Row] = []
+    for mechanism in taking_part:
+        for row in comparison.rows(mechanism):
+            rows.append(row)
+            if report is not None:
+                report(len(rows), len(taking_part) * len(settings.targets))
+    probe = comparison.probe
+    return ComparisonResult(
+        version=__version__,
+        embedding=summarise_embedding(embedding),
+        seed=settings.seed,
+        runs=settings.runs,
+        tolerance=dict(TOLERANCE),
+        targets=settings.targets,
+        mechanisms=tuple(name_of(mechanism) for mechanism in taking_part),
+        texts=TextCounts(learn=len(learn.labels), test=len(tested.labels), words=len(learn.ids)),
+        sample=SampleCounts(words=settings.words, distinct=len(probe.ids), guess=float(probe.shares.max())),
+        original=comparison.original(),
+        guess=max(tested.labels.count(label) for label in set(learn.labels)) / len(tested.labels),
+        left_out=left_out,
+        rows=tuple(rows),
+    )
+
+
+def comparable_mechanisms() -> tuple[list[ChosenMechanism], dict[str, str]]:
+    """Return every mechanism that needs no option, and those left out with the reason."""
+    left_out = {
+        name: f"which needs an option: --mechanism {name}:{option.name}=…"
+        for name, entry in CATALOGUE.items()
+        for option in entry.options
+        if option.default is None
+    }
+    return [ChosenMechanism(name=name) for name in CATALOGUE if name not in left_out], left_out
+
+
+def name_of(mechanism: ChosenMechanism) -> str:
+    """Return a mechanism as it is typed, NAME or NAME:OPTION=VALUE,…; a list of sensitive words is not shown."""
+    options = [name if name == "sensitive" else f"{name}={value}" for name, value in mechanism.options.items()]
+    return f"{mechanism.name}:{','.join(options)}" if options else mechanism.name
+
+
+@dataclass(frozen=True, kw_only=True)
+class Utility:
+    """What one release is good for: accuracy on the task, words unchanged, how far words moved; and how fast it was."""
+
+    accuracy: float
+    unchanged: float
+    distance: float
+    words_per_second: float
 
 
 class Comparison:
     """Compares mechanisms over one embedding on one task."""
 
-    def __init__(self, embedding: Embedding, learn: Texts, test: Texts, plan: Plan, *, kept: Kept | None = None) -> None:
+    def __init__(
+        self, embedding: Embedding, learn: Texts, test: Texts, settings: ComparisonSettings, *, saved: SavedMeasurements | None = None
+    ) -> None:
         """Prepare the words that privacy is read on: a sample of the words of the texts to learn from."""
-        self._embedding, self._learn, self._test, self._plan = embedding, learn, test, plan
-        self._kept = Kept(None) if kept is None else kept
-        self.probe: Probe = make_probe(embedding, learn.ids, words=plan.words, seed=plan.seed)
+        self._embedding, self._learn, self._test, self._settings = embedding, learn, test, settings
+        self._saved = SavedMeasurements(None) if saved is None else saved
+        self.probe: Probe = make_probe(embedding, learn.ids, words=settings.words, seed=settings.seed)
 
     def original(self) -> float:
         """Return the accuracy of a classifier that learnt from original text."""
         learn, test = self._learn, self._test
         return accuracy(learn.words, learn.labels, test.words, test.labels)
 
-    def rows(self, contender: Contender, report: Callable[[int], None] | None = None) -> list[dict[str, Any]]:
-        """Return one row for each target: where the mechanism meets it and what it is worth there, or why it cannot."""
-        contender = replace(contender, make=lru_cache(1)(contender.make))  # runs share what a mechanism prepared
-        matcher = Matcher(
-            self._reader(contender, self._plan.quick, self._plan.seed + 1),
-            self._reader(contender, self._plan.thorough, self._plan.seed + 2),
-        )
-        rows = []
-        for target in self._plan.targets:
-            rows.append(self._row(contender, matcher.match(target)))
-            if report is not None:
-                report(1)
-        return rows
+    def rows(self, mechanism: ChosenMechanism) -> Iterator[Row]:
+        """Yield one row for each target: where the mechanism meets it and what it is worth there, or why it cannot.
 
-    def _row(self, contender: Contender, match: Match) -> dict[str, Any]:
-        row: dict[str, Any] = {
-            "mechanism": contender.name,
-            "reading": match.target.reading,
-            "target": match.target.value,
-            "problem": match.problem,
-        }
+        :raises InvalidParameter: if there is no such mechanism or option.
+        """
+        compared, seed = _Compared(mechanism, self._embedding), self._settings.seed
+        quick, thorough = self._settings.quick, self._settings.thorough
+        matcher = Matcher(self._reader(compared, quick, seed + 1), self._reader(compared, thorough, seed + 2))
+        for target in self._settings.targets:
+            yield self._row(compared, matcher.match(target))
+
+    def _row(self, compared: _Compared, match: Match) -> Row:
+        row = Row(mechanism=compared.name, reading=match.target.reading, target=match.target.value, problem=match.problem)
         if match.reached is None:
             return row
-        epsilon = match.reached.epsilon
-        runs = [self._scored(contender, epsilon, run) for run in range(self._plan.runs)]
-        spread = {key: np.array([run[key] for run in runs]) for key in runs[0]}
-        return {
-            **row,
-            "epsilon": epsilon,
-            "reached": match.reached.to_dict(),
-            "accuracy": _mean_and_spread(spread["accuracy"]),
-            "unchanged": _mean_and_spread(spread["unchanged"]),
-            "distance": _mean_and_spread(spread["distance"]),
-            "words_per_second": float(spread["words_per_second"].min()),
-        }
+        runs = [self._utility(compared, match.reached.epsilon, run) for run in range(self._settings.runs)]
+        worth = Worth(
+            epsilon=match.reached.epsilon,
+            reached=match.reached,
+            accuracy=_mean_and_spread([run.accuracy for run in runs]),
+            unchanged=_mean_and_spread([run.unchanged for run in runs]),
+            distance=_mean_and_spread([run.distance for run in runs]),
+            words_per_second=min(run.words_per_second for run in runs),
+        )
+        return replace(row, worth=worth)
 
-    def _scored(self, contender: Contender, epsilon: float, run: int) -> dict[str, Any]:
-        key = {**self._key(contender, epsilon), "what": "utility", "learn": self._learn.digest, "test": self._test.digest, "run": run}
-        return self._kept.get(key, lambda: self._score(contender.make(epsilon)))
+    def _utility(self, compared: _Compared, epsilon: float, run: int) -> Utility:
+        key = {**self._key(compared, epsilon), "what": "utility", "learn": self._learn.digest, "test": self._test.digest, "run": run}
+        return self._saved.get(key, Utility, lambda: self._measure(compared.make(epsilon)))
 
-    def _score(self, mechanism: Mechanism) -> dict[str, Any]:
+    def _measure(self, mechanism: Mechanism) -> Utility:
         learn, test = self._learn, self._test
         randomness = SecureRandomness()
         mechanism.perturb(learn.ids[:1], randomness)  # whatever a mechanism prepares on first use is not its speed
         started = time.perf_counter()
         released = mechanism.perturb(learn.ids, randomness)
         seconds = time.perf_counter() - started
-        return {
-            "accuracy": accuracy(learn.released(self._embedding, released), learn.labels, test.words, test.labels),
-            "unchanged": float((released == learn.ids).mean()),
-            "distance": mean_distance(self._embedding, learn.ids, released) / self.probe.typical,
-            "words_per_second": len(released) / max(seconds, 1e-9),
-        }
+        return Utility(
+            accuracy=accuracy(learn.with_words(self._embedding, released), learn.labels, test.words, test.labels),
+            unchanged=float((released == learn.ids).mean()),
+            distance=mean_distance(self._embedding, learn.ids, released) / self.probe.typical,
+            words_per_second=len(released) / max(seconds, 1e-9),
+        )
 
-    def _reader(self, contender: Contender, effort: Effort, seed: int) -> Callable[[float], Reading]:
+    def _reader(self, compared: _Compared, effort: ReadingEffort, seed: int) -> Callable[[float], Reading]:
         def read(epsilon: float) -> Reading:
-            sample = {"words": self._plan.words, "seed": self._plan.seed, "text": self._learn.digest}
+            sample = {"words": self._settings.words, "seed": self._settings.seed, "text": self._learn.digest}
             how = {"draws": effort.draws, "judged": effort.judged, "seed": seed}
-            key = {**self._key(contender, epsilon), "what": "privacy", "sample": sample, "effort": how}
-            found = self._kept.get(key, lambda: read_privacy(contender.make(epsilon), self.probe, effort=effort, seed=seed).to_dict())
-            return Reading(**found)
+            key = {**self._key(compared, epsilon), "what": "privacy", "sample": sample, "effort": how}
+            return self._saved.get(key, Reading, lambda: read_privacy(compared.make(epsilon), self.probe, effort=effort, seed=seed))
 
         return read
 
-    def _key(self, contender: Contender, epsilon: float) -> dict[str, Any]:
-        return {
-            "format": FORMAT,
-            "embedding": self._embedding.fingerprint,
-            "mechanism": contender.identity or {"name": contender.name},
-            "epsilon": epsilon,
-        }
+    def _key(self, compared: _Compared, epsilon: float) -> dict[str, Any]:
+        return {"format": FORMAT, "embedding": self._embedding.fingerprint, "mechanism": compared.identity, "epsilon": epsilon}
 
 
-def _mean_and_spread(values: np.ndarray[Any, np.dtype[np.float64]]) -> dict[str, float | None]:
-    """Return the mean over runs, and their standard deviation if there are several."""
-    return {"mean": float(values.mean()), "spread": float(values.std(ddof=1)) if len(values) > 1 else None}
+class _Compared:
+    """A mechanism that takes part: its name as typed, what identifies it in saved measurements, and what makes it at an ε."""
+
+    def __init__(self, mechanism: ChosenMechanism, embedding: Embedding) -> None:
+        # A list of words is read from its file once, not at every ε.
+        read = replace(mechanism, options=checked_options(entry_of(mechanism.name), mechanism.options))
+        self.name = name_of(mechanism)
+        self.identity = {"name": mechanism.name, "parameters": dict(read(embedding, epsilon=1.0).guarantee.parameters)}
+        # Runs share what a mechanism prepared.
+        self.make: Callable[[float], Mechanism] = lru_cache(1)(lambda epsilon: read(embedding, epsilon=epsilon))
+
+
+def accuracy(learn: list[list[str]], labels: list[str], test: list[list[str]], truth: list[str]) -> float:
+    """Return the accuracy of TF-IDF and logistic regression that learnt from some texts, on others.
+
+    :raises MissingExtra: if scikit-learn is not installed.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a fit that stopped early is a slightly worse classifier, for every mechanism alike
+        model = WordClassifier(strength=1.0, rounds=200).fit(learn, labels)
+    return float((model.predict(test) == np.array(truth)).mean())
+
+
+def mean_distance(embedding: Embedding, before: Ids, after: Ids) -> float:
+    """Return the mean distance between words and what became of them."""
+    total = 0.0
+    for start in range(0, len(before), _ROWS_AT_ONCE):
+        part = slice(start, start + _ROWS_AT_ONCE)
+        gaps = embedding.rows(before[part]).astype(np.float64) - embedding.rows(after[part])
+        total += float(np.linalg.norm(gaps, axis=1).sum())
+    return total / len(before)
+
+
+def _mean_and_spread(values: Sequence[float]) -> MeanAndSpread:
+    return MeanAndSpread(mean=float(np.mean(values)), spread=float(np.std(values, ddof=1)) if len(values) > 1 else None)

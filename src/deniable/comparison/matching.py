@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from deniable.comparison.readings import Name, Reading
 
 LEAST, MOST = 1e-2, 1e4
-"""Where ε is looked for. Beyond these nothing changes any more: all words or next to none stay themselves."""
+"""Where ε is looked for. Beyond these nothing changes any more: all words or next to none stay unchanged."""
 
 TOLERANCE: Mapping[Name, float] = {"average": 0.01, "worst": 0.03, "adversary": 0.015}
 """How far what is reached may lie from what is wanted: about two standard errors of a thorough reading."""

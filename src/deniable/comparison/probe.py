@@ -35,7 +35,7 @@ class Probe:
 
 
 def make_probe(embedding: Embedding, text: Ids, *, words: int, seed: int) -> Probe:
-    """Return the probe of so many words drawn from a text; words drawn twice are one probed word with a larger share."""
+    """Return the probe of ``words`` words drawn from a text; words drawn twice are one probed word with a larger share."""
     generator = np.random.Generator(np.random.PCG64([seed, 1]))
     drawn = embedding.stands_in(text[generator.integers(0, len(text), words)])
     ids, counts = np.unique(drawn, return_counts=True)

@@ -11,8 +11,8 @@ An unknown word never comes out as itself, so it counts as changed; a protected 
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -29,7 +29,7 @@ EXPOSED = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
-class Effort:
+class ReadingEffort:
     """How many draws of each probed word the adversary learns from, and on how many words of the text it is tuned and judged."""
 
     draws: int
@@ -40,8 +40,8 @@ class Effort:
         validated_count(self.judged, "judged")
 
 
-QUICK = Effort(draws=30, judged=3_000)
-THOROUGH = Effort(draws=120, judged=8_000)
+QUICK = ReadingEffort(draws=30, judged=3_000)
+THOROUGH = ReadingEffort(draws=120, judged=8_000)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,12 +58,8 @@ class Reading:
         """Return one of the three readings."""
         return float(getattr(self, name))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the readings as JSON-ready data."""
-        return asdict(self)
 
-
-def read_privacy(mechanism: Mechanism, probe: Probe, *, effort: Effort, seed: int) -> Reading:
+def read_privacy(mechanism: Mechanism, probe: Probe, *, effort: ReadingEffort, seed: int) -> Reading:
     """Return the readings of a mechanism on the probed words, from draws of this seed."""
     draws = Draws(mechanism, seed=seed)
     picks = np.random.Generator(np.random.PCG64([seed, 2])).choice(len(probe.ids), (2, effort.judged), p=probe.shares)

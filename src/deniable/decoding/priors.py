@@ -11,6 +11,7 @@ from deniable.arrays import Floats
 from deniable.embeddings.corpus import Corpus
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import RecordError, UnusableAuditData
+from deniable.words.cutter import Cutter
 
 _MANDELBROT = 2.7
 
@@ -26,7 +27,7 @@ def from_corpus(embedding: Embedding, path: Path) -> Floats:
     :raises UnusableAuditData: if the file holds no known word.
     """
     counts: Counter[str] = Counter()
-    for words in Corpus(path):
+    for words in Corpus(path, cut=Cutter(embedding).words):
         counts.update(words)
     return _known(embedding, counts, path)
 

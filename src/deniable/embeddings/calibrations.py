@@ -10,7 +10,7 @@ import platformdirs
 from deniable.embeddings.embedding import Embedding
 
 
-def calibrations_of(embedding: Embedding) -> Path:
+def calibrations_folder(embedding: Embedding) -> Path:
     """Return the folder that holds all calibrations of an embedding."""
     if embedding.folder is not None:
         return embedding.folder / "calibrations"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from deniable.embeddings.readers.packing import UnpackLimit, open_unpacked
@@ -18,20 +18,24 @@ _BYTES_AT_ONCE = 1 << 20
 class Corpus:
     """Iterates over the documents of a file; each pass reads it anew and reports its bytes after those of earlier passes."""
 
-    def __init__(self, path: Path, *, passes: int = 1, report: Report | None = None) -> None:
-        """Hold the path; ``passes`` is how many times the file will be read, for the total that is reported."""
+    def __init__(self, path: Path, *, passes: int = 1, cut: Callable[[str], list[str]] = words_of, report: Report | None = None) -> None:
+        """Hold the path; ``passes`` is how many times the file will be read, for the total that is reported.
+
+        ``cut`` gives the words of a line: in lower case, as for an embedding that is yet to be trained, unless it is another.
+        """
         self.path = path
+        self._cut = cut
         self._total = path.stat().st_size * passes
         self._read_before = 0
         self._report = report
 
     def __iter__(self) -> Iterator[list[str]]:
-        """Yield the words of each document, lower case, in pieces of at most ``LONGEST_DOCUMENT``.
+        """Yield the words of each document, in pieces of at most ``LONGEST_DOCUMENT``.
 
         :raises MalformedEmbedding: if the file is packed and damaged.
         """
         for line in self._lines():
-            words = words_of(line)
+            words = self._cut(line)
             for start in range(0, len(words), LONGEST_DOCUMENT):
                 yield words[start : start + LONGEST_DOCUMENT]
         self._read_before += self.path.stat().st_size

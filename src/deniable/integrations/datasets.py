@@ -19,7 +19,8 @@ from typing import Any, TypeVar
 from deniable.errors import InvalidParameter, MissingExtra
 from deniable.keyed.encoding import RecordId, encode_id
 from deniable.keyed.unique import UniqueIds
-from deniable.text.recipe import Recipe
+from deniable.records.formats.naming import name_text
+from deniable.text.recipe import Recipe, recipe_from
 from deniable.version import __version__
 
 try:
@@ -37,6 +38,7 @@ def privatize(
     dataset: Data,
     column: str,
     *,
+    recipe: Recipe | None = None,
     record_id: str | None = None,
     num_proc: int | None = None,
     batch_size: int = 1000,
@@ -45,17 +47,18 @@ def privatize(
 ) -> Data:
     """Return the dataset with every word of a column replaced; the other columns pass as they are.
 
-    ``settings`` are ``epsilon`` and/or ``record_epsilon``, ``embedding``, ``mechanism`` and ``mechanism_options``, ``unknown``,
-    ``punctuation``, ``case``, ``keep_words``, ``key_file`` and ``consistent``; with a key, ``record_id`` is the column that names the
-    records. The workers of ``num_proc`` draw noise of their own each. A release that is in the cache is returned as it is, unless
-    ``load_from_cache_file=False`` asks for another one, which spends ε again where there is no key.
+    ``settings`` are those of a ``Recipe``, which may be given in their place: ``epsilon`` and/or ``record_epsilon``, ``embedding``,
+    ``mechanism`` and ``mechanism_options``, ``unknown``, ``punctuation``, ``case``, ``keep_words``, ``key_file`` and ``consistent``. With
+    a key, ``record_id`` is the column that names the records. The workers of ``num_proc`` draw noise of their own each. A release that is
+    in the cache is returned as it is, unless ``load_from_cache_file=False`` asks for another one, which spends ε again where there is no
+    key.
 
     :raises InvalidParameter: if a column is not there or does not hold text, the dataset is a stream, or a setting is not allowed.
     """
-    recipe = Recipe(**settings).pinned()
+    recipe = recipe_from(recipe, settings).pin()
     if (recipe.key_file is None) != (record_id is None):
         raise InvalidParameter("record_id", record_id, "key_file= and record_id= go together: a keyed release needs what names the records")
-    release = _Release(recipe, column, record_id)
+    release = _ColumnRelease(recipe, column, record_id)
     splits = dict(dataset) if isinstance(dataset, DatasetDict) else {"": dataset}
     for split in splits.values():
         release.check(split)
@@ -82,7 +85,7 @@ def _check_unique(splits: Iterable[Dataset], record_id: str) -> None:
         raise InvalidParameter("record_id", record_id, problem)
 
 
-class _Release:
+class _ColumnRelease:
     """What ``map`` sends to its workers: the settings, and no noise."""
 
     def __init__(self, recipe: Recipe, column: str, record_id: str | None) -> None:
@@ -91,14 +94,14 @@ class _Release:
     def __call__(self, batch: dict[str, list[Any]]) -> dict[str, list[Any]]:
         names: list[RecordId] | None = None
         if self._record_id is not None:  # named as ``deniable privatize --record-id`` names them
-            names = [name if self._recipe.consistent else (name, self._column) for name in batch[self._record_id]]
-        return {self._column: self._recipe.shared().many(batch[self._column], record_ids=names)}
+            names = [name_text(name, self._column, consistent=self._recipe.consistent) for name in batch[self._record_id]]
+        return {self._column: self._recipe.shared_privatizer().many(batch[self._column], record_ids=names)}
 
     def of(self, dataset: Dataset, *, load_from_cache_file: bool | None, **options: Any) -> Dataset:
         cached = is_caching_enabled() if load_from_cache_file is None else load_from_cache_file
         # Two releases must not go by one name, or a later step would be looked up for the one and found for the other.
         repeatable = self._recipe.key_file is not None or (cached and bool(dataset.cache_files))
-        parts = [dataset._fingerprint, "deniable", __version__, self._recipe.described(), self._column, self._record_id]
+        parts = [dataset._fingerprint, "deniable", __version__, self._recipe.describe(), self._column, self._record_id]
         return dataset.map(
             self,
             batched=True,

@@ -2,10 +2,14 @@
 
 >>> import polars
 >>> import deniable.integrations.polars
->>> from deniable import Embedding, Multivariate, Privatizer
->>> private = Privatizer(Multivariate(Embedding.open(), epsilon=6))
 >>> reviews = polars.Series("review", ["the soup was cold", None])
->>> released = reviews.deniable.privatize(private)
+>>> released = reviews.deniable.privatize(epsilon=6)
+
+or, where a receipt is wanted,
+
+>>> from deniable import Recipe
+>>> private = Recipe(epsilon=6).make()
+>>> released, receipt = reviews.deniable.privatize(private), private.receipt()
 
 There is no form for lazy frames: a lazy query runs again each time it is collected, and each run would be another release.
 """
@@ -13,11 +17,13 @@ There is no form for lazy frames: a lazy query runs again each time it is collec
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from deniable.errors import MissingExtra
-from deniable.integrations.names import names_in_column
 from deniable.keyed.encoding import RecordId
+from deniable.records.formats.naming import name_column
 from deniable.text.privatizer import Privatizer
+from deniable.text.recipe import Recipe, privatizer_from
 
 try:
     import polars
@@ -32,12 +38,17 @@ class DeniableNamespace:
     def __init__(self, series: polars.Series) -> None:
         self._series = series
 
-    def privatize(self, private: Privatizer, *, record_ids: Iterable[RecordId] | None = None) -> polars.Series:
+    def privatize(
+        self, private: Privatizer | Recipe | None = None, *, record_ids: Iterable[RecordId] | None = None, **settings: Any
+    ) -> polars.Series:
         """Return a new column with every word replaced; name and nulls stay, the column itself is not changed.
 
-        A keyed privatizer needs ``record_ids``, one for each text, such as another column.
+        Takes a privatizer, a ``Recipe``, or the settings of a recipe as keywords, such as ``epsilon=6``. With a key it needs
+        ``record_ids``, one for each text, such as another column.
 
-        :raises InvalidParameter: if the column does not hold text, or ids are wanted or not; nothing is released then.
+        :raises InvalidParameter: if a setting is not allowed, the column does not hold text, or ids are wanted or not; nothing is
+            released then.
         """
-        released = private.column(self._series.to_arrow(), record_ids=names_in_column(private, record_ids, self._series.name))
-        return polars.Series(self._series.name, released, dtype=polars.String)
+        series, private = self._series, privatizer_from(private, settings)
+        released = private.column(series.to_arrow(), record_ids=name_column(private.keyed, record_ids, series.name))
+        return polars.Series(series.name, released, dtype=polars.String)

@@ -36,7 +36,7 @@ class Deniable(Operator):
 
     def operate(self, text: str, params: dict[str, Any] | None = None) -> str:
         """Return the entity's text with every word replaced."""
-        return _recipe(params).shared()(text)
+        return _recipe(params).shared_privatizer()(text)
 
     def validate(self, params: dict[str, Any] | None = None) -> None:
         """Do nothing if the parameters are allowed.

@@ -97,13 +97,3 @@ def scores_of(truth: NDArray[np.bool_], decision: NDArray[np.float64]) -> Scores
         auc=auc,
         auc_either_way=max(auc, 1.0 - auc),
     )
-
-
-def summary(several: Sequence[Scores]) -> dict[str, Any]:
-    """Return mean and spread (standard deviation) of the scores of several runs."""
-    table = {key: np.array([score.to_dict()[key] for score in several]) for key in several[0].to_dict()}
-    return {
-        "runs": len(several),
-        "mean": {key: float(values.mean()) for key, values in table.items()},
-        "spread": {key: float(values.std(ddof=1)) if len(several) > 1 else None for key, values in table.items()},
-    }

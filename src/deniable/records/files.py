@@ -1,23 +1,27 @@
-"""A file of records into a file of released records, in one call."""
+"""A file of records into a file of released records, or a stream into a stream, in one call."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 from deniable.errors import InvalidParameter
 from deniable.progress import Progress
 from deniable.records.formats.layout import Layout, make_layout
-from deniable.records.formats.source import FileSource, Source, StreamSource
-from deniable.records.jobs.job import Job
+from deniable.records.formats.opening import naming_for, open_reader, open_source
+from deniable.records.formats.reader import BatchSize
+from deniable.records.formats.source import Source
+from deniable.records.jobs.identity import check_budget, receipt_of
+from deniable.records.jobs.job import run_job
 from deniable.text.privatizer import Privatizer
-from deniable.text.receipt import Receipt
+from deniable.text.receipt import Receipt, Tally
+from deniable.text.recipe import Recipe
 
 
 def privatize_file(
-    private: Privatizer,
+    private: Privatizer | Recipe,
     source: Path | str,
     target: Path | str,
     *,
@@ -39,7 +43,7 @@ def privatize_file(
     without it a record is named by its number and a digest of the file. ``workers`` processes share the work. ``resume``
     continues work that was cut off, or begins it; None is returned when it was finished before. ``force`` replaces what is
     there. ``progress=Progress`` shows a bar. Formats and compression are told from the names unless ``format`` says
-    otherwise. The privatizer should not be used elsewhere meanwhile; its own counts start from zero.
+    otherwise. A privatizer should not be used elsewhere meanwhile; its own counts start from zero.
 
     :raises InvalidParameter: if a setting is not allowed or a column is not there.
     :raises ResumeError: if a partial output is in the way or belongs to another job.
@@ -52,45 +56,37 @@ def privatize_file(
     layout = make_layout(
         path, format=format, columns=tuple(columns), delimiter=delimiter, header=header, encoding=encoding, record_id=record_id
     )
-    with open_source(path) as opened:
-        return run_job(private, opened, layout, target, workers=workers, receipt=receipt, resume=resume, force=force, progress=progress)
+    made = private.make() if isinstance(private, Recipe) else private
+    with open_source(path) as records:
+        return run_job(made, records, layout, target, workers=workers, receipt=receipt, resume=resume, force=force, progress=progress)
 
 
-@contextmanager
-def open_source(path: Path | None) -> Iterator[Source]:
-    """Open a file, or standard input when there is no path; a pipe under a path is read like standard input.
+def privatize_stream(private: Privatizer, source: Source, sink: BinaryIO, layout: Layout) -> Receipt:
+    """Release every record of the source into the sink and return the receipt.
 
-    :raises OSError: if it cannot be opened.
+    What has arrived is released at once when the producer is slow, and in large batches when it is fast. A sink that
+    was closed by its reader ends the work without an error. The privatizer's own counts start from zero.
+
+    :raises RecordError: if the source cannot be read; the batches before that are released.
+    :raises InvalidParameter: if the layout does not fit the source.
     """
-    if path is None:
-        yield StreamSource(sys.stdin.fileno(), "standard input")
-    elif path.exists() and not path.is_file() and not path.is_dir():
-        with path.open("rb", buffering=0) as pipe:
-            yield StreamSource(pipe.fileno(), str(path))
-    else:
-        source = FileSource(path)
-        try:
-            yield source
-        finally:
-            source.close()
-
-
-def run_job(
-    private: Privatizer,
-    source: Source,
-    layout: Layout,
-    target: Path | str,
-    *,
-    workers: int = 1,
-    receipt: Path | None = None,
-    resume: bool = False,
-    force: bool = False,
-    progress: type[Progress] | None = None,
-    before_publishing: Callable[[], None] | None = None,
-) -> Receipt | None:
-    """Do what ``privatize_file`` does, for any source; a stream cannot be resumed.
-
-    ``before_publishing`` is called when all is done but that the output gets its name; if it raises, the work can be continued.
-    """
-    job = Job(private, source, layout, Path(target), receipt, workers=workers)
-    return job.run(resume=resume, force=force, progress=progress, before_publishing=before_publishing)
+    if layout.format == "parquet":
+        raise InvalidParameter("format", "parquet", "cannot be written to a stream; name an output file (-o)")
+    check_budget(private.record_epsilon, layout.columns)
+    private.take_tally()
+    promised = private.receipt_for(Tally())  # a calibration that cannot be read is said before anything is released
+    tally, size = Tally(), BatchSize(fixed=private.keyed is not None)
+    reader = open_reader(source, layout, naming_for(private, source, layout))
+    try:
+        sink.write(b"".join(reader.head()))
+        sink.flush()
+        for batch in reader.batches(size):
+            started = time.monotonic()
+            data = batch.release(private)
+            size.took(time.monotonic() - started)
+            tally.add(private.take_tally())
+            sink.write(data)
+            sink.flush()
+    except BrokenPipeError:
+        pass
+    return receipt_of(promised, reader, layout, tally)

@@ -10,14 +10,13 @@ from typing import TypedDict, Unpack
 
 from deniable.errors import InvalidParameter, UnusableAuditData
 from deniable.keyed.encoding import RecordId
-from deniable.records.files import open_source
-from deniable.records.formats.batch import BatchSize
 from deniable.records.formats.layout import make_layout
 from deniable.records.formats.naming import Naming
-from deniable.records.formats.opening import open_reader
+from deniable.records.formats.opening import open_reader, open_source
+from deniable.records.formats.reader import BatchSize
 
 
-class Reading(TypedDict, total=False):
+class ReadingOptions(TypedDict, total=False):
     """How a file is read where its name does not say; for those who hand it on to ``labelled_records``."""
 
     format: str | None
@@ -89,7 +88,7 @@ class LabelledTexts:
         return Counter(self.people)
 
 
-def read_labelled(path: Path, *, person_column: str, text_column: str, **reading: Unpack[Reading]) -> LabelledTexts:
+def read_labelled(path: Path, *, person_column: str, text_column: str, **reading: Unpack[ReadingOptions]) -> LabelledTexts:
     """Return the texts of a CSV, TSV, JSON Lines or Parquet file that hold something, each with its person.
 
     :raises InvalidParameter: if a column is not there.

@@ -1,24 +1,12 @@
-"""Where a page or a figure may go, and how it gets there: whole or not at all."""
+"""How a page or a figure gets to its place: whole or not at all."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from deniable.atomic import whole_file
-from deniable.errors import RecordError
+from deniable.atomic import check_place, whole_file
 
-
-def check_place(path: Path) -> None:
-    """Do nothing if a file can be written there. Long work asks before it starts.
-
-    :raises RecordError: if it is a folder or a device, or its folder is not there.
-    """
-    if path.is_dir():
-        raise RecordError(path, "is a folder; name a file")
-    if not path.parent.is_dir():
-        raise RecordError(path, f"the folder {path.parent} is not there; make it first")
-    if path.exists() and not path.is_file():
-        raise RecordError(path, "is not a regular file")
+__all__ = ["check_place", "put"]
 
 
 def put(path: Path, content: bytes) -> None:

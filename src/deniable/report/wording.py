@@ -1,4 +1,8 @@
-"""Numbers as people say them."""
+"""Numbers as people say them: the one place that pages and tables take shares from.
+
+``percent`` is for sentences, where digits that say nothing are in the way. ``percent_tenths`` is for tables, where digits stand below
+digits. ``percent_up`` is for bounds.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,11 @@ def percent(share: float) -> str:
     value = 100.0 * share
     digits = 0 if value in (0.0, 100.0) or 10.0 <= value <= 90.0 else 1 if 1.0 <= value <= 99.0 else 2
     return f"{round(value, digits):g} %"
+
+
+def percent_tenths(share: float | None) -> str:
+    """Return a share in per cent with one digit after the point, for columns of them; a dash where there is none."""
+    return "–" if share is None else f"{100.0 * share:.1f} %"
 
 
 def percent_up(share: float) -> str:

@@ -1,17 +1,27 @@
-"""A text on its way through: what will be drawn, and what a policy releases as it is."""
+"""A text on its way through: what will be drawn, what a policy releases as it is, and how released words become text again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+
+import regex
 
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.lookup import Lookup
 from deniable.errors import InvalidParameter, UnknownWord
-from deniable.text.assemble import Shape, join_with_gaps, join_words, punctuation_of, shape_of
 from deniable.text.policies import REDACTED, TextPolicy
 from deniable.text.subwords import SubwordLookup
 from deniable.words.cutter import Cutter
+from deniable.words.tokens import CLITICS
+
+PUBLIC_PUNCTUATION = frozenset(".,;:!?\"'()[]{}-–—/&%«»¿¡。、")
+"""The marks that punctuation='keep' may release. A closed list: no other character of the input can pass."""
+
+_CLITIC_AFTER_SPACE = regex.compile(rf" ({'|'.join(sorted(CLITICS))})(?= |$)", regex.IGNORECASE)
+_SPACES = regex.compile(r"\s+")
+
+Shape = Callable[[str], str]
 
 
 @dataclass(slots=True)
@@ -93,7 +103,7 @@ class Drafter:
         kept_gaps, carried = [], ""
         shapes = []
         for i, (word, word_id) in enumerate(zip(words, ids, strict=True)):
-            carried += punctuation_of(gaps[i]) if gaps is not None else ""
+            carried += _public_marks(gaps[i]) if gaps is not None else ""
             position = len(draft.drawn) + len(draft.fixed)
             if kept[i]:
                 draft.fixed[position] = self._vocabulary[word_id]
@@ -103,11 +113,11 @@ class Drafter:
                 continue
             else:
                 draft.drawn.append(word_id)
-            shapes.append(shape_of(word))
+            shapes.append(_shape_of(word))
             kept_gaps.append(carried)
             carried = ""
         if gaps is not None:
-            draft.gaps = [*kept_gaps, carried + punctuation_of(gaps[-1])]
+            draft.gaps = [*kept_gaps, carried + _public_marks(gaps[-1])]
         if policy.case == "keep":
             draft.shapes = shapes
         return draft
@@ -125,3 +135,48 @@ class Drafter:
                 raise InvalidParameter("keep_words", entry, f"{parts}; list single words, each of which is released wherever it occurs")
             words += found
         return frozenset(self._lookup.ids(words)) - {self._unknown}
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Return the words separated by single spaces, clitics joined to the word before them."""
+    text = " ".join(words)
+    return _CLITIC_AFTER_SPACE.sub(r"\1", text) if "'" in text else text
+
+
+def join_with_gaps(words: Sequence[str], gaps: Sequence[str]) -> str:
+    """Return the words with the given punctuation between them; there is one gap more than words."""
+    parts = [gaps[0].lstrip()]
+    for i, word in enumerate(words):
+        gap = gaps[i] or " "
+        if i > 0:
+            parts.append("" if gap == " " and word.lower() in CLITICS else gap)
+        parts.append(word)
+    if words:
+        parts.append(gaps[-1].rstrip())
+    return "".join(parts).strip()
+
+
+def _public_marks(gap: str) -> str:
+    """Return what may be released of the characters between two words: listed marks and single spaces."""
+    return _SPACES.sub(" ", "".join(c if c in PUBLIC_PUNCTUATION else " " for c in gap))
+
+
+def _shape_of(word: str) -> Shape:
+    """Return how to write another word in the case of this one: as it is, capitalised or in upper case."""
+    if len(word) > 1 and word.isupper():
+        return _upper
+    if word[:1].isupper():
+        return _capitalised
+    return _unchanged
+
+
+def _unchanged(word: str) -> str:
+    return word
+
+
+def _upper(word: str) -> str:
+    return word if word == REDACTED else word.upper()
+
+
+def _capitalised(word: str) -> str:
+    return word if word == REDACTED else word[:1].upper() + word[1:]

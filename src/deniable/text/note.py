@@ -1,20 +1,24 @@
-"""What a calibration says in one small file: for receipts, and for choosing ε without computing anything.
+"""The note of a calibration: what it found, in one small file that receipts quote and that ε can be chosen from.
 
 The default embedding has its file in the package; ``deniable calibrate`` of all words writes one beside a stored embedding. Mechanisms
 other than the paper's have a file for each choice of their options, among the calibrations that are kept.
 It holds values at some ε only. Between two of them, the less favourable value is quoted. N_w grows with ε, so that is the one at the
 larger ε, but for protected words, which may come out themselves less often then; S_w may rise and fall (at tiny ε all words
 become the same few), so the smaller of the two values is quoted.
+
+This is the reading side; ``calibration.note`` writes.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from deniable.errors import DamagedCalibration, InvalidParameter, TargetsNotMet
 from deniable.interfaces import Mechanism
@@ -23,108 +27,271 @@ from deniable.mechanisms.chosen import identity_of, is_papers_mechanism
 FILE_NAME = "calibration.json"
 
 
-def quote_place(mechanism: Mechanism) -> Path | None:
+@dataclass(frozen=True, kw_only=True)
+class Spread:
+    """A value over the words: its median, what 95 % of the words keep to, and that of the worst word; the mean where it is known."""
+
+    median: float
+    most: float
+    worst: float
+    mean: float | None = None
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Self:
+        """Return what ``to_dict`` made.
+
+        :raises KeyError: if a value is missing.
+        """
+        return cls(median=content["median"], most=content["95%"], worst=content["worst"], mean=content.get("mean"))
+
+    def to_dict(self) -> dict[str, float]:
+        """Return the values as JSON-ready data."""
+        mean = {} if self.mean is None else {"mean": self.mean}
+        return {**mean, "median": self.median, "95%": self.most, "worst": self.worst}
+
+    @classmethod
+    def combine(cls, spreads: list[Spread], pick: Callable[[list[float]], float]) -> Self:
+        """Return the largest or smallest (``max`` or ``min``) of each value; the mean is left out."""
+        return cls(
+            median=pick([each.median for each in spreads]),
+            most=pick([each.most for each in spreads]),
+            worst=pick([each.worst for each in spreads]),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoteRow:
+    """What a note says at one ε: N_w, its quantiles over the words, and S_w and distinct words where they were measured."""
+
+    epsilon: float
+    unchanged: Spread
+    unchanged_quantiles: Mapping[float, float]
+    words_above_half: int | None = None
+    support: Spread | None = None
+    distinct: Spread | None = None
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Self:
+        """Return what ``to_dict`` made.
+
+        :raises ValueError: or KeyError, TypeError or AttributeError, if it is not that.
+        """
+        support, distinct = (Spread.from_dict(content[name]) if name in content else None for name in ("support", "distinct"))
+        row = cls(
+            epsilon=content["epsilon"],
+            unchanged=Spread.from_dict(content["unchanged"]),
+            unchanged_quantiles={float(key): share for key, share in content["unchanged_quantiles"].items()},
+            words_above_half=content.get("words_above_half"),
+            support=support,
+            distinct=distinct,
+        )
+        shares = [row.unchanged.median, row.unchanged.most, row.unchanged.worst, *row.unchanged_quantiles.values()]
+        if not all(0.0 <= share <= 1.0 for share in shares):
+            raise ValueError("N_w is not between 0 and 1")
+        return row
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row as JSON-ready data."""
+        row: dict[str, Any] = {
+            "epsilon": self.epsilon,
+            "unchanged": self.unchanged.to_dict(),
+            "unchanged_quantiles": {str(quantile): share for quantile, share in self.unchanged_quantiles.items()},
+            "words_above_half": self.words_above_half,
+        }
+        if self.support is not None and self.distinct is not None:
+            row |= {"support": self.support.to_dict(), "distinct": self.distinct.to_dict()}
+        return row
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quote:
+    """What a receipt says of the words at one ε; ``at_epsilon`` is the value of the note that N_w was read at."""
+
+    at_epsilon: float
+    unchanged: Spread
+    support: Spread | None
+    distinct: Spread | None
+    draws: int
+    words: int
+    words_for_support: int | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the quote as it stands in receipts."""
+        return {
+            "at_epsilon": self.at_epsilon,
+            "unchanged": self.unchanged.to_dict(),
+            "support": None if self.support is None else self.support.to_dict(),
+            "distinct_in_one_draw_per_ray": None if self.distinct is None else self.distinct.to_dict(),
+            "rays": self.draws,
+            "words": self.words,
+            "words_for_support": self.words_for_support,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Note:
+    """What a calibration of all words found, by rising ε.
+
+    ``mechanism`` is ``identity_of`` the mechanism, or None in a file that does not name it. ``draws`` is the number of directions or
+    draws per word, ``words_for_support`` how many words S_w and distinct words are known of.
+    """
+
+    fingerprint: str
+    mechanism: Mapping[str, Any] | None
+    draws: int
+    words: int
+    table: tuple[NoteRow, ...]
+    method: str | None = None
+    words_for_support: int | None = None
+    eta: float | None = None
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Self:
+        """Return what ``to_dict`` made.
+
+        :raises ValueError: or KeyError, TypeError or AttributeError, if it is not that.
+        """
+        note = cls(
+            fingerprint=content["fingerprint"],
+            mechanism=content.get("mechanism"),
+            draws=content["rays"],
+            words=content["words"],
+            table=tuple(NoteRow.from_dict(row) for row in content["table"]),
+            method=content.get("method"),
+            words_for_support=content.get("words_for_support"),
+            eta=content.get("eta"),
+        )
+        if not note.table:
+            raise ValueError("it has no values")
+        if any(list(row.unchanged_quantiles) != note.quantiles for row in note.table):
+            raise ValueError("N_w is missing at some quantiles")
+        epsilons = [row.epsilon for row in note.table]
+        if not all(epsilon > 0.0 for epsilon in epsilons) or epsilons != sorted(epsilons) or note.draws < 1 or note.words < 1:
+            raise ValueError("a number is not allowed")
+        return note
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the note as it is written."""
+        return {
+            "fingerprint": self.fingerprint,
+            "mechanism": self.mechanism,
+            "method": self.method,
+            "rays": self.draws,
+            "words": self.words,
+            "words_for_support": self.words_for_support,
+            "eta": self.eta,
+            "table": [row.to_dict() for row in self.table],
+        }
+
+    @property
+    def quantiles(self) -> list[float]:
+        """The shares of the words that N_w is known for."""
+        return list(self.table[0].unchanged_quantiles)
+
+    def quote(self, epsilon: float) -> Quote | None:
+        """Return what a receipt says at this ε: N_w and S_w, median, 95 % and worst; None above the largest ε of the note."""
+        place = next((i for i, row in enumerate(self.table) if row.epsilon >= epsilon), None)
+        if place is None:
+            return None
+        row = self.table[place]
+        around = self.table[max(0, place - (row.epsilon > epsilon)) : place + 1]
+        return Quote(
+            at_epsilon=row.epsilon,
+            unchanged=Spread.combine([each.unchanged for each in around], max),
+            support=_smaller([(each.epsilon, each.support) for each in self.table], epsilon),
+            distinct=_smaller([(each.epsilon, each.distinct) for each in self.table], epsilon),
+            draws=self.draws,
+            words=self.words,
+            words_for_support=self.words_for_support,
+        )
+
+    def largest_epsilon(self, max_unchanged: float, quantile: float = 1.0) -> float:
+        """Return the largest ε of the note at which a share ``quantile`` of the words has N_w of at most ``max_unchanged``.
+
+        :raises InvalidParameter: if a number is not allowed.
+        :raises TargetsNotMet: if there is none.
+        """
+        check_max_unchanged(max_unchanged)
+        if quantile not in self.quantiles:
+            known = ", ".join(f"{q:g}" for q in self.quantiles)
+            raise InvalidParameter("quantile", quantile, f"must be one the calibration holds: {known}")
+        met = [row.epsilon for row in self.table if row.unchanged_quantiles[quantile] <= max_unchanged]
+        if not met:
+            raise TargetsNotMet(
+                f"at the smallest ε calibrated, {self.table[0].epsilon:g}, some words still stay themselves more often than "
+                f"{max_unchanged:g}; ask for fewer words (--quantile), or protect the exposed ones: deniable calibrate --protect"
+            )
+        return float(max(met))
+
+
+def note_path(mechanism: Mechanism) -> Path | None:
     """Return where the calibration of a mechanism over its embedding is noted; None for what comes with the package."""
     embedding = mechanism.embedding
     if is_papers_mechanism(mechanism):
         return None if embedding.folder is None else embedding.folder / FILE_NAME
-    from deniable.embeddings.calibrations import calibrations_of  # platformdirs is loaded when it is needed
+    from deniable.embeddings.calibrations import calibrations_folder  # platformdirs is loaded when it is needed
 
     identity = json.dumps(identity_of(mechanism), sort_keys=True)
-    return calibrations_of(embedding) / f"{hashlib.blake2b(identity.encode(), digest_size=8).hexdigest()}-{FILE_NAME}"
+    return calibrations_folder(embedding) / f"{hashlib.blake2b(identity.encode(), digest_size=8).hexdigest()}-{FILE_NAME}"
 
 
-def stored_quote(mechanism: Mechanism) -> dict[str, Any] | None:
-    """Return the note of a mechanism's calibration over its embedding, at whatever ε, or None if it was not calibrated.
+def read_note(mechanism: Mechanism) -> Note | None:
+    """Return the note of a mechanism's calibration over its embedding, whatever its ε, or None if it was not calibrated.
 
     :raises DamagedCalibration: if it cannot be read.
     """
-    file: Traversable | None = quote_place(mechanism)
+    file: Traversable | None = note_path(mechanism)
     if file is None:
         file = resources.files("deniable.embeddings") / "data" / FILE_NAME
     try:
-        content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        known = content["fingerprint"] == mechanism.embedding.fingerprint
-        _check(content)
-        # The paper's mechanism is not named in its files.
-        return content if known and content.get("mechanism", identity_of(mechanism)) == identity_of(mechanism) else None
+        note = Note.from_dict(json.loads(file.read_text(encoding="utf-8")))
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return None  # somebody else's private note of a shared embedding must not keep others from releasing with it
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DamagedCalibration(str(file), f"cannot be read ({error})") from error
+    known = note.fingerprint == mechanism.embedding.fingerprint
+    # The paper's mechanism is not named in its older files.
+    return note if known and note.mechanism in (None, identity_of(mechanism)) else None
 
 
-def _check(content: dict[str, Any]) -> None:
-    """Do nothing if the note holds what is read from it.
+def quote_calibration(mechanism: Mechanism) -> Quote | None:
+    """Return what a receipt says of the words at the mechanism's ε; None if it is not known.
 
-    :raises ValueError: or KeyError, TypeError or AttributeError, if it does not.
+    :raises DamagedCalibration: if the note cannot be read.
     """
-    if not content["table"]:
-        raise ValueError("it has no values")
-    shares = [row["unchanged"][key] for row in content["table"] for key in ("median", "95%", "worst")]
-    shares += [share for row in content["table"] for share in row["unchanged_quantiles"].values()]
-    quantiles = [[float(key) for key in row["unchanged_quantiles"]] for row in content["table"]]
-    epsilons = [row["epsilon"] for row in content["table"]]
-    if not all(0.0 <= share <= 1.0 for share in shares) or any(each != quantiles[0] for each in quantiles):
-        raise ValueError("N_w is not there, or not between 0 and 1")
-    if not all(epsilon > 0.0 for epsilon in epsilons) or epsilons != sorted(epsilons) or content["rays"] < 1 or content["words"] < 1:
-        raise ValueError("a number is not allowed")
+    note = read_note(mechanism)
+    return None if note is None else note.quote(float(mechanism.epsilon))
 
 
-def quoted(mechanism: Mechanism) -> dict[str, Any] | None:
-    """Return what a receipt says of the words at the mechanism's ε: N_w and S_w, median, 95 % and worst; None if it is not known."""
-    content, epsilon = stored_quote(mechanism), float(mechanism.epsilon)
-    place = None if content is None else next((i for i, row in enumerate(content["table"]) if row["epsilon"] >= epsilon), None)
-    if content is None or place is None:
-        return None
-    row = content["table"][place]
-    around = content["table"][max(0, place - (row["epsilon"] > epsilon)) : place + 1]
-    return {
-        "at_epsilon": row["epsilon"],
-        "unchanged": {key: max(each["unchanged"][key] for each in around) for key in ("median", "95%", "worst")},
-        "support": _smaller(content["table"], epsilon, "support"),
-        "distinct_in_one_draw_per_ray": _smaller(content["table"], epsilon, "distinct"),
-        "rays": content["rays"],
-        "words": content["words"],
-        "words_for_support": content.get("words_for_support"),
-    }
+def note_for_target(mechanism: Mechanism, max_unchanged: float) -> Note:
+    """Return the note that ε is to be chosen from.
+
+    :raises InvalidParameter: if the embedding was not calibrated for the mechanism, or the target is not allowed.
+    """
+    check_max_unchanged(max_unchanged)
+    note = read_note(mechanism)
+    if note is None:
+        raise InvalidParameter("max_unchanged", max_unchanged, _not_calibrated(mechanism))
+    return note
 
 
-def _smaller(table: list[dict[str, Any]], epsilon: float, name: str) -> dict[str, float] | None:
-    """Return the smaller of the values at the nearest ε on both sides where they are known."""
-    below, above = ([row for row in table if name in row and side(row["epsilon"])] for side in (epsilon.__ge__, epsilon.__le__))
-    if not above:
-        return None
-    around = [*below[-1:], above[0]] if above[0]["epsilon"] != epsilon else above[:1]
-    return {key: min(row[name][key] for row in around) for key in ("median", "95%", "worst")}
+def check_max_unchanged(max_unchanged: float) -> None:
+    """Do nothing if it is a share that N_w can be held to.
 
-
-def largest_epsilon(mechanism: Mechanism, max_unchanged: float, quantile: float = 1.0) -> float:
-    """Return the largest ε of the stored calibration of a mechanism at which a share of the words stays itself at most so often.
-
-    :raises InvalidParameter: if the embedding was not calibrated for it, or a number is not allowed.
-    :raises TargetsNotMet: if no ε in the file does.
+    :raises InvalidParameter: otherwise.
     """
     if not 0.0 < max_unchanged < 1.0:
         raise InvalidParameter("max_unchanged", max_unchanged, "must lie between 0 and 1, such as 0.5")
-    content = stored_quote(mechanism)
-    if content is None:
-        raise InvalidParameter("max_unchanged", max_unchanged, _not_calibrated(mechanism))
-    known = [float(key) for key in content["table"][0]["unchanged_quantiles"]]
-    if quantile not in known:
-        raise InvalidParameter("quantile", quantile, f"must be one the calibration holds: {', '.join(f'{q:g}' for q in known)}")
-    met = [
-        row["epsilon"]
-        for row in content["table"]
-        if {float(key): value for key, value in row["unchanged_quantiles"].items()}[quantile] <= max_unchanged
-    ]
-    if not met:
-        smallest = content["table"][0]
-        raise TargetsNotMet(
-            f"at the smallest ε calibrated, {smallest['epsilon']:g}, some words still stay themselves more often than "
-            f"{max_unchanged:g}; ask for fewer words (--quantile), or protect the exposed ones: deniable calibrate --protect"
-        )
-    return float(max(met))
+
+
+def _smaller(values: list[tuple[float, Spread | None]], epsilon: float) -> Spread | None:
+    """Return the smaller of the values at the nearest ε on both sides where they are known; None if none is known above."""
+    known = [(at, spread) for at, spread in values if spread is not None]
+    below, above = [each for each in known if each[0] <= epsilon], [each for each in known if each[0] >= epsilon]
+    if not above:
+        return None
+    around = above[:1] if above[0][0] == epsilon else [*below[-1:], above[0]]
+    return Spread.combine([spread for _, spread in around], min)
 
 
 def _not_calibrated(mechanism: Mechanism) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
@@ -17,11 +18,9 @@ from deniable.keyed.encoding import RecordId, encode_id
 from deniable.keyed.unique import UniqueIds
 from deniable.parameters import validated_epsilon
 from deniable.randomness import SecureRandomness
-from deniable.text.batches import batches
 from deniable.text.draft import Draft, Drafter
 from deniable.text.policies import CasePolicy, PunctuationPolicy, TextPolicy, UnknownPolicy
-from deniable.text.receipt import Receipt, make_receipt
-from deniable.text.tally import Tally
+from deniable.text.receipt import Receipt, ReleaseSettings, Tally
 
 if TYPE_CHECKING:
     import pyarrow
@@ -30,6 +29,8 @@ _NOT_CONSISTENT = (
     "a budget per record gives records of different lengths different noise, so that a user's word would be drawn more than once; "
     "use epsilon alone with a consistent key"
 )
+_CHARACTERS_AT_ONCE = 81_920  # some 16,000 words
+_TEXTS_AT_ONCE = 4_096
 _NAMES_TWO = "names two texts; give each its own id, or use Keyed(…, consistent=True) with users' ids"
 
 
@@ -84,6 +85,12 @@ class Privatizer:
         """The key of the noise; None if the noise is fresh."""
         return self._randomness if isinstance(self._randomness, Keyed) else None
 
+    @cached_property
+    def settings(self) -> ReleaseSettings:
+        """How text is released here, as receipts and jobs describe it."""
+        randomness = {**self._randomness.describe(), "class": type(self._randomness).__qualname__}
+        return ReleaseSettings(mechanism=self.mechanism, policy=self.policy, record_epsilon=self.record_epsilon, randomness=randomness)
+
     def __call__(self, text: str, *, record_id: RecordId | None = None) -> str:
         """Return one text with every word replaced.
 
@@ -116,7 +123,7 @@ class Privatizer:
         """
         tally = Tally()
         seen = UniqueIds() if self.keyed is not None and not self.keyed.consistent else None
-        ids = record_ids if seen is None or record_ids is None or isinstance(record_ids, str) else _remembered(record_ids, seen)
+        ids = record_ids if seen is None or record_ids is None or isinstance(record_ids, str) else _remember_ids(record_ids, seen)
         for released in self._release(texts, ids, tally):
             self._count(tally)
             tally.clear()
@@ -151,8 +158,7 @@ class Privatizer:
 
     def receipt_for(self, tally: Tally) -> Receipt:
         """Return the receipt for counts kept elsewhere, such as those of a resumed job."""
-        source = {**self._randomness.describe(), "class": type(self._randomness).__qualname__}
-        return make_receipt(self.mechanism, self.policy, source, tally, record_epsilon=self.record_epsilon)
+        return self.settings.receipt(tally)
 
     def take_tally(self) -> Tally:
         """Return the counts so far and start again from zero: for jobs that keep their own books."""
@@ -167,7 +173,7 @@ class Privatizer:
         :raises UnknownWord: if the policy is to stop at unknown words.
         """
         tally = Tally()
-        for batch, start in batches(texts):
+        for batch, start in _batches(texts):
             for draft in self._drafts(batch, start):
                 _add(tally, draft)
         return tally
@@ -188,7 +194,7 @@ class Privatizer:
         if self.keyed is None and record_ids is not None:
             raise InvalidParameter("record_ids", "given", "mean something only with a key: Privatizer(…, randomness=Keyed.from_file(…))")
         ids = None if record_ids is None else iter(record_ids)
-        for batch, start in batches(texts):
+        for batch, start in _batches(texts):
             names = None if ids is None else list(islice(ids, len(batch)))
             yield self._release_batch(batch, names, start, tally)
 
@@ -253,8 +259,26 @@ def _check_different(record_ids: Sequence[RecordId]) -> None:
         seen.add(name)
 
 
-def _remembered(record_ids: Iterable[RecordId], seen: UniqueIds) -> Iterator[RecordId]:
+def _remember_ids(record_ids: Iterable[RecordId], seen: UniqueIds) -> Iterator[RecordId]:
     for record, one in enumerate(record_ids, 1):
         if not seen.add(encode_id(one, record), record):
             raise InvalidParameter("record_ids", one, _NAMES_TWO)
         yield one
+
+
+def _batches(texts: Iterable[str | None]) -> Iterator[tuple[list[str | None], int]]:
+    """Yield lists of texts of bounded size, each with the number of texts before it.
+
+    Their size is that of their characters, so that memory stays bounded before anything is tokenised.
+    """
+    batch: list[str | None] = []
+    start = characters = 0
+    for text in texts:
+        batch.append(text)
+        characters += len(text) if isinstance(text, str) else 0
+        if characters >= _CHARACTERS_AT_ONCE or len(batch) >= _TEXTS_AT_ONCE:
+            yield batch, start
+            start += len(batch)
+            batch, characters = [], 0
+    if batch:
+        yield batch, start

@@ -1,4 +1,4 @@
-"""How text is to be released, as plain values: what travels to other processes in place of a privatizer.
+"""How text is to be released, as plain values: what the command line and every integration build, with the same checks.
 
 A ``Privatizer`` holds a prepared search and a source of noise, and cannot be pickled. A recipe holds neither, so it can be
 pickled, compared and hashed; each process makes a privatizer of its own from it.
@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.store import DEFAULT
 from deniable.errors import InvalidParameter, KeyFileError, MalformedEmbedding
-from deniable.interfaces import Mechanism
+from deniable.interfaces import Mechanism, Randomness
 from deniable.keyed import Keyed
 from deniable.mechanisms.catalogue import CATALOGUE, checked_options, entry_of
 from deniable.parameters import validated_epsilon
+from deniable.report.wording import most_words
+from deniable.text.note import Note, note_for_target
 from deniable.text.policies import CasePolicy, PunctuationPolicy, TextPolicy, UnknownPolicy
 from deniable.text.privatizer import Privatizer
+
+_HARDLY_ANY = 0.005
+"""If the median word is released unchanged less often than this, hardly anything of the meaning is left."""
 
 Options = tuple[tuple[str, Any], ...]
 """Options of a mechanism as plain values, sorted by name."""
@@ -31,18 +35,21 @@ Options = tuple[tuple[str, Any], ...]
 class Recipe:
     """The settings of a privatizer, checked when they are put together.
 
+    >>> from deniable import Recipe
+    >>> released = Recipe(epsilon=6, unknown="redact").make()("my doctor said so")
+
     No word gets more than ``epsilon`` and no text more than ``record_epsilon``, of which one may be left out.
     ``embedding`` is a name, or the path of a stored embedding's folder. ``mechanism`` is a name of the catalogue (``deniable
     mechanisms`` lists them) with ``mechanism_options`` such as ``{"t": 0.5}``; or a mechanism of your own, as what makes it from an
     embedding and ``epsilon=``: a class, or a function of a module, so that other processes find it by its name. ``key_file`` is a
     path: each process opens the file itself, and the key never travels.
 
-    ``fingerprint`` and ``key`` are names of the embedding's content and of the key, for ``pinned``: no others will be used.
+    ``fingerprint`` and ``key`` are names of the embedding's content and of the key, for ``pin``: no others will be used.
     """
 
     epsilon: float | None = None
     record_epsilon: float | None = None
-    embedding: str | Path = DEFAULT
+    embedding: str | Path = "default"
     fingerprint: str | None = None
     mechanism: str | Callable[..., Mechanism] = "multivariate"
     mechanism_options: Mapping[str, object] | Options | None = ()
@@ -68,11 +75,11 @@ class Recipe:
             object.__setattr__(self, "keep_words", frozenset(self.keep_words))
         if self.consistent and self.key_file is None:
             raise InvalidParameter("consistent", True, "means something only with a key_file")
-        object.__setattr__(self, "mechanism", _named(self.mechanism))
-        object.__setattr__(self, "mechanism_options", _plain(self.mechanism, dict(self.mechanism_options or ())))
+        object.__setattr__(self, "mechanism", _mechanism_by_name(self.mechanism))
+        object.__setattr__(self, "mechanism_options", _plain_options(self.mechanism, dict(self.mechanism_options or ())))
         TextPolicy(**self._policies())
 
-    def pinned(self) -> Recipe:
+    def pin(self) -> Recipe:
         """Return the recipe for the embedding and the key that their names stand for here and now, with paths that are whole.
 
         :raises EmbeddingNotFound: if the embedding is not installed here.
@@ -87,36 +94,49 @@ class Recipe:
             key=None if key is None else key.fingerprint,
         )
 
-    def make(self) -> Privatizer:
+    def make(self, *, embedding: Embedding | None = None, randomness: Randomness | None = None) -> Privatizer:
         """Return a new privatizer.
 
+        ``embedding`` is the recipe's own, where it is open already. ``randomness`` takes the place of fresh noise.
+
+        :raises InvalidParameter: if the settings do not go together, or there is a key file and other noise is given.
         :raises EmbeddingNotFound: if the embedding is not installed here.
         :raises MalformedEmbedding: if it is another one than the fingerprint says.
         :raises KeyFileError: if the key file cannot be read, or holds another key than the recipe says.
         """
-        embedding, key = Embedding.open(self.embedding), self._keyed()
+        key = self._keyed()
+        if key is not None and self.key not in (None, key.fingerprint):
+            raise KeyFileError(str(self.key_file), "holds another key here than where the work began")
+        if key is not None and randomness is not None:
+            raise InvalidParameter("randomness", type(randomness).__name__, "with a key_file the noise comes from the key")
+        embedding = Embedding.open(self.embedding) if embedding is None else embedding
         if self.fingerprint not in (None, embedding.fingerprint):
             problem = (
                 f"is another embedding here (fingerprint {embedding.fingerprint[:12]}) than where the work began ({self.fingerprint[:12]})"
             )
             raise MalformedEmbedding(self.embedding, problem)
-        if key is not None and self.key not in (None, key.fingerprint):
-            raise KeyFileError(str(self.key_file), "holds another key here than where the work began")
-        made_by = entry_of(self.mechanism).make if isinstance(self.mechanism, str) else self.mechanism
-        mechanism = made_by(
-            embedding, epsilon=self.record_epsilon if self.epsilon is None else self.epsilon, **dict(self.mechanism_options or ())
+        return Privatizer(
+            self.make_mechanism(embedding),
+            record_epsilon=self.record_epsilon,
+            randomness=randomness if key is None else key,
+            **self._policies(),
         )
-        return Privatizer(mechanism, record_epsilon=self.record_epsilon, randomness=key, **self._policies())
 
-    def described(self) -> str:
+    def make_mechanism(self, embedding: Embedding) -> Mechanism:
+        """Return the mechanism over an embedding. Without a limit of its own, a word gets at most what a text gets."""
+        made_by = entry_of(self.mechanism).make if isinstance(self.mechanism, str) else self.mechanism
+        epsilon = self.record_epsilon if self.epsilon is None else self.epsilon
+        return made_by(embedding, epsilon=epsilon, **dict(self.mechanism_options or ()))
+
+    def describe(self) -> str:
         """Return all settings as text that is the same in every process."""
         own = self.mechanism
         mechanism = own if isinstance(own, str) else f"{own.__module__}.{own.__qualname__}"
         return repr({**vars(self), "mechanism": mechanism, "keep_words": sorted(self.keep_words)})
 
-    def shared(self) -> Privatizer:
+    def shared_privatizer(self) -> Privatizer:
         """Return this process's privatizer for the recipe, made on first use and kept."""
-        return _shared(self)
+        return _privatizer_of(self)
 
     def _keyed(self) -> Keyed | None:
         return None if self.key_file is None else Keyed.from_file(self.key_file, consistent=self.consistent)
@@ -125,12 +145,84 @@ class Recipe:
         return {"unknown": self.unknown, "punctuation": self.punctuation, "case": self.case, "keep_words": self.keep_words}
 
 
+@dataclass(frozen=True, kw_only=True)
+class ResolvedRecipe:
+    """A recipe whose ε is settled. ``messages`` say which ε a calibration gave, and what that does to the text."""
+
+    recipe: Recipe
+    messages: tuple[str, ...] = ()
+    embedding: Embedding | None = field(default=None, repr=False)
+
+    def make(self, *, randomness: Randomness | None = None) -> Privatizer:
+        """Return a new privatizer, as ``Recipe.make`` does; an embedding that was opened to find ε is not opened again."""
+        return self.recipe.make(embedding=self.embedding, randomness=randomness)
+
+
+def resolve_recipe(*, max_unchanged: float | None = None, quantile: float = 1.0, **settings: Any) -> ResolvedRecipe:
+    """Return the recipe of these settings, with ε chosen by the stored calibration if ``max_unchanged`` is given in its place.
+
+    It is then the largest calibrated ε at which at least a share ``quantile`` of the words is released unchanged in at most a share
+    ``max_unchanged`` of draws. All other settings are checked before the embedding is opened.
+
+    :raises InvalidParameter: if a setting is not allowed, ε is given as well, or the embedding was not calibrated for the mechanism.
+    :raises TargetsNotMet: if no calibrated ε does.
+    """
+    if max_unchanged is None:
+        return ResolvedRecipe(recipe=Recipe(**settings))
+    if settings.get("epsilon") is not None:
+        raise InvalidParameter("max_unchanged", max_unchanged, "chooses epsilon; give one of the two")
+    recipe = Recipe(**{**settings, "epsilon": 1.0})
+    embedding = Embedding.open(recipe.embedding)
+    note = note_for_target(recipe.make_mechanism(embedding), max_unchanged)
+    epsilon = note.largest_epsilon(max_unchanged, quantile)
+    messages = [f"ε = {epsilon:g}: N_w, how often a word stays itself, is at most {max_unchanged:g} for {most_words(quantile)}"]
+    if _is_forced_by_few_words(note, epsilon, max_unchanged):
+        messages.append(
+            f"ε = {epsilon:g}: a few isolated words, whose N_w is large at any useful ε, force this small value, at which little of the "
+            "text is left; ask for fewer words with --quantile, such as 0.95, or protect those words: deniable calibrate --protect"
+        )
+    return ResolvedRecipe(recipe=replace(recipe, epsilon=epsilon), messages=tuple(messages), embedding=embedding)
+
+
+def _is_forced_by_few_words(note: Note, epsilon: float, max_unchanged: float) -> bool:
+    """Return whether ε destroys the text although the median word is far below the target, as a target for every word may demand."""
+    median = next(row.unchanged.median for row in note.table if row.epsilon == epsilon)
+    small = epsilon == note.table[0].epsilon or median < _HARDLY_ANY
+    return bool(small and median < max_unchanged / 10)
+
+
+def recipe_from(recipe: Recipe | None, settings: Mapping[str, Any]) -> Recipe:
+    """Return the recipe that was given, or the one that the settings make.
+
+    :raises InvalidParameter: if both are given, or a setting is not allowed.
+    """
+    if recipe is None:
+        return Recipe(**settings)
+    if settings:
+        raise InvalidParameter("recipe", "given", f"holds all settings already; leave out {', '.join(sorted(settings))}")
+    return recipe
+
+
+def privatizer_from(private: Privatizer | Recipe | None, settings: Mapping[str, Any]) -> Privatizer:
+    """Return the privatizer that was given, or this process's own for a recipe or for the settings of one.
+
+    :raises InvalidParameter: if settings are given beside a privatizer or a recipe, or one is not allowed.
+    """
+    if not isinstance(private, Privatizer):
+        recipe = recipe_from(private, settings)
+        # A key file may hold another key by now; a privatizer made for the first one must not be taken for this one.
+        return (recipe if recipe.key_file is None else recipe.pin()).shared_privatizer()
+    if settings:
+        raise InvalidParameter("private", "a privatizer", f"has its settings already; leave out {', '.join(sorted(settings))}")
+    return private
+
+
 @lru_cache(maxsize=8)
-def _shared(recipe: Recipe) -> Privatizer:
+def _privatizer_of(recipe: Recipe) -> Privatizer:
     return recipe.make()
 
 
-def _named(mechanism: object) -> object:
+def _mechanism_by_name(mechanism: object) -> object:
     """Return a mechanism's name in the catalogue, whether it was given by name or by class; one of the user's own as it is.
 
     :raises InvalidParameter: if it is in no way found by a name.
@@ -141,13 +233,13 @@ def _named(mechanism: object) -> object:
         if entry.make is mechanism:
             return entry.name
     name = getattr(mechanism, "__qualname__", None)
-    if name is None or _found(mechanism) != mechanism:  # it could not be told from another under that name either
+    if name is None or _find_by_name(mechanism) != mechanism:  # it could not be told from another under that name either
         problem = "must be a name of `deniable mechanisms`, or a class or a function of a module, not made on the spot"
         raise InvalidParameter("mechanism", name or type(mechanism).__name__, problem)
     return mechanism
 
 
-def _found(mechanism: object) -> object:
+def _find_by_name(mechanism: object) -> object:
     """Return what is found under the name of a class or function; a method of an object is not, which has a state of its own."""
     found: object = sys.modules.get(str(getattr(mechanism, "__module__", None)))
     for part in str(getattr(mechanism, "__qualname__", "")).split("."):
@@ -155,7 +247,7 @@ def _found(mechanism: object) -> object:
     return found
 
 
-def _plain(mechanism: object, given: dict[str, object]) -> Options:
+def _plain_options(mechanism: object, given: dict[str, object]) -> Options:
     """Return the options as values that can travel.
 
     :raises InvalidParameter: if an option does not exist, is missing or no such value, or is an object with a state of its own.

@@ -22,7 +22,7 @@ from deniable.mechanisms.chosen import ChosenMechanism
 from deniable.neighbours.threads import threads as threads_of_this_process
 from deniable.parameters import validated_count, validated_epsilon, validated_share
 from deniable.progress import Report
-from deniable.records.labelled import Reading
+from deniable.records.labelled import ReadingOptions
 from deniable.utility.findings import Circumstances, Findings
 from deniable.utility.texts import ClassifiedTexts, read_classified
 
@@ -44,7 +44,7 @@ def measure_utility(
     acceptable_loss: float = 0.02,
     device: str = "cpu",
     report: Report | None = None,
-    **reading: Unpack[Reading],
+    **reading: Unpack[ReadingOptions],
 ) -> Findings:
     """Measure what ε costs a classifier on the labelled texts of a file: learn from released and original text, judge both.
 

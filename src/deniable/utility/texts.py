@@ -12,7 +12,7 @@ import numpy as np
 from deniable.arrays import Ids
 from deniable.errors import TaskDataError
 from deniable.parameters import validated_count
-from deniable.records.labelled import Reading, labelled_records
+from deniable.records.labelled import ReadingOptions, labelled_records
 
 FEWEST_TEXTS, FEWEST_OF_A_CLASS = 20, 4
 
@@ -38,7 +38,7 @@ def read_classified(
     text_column: str,
     label_column: str,
     most: int | None = None,
-    **reading: Unpack[Reading],
+    **reading: Unpack[ReadingOptions],
 ) -> ClassifiedTexts:
     """Return the texts of a file; at most ``most`` of them, drawn at random.
 

@@ -19,7 +19,7 @@ from deniable import InvalidParameter, Privatizer, RecordError, UnknownWord
 from deniable.compression import compress, compression_of
 from deniable.records import privatize_file
 from deniable.records.formats.layout import make_layout
-from deniable.records.formats.lines import Lines
+from deniable.records.formats.source import Lines
 
 odd_texts = ["a\x85b", "a\u2028b", "\x00", "\r", '"', "\ufeff"]
 any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20) | st.sampled_from(odd_texts)

@@ -12,9 +12,8 @@ import pytest
 
 from deniable import Privatizer, RecordError
 from deniable.records import privatize_file
-from deniable.records.formats.batch import Batch, Row
-from deniable.records.formats.lines import LONGEST_RECORD, Lines
-from deniable.records.formats.source import FileSource
+from deniable.records.formats.reader import Batch, Row
+from deniable.records.formats.source import LONGEST_RECORD, FileSource, Lines
 
 TOO_LONG = LONGEST_RECORD + 1
 

@@ -16,8 +16,7 @@ import pytest
 
 from deniable import InvalidParameter, Privatizer, RecordError, ResumeError
 from deniable.records import privatize_file
-from deniable.records.jobs.journal import Journal
-from deniable.records.jobs.partial import Partial
+from deniable.records.jobs.journal import Journal, Partial
 
 
 def source_in(folder: Path) -> Path:
@@ -28,8 +27,8 @@ def source_in(folder: Path) -> Path:
 
 @pytest.fixture
 def checkpoint_every_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deniable.records.jobs.checkpoints.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
-    monkeypatch.setattr("deniable.records.formats.batch._RECORDS_AT_ONCE", 7)
+    monkeypatch.setattr("deniable.records.jobs.releasing.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr("deniable.records.formats.reader._RECORDS_AT_ONCE", 7)
 
 
 def test_an_existing_output_is_replaced_only_by_force(private: Privatizer, tmp_path: Path) -> None:

@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import deniable.keyed.unique
-import deniable.records.formats.batch
+import deniable.records.formats.reader
 from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer, RecordError, ResumeError
 from deniable.records import privatize_file
-from deniable.records.formats.batch import release_texts
+from deniable.records.formats.reader import release_texts
 
 KEY = bytes(range(32))
 TEXTS = [f"word{i % 200} the quick nobody" for i in range(700)]
@@ -69,7 +69,7 @@ def test_a_job_run_twice_gives_the_same_bytes_with_any_number_of_workers_and_und
     columns = [] if name == "txt" else ["text"]
     privatize_file(keyed(), source, tmp_path / f"one.{name}", columns=columns)
     moved = source.rename(tmp_path / f"moved.{source.suffix[1:]}")
-    monkeypatch.setattr("deniable.records.jobs.checkpoints.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr("deniable.records.jobs.releasing.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
     privatize_file(keyed(), moved, tmp_path / f"two.{name}", columns=columns, workers=3)
     one, two = (tmp_path / f"{which}.{name}" for which in ("one", "two"))
     if name.endswith("gz"):
@@ -82,7 +82,7 @@ def test_a_job_run_twice_gives_the_same_bytes_with_any_number_of_workers_and_und
 def test_words_do_not_depend_on_the_size_of_batches(keyed: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = write(tmp_path / "in.csv", ROWS)
     privatize_file(keyed(), source, tmp_path / "one.csv", columns=["text"])
-    monkeypatch.setattr(deniable.records.formats.batch, "_RECORDS_AT_ONCE", 7)
+    monkeypatch.setattr(deniable.records.formats.reader, "_RECORDS_AT_ONCE", 7)
     privatize_file(keyed(), source, tmp_path / "two.csv", columns=["text"])
     assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
 
@@ -139,8 +139,8 @@ def test_an_id_that_comes_again_much_later_publishes_nothing_however_often_it_is
 ) -> None:
     monkeypatch.setattr(deniable.keyed.unique, "_HELD", 16)
     monkeypatch.setattr(deniable.keyed.unique, "_RUN", 100)
-    monkeypatch.setattr(deniable.records.formats.batch, "_RECORDS_AT_ONCE", 50)
-    monkeypatch.setattr("deniable.records.jobs.checkpoints.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr(deniable.records.formats.reader, "_RECORDS_AT_ONCE", 50)
+    monkeypatch.setattr("deniable.records.jobs.releasing.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
     rows = [{"id": str(i), "text": "fox"} for i in range(700)]
     rows[650]["id"] = "7"
     source, target = write(tmp_path / f"in.{ending}", rows), tmp_path / f"out.{ending}"
@@ -170,8 +170,8 @@ def test_what_cannot_be_an_id_is_refused(keyed: Make, private: Privatizer, tmp_p
 def test_a_partial_output_is_continued_with_the_same_key_only(keyed: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = write(tmp_path / "in.csv", ROWS)
     privatize_file(keyed(), source, tmp_path / "whole.csv", columns=["text"])
-    monkeypatch.setattr(deniable.records.formats.batch, "_RECORDS_AT_ONCE", 50)
-    monkeypatch.setattr("deniable.records.jobs.checkpoints.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr(deniable.records.formats.reader, "_RECORDS_AT_ONCE", 50)
+    monkeypatch.setattr("deniable.records.jobs.releasing.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
     done = 0
 
     def stop_midway(*arguments: Any) -> Any:

@@ -11,7 +11,7 @@ import pytest
 
 from deniable import Embedding, InsecureSeededRandomness, InvalidParameter, Multivariate, Privatizer, UnknownWord, WorkerLost
 from deniable.records import privatize_file
-from deniable.records.formats.batch import Batch
+from deniable.records.formats.reader import Batch
 from deniable.records.jobs.releasing import releasing
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")

@@ -25,8 +25,8 @@ import typer
 
 import deniable.cli.app
 import deniable.records.formats.arrow_partial
-import deniable.records.formats.batch
-import deniable.records.jobs.checkpoints
+import deniable.records.formats.reader
+import deniable.records.jobs.releasing
 from deniable.cli import main
 from deniable.keyed.encoding import RecordId
 from deniable.text.privatizer import Privatizer
@@ -43,8 +43,8 @@ def release_slowly(private: Privatizer, texts: Sequence[str | None], *, record_i
 Privatizer.many = release_slowly  # type: ignore[method-assign, assignment]
 # Typer makes the parser of all commands anew for each call, which takes longer than these small jobs.
 deniable.cli.app.app = typer.main.get_command(deniable.cli.app.app)  # type: ignore[assignment]
-deniable.records.jobs.checkpoints.SECONDS_BETWEEN_CHECKPOINTS = 0.01
-deniable.records.formats.batch._RECORDS_AT_ONCE = 30
+deniable.records.jobs.releasing.SECONDS_BETWEEN_CHECKPOINTS = 0.01
+deniable.records.formats.reader._RECORDS_AT_ONCE = 30
 
 
 def warm_up() -> None:

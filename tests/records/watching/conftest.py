@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from deniable import Embedding, Keyed, Multivariate, Privatizer
-from deniable.records.watching.ledger import Entry, Ledger
+from deniable.records.watching.ledger import Ledger, LedgerEntry
 from tests.records.watched_folders import Folders
 
 
@@ -27,7 +27,7 @@ def stop_at(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
     def arrange(moment: int) -> None:
         record, count = Ledger.record, 0
 
-        def killed(ledger: Ledger, entry: Entry) -> None:
+        def killed(ledger: Ledger, entry: LedgerEntry) -> None:
             nonlocal count
             count += 1
             if count == moment:

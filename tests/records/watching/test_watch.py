@@ -10,8 +10,8 @@ import pytest
 
 from deniable import InvalidParameter, Privatizer, RecordError, ResumeError
 from deniable.records.formats.layout import Layout
-from deniable.records.watching.ledger import Entry, Ledger
-from deniable.records.watching.watch import LEDGER_NAME, Settings, Watch
+from deniable.records.watching.ledger import Ledger, LedgerEntry
+from deniable.records.watching.watch import LEDGER_NAME, Watch, WatchSettings
 from tests.records.watched_folders import Folders
 
 
@@ -208,7 +208,7 @@ def test_cut_off_and_renamed_the_content_is_still_released_exactly_once(
 
 def test_wrong_folders_and_a_second_watch_are_refused(folders: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def watch(folder: Path, out: Path, settle: float = 0.0) -> Watch:
-        return Watch(folders.private, folder, out, lambda path: Layout(format="text"), settings=Settings(settle=settle), say=print)
+        return Watch(folders.private, folder, out, lambda path: Layout(format="text"), settings=WatchSettings(settle=settle), say=print)
 
     with pytest.raises(RecordError, match="not a folder"):
         watch(tmp_path / "absent", folders.out)
@@ -241,7 +241,7 @@ def test_an_event_that_a_full_disk_cut_short_does_not_damage_the_next(tmp_path: 
     def half(descriptor: int, data: bytes) -> int:
         return write(descriptor, data[: len(data) // 2])
 
-    write, entries = os.write, [Entry(name=name, size=1, time=1) for name in ("a", "b")]
+    write, entries = os.write, [LedgerEntry(name=name, size=1, time=1) for name in ("a", "b")]
     with Ledger(tmp_path / "ledger") as ledger:
         monkeypatch.setattr(os, "write", half)
         with pytest.raises(OSError, match="No space"):

@@ -14,8 +14,8 @@ from deniable.atomic import publish
 from deniable.records.formats.layout import Layout, make_layout
 from deniable.records.formats.source import FileSource
 from deniable.records.jobs.journal import Journal
-from deniable.records.watching.ledger import Entry, Ledger
-from deniable.records.watching.watch import Settings, Watch
+from deniable.records.watching.ledger import Ledger, LedgerEntry
+from deniable.records.watching.watch import Watch, WatchSettings
 
 TEXT = "id,text\n1,the quick brown fox the quick brown fox\n"
 
@@ -37,7 +37,7 @@ class Watched:
     @property
     def watch(self) -> Watch:
         if self._watch is None:
-            say, warn, settings = self.said.append, self.warned.append, Settings(settle=0)
+            say, warn, settings = self.said.append, self.warned.append, WatchSettings(settle=0)
             self._watch = Watch(self._private, self.inbox, self.out, layout_of, settings=settings, say=say, warn=warn)
         return self._watch
 
@@ -80,7 +80,7 @@ def ledger_is_full(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
     """Make the ledger refuse to say that a release is complete, or not."""
     original = Ledger.record
 
-    def record(ledger: Ledger, entry: Entry) -> None:
+    def record(ledger: Ledger, entry: LedgerEntry) -> None:
         if entry.released:
             full_disk()
         original(ledger, entry)
@@ -234,7 +234,7 @@ def test_a_keyed_file_that_changed_and_failed_is_released_again_when_it_can_be(
     now = 1000.0
     monkeypatch.setattr("deniable.records.watching.failures.monotonic", lambda: now)
     private = Privatizer(Multivariate(embedding, epsilon=0.5), randomness=Keyed(bytes(32)))
-    watch = Watch(private, inbox, out, by_id, settings=Settings(settle=0), say=lines.append)
+    watch = Watch(private, inbox, out, by_id, settings=WatchSettings(settle=0), say=lines.append)
     (inbox / "a.csv").write_text(TEXT)
     assert watch.look() == 1
     before = (out / "a.csv").read_text()

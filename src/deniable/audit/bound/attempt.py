@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -12,30 +12,34 @@ from deniable.arrays import Ids
 from deniable.audit.bound.refutation import Finding, search_and_judge
 from deniable.audit.bound.spaces import DIMENSIONS, projected, spread, stretched
 from deniable.audit.draws import TextDraws
+from deniable.audit.results import AuditResult, head_of
 from deniable.channel.draws import Draws
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Mechanism
+from deniable.mechanisms.chosen import ChosenMechanism
 from deniable.neighbours import best_neighbours
 from deniable.parameters import validated_count, validated_epsilon
+from deniable.progress import Report
 
 Maker = Callable[[Embedding, float], Mechanism]
 """Makes the mechanism under audit for any embedding and ε."""
 
 LEVEL = 1e-4
 NOT_PROVEN = (
-    "A pass is not a proof: it says that this attempt, with so many draws of so few words, found nothing. The proof stands beside "
+    "A pass is not a proof: it says that this attempt, with some draws of a few words, found nothing. The proof stands beside "
     "the mechanism. In high dimensions an attempt like this has little power, whatever the code does; the small spaces are where a "
     "wrong mechanism is caught. It says nothing about the source of randomness of a release, the text around the words, or "
     "what an adversary learns within the bound: see the inversion audit for that."
 )
 _PAIRS = 12
+_SHOWN_PAIRS = 3
 _WORDS = 10
 _UNHEARD_OF = ("qqzzx", "xzzqq")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
-    """What was tried in one space."""
+class Attempt:
+    """What was tried in one space, the worst pair of words first."""
 
     space: str
     dimension: int
@@ -48,26 +52,77 @@ class Place:
         """Whether some pair breaks the promise."""
         return any(finding.refuted for finding in self.findings)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the place as JSON-ready data, its worst pair first."""
-        rows = [
-            {"first": f.first, "second": f.second, "promised": f.promised, "shown": f.shown if np.isfinite(f.shown) else None}
-            for f in self.findings
-        ]
-        return {
-            "space": self.space,
-            "dimension": self.dimension,
-            "words": self.words,
-            "draws_per_word": self.draws,
-            "pairs_judged": len(self.findings),
-            "refuted": self.refuted,
-            "worst_pairs": rows[:3],
-        }
+
+@dataclass(frozen=True, kw_only=True)
+class WordPair:
+    """Two words, the log of the ratio promised for them, and the log of the ratio that the draws show; None if they show nothing."""
+
+    first: str
+    second: str
+    promised: float
+    shown: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundPlace:
+    """What an attempt in one space came to, with the pairs of words that came closest to breaking the promise."""
+
+    space: str
+    dimension: int
+    words: int
+    draws_per_word: int
+    pairs_judged: int
+    refuted: bool
+    worst_pairs: tuple[WordPair, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundResult(AuditResult):
+    """The result of ``audit_bound``. ``level`` is the chance that a true mechanism is refuted."""
+
+    audit: Literal["bound"] = "bound"
+    epsilon: float
+    refuted: bool
+    level: float
+    places: tuple[BoundPlace, ...]
+    not_proven: str
 
 
 def audit_bound(
+    embedding: Embedding,
+    mechanism: ChosenMechanism | None = None,
+    *,
+    epsilon: float,
+    draws: int = 100_000,
+    own_draws: int = 10_000,
+    seed: int = 0,
+    report: Report | None = None,
+) -> BoundResult:
+    """Try to refute the bound that a mechanism promises, as a black box, and return what was found in each place.
+
+    ``draws`` is how often each word is drawn in the small spaces, ``own_draws`` how often on the embedding itself.
+
+    :raises InvalidParameter: if an argument is not allowed.
+    """
+    mechanism = ChosenMechanism() if mechanism is None else mechanism
+    found, total = [], count_places(embedding)
+    for attempt in attempts(_maker(mechanism, embedding), embedding, epsilon, seed=seed, draws=draws, own_draws=own_draws):
+        found.append(_summarise(attempt))
+        if report is not None:
+            report(len(found), total)
+    return BoundResult(
+        **head_of(embedding, mechanism, seed),
+        epsilon=epsilon,
+        refuted=any(place.refuted for place in found),
+        level=LEVEL,
+        places=tuple(found),
+        not_proven=NOT_PROVEN,
+    )
+
+
+def attempts(
     make: Maker, embedding: Embedding, epsilon: float, *, seed: int, draws: int = 200_000, own_draws: int = 20_000, level: float = LEVEL
-) -> Iterator[Place]:
+) -> Iterator[Attempt]:
     """Yield what was found in each place; ``level`` is the chance that a true mechanism is refuted in any of them.
 
     :raises InvalidParameter: if a number is not allowed.
@@ -85,9 +140,40 @@ def audit_bound(
     yield _by_ids(own, _own_words(embedding, seed), seed=seed + 2 * len(usable), draws=own_draws, level=each)
 
 
-def places(embedding: Embedding) -> int:
+def count_places(embedding: Embedding) -> int:
     """Return in how many places the audit tries."""
     return 2 * len(list(_spaces(embedding, 1.0, 0))) + 1
+
+
+def _maker(mechanism: ChosenMechanism, own: Embedding) -> Maker:
+    """Return what makes the mechanism on the user's own embedding and in the small spaces.
+
+    An option that lists words of the own embedding means nothing in a small space: there, every other word takes their place.
+    """
+
+    def make(embedding: Embedding, epsilon: float) -> Mechanism:
+        fitting = mechanism
+        if embedding is not own and "sensitive" in mechanism.options:
+            fitting = replace(mechanism, options={**mechanism.options, "sensitive": tuple(embedding.words[::2])})
+        return fitting(embedding, epsilon=epsilon)
+
+    return make
+
+
+def _summarise(attempt: Attempt) -> BoundPlace:
+    pairs = tuple(
+        WordPair(first=f.first, second=f.second, promised=f.promised, shown=f.shown if np.isfinite(f.shown) else None)
+        for f in attempt.findings[:_SHOWN_PAIRS]
+    )
+    return BoundPlace(
+        space=attempt.space,
+        dimension=attempt.dimension,
+        words=attempt.words,
+        draws_per_word=attempt.draws,
+        pairs_judged=len(attempt.findings),
+        refuted=attempt.refuted,
+        worst_pairs=pairs,
+    )
 
 
 def _spaces(embedding: Embedding, epsilon: float, seed: int) -> Iterator[Embedding]:
@@ -99,7 +185,7 @@ def _spaces(embedding: Embedding, epsilon: float, seed: int) -> Iterator[Embeddi
             yield own
 
 
-def _by_ids(mechanism: Mechanism, inputs: list[int], *, seed: int, draws: int, level: float) -> Place:
+def _by_ids(mechanism: Mechanism, inputs: list[int], *, seed: int, draws: int, level: float) -> Attempt:
     source, embedding = Draws(mechanism, seed=seed), mechanism.embedding
     found = search_and_judge(source.of, inputs, mechanism.log_bound, draws=draws, level=level, pairs=_PAIRS)
     names = [*embedding.words, "⊥"] if len(embedding) <= 100 else None
@@ -110,10 +196,10 @@ def _by_ids(mechanism: Mechanism, inputs: list[int], *, seed: int, draws: int, l
     renamed = tuple(
         Finding(first=name(f.first), second=name(f.second), promised=f.promised, shown=f.shown, outputs=f.outputs) for f in found
     )
-    return Place(space=embedding.name, dimension=embedding.dimension, words=len(inputs), draws=draws, findings=renamed)
+    return Attempt(space=embedding.name, dimension=embedding.dimension, words=len(inputs), draws=draws, findings=renamed)
 
 
-def _by_text(mechanism: Mechanism, *, seed: int, draws: int, level: float) -> Place:
+def _by_text(mechanism: Mechanism, *, seed: int, draws: int, level: float) -> Attempt:
     """Attack the whole path of a text: two unknown words must be indistinguishable, and known ones as the promise says."""
     source, embedding = TextDraws(mechanism, seed=seed), mechanism.embedding
     inputs = [str(word) for word in embedding.words[:2]] + list(_UNHEARD_OF)
@@ -123,7 +209,7 @@ def _by_text(mechanism: Mechanism, *, seed: int, draws: int, level: float) -> Pl
         return mechanism.log_bound(one, other)
 
     found = search_and_judge(source.of, inputs, promised, draws=max(draws, 2), level=level, pairs=_PAIRS)
-    return Place(
+    return Attempt(
         space=f"{embedding.name}, as text", dimension=embedding.dimension, words=len(inputs), draws=max(draws, 2), findings=tuple(found)
     )
 

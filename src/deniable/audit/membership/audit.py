@@ -2,81 +2,194 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.audit.draws import audited_users
-from deniable.audit.membership.auditor import QUESTIONS, audited
-from deniable.audit.membership.job import Job
-from deniable.audit.membership.plan import ORIGINAL, Plan
-from deniable.audit.membership.settings import LanguageModelSettings
-from deniable.audit.membership.users import Users, coded, usual_lengths
-from deniable.errors import MissingExtra
-from deniable.interfaces import Mechanism
+from deniable.audit.draws import Users, draw_users
+from deniable.audit.membership.auditor import QUESTIONS, Findings, judge_conditions
+from deniable.audit.membership.plan import ORIGINAL, LanguageModelSettings, Plan, make_plan
+from deniable.audit.membership.streams import Streams, encode_conditions
+from deniable.audit.results import AuditResult, head_of, sorted_epsilons
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import MissingExtra, UnusableAuditData
+from deniable.learning.scores import sklearn
+from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.parameters import validated_count, validated_share
+from deniable.progress import Report
+from deniable.records.labelled import LabelledTexts
+from deniable.words.cutter import Cutter
 
 MODELS_AT_ONCE = 12
 
 
-def audit_membership(
-    users: Users,
-    mechanisms: Mapping[str, Mechanism],
-    plan: Plan,
-    *,
-    seed: int,
-    settings: LanguageModelSettings | None = None,
-    report: Callable[[int, int], None] | None = None,
-) -> dict[str, Any]:
-    """Return what the auditor learns from models trained on original text and on what each mechanism releases, as JSON-ready data.
+@dataclass(frozen=True, kw_only=True)
+class TextVolume:
+    """How much text there is: users, texts and words of a user in the middle, and all words."""
 
+    users: int
+    median_texts: float
+    median_words: float
+    words: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanSummary:
+    """How many users are in the training data of a model, and how many models there are."""
+
+    in_each: int
+    targets: int
+    shadows: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseFacts:
+    """A condition other than original text: its ε, and the share of words that changed."""
+
+    epsilon: float
+    changed: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class MembershipResult(AuditResult):
+    """The result of ``audit_membership``. ``protocol`` is what the auditor reaches, by condition, question and adversary."""
+
+    audit: Literal["membership"] = "membership"
+    acceptable: float
+    largest_acceptable_epsilon: float | None
+    data: TextVolume
+    plan: PlanSummary
+    settings: LanguageModelSettings
+    questions: dict[str, str]
+    facts: dict[str, ReleaseFacts]
+    protocol: Findings
+
+
+def audit_membership(
+    data: LabelledTexts,
+    embedding: Embedding,
+    mechanism: ChosenMechanism | None = None,
+    *,
+    epsilons: Sequence[float],
+    users: int | None = None,
+    min_texts: int = 20,
+    max_texts: int = 500,
+    targets: int = 1,
+    shadows: int = 10,
+    epochs: int = 30,
+    acceptable: float = 0.6,
+    seed: int = 0,
+    report: Report | None = None,
+) -> MembershipResult:
+    """Train language models on original and on released text, and return how well an auditor tells whose text was used.
+
+    ``users`` users are in the training data of a model, as many are out, and twice as many are the shadow models'; a quarter of all
+    unless it is given. Users with fewer than ``min_texts`` texts are left out, and at most ``max_texts`` texts of a user are taken.
+    ``acceptable`` is the AUC that the auditor may reach.
+
+    :raises InvalidParameter: if an argument is not allowed.
+    :raises UnusableAuditData: if there are too few users with enough text.
     :raises MissingExtra: if PyTorch or scikit-learn is not installed.
     """
-    try:
-        import torch
+    _require_libraries()
+    mechanism = ChosenMechanism() if mechanism is None else mechanism
+    acceptable = validated_share(acceptable, "acceptable")
+    mechanisms = {f"ε = {value:g}": mechanism(embedding, epsilon=value) for value in sorted_epsilons(epsilons)}
+    settings = replace(LanguageModelSettings(), epochs=validated_count(epochs, "epochs"))
+    found = list(choose_users(data, embedding, fewest=min_texts, most=max_texts, seed=seed).values())
+    plan = make_plan(len(found), in_each=users, targets=targets, shadows=shadows, seed=seed, source=data.source)
+    chosen = found[: 4 * plan.in_each]
+    texts, facts = {ORIGINAL: chosen}, {}
+    for place, (name, made) in enumerate(mechanisms.items()):
+        texts[name], changed = draw_users(made, chosen, seed=seed + place)
+        facts[name] = ReleaseFacts(epsilon=made.epsilon, changed=changed)
+    conditions = encode_conditions(texts)
+    counts = _train_and_ask(plan, conditions, settings, seed=seed, report=report)
+    protocol = judge_conditions(plan, list(conditions), counts)
+    return MembershipResult(
+        **head_of(embedding, mechanism, seed),
+        acceptable=acceptable,
+        largest_acceptable_epsilon=_largest_acceptable(facts, protocol, acceptable),
+        data=measure_texts(chosen),
+        plan=PlanSummary(in_each=plan.in_each, targets=len(plan.targets), shadows=len(plan.shadows)),
+        settings=settings,
+        questions=dict(QUESTIONS),
+        facts=facts,
+        protocol=protocol,
+    )
 
-        from deniable.audit.membership.jobs import run_jobs
+
+def choose_users(data: LabelledTexts, embedding: Embedding, *, fewest: int, most: int, seed: int) -> dict[str, list[list[str]]]:
+    """Return the words of all users with at least ``fewest`` texts, at most ``most`` of each, in an order drawn from the seed.
+
+    Words are cut and folded as a release would, but unknown words stay: the model trained on original text saw them.
+
+    :raises InvalidParameter: if a number is not allowed.
+    :raises UnusableAuditData: if a user with enough texts has no words at all.
+    """
+    validated_count(fewest, "min_texts")
+    validated_count(most, "max_texts")
+    cutter = Cutter(embedding)
+    users: dict[str, list[list[str]]] = {}
+    for person, texts in sorted(data.by_person().items()):
+        words = [found for text in texts if (found := cutter.words(text))]
+        if len(texts) >= fewest and not words:
+            raise UnusableAuditData(data.source, f"the texts of user {person!r} hold no words")
+        if len(words) >= fewest:
+            users[person] = words[:most]
+    names = list(users)
+    return {names[i]: users[names[i]] for i in np.random.default_rng(seed).permutation(len(names))}
+
+
+def measure_texts(users: Users) -> TextVolume:
+    """Return how much text there is."""
+    texts = [len(user) for user in users]
+    words = [sum(len(text) for text in user) for user in users]
+    return TextVolume(users=len(users), median_texts=float(np.median(texts)), median_words=float(np.median(words)), words=sum(words))
+
+
+def _require_libraries() -> None:
+    sklearn("svm")
+    try:
+        import torch  # noqa: F401 - whether it is there
     except ImportError:
         raise MissingExtra("the membership audit", "experiments") from None
-    settings = LanguageModelSettings() if settings is None else settings
-    users = users[: 4 * plan.in_each]
-    texts, facts = {ORIGINAL: users}, {}
-    for place, (name, mechanism) in enumerate(mechanisms.items()):
-        texts[name], changed = audited_users(mechanism, users, seed=seed + place)
-        facts[name] = {"epsilon": mechanism.epsilon, "changed": changed}
-    conditions = coded(texts)
+
+
+def _train_and_ask(
+    plan: Plan, conditions: Mapping[str, Streams], settings: LanguageModelSettings, *, seed: int, report: Report | None
+) -> dict[str, NDArray[np.int32]]:
+    """Return the rank counts of all jobs; a few models at a time are trained side by side."""
+    import torch
+
+    from deniable.audit.membership.models import run_jobs
+
     jobs = plan.jobs(list(conditions))
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    groups: list[list[Job]] = [jobs[start : start + MODELS_AT_ONCE] for start in range(0, len(jobs), MODELS_AT_ONCE)]
+    groups = [jobs[start : start + MODELS_AT_ONCE] for start in range(0, len(jobs), MODELS_AT_ONCE)]
     counts: dict[str, NDArray[np.int32]] = {}
     for number, group in enumerate(groups):
 
-        def tell(done: int, total: int, number: int = number) -> None:
+        def report_group(done: int, total: int, number: int = number) -> None:
             if report is not None:
                 report(number * 100 + 100 * done // total, 100 * len(groups))
 
-        counts |= run_jobs(group, conditions, settings, seed=seed + number, device=device, report=tell)
-    return {
-        "data": usual_lengths(users),
-        "plan": {"in_each": plan.in_each, "targets": len(plan.targets), "shadows": len(plan.shadows)},
-        "settings": asdict(settings),
-        "questions": QUESTIONS,
-        "facts": facts,
-        "protocol": audited(plan, list(conditions), counts),
-    }
+        counts |= run_jobs(group, conditions, settings, seed=seed + number, device=device, report=report_group)
+    return counts
 
 
-def largest_acceptable(result: dict[str, Any], acceptable: float) -> float | None:
+def _largest_acceptable(facts: Mapping[str, ReleaseFacts], protocol: Findings, acceptable: float) -> float | None:
     """Return the largest ε at which no adversary's AUC, the sign turned if it helps, exceeds ``acceptable``; None if there is none."""
     fine = []
-    for name, facts in result["facts"].items():
+    for name, about in facts.items():
         found = [
-            adversary["mean"]["auc_either_way"]
+            adversary.mean.auc_either_way
             for question in ("original text", "released text")
-            for adversary in result["protocol"][name][question].values()
+            for adversary in protocol[name][question].values()
         ]
         if max(found) <= acceptable:
-            fine.append(facts["epsilon"])
+            fine.append(about.epsilon)
     return max(fine, default=None)

@@ -1,4 +1,4 @@
-"""Who is in and who is out: the target models, the shadow models, and what each is asked."""
+"""Who is in and who is out: the target models, the shadow models, what each is asked, and what kind of model they are."""
 
 from __future__ import annotations
 
@@ -7,12 +7,37 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.audit.membership.job import Job
 from deniable.errors import UnusableAuditData
 from deniable.parameters import validated_count
 
 ORIGINAL = "original"
 FEWEST_USERS = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class LanguageModelSettings:
+    """The model of the auditor's protocol, as Song and Shmatikov trained it: 256 coordinates a word, an LSTM of 128, a softmax."""
+
+    vocabulary: int = 5_000
+    embedding: int = 256
+    hidden: int = 128
+    dropout: float = 0.25
+    sequence: int = 35
+    batch: int = 20
+    rate: float = 1e-3
+    clip: float = 5.0
+    epochs: int = 30
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """One language model to train on the text of ``members`` in one condition, then asked for that of ``users`` in some conditions."""
+
+    name: str
+    trained_on: str
+    members: tuple[int, ...]
+    asked: tuple[str, ...]
+    users: tuple[int, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +82,7 @@ class Plan:
 
 
 def make_plan(users: int, *, in_each: int | None = None, targets: int = 1, shadows: int = 10, seed: int = 0, source: str = "data") -> Plan:
-    """Return a plan for so many users; ``in_each`` is the n of the protocol, a quarter of the users unless it is given.
+    """Return a plan for ``users`` users; ``in_each`` is the n of the protocol, a quarter of the users unless it is given.
 
     :raises InvalidParameter: if a number is not a whole number of at least 1.
     :raises UnusableAuditData: if there are not four users, or not 4·n.

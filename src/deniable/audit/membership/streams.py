@@ -1,4 +1,4 @@
-"""Everybody's words as numbers, in one condition: the original text, or the text as a mechanism released it."""
+"""Everybody's words as numbers: in one condition (the original text, or as a mechanism released it), and as one model knows them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ Codes = NDArray[np.int32]
 
 END = 0
 """The code that ends every text; words have codes from 1."""
+
+PADDING, TEXT_END, UNKNOWN = 0, 1, 2
+_FIRST_WORD = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +51,12 @@ class Coder:
         return Streams(tokens=np.array(flat, dtype=np.int32), offsets=np.array(offsets, dtype=np.int64))
 
 
+def encode_conditions(conditions: Mapping[str, Sequence[Sequence[Sequence[str]]]]) -> dict[str, Streams]:
+    """Return the words of all conditions as streams with one code per word."""
+    coder = Coder()
+    return {name: coder.streams(users) for name, users in conditions.items()}
+
+
 def pack(conditions: Mapping[str, Streams]) -> dict[str, NDArray[np.generic]]:
     """Return conditions as arrays for ``numpy.savez``."""
     arrays: dict[str, NDArray[np.generic]] = {"names": np.array(list(conditions))}
@@ -64,3 +73,33 @@ def unpack(arrays: Mapping[str, NDArray[np.generic]]) -> dict[str, Streams]:
         str(name): Streams(tokens=arrays[f"tokens{place}"].astype(np.int32), offsets=arrays[f"offsets{place}"].astype(np.int64))
         for place, name in enumerate(arrays["names"])
     }
+
+
+class Vocabulary:
+    """The words a model knows: the most frequent of the text it was trained on.
+
+    Maps word codes to a model's own numbers: padding, the end of a text, the unknown word, then words by frequency.
+    """
+
+    def __init__(self, trained_on: Codes, *, size: int) -> None:
+        codes, counts = np.unique(trained_on[trained_on != END], return_counts=True)
+        kept = codes[np.lexsort((codes, -counts))][: size - _FIRST_WORD]
+        self._numbers = np.full(int(trained_on.max(initial=0)) + 1, UNKNOWN, dtype=np.int32)
+        self._numbers[kept] = np.arange(_FIRST_WORD, _FIRST_WORD + len(kept))
+        self._numbers[END] = TEXT_END
+
+    def encode(self, tokens: Codes) -> NDArray[np.int32]:
+        """Return the model's numbers of word codes."""
+        heard = tokens < len(self._numbers)
+        return np.where(heard, self._numbers[np.where(heard, tokens, 0)], UNKNOWN).astype(np.int32)
+
+
+def sequences(numbers: NDArray[np.int32], length: int) -> NDArray[np.int32]:
+    """Return one user's numbers cut into rows of ``length`` + 1: each row's words and, shifted by one, the words to predict.
+
+    Rows overlap by one number, so that every word but the first is predicted once. The last row is padded.
+    """
+    rows = max(1, -(-(len(numbers) - 1) // length))
+    padded = np.full(rows * length + 1, PADDING, dtype=np.int32)
+    padded[: len(numbers)] = numbers
+    return np.lib.stride_tricks.sliding_window_view(padded, length + 1)[::length].copy()

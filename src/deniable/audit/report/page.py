@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from deniable.audit.report.words import said_first, tables
+from deniable.audit.authorship import AuthorshipResult
+from deniable.audit.bound.attempt import BoundResult
+from deniable.audit.inversion import InversionResult
+from deniable.audit.membership.audit import MembershipResult
+from deniable.audit.report.words import finding, tables
+from deniable.audit.saved import AnyResult
 from deniable.report.page import Page
 
 _HEADINGS = {
@@ -37,19 +41,19 @@ _TRIED = {
 }
 
 
-def audit_page(answers: Sequence[dict[str, Any]]) -> Page:
+def audit_page(results: Sequence[AnyResult]) -> Page:
     """Return the page: what was tried, what was learned, and which ε would be acceptable."""
-    page = Page("What an attacker still learns", kicker="deniable audit", lead=_lead(answers))
-    page.add_facts(_facts(answers))
-    for answer in answers:
-        page.add_section(_HEADINGS[answer["audit"]], said_first(answer))
-        page.add_text("What was tried. " + _TRIED[answer["audit"]])
-        _add_figures(page, answer)
-        for caption, columns, rows in tables(answer):
+    page = Page("What an attacker still learns", kicker="deniable audit", lead=_lead(results))
+    page.add_facts(_facts(results))
+    for result in results:
+        page.add_section(_HEADINGS[result.audit], finding(result))
+        page.add_text("What was tried. " + _TRIED[result.audit])
+        _add_figures(page, result)
+        for caption, columns, rows in tables(result):
             page.add_table(columns, rows, caption=caption, folded=caption if len(rows) > 12 else "")
-        if "not_proven" in answer:
-            page.add_note(answer["not_proven"])
-        page.add_text(_made_from(answer))
+        if isinstance(result, BoundResult):
+            page.add_note(result.not_proven)
+        page.add_text(_made_from(result))
     page.add_section(
         "What this page does not say",
         "An attack that fails proves nothing about other attacks. What holds against every attack is the bound that is proven for the "
@@ -59,59 +63,59 @@ def audit_page(answers: Sequence[dict[str, Any]]) -> Page:
     return page
 
 
-def _lead(answers: Sequence[dict[str, Any]]) -> str:
-    broken = [answer for answer in answers if answer["audit"] == "bound" and answer["refuted"]]
-    if broken:
+def _lead(results: Sequence[AnyResult]) -> str:
+    if any(isinstance(result, BoundResult) and result.refuted for result in results):
         return "The mechanism does not keep its promise. Do not release anything with it."
-    advised = {answer["audit"]: answer["largest_acceptable_epsilon"] for answer in answers if "acceptable" in answer}
+    advised = {result.audit: result.largest_acceptable_epsilon for result in results if not isinstance(result, BoundResult)}
     if not advised:
         return "The attempt to refute the promise found nothing."
-    if None in advised.values():
-        failing = ", ".join(name for name, value in advised.items() if value is None)
-        return f"At none of the values of ε that were tried are all attacks acceptable: {failing} succeeds more often than allowed."
-    smallest = min(advised.values())
+    failing = [name for name, value in advised.items() if value is None]
+    if failing:
+        return (
+            f"At none of the values of ε that were tried are all attacks acceptable: {', '.join(failing)} succeeds more often than allowed."
+        )
+    smallest = min(value for value in advised.values() if value is not None)
     return f"Of the values of ε that were tried, {smallest:g} is the largest at which every attack stays within what was called acceptable."
 
 
-def _facts(answers: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
+def _facts(results: Sequence[AnyResult]) -> list[tuple[str, str]]:
     facts = []
-    for answer in answers:
-        if "acceptable" in answer:
-            largest = answer["largest_acceptable_epsilon"]
-            facts.append(
-                ("none" if largest is None else f"ε = {largest:g}", f"acceptable for {answer['audit']} (at most {answer['acceptable']:g})")
-            )
-        elif answer["audit"] == "bound":
-            facts.append(("refuted" if answer["refuted"] else "holds", f"the bound at ε = {answer['epsilon']:g}"))
+    for result in results:
+        if isinstance(result, BoundResult):
+            facts.append(("refuted" if result.refuted else "holds", f"the bound at ε = {result.epsilon:g}"))
+        else:
+            largest = result.largest_acceptable_epsilon
+            value = "none" if largest is None else f"ε = {largest:g}"
+            facts.append((value, f"acceptable for {result.audit} (at most {result.acceptable:g})"))
     return facts
 
 
-def _add_figures(page: Page, answer: dict[str, Any]) -> None:
+def _add_figures(page: Page, result: AnyResult) -> None:
     from deniable.audit.report import figures
 
-    if answer["audit"] == "inversion":
+    if isinstance(result, InversionResult):
         caption = "How often the word is named, over all text. Bars are two standard errors."
         page.add_figure(
-            figures.inversion_figure(answer), caption=caption, alt="Success of the adversaries against ε; the tables hold the values."
+            figures.inversion_figure(result), caption=caption, alt="Success of the adversaries against ε; the tables hold the values."
         )
         caption = "Without keyed releases: the same word released again and again, and the most frequent output taken."
-        page.add_figure(figures.repeats_figure(answer), caption=caption, alt="Success of majority votes against the number of releases.")
-    elif answer["audit"] == "membership" and answer["facts"]:
+        page.add_figure(figures.repeats_figure(result), caption=caption, alt="Success of majority votes against the number of releases.")
+    elif isinstance(result, MembershipResult) and result.facts:
         caption = (
             "The auditor's AUC; 0.5 is chance. An AUC below 0.5 is as good as one above it to an adversary who turns the answer around."
         )
-        page.add_figure(figures.membership_figure(answer), caption=caption, alt="AUC of the auditor against ε; the table holds the values.")
-    elif answer["audit"] == "authorship" and answer["released"]:
+        page.add_figure(figures.membership_figure(result), caption=caption, alt="AUC of the auditor against ε; the table holds the values.")
+    elif isinstance(result, AuthorshipResult) and result.released:
         caption = "How often the author of a released text is named."
         page.add_figure(
-            figures.authorship_figure(answer), caption=caption, alt="Share of authors named against ε; the table holds the values."
+            figures.authorship_figure(result), caption=caption, alt="Share of authors named against ε; the table holds the values."
         )
 
 
-def _made_from(answer: dict[str, Any]) -> str:
-    embedding = answer["embedding"]
-    protected = f", {embedding['protected']:,} words protected" if embedding["protected"] else ""
+def _made_from(result: AnyResult) -> str:
+    embedding = result.embedding
+    protected = f", {embedding.protected:,} words protected" if embedding.protected else ""
     return (
-        f"Audited: {answer['mechanism']} on {embedding['name']} ({embedding['fingerprint'][:12]}{protected}); "
-        f"draws from the seed {answer['seed']}, deniable {answer['version']}."
+        f"Audited: {result.mechanism} on {embedding.name} ({embedding.fingerprint[:12]}{protected}); "
+        f"draws from the seed {result.seed}, deniable {result.version}."
     )

@@ -1,7 +1,9 @@
-"""The figures of a calibration, as the paper has them and in our style."""
+"""The figures of a calibration and of embeddings side by side, as the paper has them and in our style."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,14 +11,24 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter, PercentFormatter
 
 from deniable.arrays import Floats
+from deniable.calibration.compare import Averages
 from deniable.calibration.geometry import PERCENTILES, Geometry
 from deniable.calibration.report.findings import Findings
-from deniable.report.figure import WIDTH, apply_style, drawable, new_figure
+from deniable.report.figure import WIDTH, apply_style, drawable, new_figure, save
 from deniable.report.palette import BLUE, INK, MUTED, RUST, SERIES, SHADES
 
 LABELS = ("average word", "median word", "95 % of words", "99 % of words", "worst word")
+_MARKERS = "os^Dv"
 _HISTOGRAM_BINS = 25
 _FAR_APART = 20
+
+
+def write_figures(found: Findings, folder: Path) -> tuple[Path, ...]:
+    """Write every figure of the page into a folder, as PNG and SVG; return the files."""
+    drawings = {"unchanged": unchanged_curves(found), "support": support_curves(found), "histograms": histogram_figure(found)}
+    if found.geometry.neighbours:
+        drawings["geometry"] = geometry_figure(found.geometry)
+    return tuple(path for name, figure in drawings.items() for path in save(figure, folder, name))
 
 
 @apply_style
@@ -39,7 +51,7 @@ def unchanged_curves(found: Findings) -> Figure:
         axes.annotate(
             f"{curve.epsilon:g}", (curve.epsilon, 1.0), xytext=(0, 4), textcoords="offset points", ha="center", fontsize=8, color=MUTED
         )
-    epsilon_axis(axes, epsilons)
+    _epsilon_axis(axes, epsilons)
     axes.set_ylabel("released unchanged (N_w)")
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     axes.set_ylim(-0.01, 1.01)
@@ -58,7 +70,7 @@ def support_curves(found: Findings) -> Figure:
         axes.plot(epsilons, middle, color=colour, label=f"{label}; median word")
         axes.plot(epsilons, low, color=colour, linestyle=(0, (4, 1.5)), linewidth=1.2, label="95 % of words have more")
         axes.plot(epsilons, least, color=colour, linestyle=(0, (1, 1.5)), linewidth=1.2, label="worst word")
-    epsilon_axis(axes, epsilons)
+    _epsilon_axis(axes, epsilons)
     axes.set_ylabel("words")
     largest = [max(float(each.max()) for _, each in found.support(values)) for values in ("distinct", "support")]
     if max(largest) > _FAR_APART * min(largest):  # a softmax spreads over the whole vocabulary: one scale would hide the other curve
@@ -76,7 +88,7 @@ def histograms(found: Findings) -> list[tuple[float, tuple[Floats, Floats], tupl
     made = []
     for epsilon, distinct in picked:
         means, _ = found.calibration.unchanged(epsilon)
-        bins = np.linspace(0.0, float(found.walked.rays), _HISTOGRAM_BINS + 1)
+        bins = np.linspace(0.0, float(found.sample.draws), _HISTOGRAM_BINS + 1)
         made.append((epsilon, _shares(means, np.linspace(0.0, 1.0, _HISTOGRAM_BINS + 1)), _shares(distinct, bins)))
     return made
 
@@ -95,7 +107,7 @@ def histogram_figure(found: Findings) -> Figure:
         first.set_title(f"ε = {epsilon:g}")
     axes[-1][0].set_xlabel("N_w: released unchanged")
     axes[-1][0].xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    axes[-1][1].set_xlabel(f"distinct words in {found.walked.rays:,} draws")
+    axes[-1][1].set_xlabel(f"distinct words in {found.sample.draws:,} draws")
     figure.supylabel("share of the words", fontsize=9, color=INK)
     return figure
 
@@ -117,7 +129,37 @@ def geometry_figure(*found: Geometry) -> Figure:
     return figure
 
 
-def epsilon_axis(axes: Any, epsilons: list[float]) -> None:
+@apply_style
+def averages_figure(compared: list[list[Averages]]) -> Figure:
+    """Average N_w, and below it average S_w, against ε: one line per embedding."""
+    figure, (above, below) = new_figure(2, 1, height=5.0, sharex=True)
+    for place, rows in enumerate(compared):
+        style = {"color": SERIES[place % len(SERIES)], "marker": _MARKERS[place % len(_MARKERS)], "markersize": 4}
+        epsilons = [row.epsilon for row in rows]
+        label = f"{drawable(rows[0].embedding, longest=28)} ({rows[0].dimension} dimensions)"
+        above.errorbar(epsilons, [row.unchanged for row in rows], yerr=[row.error for row in rows], label=label, **style)
+        below.plot(epsilons, [row.support for row in rows], **style)
+    above.set_ylabel("average N_w")
+    above.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    above.set_ylim(0, 1)
+    below.set_ylabel("average S_w (words)")
+    below.set_ylim(bottom=0)
+    _epsilon_axis(below, [row.epsilon for rows in compared for row in rows])
+    figure.legend(loc="outside lower center", ncols=1)
+    return figure
+
+
+def write_geometry(found: Sequence[Geometry], folder: Path) -> None:
+    """Write the figure of one or two embeddings into a folder, as ``geometry.png`` and ``geometry.svg``."""
+    save(geometry_figure(*found), folder, "geometry")
+
+
+def write_averages(compared: list[list[Averages]], folder: Path) -> None:
+    """Write the figure of several embeddings into a folder, as ``averages.png`` and ``averages.svg``."""
+    save(averages_figure(compared), folder, "averages")
+
+
+def _epsilon_axis(axes: Any, epsilons: list[float]) -> None:
     """Let the horizontal axis show ε by powers, with plain numbers."""
     axes.set_xscale("log")
     axes.set_xlim(min(epsilons), max(epsilons))

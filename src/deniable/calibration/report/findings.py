@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from deniable.arrays import Floats
+from deniable.calibration.by_rays import RayCalibration
 from deniable.calibration.calibration import Calibration
 from deniable.calibration.choice import Choice, Targets, evaluate
 from deniable.calibration.geometry import Geometry, geometry
-from deniable.calibration.measure import RayCalibration
-from deniable.calibration.report.outputs import Outputs, sample_outputs
-from deniable.calibration.report.releases import Release, example_releases
-from deniable.calibration.summary import worst_words
+from deniable.calibration.report.examples import ExampleRelease, Outputs, example_releases, sample_outputs
+from deniable.calibration.result import WordRow, worst_words
+from deniable.progress import Report
 
 SHOWN_AVERAGES = (0.05, 0.2, 0.5)
 """Without targets, sample texts are shown where the average word stays this often."""
@@ -26,8 +25,6 @@ QUANTILES = (0.5, 0.95, 0.99, 1.0)
 _GEOMETRY_WORDS = 1000
 _CURVE_VALUES = 16
 _ENOUGH = 8
-
-Report = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,32 +42,32 @@ class Curve:
 class Findings:
     """What is known of an embedding.
 
-    ``calibration`` has N_w of all words looked at, ``walked`` S_w and distinct words, of them or of a sample. ``choice`` is
-    the ε that is spoken of; ``aimed`` says that targets chose it or were held against it. ``shown`` are the three values of
+    ``calibration`` has N_w of all words looked at, ``sample`` S_w and distinct words, of them or of a sample. ``choice`` is
+    the ε that is spoken of; ``has_targets`` says that targets chose it or were held against it. ``shown`` are the three values of
     ε that texts are shown at.
     """
 
     calibration: Calibration
-    walked: Calibration
+    sample: Calibration
     choice: Choice
-    aimed: bool
+    has_targets: bool
     curves: list[Curve]
     shown: tuple[Curve, ...]
-    worst: list[dict[str, object]]
+    worst: list[WordRow]
     geometry: Geometry
-    releases: list[Release]
+    releases: list[ExampleRelease]
     outputs: Outputs
 
     def support(self, values: str) -> list[tuple[float, Floats]]:
-        """Return the walked words' values (``distinct`` or ``support``) at each ε they are known at, by rising ε."""
-        found = self.walked.distinct if values == "distinct" else self.walked.support
+        """Return the values of the sampled words (``distinct`` or ``support``) at each ε they are known at, by rising ε."""
+        found = self.sample.distinct if values == "distinct" else self.sample.support
         assert found is not None  # noqa: S101 - said by whoever made the findings
-        return [(float(self.walked.epsilons[e]), found[:, e].astype(np.float64)) for e in np.argsort(self.walked.epsilons)]
+        return [(float(self.sample.epsilons[e]), found[:, e].astype(np.float64)) for e in np.argsort(self.sample.epsilons)]
 
 
 def findings(
     calibration: Calibration,
-    walked: Calibration,
+    sample: Calibration,
     *,
     choice: Choice | None = None,
     epsilons: list[float] | None = None,
@@ -81,7 +78,7 @@ def findings(
     """Return what the page shows. ``words`` and ``sentences`` are public examples; without them there are our own."""
     shown = _shown(calibration, choice, epsilons)
     # Where S_w was measured over a whole range, the curves of N_w take the same values of ε: each is a pass over all words and rays.
-    spread = walked.epsilons.tolist() if walked is not calibration and len(walked.epsilons) >= _ENOUGH else calibration.span(_CURVE_VALUES)
+    spread = sample.epsilons.tolist() if sample is not calibration and len(sample.epsilons) >= _ENOUGH else calibration.span(_CURVE_VALUES)
     wanted = sorted({*spread, *shown, *([choice.epsilon] if choice is not None else [])})
     calibration.prepare(wanted)
     curves = {}
@@ -92,9 +89,9 @@ def findings(
     spoken_of = choice if choice is not None else evaluate(calibration, shown[len(shown) // 2], Targets(max_unchanged=EXPOSED))
     return Findings(
         calibration=calibration,
-        walked=walked,
+        sample=sample,
         choice=spoken_of,
-        aimed=choice is not None,
+        has_targets=choice is not None,
         curves=list(curves.values()),
         shown=tuple(curves[epsilon] for epsilon in shown),
         worst=worst_words(calibration, spoken_of, 15),
@@ -114,7 +111,7 @@ def _shown(calibration: Calibration, choice: Choice | None, epsilons: list[float
     if epsilons:
         ordered = sorted(set(epsilons))
         return sorted({ordered[0], ordered[len(ordered) // 2], ordered[-1]})
-    return sorted({calibration.reaching(share) for share in SHOWN_AVERAGES})
+    return sorted({calibration.epsilon_reaching(share) for share in SHOWN_AVERAGES})
 
 
 def _curve(calibration: Calibration, epsilon: float) -> Curve:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from deniable.calibration.choice import allowed_to_fail
 from deniable.calibration.report import figures
+from deniable.calibration.report.examples import example_words
 from deniable.calibration.report.findings import EXPOSED, Curve, Findings
-from deniable.calibration.report.method import PER_WORD, how, mechanism_name, mechanism_options
-from deniable.calibration.report.releases import example_words
 from deniable.channel.distribution import ETA
 from deniable.interfaces import NOTHING_EXPOSED
 from deniable.report.markup import code, phrase, strong, unchanged_word, word
@@ -20,14 +17,20 @@ from deniable.report.wording import most_words, of_a_hundred, percent, percent_u
 
 _RIM = " At very small ε both fall again: with enormous noise every word becomes one of the few that lie on the rim of the vocabulary."
 
+_PER_WORD = {
+    "rays": "directions per word",
+    "exact": "draws that distinct words are expected in",
+    "simulation": "draws per word and ε",
+}
+
 
 def calibration_page(found: Findings) -> Page:
     """Return the page."""
     embedding = found.calibration.embedding
     page = Page(
         f"How private is text released with “{embedding.name}”?",
-        lead=_aimed_lead(found) if found.aimed else _open_lead(found),
-        kicker=f"Calibration of {mechanism_name(found)}: {words(len(embedding))} in {embedding.dimension} dimensions",
+        lead=_lead_with_targets(found) if found.has_targets else _lead_without_targets(found),
+        kicker=f"Calibration of {_mechanism_name(found)}: {words(len(embedding))} in {embedding.dimension} dimensions",
     )
     page.add_facts(_facts(found))
     _texts(page, found)
@@ -41,7 +44,7 @@ def calibration_page(found: Findings) -> Page:
     return page
 
 
-def _open_lead(found: Findings) -> str:
+def _lead_without_targets(found: Findings) -> str:
     *first, last = [f"{of_a_hundred(curve.average)} at ε\u00a0=\u00a0{curve.epsilon:g}" for curve in found.shown]
     counts = f"{', '.join(first)} and {last}" if first else last
     return (
@@ -50,24 +53,23 @@ def _open_lead(found: Findings) -> str:
     )
 
 
-def _aimed_lead(found: Findings) -> str:
+def _lead_with_targets(found: Findings) -> str:
     choice, targets = found.choice, found.choice.targets
     share = most_words(targets.quantile)
     asked = []
     if targets.max_unchanged is not None:
         asked.append(f"comes out unchanged in at most {percent(targets.max_unchanged)} of its releases")
     if targets.min_distinct is not None:
-        asked.append(f"becomes at least {targets.min_distinct:,} distinct words in {found.calibration.rays:,} draws")
+        asked.append(f"becomes at least {targets.min_distinct:,} distinct words in {found.calibration.draws:,} draws")
     wish = f"{share} {' and '.join(asked)}"
-    met = len(choice.failing) <= allowed_to_fail(len(choice.unchanged), targets.quantile)
-    if not met:
+    if not choice.meets_targets:
         return f"At ε = {choice.epsilon:g} the target is missed. Asked for: {wish}. {words(len(choice.failing))} do not."
     exceptions = "" if not len(choice.failing) else f" The exceptions, {words(len(choice.failing))}, are named below."
     return f"At ε = {choice.epsilon:g} the target is met: {wish}.{exceptions}"
 
 
 def _facts(found: Findings) -> list[tuple[str, str]]:
-    if not found.aimed:
+    if not found.has_targets:
         return [(f"ε = {curve.epsilon:g}", f"{_stays(curve)}; {words(curve.above_half)} stay in over half") for curve in found.shown]
     spoken_of = next(curve for curve in found.curves if curve.epsilon == found.choice.epsilon)
     return [
@@ -143,7 +145,7 @@ def _exposed(page: Page, found: Findings) -> None:
     page.add_section("The words that are least protected")
     limit = choice.targets.max_unchanged if choice.targets.max_unchanged is not None else EXPOSED
     count = len(choice.failing)
-    missed = "miss the target" if found.aimed else "come out unchanged in over half of their releases"
+    missed = "miss the target" if found.has_targets else "come out unchanged in over half of their releases"
     page.add_note(
         phrase(
             strong(f"At ε = {choice.epsilon:g}, {count:,} of {words(len(found.calibration.ids))} {missed}."),
@@ -172,13 +174,13 @@ def _exposed(page: Page, found: Findings) -> None:
         ["word", *(["protected"] if marks else []), "N_w", "± error", "at most", "nearest neighbour at", "length of its vector"],
         [
             [
-                word(str(row["word"])),
-                *((["yes" if row["protected"] else "no"]) if marks else []),
-                percent(_number(row["unchanged"])),
-                percent(_number(row["standard_error"])),
-                percent_up(_number(row["at_most"])),
-                "none" if row["nearest_neighbour_at"] is None else f"{_number(row['nearest_neighbour_at']):.2f}",
-                f"{_number(row['norm']):.2f}",
+                word(row.word),
+                *(["yes" if row.protected else "no"] if marks else []),
+                percent(row.unchanged),
+                percent(row.standard_error),
+                percent_up(row.at_most),
+                "none" if row.nearest_neighbour_at is None else f"{row.nearest_neighbour_at:.2f}",
+                f"{row.norm:.2f}",
             ]
             for row in found.worst
         ],
@@ -193,7 +195,7 @@ def _exposed(page: Page, found: Findings) -> None:
             phrase(
                 "They can be protected. ",
                 code(
-                    f"deniable calibrate --embedding {found.calibration.embedding.name}{mechanism_options(found)} "
+                    f"deniable calibrate --embedding {found.calibration.embedding.name}{_mechanism_options(found)} "
                     f"--max-unchanged {limit:g} --epsilon {choice.epsilon:g} --protect nearest --as NAME"
                 ),
                 " makes an embedding in which each goes in as its nearest word that meets the target, by a public map, and measures again.",
@@ -203,9 +205,9 @@ def _exposed(page: Page, found: Findings) -> None:
 
 def _support(page: Page, found: Findings) -> None:
     whose = (
-        f"all {words(len(found.walked.ids))}"
-        if len(found.walked.ids) == len(found.calibration.ids)
-        else f"{words(len(found.walked.ids))} drawn at random"
+        f"all {words(len(found.sample.ids))}"
+        if len(found.sample.ids) == len(found.calibration.ids)
+        else f"{words(len(found.sample.ids))} drawn at random"
     )
     page.add_section(
         "How many words it could have become",
@@ -213,14 +215,14 @@ def _support(page: Page, found: Findings) -> None:
             "A word that changes is only hidden if it can become many others. ",
             strong("S_w"),
             f" is the number of words that hold {percent(1.0 - ETA)} of what a word becomes; the other curve counts the distinct words in "
-            f"{found.walked.rays:,} draws. Both were measured on {whose}." + (_RIM if found.walked.method == "rays" else ""),
+            f"{found.sample.draws:,} draws. Both were measured on {whose}." + (_RIM if found.sample.method == "rays" else ""),
         ),
     )
     first = found.support("distinct")[0]
     last = found.support("distinct")[-1]
     page.add_figure(
         figures.support_curves(found),
-        caption=f"How many words a word may become, against ε ({whose}, {found.walked.rays:,} draws each).",
+        caption=f"How many words a word may become, against ε ({whose}, {found.sample.draws:,} draws each).",
         alt=(
             f"The average number of distinct words is {first[1].mean():.0f} at ε = {first[0]:g} and {last[1].mean():.0f} at "
             f"ε = {last[0]:g}; it falls where ε is large."
@@ -305,22 +307,62 @@ def _method(page: Page, found: Findings) -> None:
     looked_at = "every word" if len(calibration.ids) == len(calibration.embedding) else f"{words(len(calibration.ids))} of the vocabulary"
     page.add_section(
         "How it was measured",
-        *how(found, looked_at),
+        *_describe_method(found, looked_at),
     )
     page.add_table(
         ["what", "value"],
         [
             ["embedding", calibration.embedding.name],
-            ["mechanism", mechanism_name(found)],
+            ["mechanism", _mechanism_name(found)],
             ["fingerprint", code(calibration.embedding.fingerprint)],
             ["words measured, N_w", f"{len(calibration.ids):,}"],
-            ["words measured, S_w", f"{len(found.walked.ids):,}"],
-            [PER_WORD[calibration.method], f"{calibration.rays:,}"],
+            ["words measured, S_w", f"{len(found.sample.ids):,}"],
+            [_PER_WORD[calibration.method], f"{calibration.draws:,}"],
             ["95 % bound on the worst N_w", f"{percent_up(float(found.choice.upper.max()))} at ε = {found.choice.epsilon:g}"],
         ],
         text_columns=2,
     )
 
 
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) else math.nan
+def _describe_method(found: Findings, looked_at: str) -> list[str]:
+    """Return how the numbers were found, in two paragraphs."""
+    method, draws = found.calibration.method, found.calibration.draws
+    if method == "exact":
+        return [
+            f"For {looked_at}, the mechanism's own probabilities of all outputs were summed at each ε shown, in float64. Nothing was "
+            "drawn, so nothing is estimated: errors are 0, and “at most” is the value itself.",
+            f"The number of distinct words is the one expected in {draws:,} draws.",
+        ]
+    errors = (
+        f"“± error” is one standard error (the largest of any word at ε = {found.choice.epsilon:g} is "
+        f"{percent(float(found.choice.errors.max()))}). Words that nothing met are missing from S_w, so it is estimated from below. "
+        "“At most” is a bound by Hoeffding and by Maurer and Pontil, whichever is smaller, with a union bound over all words; it holds for "
+        "an ε fixed beforehand."
+    )
+    if method == "simulation":
+        return [
+            f"For {looked_at}, the mechanism itself drew {draws:,} times at each ε shown, from a public seed, so anybody gets the same "
+            "numbers. Releases draw secure noise of their own.",
+            errors + (" This ε was found on the same draws." if found.has_targets else ""),
+        ]
+    return [
+        f"For {looked_at}, {draws:,} random directions were followed from the word outwards, through every length of noise, to "
+        "the words whose cells they cross. That gives what the word becomes at every ε at once, each draw exactly as the search would "
+        "decide it. The directions come from a public seed and are shared by all words, so anybody gets the same numbers. Releases never "
+        "share directions.",
+        "The estimates are unbiased; " + errors + (" This ε was found on the same directions." if found.has_targets else ""),
+    ]
+
+
+def _mechanism_name(found: Findings) -> str:
+    """Return the mechanism with its options, as people read it."""
+    mechanism, embedding = found.calibration.mechanism, found.calibration.embedding
+    options = ", ".join(f"{name} = {value}" for name, value in mechanism.identity(embedding)["parameters"].items())
+    return f"{mechanism.name} ({options})" if options else mechanism.name
+
+
+def _mechanism_options(found: Findings) -> str:
+    """Return the options of the command line that choose the mechanism, as far as they are single values."""
+    mechanism = found.calibration.mechanism
+    options = "".join(f" -O {name}={value if isinstance(value, str | int | float) else '…'}" for name, value in mechanism.options.items())
+    return "" if mechanism.is_papers else f" --mechanism {mechanism.name}{options}"

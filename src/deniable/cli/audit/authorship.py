@@ -24,9 +24,9 @@ def authorship(
     embedding: EmbeddingName = "default",
     mechanism: MechanismName = "multivariate",
     mechanism_options: MechanismOptions = None,
-    authors: Annotated[int | None, typer.Option(help="Take only so many authors, those with most texts.")] = None,
-    min_texts: Annotated[int, typer.Option(help="Leave out authors with fewer texts.")] = 4,
-    acceptable: Annotated[float, typer.Option(help="How often the author may be named, for the advice in the result.")] = 0.2,
+    authors: Annotated[int | None, typer.Option(help="Take at most this many authors, those with the most texts.")] = None,
+    min_texts: Annotated[int, typer.Option(help="Leave out authors with fewer texts than this.")] = 4,
+    acceptable: Annotated[float, typer.Option(help="The share of texts whose author may be named, for the advice in the result.")] = 0.2,
     seed: Seed = 0,
     save: Save = None,
     report: PageFile = None,
@@ -34,46 +34,32 @@ def authorship(
     quiet: Quiet = False,
 ) -> None:
     """Train a classifier of style on original and on released text, and let it name the author of released text."""
-    from functools import partial
-
-    from deniable.audit.authorship import audit_authorship, largest_acceptable, split_by_author
-    from deniable.audit.draws import audited_texts
-    from deniable.cli.audit.options import check_places, finish, maker, settings
+    from deniable.audit.authorship import audit_authorship
+    from deniable.cli.audit.options import check_places, choose, finish
     from deniable.embeddings.embedding import Embedding
     from deniable.learning.scores import sklearn
     from deniable.parameters import validated_epsilon
     from deniable.progress import Progress
     from deniable.records.labelled import read_labelled
-    from deniable.words.cutter import Cutter
 
     check_places(save, report)
     sklearn("svm")
+    chosen = choose(mechanism, mechanism_options)
+    values = [validated_epsilon(value) for value in epsilon]
     opened = Embedding.open(embedding)
-    make = maker(mechanism, mechanism_options, opened)
-    values = sorted(validated_epsilon(e) for e in epsilon)
-    written = read_labelled(
+    texts = read_labelled(
         data, person_column=author_column, text_column=text_column, format=format_, delimiter=delimiter, header=header, encoding=encoding
     )
-    split = split_by_author(written, authors=authors, fewest=min_texts, seed=seed)
-    cutter = Cutter(opened)
-
-    def plain(texts: list[str]) -> list[str]:
-        return [" ".join(cutter.words(text)) for text in texts]
-
-    with Progress("releasing and training", total=len(values), unit="values of ε") as progress:
-
-        def released(value: float, texts: list[str]) -> list[str]:
-            # Texts to learn from and texts to judge by are released with noise of their own.
-            made = audited_texts(make(opened, value), texts, seed=seed + (0 if texts is split.judged else 1))
-            if not quiet and texts is not split.judged:
-                progress.advance(1)
-            return made
-
-        result = audit_authorship(split, {value: partial(released, value) for value in values}, plain)
-    answer = {
-        **settings("authorship", opened, mechanism, seed),
-        "acceptable": acceptable,
-        "largest_acceptable_epsilon": largest_acceptable(result, acceptable),
-        **result,
-    }
-    finish(answer, save=save, page=report, as_json=as_json)
+    with Progress("releasing and training", unit="values of ε") as progress:
+        result = audit_authorship(
+            texts,
+            opened,
+            chosen,
+            epsilons=values,
+            authors=authors,
+            min_texts=min_texts,
+            acceptable=acceptable,
+            seed=seed,
+            report=None if quiet else progress.report,
+        )
+    finish(result, save=save, page=report, as_json=as_json)

@@ -25,22 +25,23 @@ def bound(
     quiet: Quiet = False,
 ) -> None:
     """Try to refute the bound that the mechanism promises, as a black box. Exit code 1 if it is refuted."""
-    from deniable.audit.bound.attempt import LEVEL, NOT_PROVEN, audit_bound, places
-    from deniable.cli.audit.options import check_places, finish, maker, settings
+    from deniable.audit.bound.attempt import audit_bound
+    from deniable.cli.audit.options import check_places, choose, finish
     from deniable.embeddings.embedding import Embedding
     from deniable.progress import Progress
 
     check_places(save, report)
-    opened = Embedding.open(embedding)
-    make = maker(mechanism, mechanism_options, opened)
-    found = []
-    with Progress("attacking", total=places(opened), unit="spaces") as progress:
-        for place in audit_bound(make, opened, epsilon, seed=seed, draws=draws, own_draws=own_draws):
-            found.append(place.to_dict())
-            if not quiet:
-                progress.advance(1)
-    refuted = any(place["refuted"] for place in found)
-    answer = {**settings("bound", opened, mechanism, seed), "epsilon": epsilon, "refuted": refuted, "level": LEVEL}
-    finish({**answer, "places": found, "not_proven": NOT_PROVEN}, save=save, page=report, as_json=as_json)
-    if refuted:
+    chosen = choose(mechanism, mechanism_options)
+    with Progress("attacking", unit="spaces") as progress:
+        result = audit_bound(
+            Embedding.open(embedding),
+            chosen,
+            epsilon=epsilon,
+            draws=draws,
+            own_draws=own_draws,
+            seed=seed,
+            report=None if quiet else progress.report,
+        )
+    finish(result, save=save, page=report, as_json=as_json)
+    if result.refuted:
         raise typer.Exit(1)

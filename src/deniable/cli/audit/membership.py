@@ -24,11 +24,13 @@ def membership(
     embedding: EmbeddingName = "default",
     mechanism: MechanismName = "multivariate",
     mechanism_options: MechanismOptions = None,
-    users: Annotated[int | None, typer.Option(help="Users in the training data; as many are out, twice as many are the shadows'.")] = None,
-    min_texts: Annotated[int, typer.Option(help="Leave out users with fewer texts.")] = 20,
-    max_texts: Annotated[int, typer.Option(help="Take at most so many texts of a user.")] = 500,
-    targets: Annotated[int, typer.Option(help="Target models, each with other users in; the paper has one.")] = 1,
-    shadows: Annotated[int, typer.Option(help="Shadow models of the adversary.")] = 10,
+    users: Annotated[
+        int | None, typer.Option(help="How many users are in the training data; as many are out, twice as many are the shadow models'.")
+    ] = None,
+    min_texts: Annotated[int, typer.Option(help="Leave out users with fewer texts than this.")] = 20,
+    max_texts: Annotated[int, typer.Option(help="Take at most this many texts of each user.")] = 500,
+    targets: Annotated[int, typer.Option(help="How many target models, each with other users in; the paper has one.")] = 1,
+    shadows: Annotated[int, typer.Option(help="How many shadow models the adversary trains.")] = 10,
     epochs: Annotated[int, typer.Option(help="Epochs of the language models.")] = 30,
     acceptable: Annotated[float, typer.Option(help="The AUC that the adversary may reach, for the advice in the result.")] = 0.6,
     seed: Seed = 0,
@@ -38,36 +40,36 @@ def membership(
     quiet: Quiet = False,
 ) -> None:
     """Train language models on original and on released text, and let an auditor tell whose text was used."""
-    from dataclasses import replace
-
-    from deniable.audit.membership.audit import audit_membership, largest_acceptable
-    from deniable.audit.membership.plan import make_plan
-    from deniable.audit.membership.settings import LanguageModelSettings
-    from deniable.audit.membership.users import chosen_users
-    from deniable.cli.audit.options import check_places, finish, maker, settings
+    from deniable.audit.membership.audit import audit_membership
+    from deniable.cli.audit.options import check_places, choose, finish
     from deniable.embeddings.embedding import Embedding
     from deniable.learning.scores import sklearn
-    from deniable.parameters import validated_count, validated_epsilon
+    from deniable.parameters import validated_epsilon
     from deniable.progress import Progress
     from deniable.records.labelled import read_labelled
 
     check_places(save, report)
     sklearn("svm")
+    chosen = choose(mechanism, mechanism_options)
+    values = [validated_epsilon(value) for value in epsilon]
     opened = Embedding.open(embedding)
-    make = maker(mechanism, mechanism_options, opened)
-    mechanisms = {f"ε = {value:g}": make(opened, value) for value in sorted(validated_epsilon(e) for e in epsilon)}
     texts = read_labelled(
         data, person_column=user_column, text_column=text_column, format=format_, delimiter=delimiter, header=header, encoding=encoding
     )
-    found = list(chosen_users(texts, opened, fewest=min_texts, most=max_texts, seed=seed).values())
-    plan = make_plan(len(found), in_each=users, targets=targets, shadows=shadows, seed=seed, source=str(data))
-    model = replace(LanguageModelSettings(), epochs=validated_count(epochs, "epochs"))
     with Progress("training language models", unit="steps") as progress:
-        result = audit_membership(found, mechanisms, plan, seed=seed, settings=model, report=None if quiet else progress.report)
-    answer = {
-        **settings("membership", opened, mechanism, seed),
-        "acceptable": acceptable,
-        "largest_acceptable_epsilon": largest_acceptable(result, acceptable),
-        **result,
-    }
-    finish(answer, save=save, page=report, as_json=as_json)
+        result = audit_membership(
+            texts,
+            opened,
+            chosen,
+            epsilons=values,
+            users=users,
+            min_texts=min_texts,
+            max_texts=max_texts,
+            targets=targets,
+            shadows=shadows,
+            epochs=epochs,
+            acceptable=acceptable,
+            seed=seed,
+            report=None if quiet else progress.report,
+        )
+    finish(result, save=save, page=report, as_json=as_json)

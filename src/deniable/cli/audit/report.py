@@ -14,7 +14,7 @@ def report(
 ) -> None:
     """Put the results of audits on one page for people: what was tried, what was learned, which ε would be acceptable."""
     from deniable.audit.report.page import audit_page
-    from deniable.audit.report.results import read_result
+    from deniable.audit.saved import read_result
     from deniable.report.place import check_place
 
     check_place(output)

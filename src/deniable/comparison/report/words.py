@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from deniable.comparison.pareto import pareto_front
-
-Answer = dict[str, Any]
+from deniable.comparison.matching import Target
+from deniable.comparison.results import ComparisonResult, Row, Worth
 
 READINGS = {
     "average": "average N_w",
@@ -25,94 +23,84 @@ LEGEND = (
 )
 
 
-def matched(answer: Answer) -> list[dict[str, Any]]:
-    """Return the rows of mechanisms that could be brought to the target."""
-    return [row for row in answer["rows"] if "epsilon" in row]
-
-
-def front(answer: Answer) -> list[dict[str, Any]]:
-    """Return the rows that no other row beats in the adversary's success and accuracy together, weakest adversary first."""
-    rows = matched(answer)
-    return [rows[place] for place in pareto_front([(row["reached"]["adversary"], row["accuracy"]["mean"]) for row in rows])]
-
-
-def said_first(answer: Answer) -> str:
-    """Return the finding in a few sentences: the most accurate mechanism at each target, and whom it is clearly ahead of."""
+def finding(result: ComparisonResult) -> str:
+    """Return what was found in a few sentences: the most accurate mechanism at each target, and whom it is clearly ahead of."""
     sentences = [
-        f"A classifier that learns from original text is right for {_percent(answer['original'])} of the texts, "
-        f"one that always names the most frequent label for {_percent(answer['guess'])}."
+        f"A classifier that learns from original text is right for {_percent(result.original)} of the texts, "
+        f"one that always names the most frequent label for {_percent(result.guess)}."
     ]
-    for target in answer["targets"]:
-        rows = sorted(_of(answer, target), key=lambda row: -row["accuracy"]["mean"])
-        if rows:
-            sentences.append(_best(target, rows, telling_difference(answer)))
+    for target in result.targets:
+        found = [(row, worth) for row, worth in result.matched() if _is_at(row, target)]
+        if found:
+            sentences.append(_best(target, sorted(found, key=lambda pair: -pair[1].accuracy.mean), telling_difference(result)))
     return " ".join(sentences)
 
 
-def table(answer: Answer) -> list[list[str]]:
+def table(result: ComparisonResult) -> list[list[str]]:
     """Return the rows of the one table, grouped by target, most accurate first."""
-    best, shown = front(answer), []
-    for target in answer["targets"]:
-        rows = [row for row in answer["rows"] if (row["reading"], row["target"]) == (target["reading"], target["value"])]
-        rows.sort(key=lambda row: -row["accuracy"]["mean"] if "epsilon" in row else 0.0)
+    best, shown = [row for row, _ in result.front()], []
+    for target in result.targets:
+        rows = [row for row in result.rows if _is_at(row, target)]
+        rows.sort(key=lambda row: 0.0 if row.worth is None else -row.worth.accuracy.mean)
         shown += [_cells(row, "◆" if row in best else "") for row in rows]
     return shown
 
 
-def met_and_missed(answer: Answer, target: dict[str, Any]) -> tuple[list[list[str]], list[str]]:
+def met_and_missed(result: ComparisonResult, target: Target) -> tuple[list[list[str]], list[str]]:
     """Return the rows of the table at a target without its name, and sentences about the mechanisms that cannot be brought there."""
-    own = [row[1:] for row in table(answer) if row[0] == target_name(target)]
+    own = [row[1:] for row in table(result) if row[0] == target_name(target)]
     missed = [f"{row[0]}: {row[2]}." for row in own if row[1] == NOT_MET]
     return [row for row in own if row[1] != NOT_MET], missed
 
 
-def target_name(target: dict[str, Any]) -> str:
+def target_name(target: Target) -> str:
     """Return a target as people read it."""
-    return f"{READINGS[target['reading']]} = {target['value']:g}"
+    return f"{READINGS[target.reading]} = {target.value:g}"
 
 
-def _of(answer: Answer, target: dict[str, Any]) -> list[dict[str, Any]]:
-    return [row for row in matched(answer) if (row["reading"], row["target"]) == (target["reading"], target["value"])]
-
-
-def telling_difference(answer: Answer) -> float | None:
+def telling_difference(result: ComparisonResult) -> float | None:
     """Return the difference of two accuracies that is more than chance in the noise: three standard errors of a difference.
 
     The standard deviation of the runs is pooled over all rows, because a few runs say little about their own. None for one run.
     """
-    spreads = [row["accuracy"]["spread"] for row in matched(answer)]
-    if not spreads or None in spreads:
+    spreads = [worth.accuracy.spread for _, worth in result.matched()]
+    known = [spread for spread in spreads if spread is not None]
+    if not known or len(known) < len(spreads):
         return None
-    pooled = math.sqrt(sum(spread**2 for spread in spreads) / len(spreads))
-    return 3.0 * pooled * math.sqrt(2.0 / answer["runs"])
+    pooled = math.sqrt(sum(spread**2 for spread in known) / len(known))
+    return 3.0 * pooled * math.sqrt(2.0 / result.runs)
 
 
-def _best(target: dict[str, Any], rows: list[dict[str, Any]], telling: float | None) -> str:
-    first = rows[0]
-    sentence = f"At {target_name(target)}, {first['mechanism']} is the most accurate ({_percent(first['accuracy']['mean'])})"
+def _is_at(row: Row, target: Target) -> bool:
+    return (row.reading, row.target) == (target.reading, target.value)
+
+
+def _best(target: Target, found: list[tuple[Row, Worth]], telling: float | None) -> str:
+    first, worth = found[0]
+    sentence = f"At {target_name(target)}, {first.mechanism} is the most accurate ({_percent(worth.accuracy.mean)})"
     if telling is None:
         return sentence + "; one run does not tell how far that is chance."
-    if len(rows) == 1:
+    if len(found) == 1:
         return sentence + "; no other mechanism is there to compare it with."
-    close = [row["mechanism"] for row in rows[1:] if first["accuracy"]["mean"] - row["accuracy"]["mean"] <= telling]
+    close = [row.mechanism for row, other in found[1:] if worth.accuracy.mean - other.accuracy.mean <= telling]
     return sentence + (f", not clearly ahead of {', '.join(close)}." if close else ", clearly ahead of the others.")
 
 
-def _cells(row: dict[str, Any], mark: str) -> list[str]:
-    begin = [target_name({"reading": row["reading"], "value": row["target"]}), row["mechanism"]]
-    if "epsilon" not in row:
-        return [*begin, NOT_MET, row["problem"], *[NOT_MET] * 6, ""]
-    reached, spread = row["reached"], row["accuracy"]["spread"]
+def _cells(row: Row, mark: str) -> list[str]:
+    begin = [target_name(Target(reading=row.reading, value=row.target)), row.mechanism]
+    if row.worth is None:
+        return [*begin, NOT_MET, row.problem, *[NOT_MET] * 6, ""]
+    reached, accuracy = row.worth.reached, row.worth.accuracy
     return [
         *begin,
-        f"{row['epsilon']:.3g}",
-        f"{reached[row['reading']]:.3f}",
-        f"{reached['average']:.2f}",
-        f"{reached['worst']:.2f}",
-        f"{reached['adversary']:.2f}",
-        _percent(row["accuracy"]["mean"]) + ("" if spread is None else f" ± {100 * spread:.1f}"),
-        f"{row['distance']['mean']:.2f}",
-        f"{row['words_per_second']:,.0f}",
+        f"{row.worth.epsilon:.3g}",
+        f"{reached.value(row.reading):.3f}",
+        f"{reached.average:.2f}",
+        f"{reached.worst:.2f}",
+        f"{reached.adversary:.2f}",
+        _percent(accuracy.mean) + ("" if accuracy.spread is None else f" ± {100 * accuracy.spread:.1f}"),
+        f"{row.worth.distance.mean:.2f}",
+        f"{row.worth.words_per_second:,.0f}",
         mark,
     ]
 

@@ -13,10 +13,11 @@ from deniable.embeddings.store import DEFAULT
 from deniable.errors import EmbeddingError, InvalidParameter, KeyFileError
 from deniable.keyed.encoding import RecordId
 from deniable.neighbours.threads import set_threads
+from deniable.records.formats.naming import name_text
 from deniable.text.columns import map_column
 from deniable.text.privatizer import Privatizer
+from deniable.text.receipt import Tally
 from deniable.text.recipe import Recipe
-from deniable.text.tally import Tally
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -61,14 +62,12 @@ class Task:
     def _many(self, private: Privatizer, batch: pa.RecordBatch, column: str) -> Callable[[list[str | None]], list[str | None]]:
         if self.record_id is None:
             return private.many
-        names = names_of(batch.column(self.record_id).to_pylist(), column, consistent=self.recipe.consistent)
+        names = name_records(batch.column(self.record_id).to_pylist(), column, consistent=self.recipe.consistent)
         return lambda texts: private.many(texts, record_ids=names)
 
 
-def names_of(ids: Iterable[Any], column: str, *, consistent: bool) -> list[RecordId]:
+def name_records(ids: Iterable[Any], column: str, *, consistent: bool) -> list[RecordId]:
     """Return what names the texts of a column to a key, as ``deniable privatize --record-id`` names them.
-
-    Equal words of two columns must not get equal noise, unless the ids are users, of whom a word becomes the same word everywhere.
 
     :raises InvalidParameter: if a record has no id.
     """
@@ -76,7 +75,7 @@ def names_of(ids: Iterable[Any], column: str, *, consistent: bool) -> list[Recor
     for given in ids:
         if given is None or given == "":
             raise InvalidParameter("record_id", given, "a record has no id; every record needs one")
-        names.append(given if consistent else (given, column))
+        names.append(name_text(given, column, consistent=consistent))
     return names
 
 
@@ -92,7 +91,7 @@ def privatizer_here(recipe: Recipe) -> Privatizer:
     if task is not None:
         set_threads(task.cpus())  # the other processors of the machine belong to other tasks
     try:
-        return replace(recipe, embedding=_embedding_here(recipe)).shared()
+        return replace(recipe, embedding=_embedding_here(recipe)).shared_privatizer()
     except KeyFileError as error:
         problem = f"{error.problem} (on executor {socket.gethostname()}; every executor opens the key file itself)"
         raise KeyFileError(error.path, problem) from None

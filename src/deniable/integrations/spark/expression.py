@@ -7,26 +7,27 @@ from typing import TYPE_CHECKING, Any
 import pandas
 
 from deniable.errors import InvalidParameter
-from deniable.integrations.spark.executor import names_of, privatizer_here
-from deniable.text.recipe import Recipe
+from deniable.integrations.spark.executor import name_records, privatizer_here
+from deniable.text.recipe import Recipe, recipe_from
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
 
-def privatized(column: str, record_id: str, **settings: Any) -> Column:
+def privatized(column: str, record_id: str, *, recipe: Recipe | None = None, **settings: Any) -> Column:
     """Return a text column with every word replaced, as an expression; ``record_id`` is the column that names the records.
 
     >>> frame.select("id", privatized("text", "id", epsilon=6, key_file="release.key").alias("text"))  # doctest: +SKIP
 
-    There is no form without a key: how often an expression is computed is up to the optimiser.
+    ``settings`` are those of a ``Recipe``, which may be given in their place. There is no form without a key: how often an expression is
+    computed is up to the optimiser.
 
     :raises InvalidParameter: if there is no ``key_file``, or a setting is not allowed.
     :raises KeyFileError: if the key file cannot be read.
     """
     from pyspark.sql.pandas import functions
 
-    recipe = Recipe(**settings).pinned()
+    recipe = recipe_from(recipe, settings).pin()
     if recipe.key_file is None:
         raise InvalidParameter("key_file", None, "an expression may be computed more than once, and each time would be another release")
 
@@ -34,7 +35,7 @@ def privatized(column: str, record_id: str, **settings: Any) -> Column:
 
     @pandas_udf("string")  # type: ignore[untyped-decorator]
     def released(texts: pandas.Series, ids: pandas.Series) -> pandas.Series:
-        names = names_of(ids.tolist(), column, consistent=recipe.consistent)
+        names = name_records(ids.tolist(), column, consistent=recipe.consistent)
         given = texts.astype(object).where(texts.notna(), None).tolist()
         return pandas.Series(privatizer_here(recipe).many(given, record_ids=names), dtype=object)
 

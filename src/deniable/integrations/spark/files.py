@@ -8,16 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deniable.atomic import write_whole
+from deniable.atomic import beside, check_regular, write_whole
 from deniable.errors import ClusterError, InvalidParameter, RecordError
 from deniable.integrations.spark.frames import check_unique, privatize, receipt
 from deniable.integrations.spark.session import session
 from deniable.integrations.spark.shipping import ship_embedding
-from deniable.records.formats.columns import find_named_columns
-from deniable.records.formats.layout import format_of
-from deniable.records.jobs.targets import beside, check_receipt
+from deniable.records.formats.layout import find_named_columns, format_of
 from deniable.text.receipt import Receipt
-from deniable.text.recipe import Recipe
+from deniable.text.recipe import Recipe, recipe_from
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -45,6 +43,7 @@ def privatize_files(
     target: str,
     *,
     columns: Sequence[str],
+    recipe: Recipe | None = None,
     format: str | None = None,  # noqa: A002
     master: str | None = None,
     record_id: str | None = None,
@@ -56,7 +55,8 @@ def privatize_files(
 
     Source and target are paths that every executor sees, or addresses that Spark reads (``hdfs://``, ``s3a://``). The part files
     appear in the target when all are done, and ``_SUCCESS`` last. Without a key the noise is fresh: the frame is computed for this one
-    writing, and what a failed attempt drew is never published. ``settings`` are those of ``privatize``.
+    writing, and what a failed attempt drew is never published. ``settings`` are those of a ``Recipe``, which may be
+    given in their place.
 
     :raises InvalidParameter: if a setting is not allowed or a column is not there.
     :raises RecordError: if the target is there already and is not to be replaced (``force``), or it and the source lie one in the other.
@@ -65,17 +65,18 @@ def privatize_files(
     kind = _format(source, format)
     noted = _receipt_path(target, receipt_path)
     _check_target(source, target, noted, force=force)
-    Recipe(**settings).pinned()  # whatever is wrong with the settings is said before a cluster is asked for anything
+    recipe = recipe_from(recipe, settings)
+    recipe.pin()  # whatever is wrong with the settings is said before a cluster is asked for anything
     with session(master) as spark, plain_errors():
         frame = _read(spark, source, kind)
         for name in columns:
             find_named_columns([name], frame.columns, source)
         if not str(spark.sparkContext.master).startswith("local"):
-            ship_embedding(spark, settings.get("embedding", "default"))
-        if record_id is not None and not settings.get("consistent"):
+            ship_embedding(spark, recipe.embedding)
+        if record_id is not None and not recipe.consistent:
             check_unique(frame, record_id)
-        released = privatize(frame, *columns, record_id=record_id, fresh_noise="key_file" not in settings, **settings)
-        made = receipt(frame, *columns, record_id=record_id, **settings)
+        released = privatize(frame, *columns, record_id=record_id, fresh_noise=recipe.key_file is None, recipe=recipe)
+        made = receipt(frame, *columns, record_id=record_id, recipe=recipe)
         _write(released, target, kind, force=force)
     write_whole(noted, made.to_json())
     return made
@@ -99,7 +100,9 @@ def _format(source: str, given: str | None) -> str:
 def _receipt_path(target: str, given: Path | None) -> Path:
     if given is None and _URI.match(target):
         raise InvalidParameter("receipt", None, "say where the receipt goes: it is private, and is not written beside an output elsewhere")
-    return check_receipt(beside(Path(target), ".receipt.json") if given is None else given)
+    path = beside(Path(target), ".receipt.json") if given is None else given
+    check_regular(path, "name another file for the receipt")
+    return path
 
 
 def _check_target(source: str, target: str, noted: Path, *, force: bool) -> None:

@@ -9,32 +9,37 @@ from typing import TYPE_CHECKING, Any
 
 from deniable.errors import InvalidParameter
 from deniable.integrations.spark.executor import TALLY, Task
-from deniable.records.formats.columns import find_named_columns, untouched_columns
-from deniable.records.formats.layout import Layout
-from deniable.records.jobs.receipts import relaxations_of
-from deniable.text.receipt import Receipt
-from deniable.text.recipe import Recipe
-from deniable.text.tally import Tally
+from deniable.records.formats.layout import find_named_columns, untouched_columns
+from deniable.records.jobs.identity import check_budget, relaxations_of
+from deniable.text.receipt import Receipt, Tally
+from deniable.text.recipe import Recipe, recipe_from
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
 
-def privatize(frame: DataFrame, *columns: str, record_id: str | None = None, fresh_noise: bool = False, **settings: Any) -> DataFrame:
+def privatize(
+    frame: DataFrame,
+    *columns: str,
+    recipe: Recipe | None = None,
+    record_id: str | None = None,
+    fresh_noise: bool = False,
+    **settings: Any,
+) -> DataFrame:
     """Return the data frame with every word of the columns replaced; schema and the other columns stay.
 
-    ``settings`` are ``epsilon`` and/or ``record_epsilon``, ``embedding``, ``mechanism`` (a name) and ``mechanism_options``, ``unknown``,
-    ``punctuation``, ``case``, ``keep_words``, ``key_file`` and ``consistent``. With a ``key_file``, ``record_id`` is the column that names
-    each record and no other (``check_unique``); the same record then gives the same words however often Spark computes it. The executors
-    open the key file themselves, under the same path. Without a key, ``fresh_noise=True`` says that this frame will be computed once:
-    write it, and read it back from there.
+    ``settings`` are those of a ``Recipe``, which may be given in their place: ``epsilon`` and/or ``record_epsilon``, ``embedding``,
+    ``mechanism`` (a name) and ``mechanism_options``, ``unknown``, ``punctuation``, ``case``, ``keep_words``, ``key_file`` and
+    ``consistent``. With a ``key_file``, ``record_id`` is the column that names each record and no other (``check_unique``); the same
+    record then gives the same words however often Spark computes it. The executors open the key file themselves, under the same path.
+    Without a key, ``fresh_noise=True`` says that this frame will be computed once: write it, and read it back from there.
 
     :raises InvalidParameter: if a column is not there or does not hold text, neither key nor fresh noise is chosen, or a setting
         is not allowed.
     :raises KeyFileError: if the key file cannot be read.
     """
-    task = _task(frame, columns, record_id, settings)
+    task = _task(frame, columns, record_id, recipe_from(recipe, settings))
     if fresh_noise == (task.recipe.key_file is not None):
         problem = (
             "Spark may compute a frame more than once, and each time would be another release: give key_file= and record_id=, "
@@ -56,6 +61,7 @@ def privatize(frame: DataFrame, *columns: str, record_id: str | None = None, fre
 def receipt(
     frame: DataFrame,
     *columns: str,
+    recipe: Recipe | None = None,
     record_id: str | None = None,
     fresh_noise: bool = False,  # noqa: ARG001 - so that it takes what privatize takes
     **settings: Any,
@@ -67,7 +73,7 @@ def receipt(
 
     :raises InvalidParameter: if a column is not there, the frame is a stream, or a setting is not allowed.
     """
-    task = _task(frame, columns, record_id, settings)
+    task = _task(frame, columns, record_id, recipe_from(recipe, settings))
     if frame.isStreaming:
         raise InvalidParameter("frame", "a stream", "never ends; count its batches, or the files that were read")
 
@@ -77,12 +83,10 @@ def receipt(
     tally = Tally()
     for row in frame.select(*map(_quoted, columns)).mapInArrow(count, f"{TALLY} string").collect():
         tally.add(Tally.from_dict(json.loads(row[TALLY])))
-    private = task.recipe.make()
-    made = private.receipt_for(tally)
+    made = task.recipe.make().receipt_for(tally)
     untouched = untouched_columns(frame.columns, [frame.columns.index(name) for name in columns])
     public = made.public if untouched is None else (*made.public, f"released exactly as it is: {untouched}")
-    relaxations = relaxations_of(private, Layout(format="parquet", columns=columns))
-    return replace(made, public=public, relaxations=tuple(relaxations))
+    return replace(made, public=public, relaxations=tuple(relaxations_of(made.relaxations, columns)))
 
 
 def check_unique(frame: DataFrame, record_id: str) -> None:
@@ -96,17 +100,14 @@ def check_unique(frame: DataFrame, record_id: str) -> None:
         raise InvalidParameter("record_id", record_id, problem)
 
 
-def _task(frame: DataFrame, columns: tuple[str, ...], record_id: str | None, settings: dict[str, Any]) -> Task:
+def _task(frame: DataFrame, columns: tuple[str, ...], record_id: str | None, recipe: Recipe) -> Task:
     from pyspark.sql.types import IntegralType, StringType
 
-    recipe = Recipe(**settings)
     find_named_columns(columns, frame.columns, "the data frame")
     for name in columns:
         if not isinstance(frame.schema[name].dataType, StringType):
             raise InvalidParameter("columns", name, f"holds {frame.schema[name].dataType.simpleString()}, not text")
-    if recipe.record_epsilon is not None and len(columns) > 1:
-        problem = f"would be spent {len(columns)} times, once per column; name one column, or use epsilon"
-        raise InvalidParameter("record_epsilon", recipe.record_epsilon, problem)
+    check_budget(recipe.record_epsilon, columns)
     if (recipe.key_file is None) != (record_id is None):
         problem = "key_file= and record_id= go together: the noise is a function of the key and of what names the record"
         raise InvalidParameter("record_id", record_id, problem)
@@ -116,7 +117,7 @@ def _task(frame: DataFrame, columns: tuple[str, ...], record_id: str | None, set
             raise InvalidParameter("record_id", record_id, "must be a column of text or whole numbers")
         if record_id in columns:
             raise InvalidParameter("record_id", record_id, "is itself released as other words; a record is named by something that stays")
-    return Task(recipe=recipe.pinned(), columns=columns, record_id=record_id)
+    return Task(recipe=recipe.pin(), columns=columns, record_id=record_id)
 
 
 def _quoted(name: str) -> str:

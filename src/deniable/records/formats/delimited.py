@@ -8,13 +8,10 @@ from collections.abc import Iterator, Sequence
 
 from deniable.errors import RecordError
 from deniable.keyed.encoding import RecordId
-from deniable.records.formats.batch import Row
-from deniable.records.formats.columns import find_header_columns, find_numbered_columns, untouched_columns
-from deniable.records.formats.layout import Layout
-from deniable.records.formats.lines import LONGEST_RECORD, Lines
+from deniable.records.formats.layout import Layout, find_header_columns, find_numbered_columns, untouched_columns
 from deniable.records.formats.naming import Naming
-from deniable.records.formats.reader import LineReader
-from deniable.records.formats.source import Source
+from deniable.records.formats.reader import LineReader, Row
+from deniable.records.formats.source import LONGEST_RECORD, Lines, Source
 
 
 class DelimitedReader(LineReader):

@@ -10,13 +10,10 @@ import msgspec
 
 from deniable.errors import InvalidParameter, RecordError
 from deniable.keyed.encoding import RecordId
-from deniable.records.formats.batch import Row
-from deniable.records.formats.columns import TO_SEE_THE_NAMES, counted
-from deniable.records.formats.layout import Layout
-from deniable.records.formats.lines import LONGEST_RECORD, Lines
+from deniable.records.formats.layout import TO_SEE_THE_NAMES, Layout, number_of
 from deniable.records.formats.naming import Naming
-from deniable.records.formats.reader import LineReader
-from deniable.records.formats.source import Source
+from deniable.records.formats.reader import LineReader, Row
+from deniable.records.formats.source import LONGEST_RECORD, Lines, Source
 
 _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ID = msgspec.json.Decoder(str | int | None)
@@ -123,6 +120,6 @@ class JsonLinesReader(LineReader):
     def _refuse_unseen(self, line: int) -> None:
         name = next(name for name in self._columns if name in self._unseen)
         # Keys can be private too: a file may hold what somebody said under their name.
-        keys = counted(len(self._keys), "other key")
+        keys = number_of(len(self._keys), "other key")
         problem = f"none of the first {line:,} records of {self._name} has it; they have {keys}; {TO_SEE_THE_NAMES}"
         raise InvalidParameter("columns", name, problem)

@@ -1,16 +1,22 @@
-"""How records lie in a file: the format, the columns that hold private text, and how to read them."""
+"""How records lie in a file: the format, the columns that hold private text, where these stand, and how to read them.
+
+Messages never show what stands in the first line of a file: without a header, that is a private record.
+"""
 
 from __future__ import annotations
 
 import codecs
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from deniable.compression import ENDINGS as COMPRESSION_ENDINGS
+from deniable.compression import compression_for
 from deniable.errors import InvalidParameter
 
 FORMATS = ("text", "csv", "tsv", "jsonl", "parquet")
+TO_SEE_THE_NAMES = "to see the names: head -1 FILE"
 
 _ENDINGS = {
     "": "text",
@@ -26,6 +32,8 @@ _ENDINGS = {
     ".pq": "parquet",
 }
 _DELIMITERS = {"tab": "\t", "\\t": "\t"}
+_NAMES_SHOWN = 50
+_OTHER_DELIMITERS = {";": "';'", "\t": "tab", "|": "'|'", ",": "','"}
 # Python calls these encodings of text, but they are made for names, source code or mail: they cannot be read line by line.
 _NOT_FOR_LINES = {"idna", "punycode", "raw_unicode_escape", "undefined", "unicode_escape", "utf_7"}
 
@@ -40,7 +48,7 @@ def format_of(path: Path) -> str | None:
 class Layout:
     """How to read records.
 
-    ``columns`` name the columns to privatize; with ``header=False`` they are numbers, counted from 1. ``record_id`` is the
+    ``columns`` name the columns to privatize; with ``header=False`` they are numbers, number_of from 1. ``record_id`` is the
     column that names the records of a keyed release. ``encoding`` is that of the input; output is UTF-8 always, since released
     words may need it.
     """
@@ -62,6 +70,26 @@ class Layout:
             "header": self.header,
             "encoding": self.encoding,
         }
+
+    def check_output_name(self, target: Path) -> None:
+        """Do nothing if records of this format may be written under that name.
+
+        :raises InvalidParameter: if the name speaks of another format, or of a compression that the format does not have.
+        """
+        meant = format_of(target)
+        if meant is not None and not _fits(meant, self.format):
+            problem = f"its name says {meant} and the input is {self.format}; formats are not converted"
+            if self.format == "text":  # what is taken for granted of standard input and of a name without an ending
+                problem += f". If the input is {meant} as well, say so: --format {meant}"
+            raise InvalidParameter("output", str(target), problem)
+        if self.format == "parquet" and compression_for(target):
+            raise InvalidParameter("output", str(target), "Parquet is compressed inside; leave the compression ending off")
+
+
+def _fits(meant: str, written: str) -> bool:
+    if meant == "text":  # .txt may hold anything that is text
+        return written != "parquet"
+    return meant == written or {meant, written} == {"csv", "tsv"}
 
 
 def make_layout(
@@ -114,3 +142,75 @@ def _check_encoding(encoding: str) -> None:
         raise InvalidParameter("encoding", encoding, problem) from None
     if name in _NOT_FOR_LINES:
         raise InvalidParameter("encoding", encoding, "cannot be read line by line; convert the file to UTF-8 first: iconv")
+
+
+def find_columns(wanted: Sequence[str], names: Sequence[str], source: str, *, there: str, advice: str) -> list[int]:
+    """Return where each wanted column stands among the names.
+
+    ``there`` says in words what columns there are, and ``advice`` what to do when one is not among them.
+
+    :raises InvalidParameter: if none is wanted, or one is not there or is there twice.
+    """
+    if not wanted:
+        raise InvalidParameter("columns", [], f"say which columns hold private text (--column); {source} has {there}; {advice}")
+    for name in wanted:
+        if name not in names:
+            raise InvalidParameter("columns", name, f"{source} has {there}, none of that name; {advice}")
+        if names.count(name) > 1:
+            raise InvalidParameter("columns", name, f"{source} has {names.count(name)} columns of that name; rename them")
+    return [names.index(name) for name in wanted]
+
+
+def find_header_columns(wanted: Sequence[str], header: Sequence[str], source: str) -> list[int]:
+    """Return where each wanted column stands in what should be a header, and may be a private record.
+
+    :raises InvalidParameter: if none is wanted, or one is not there or is there twice.
+    """
+    return find_columns(wanted, header, source, there=number_of(len(header), "column"), advice=_advice(wanted, header))
+
+
+def _advice(wanted: Sequence[str], header: Sequence[str]) -> str:
+    """Say what to do when a column is not found: if another delimiter would find one, or there is but one cell, say that."""
+    missing = set(wanted).difference(header)
+    for delimiter, option in _OTHER_DELIMITERS.items():
+        if any(not missing.isdisjoint(part.strip(' "') for part in cell.split(delimiter)) for cell in header if delimiter in cell):
+            return f"is the delimiter another one? --delimiter {option}"
+    other = "is the delimiter another one? say it, such as --delimiter ';'; " if len(header) == 1 else ""
+    return f"{other}if the file has no header use --no-header; {TO_SEE_THE_NAMES}"
+
+
+def find_numbered_columns(wanted: Sequence[str], width: int, source: str) -> list[int]:
+    """Return where each column, wanted by its number from 1, stands in a file without a header.
+
+    :raises InvalidParameter: if none is wanted, or one is not the number of a column.
+    """
+    numbers = [str(number) for number in range(1, width + 1)]
+    return find_columns(wanted, numbers, source, there=number_of(width, "column"), advice="without a header, columns are numbers from 1")
+
+
+def find_named_columns(wanted: Sequence[str], names: Sequence[str], source: str) -> list[int]:
+    """Return where each wanted column stands in a schema, whose names are no private text and can be shown.
+
+    :raises InvalidParameter: if none is wanted, or one is not there or is there twice; the message lists the columns.
+    """
+    return find_columns(wanted, names, source, there=names_as_text(names), advice="name one of its columns")
+
+
+def untouched_columns(names: Sequence[str], private: Sequence[int]) -> str | None:
+    """Return in words which columns are released as they are; None if there are none."""
+    others = [name for i, name in enumerate(names) if i not in private]
+    return f"every value of {names_as_text(others)}" if others else None
+
+
+def number_of(number: int, what: str) -> str:
+    """Return the number with its noun."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def names_as_text(names: Sequence[str]) -> str:
+    """Return the names as words, the first few if they are many."""
+    if not names:
+        return "no columns"
+    shown = ", ".join(name if name.isprintable() else ascii(name) for name in names[:_NAMES_SHOWN])
+    more = f" and {len(names) - _NAMES_SHOWN:,} more" if len(names) > _NAMES_SHOWN else ""
+    return f"the column{'s' if len(names) > 1 else ''} {shown}{more}"

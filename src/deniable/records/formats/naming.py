@@ -7,15 +7,36 @@ different files never share noise.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 from deniable.errors import InvalidParameter, RecordError
+from deniable.keyed import Keyed
 from deniable.keyed.encoding import RecordId
 from deniable.keyed.unique import UniqueIds
-from deniable.records.formats.layout import Layout
-from deniable.records.formats.source import Source
-from deniable.text.privatizer import Privatizer
+
+
+def name_text(record_id: RecordId, column: str, *, consistent: bool) -> RecordId:
+    """Return what names the text in a column of a record to a key, wherever it is released.
+
+    Equal words of two columns must not get equal noise, so the column is part of the name; unless the ids name users
+    (``consistent``), of whom a word becomes the same word everywhere.
+    """
+    if consistent:
+        return record_id
+    return (*record_id, column) if isinstance(record_id, tuple) else (record_id, column)
+
+
+def name_column(keyed: Keyed | None, record_ids: Iterable[RecordId] | None, column: object) -> list[RecordId] | None:
+    """Return what names the texts of a column to a key, as ``deniable privatize --record-id`` names them; without a key, the ids as given.
+
+    :raises InvalidParameter: if the column has no name and needs one.
+    """
+    if record_ids is None or keyed is None:
+        return None if record_ids is None else list(record_ids)
+    if not keyed.consistent and (column is None or column == ""):
+        raise InvalidParameter("column", column, "must have a name: with a key, it is part of what the noise depends on")
+    return [name_text(record_id, str(column), consistent=keyed.consistent) for record_id in record_ids]
 
 
 class Naming:
@@ -39,7 +60,7 @@ class Naming:
             return (given,) * len(columns)
         if not self._ids.add(str(given).encode("utf-8", "surrogatepass"), record):
             self._refuse(None, record)
-        return tuple((given, column) for column in columns)
+        return tuple(name_text(given, column, consistent=False) for column in columns)
 
     def check_unique(self) -> None:
         """Do nothing if no two of all records named so far have one id.
@@ -55,24 +76,3 @@ class Naming:
             "equal words of both would be released as equal. Name a column of unique ids; if it names users, use --consistent-by"
         )
         raise RecordError(self._source, problem, record=record)
-
-
-def naming_for(private: Privatizer, source: Source, layout: Layout) -> Naming | None:
-    """Return how the records of a source are named; None if the release is not keyed.
-
-    :raises InvalidParameter: if ids are given without a key, or needed and not given.
-    """
-    keyed = private.keyed
-    if keyed is None:
-        if layout.record_id is not None:
-            raise InvalidParameter("record_id", layout.record_id, "means something only with a key (--key-file)")
-        return None
-    if layout.record_id is not None:
-        return Naming(source.name, column=layout.record_id, consistent=keyed.consistent)
-    if keyed.consistent:
-        raise InvalidParameter("record_id", None, "consistent replacement needs the column that names the users (--consistent-by)")
-    digest = source.digest()
-    if digest is None:
-        problem = f"{source.name} is a stream, whose records have no names of their own; name a column of ids (--record-id) or give a file"
-        raise InvalidParameter("record_id", None, problem)
-    return Naming(source.name, column=None, digest=digest)

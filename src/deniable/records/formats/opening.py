@@ -1,13 +1,38 @@
-"""The reader for a layout."""
+"""From a path to records: the source of their bytes, the reader for their layout, and what names them in a keyed release."""
 
 from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from deniable.errors import InvalidParameter
 from deniable.records.formats.layout import Layout
 from deniable.records.formats.naming import Naming
-from deniable.records.formats.plain import PlainReader
-from deniable.records.formats.reader import Reader
+from deniable.records.formats.reader import PlainReader, Reader
 from deniable.records.formats.source import FileSource, Source
+from deniable.records.formats.streams import StreamSource
+from deniable.text.privatizer import Privatizer
+
+
+@contextmanager
+def open_source(path: Path | None) -> Iterator[Source]:
+    """Open a file, or standard input when there is no path; a pipe under a path is read like standard input.
+
+    :raises OSError: if it cannot be opened.
+    """
+    if path is None:
+        yield StreamSource(sys.stdin.fileno(), "standard input")
+    elif path.exists() and not path.is_file() and not path.is_dir():
+        with path.open("rb", buffering=0) as pipe:
+            yield StreamSource(pipe.fileno(), str(path))
+    else:
+        source = FileSource(path)
+        try:
+            yield source
+        finally:
+            source.close()
 
 
 def open_reader(source: Source, layout: Layout, naming: Naming | None = None) -> Reader:
@@ -33,3 +58,24 @@ def open_reader(source: Source, layout: Layout, naming: Naming | None = None) ->
             raise InvalidParameter("format", "parquet", "cannot be read from a stream; give a file")
         return ParquetReader(source.path, layout, naming)
     return PlainReader(source, naming, encoding=layout.encoding)
+
+
+def naming_for(private: Privatizer, source: Source, layout: Layout) -> Naming | None:
+    """Return how the records of a source are named; None if the release is not keyed.
+
+    :raises InvalidParameter: if ids are given without a key, or needed and not given.
+    """
+    keyed = private.keyed
+    if keyed is None:
+        if layout.record_id is not None:
+            raise InvalidParameter("record_id", layout.record_id, "means something only with a key (--key-file)")
+        return None
+    if layout.record_id is not None:
+        return Naming(source.name, column=layout.record_id, consistent=keyed.consistent)
+    if keyed.consistent:
+        raise InvalidParameter("record_id", None, "consistent replacement needs the column that names the users (--consistent-by)")
+    digest = source.digest()
+    if digest is None:
+        problem = f"{source.name} is a stream, whose records have no names of their own; name a column of ids (--record-id) or give a file"
+        raise InvalidParameter("record_id", None, problem)
+    return Naming(source.name, column=None, digest=digest)

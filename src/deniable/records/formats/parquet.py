@@ -7,7 +7,8 @@ count, and an order of the private values would mean nothing for them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, islice, repeat
 from pathlib import Path
 from typing import Any
@@ -18,17 +19,17 @@ import pyarrow.parquet as pq
 
 from deniable.errors import InvalidParameter, RecordError, ResumeError
 from deniable.keyed.encoding import RecordId
-from deniable.records.formats.batch import Batch, BatchSize, Row, gather
-from deniable.records.formats.columns import find_named_columns, untouched_columns
-from deniable.records.formats.layout import Layout
-from deniable.records.formats.lines import LONGEST_RECORD
+from deniable.records.formats.layout import Layout, find_named_columns, untouched_columns
 from deniable.records.formats.naming import Naming
-from deniable.records.formats.parquet_metadata import has_own_metadata
+from deniable.records.formats.reader import Batch, BatchSize, Row, gather
+from deniable.records.formats.source import LONGEST_RECORD
 from deniable.text.columns import is_text
 
 _BYTES_AT_ONCE = 8 << 20
 _ROWS_AT_ONCE = 2_048
 _READ_BUFFER = 1 << 18
+_SAYS_TYPES_ONLY = {b"ARROW:schema", b"PARQUET:field_id"}
+_PANDAS = b"pandas"
 
 
 def open_parquet(path: Path) -> pq.ParquetFile:
@@ -198,6 +199,36 @@ def _as_type(texts: list[str | None], kind: pa.DataType) -> pa.Array:
 def _untouched(schema: pa.Schema, private: list[int]) -> str | None:
     columns = untouched_columns(schema.names, private)
     parts = [columns] if columns else []
-    if has_own_metadata(schema, private):
+    if _has_own_metadata(schema, private):
         parts.append("the file's own metadata")
     return " and ".join(parts) or None
+
+
+def _has_own_metadata(schema: pa.Schema, private: Sequence[int]) -> bool:
+    """Return whether the schema carries more than types: notes of its own on the file or on a column.
+
+    What pandas notes about types is not counted, unless it holds attributes set by hand or the number of different
+    values of a ``private`` column, given by its place.
+    """
+    notes = dict(schema.metadata or {})
+    pandas = notes.pop(_PANDAS, None)
+    if pandas is not None and _pandas_tells(pandas, {schema.field(i).name for i in private}):
+        return True
+    return any(set(found) - _SAYS_TYPES_ONLY for found in (notes, *_of_fields(schema)))
+
+
+def _of_fields(fields: pa.Schema | pa.DataType) -> Iterator[dict[bytes, bytes]]:
+    count = len(fields) if isinstance(fields, pa.Schema) else fields.num_fields
+    for i in range(count):
+        field = fields.field(i)
+        yield field.metadata or {}
+        yield from _of_fields(field.type)
+
+
+def _pandas_tells(note: bytes, private: set[str]) -> bool:
+    try:
+        known = json.loads(note)
+        columns = [column for column in known["columns"] if column["field_name"] in private]
+        return bool(known.get("attributes")) or any("num_categories" in (column["metadata"] or {}) for column in columns)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return True

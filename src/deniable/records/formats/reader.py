@@ -1,17 +1,113 @@
-"""The seam between formats and jobs: what a reader of records offers."""
+"""The seam between formats and jobs: what a reader of records offers, and the batches that it gives; the reader of plain text."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
-from deniable.errors import ResumeError
-from deniable.records.formats.batch import Batch, BatchSize, Row, gather
-from deniable.records.formats.lines import Lines
+from deniable.errors import ResumeError, UnknownWord
+from deniable.keyed.encoding import RecordId
 from deniable.records.formats.naming import Naming
-from deniable.records.formats.source import Source
+from deniable.records.formats.source import Lines, Source
+from deniable.text.privatizer import Privatizer
+
+_RECORDS_AT_ONCE = 4_096
+_WEIGHT_AT_ONCE = 4 << 20
+
+
+class Row(NamedTuple):
+    """One record: what its reader needs to write it again, its private texts, its length in characters, and in a keyed
+    release the name of each text.
+    """
+
+    payload: Any
+    texts: tuple[str | None, ...]
+    weight: int
+    names: tuple[RecordId, ...] = ()
+
+    def __repr__(self) -> str:
+        """Return the sizes; never content."""
+        return f"<Row: {len(self.texts)} texts, {self.weight:,} characters>"
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Records that go through together. ``write`` makes what is released of them, given their texts released."""
+
+    first: int
+    counts: list[int]
+    texts: list[str | None] = field(repr=False)  # private: not for logs and tracebacks
+    write: Callable[[list[str | None]], Any]
+    names: list[RecordId] | None = field(default=None, repr=False)
+
+    def __len__(self) -> int:
+        """Return the number of records."""
+        return len(self.counts)
+
+    def release(self, private: Privatizer) -> Any:
+        """Return the records with their texts privatized, as their reader writes them.
+
+        :raises UnknownWord: with the number of the record in the file, if the policy is to stop at unknown words.
+        """
+        try:
+            return self.write(release_texts(private, self.texts, self.names))
+        except UnknownWord as error:
+            raise self.in_file(error) from None
+
+    def in_file(self, error: UnknownWord) -> UnknownWord:
+        """Return the error about a text of this batch as one about a record of the file."""
+        text = 0
+        for record, count in enumerate(self.counts, self.first + 1):
+            text += count
+            if text >= error.record:
+                return UnknownWord(record=record, position=error.position)
+        return error
+
+
+def release_texts(private: Privatizer, texts: list[str | None], names: list[RecordId] | None) -> list[str | None]:
+    """Return the texts privatized; names come with a key and only then."""
+    return private.many(texts) if names is None else private.many(texts, record_ids=names)
+
+
+class BatchSize:
+    """How many characters of private text make a batch; follows the speed of the mechanism.
+
+    A batch should take well under a second, so that checkpoints are frequent, and hold thousands of words. A keyed release
+    has batches of one size: what is written depends on where they end (the parts of a compressed file, the row groups
+    of Parquet), and a keyed release gives the same bytes whenever it is run.
+    """
+
+    def __init__(self, *, fixed: bool = False) -> None:
+        self.characters = 40_000 if fixed else 20_000
+        self._fixed = fixed
+
+    def took(self, seconds: float) -> None:
+        """Learn how long the last batch took."""
+        if self._fixed:
+            return
+        if seconds < 0.3:
+            self.characters = min(self.characters * 2, 80_000)
+        elif seconds > 1.0:
+            self.characters = max(self.characters // 2, 2_500)
+
+
+def gather(rows: Iterator[Row], size: BatchSize, idle: Callable[[], bool]) -> Iterator[list[Row]]:
+    """Yield the rows in lists: as many as make a batch, or fewer when the next one is still to come (``idle``)."""
+    batch: list[Row] = []
+    characters = weight = 0
+    for row in rows:
+        batch.append(row)
+        weight += row.weight
+        for text in row.texts:
+            characters += len(text) if text else 0
+        if characters >= size.characters or weight >= _WEIGHT_AT_ONCE or len(batch) >= _RECORDS_AT_ONCE or idle():
+            yield batch
+            batch, characters, weight = [], 0, 0
+    if batch:
+        yield batch
 
 
 class Reader(Protocol):
@@ -39,7 +135,7 @@ class Reader(Protocol):
 
 
 class LineReader(ABC):
-    """What the formats made of lines have in common."""
+    """What the readers of formats made of lines have in common."""
 
     unit = "bytes"
 
@@ -93,3 +189,21 @@ class LineReader(ABC):
             write=lambda released: self.write(rows, released),
             names=None if self._naming is None else [name for row in rows for name in row.names],
         )
+
+
+class PlainReader(LineReader):
+    """Reads lines; one carriage return before the line feed is part of the line's end, not of the text."""
+
+    def __init__(self, source: Source, naming: Naming | None = None, *, encoding: str) -> None:
+        super().__init__(source, Lines(source, encoding), naming)
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the lines one by one."""
+        for record, line in enumerate(self._lines, 1):
+            text = line.removesuffix("\r")
+            names = () if self._naming is None else self._naming.names(record, None, ("",))
+            yield Row(None, (text,), len(text), names)
+
+    def write(self, rows: list[Row], released: list[str | None]) -> bytes:  # noqa: ARG002
+        """Return the released lines."""
+        return "\n".join([*cast(list[str], released), ""]).encode()

@@ -1,23 +1,33 @@
-"""Where the bytes of records come from: a file, or a stream whose producer may be slow."""
+"""Where the bytes of records come from, and their lines: split at line feeds and nowhere else."""
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import io
 import os
-import queue
-import threading
 import zlib
+from collections import deque
 from collections.abc import Iterator
 from lzma import LZMAError
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, cast
+from typing import Any, BinaryIO, Protocol, Self, cast
 
 from deniable.compression import BYTES_TO_TELL, compression_of, decompress
 from deniable.errors import RecordError
 
-_BYTES_AT_ONCE = 1 << 18
-_CHUNKS_AHEAD = 16
+LONGEST_RECORD = 16 * 2**20
+"""Characters that one record may have: a record is held in memory as a whole, several times over."""
+
+_BYTE_ORDER_MARK = "\ufeff"
+_MARKED_ENCODINGS = {  # the longer marks first: that of UTF-32 begins like that of UTF-16
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+
+BYTES_AT_ONCE = 1 << 18
 _DAMAGE = (EOFError, OSError, zlib.error, LZMAError)
 
 
@@ -67,7 +77,7 @@ class FileSource:
         :raises RecordError: if compressed data is damaged or cut short.
         """
         kind = compression_of(self._file.peek(BYTES_TO_TELL))
-        return _chunks(decompress(self._file, kind), kind, self.name)
+        return read_chunks(decompress(self._file, kind), kind, self.name)
 
     def waiting(self) -> bool:
         """Return False: a file never keeps one waiting."""
@@ -84,7 +94,7 @@ class FileSource:
     def digest(self) -> str | None:
         """Return a digest of the file's bytes; reading goes on where it was."""
         digest, position = hashlib.blake2b(digest_size=16), 0
-        while chunk := os.pread(self._file.fileno(), _BYTES_AT_ONCE, position):
+        while chunk := os.pread(self._file.fileno(), BYTES_AT_ONCE, position):
             digest.update(chunk)
             position += len(chunk)
         return digest.hexdigest()
@@ -94,95 +104,15 @@ class FileSource:
         self._file.close()
 
 
-class StreamSource:
-    """Standard input, a pipe or a terminal: read ahead by a thread, so that what has arrived can be told from what has not."""
+def read_chunks(stream: BinaryIO, kind: str | None, name: str) -> Iterator[bytes]:
+    """Yield what a stream of decompressed bytes holds, as it comes; ``kind`` is how they were compressed.
 
-    def __init__(self, descriptor: int, name: str) -> None:
-        self.name = name
-        self.size: int | None = None
-        self._descriptor = descriptor
-        self._arrived: queue.Queue[bytes | BaseException | None] = queue.Queue(_CHUNKS_AHEAD)
-        self._read = 0
-
-    def chunks(self) -> Iterator[bytes]:
-        """Yield the bytes as they arrive, decompressed.
-
-        :raises RecordError: if compressed data is damaged or cut short.
-        """
-        threading.Thread(target=self._read_ahead, name="deniable-input", daemon=True).start()
-        while (chunk := self._arrived.get()) is not None:
-            if isinstance(chunk, BaseException):
-                raise chunk
-            self._read += len(chunk)
-            yield chunk
-
-    def waiting(self) -> bool:
-        """Return whether nothing more has arrived yet."""
-        return self._arrived.empty()
-
-    def position(self) -> int:
-        """Return how many bytes arrived so far."""
-        return self._read
-
-    def identity(self) -> dict[str, Any] | None:
-        """Return None: a stream is gone once it is read."""
-        return None
-
-    def digest(self) -> str | None:
-        """Return None: a stream is gone once it is read."""
-        return None
-
-    def close(self) -> None:
-        """Leave the stream to its owner."""
-
-    def _read_ahead(self) -> None:
-        try:
-            for chunk in self._arriving():
-                self._arrived.put(chunk)
-        except BaseException as error:
-            self._arrived.put(error)
-        else:
-            self._arrived.put(None)
-
-    def _arriving(self) -> Iterator[bytes]:
-        # Plain reads of the descriptor: a buffered reader blocked in a daemon thread would hold its lock when the
-        # interpreter ends, which is a fatal error there.
-        start = more = os.read(self._descriptor, _BYTES_AT_ONCE)
-        while more and len(start) < BYTES_TO_TELL and b"\n" not in start:  # a pipe may deliver a byte at a time
-            more = os.read(self._descriptor, _BYTES_AT_ONCE)
-            start += more
-        kind = compression_of(start)
-        if kind is not None:
-            stream = io.BufferedReader(_Replayed(start, self._descriptor), _BYTES_AT_ONCE)
-            yield from _chunks(decompress(cast(BinaryIO, stream), kind), kind, self.name)
-            return
-        while start:
-            yield start
-            start = os.read(self._descriptor, _BYTES_AT_ONCE)
-
-
-class _Replayed(io.RawIOBase):
-    """A descriptor whose first bytes were read already."""
-
-    def __init__(self, start: bytes, descriptor: int) -> None:
-        self._start = start
-        self._descriptor = descriptor
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        data = self._start[: len(buffer)] if self._start else os.read(self._descriptor, len(buffer))
-        self._start = self._start[len(data) :]
-        buffer[: len(data)] = data
-        return len(data)
-
-
-def _chunks(stream: BinaryIO, kind: str | None, name: str) -> Iterator[bytes]:
+    :raises RecordError: if compressed data is damaged or cut short.
+    """
     read = cast(io.BufferedReader, stream).read1
     while True:
         try:
-            chunk = read(_BYTES_AT_ONCE)
+            chunk = read(BYTES_AT_ONCE)
         except _DAMAGE as error:
             if kind is None:
                 raise
@@ -190,3 +120,96 @@ def _chunks(stream: BinaryIO, kind: str | None, name: str) -> Iterator[bytes]:
         if not chunk:
             return
         yield chunk
+
+
+class Lines:
+    """The lines of a source, without their line feeds; a last line need not have one.
+
+    A byte order mark at the start is taken off, and ``marked`` says that there was one (known after the first line).
+    """
+
+    def __init__(self, source: Source, encoding: str = "utf-8") -> None:
+        self.name = source.name
+        self.marked = False
+        self._waiting = source.waiting
+        self._encoding = encoding
+        self._texts = self._decode_chunks(source.chunks())
+        self._ready: deque[str] = deque()
+        self._unfinished: list[str] = []
+        self._unfinished_characters = 0
+        self._ended = False
+        self._line_feeds = 0
+
+    def __iter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __next__(self) -> str:
+        """Return the next line.
+
+        :raises RecordError: if the bytes are not text in the encoding or the line is too long, with the line.
+        """
+        while not self._ready:
+            if self._ended:
+                raise StopIteration
+            self._fill()
+        return self._ready.popleft()
+
+    def idle(self) -> bool:
+        """Return whether the next line is still to come from a slow producer."""
+        return not self._ready and not self._ended and self._waiting()
+
+    def _fill(self) -> None:
+        text = next(self._texts, None)
+        if text is None:
+            self._ended = True
+            if rest := "".join(self._unfinished):
+                self._ready.append(rest)
+            return
+        first, *others = text.split("\n")
+        self._unfinished_characters += len(first)
+        if self._unfinished_characters > LONGEST_RECORD:
+            problem = f"longer than {LONGEST_RECORD:,} characters; split it into more lines"
+            raise RecordError(self.name, problem, line=self._line_feeds - len(others) + 1)
+        self._unfinished.append(first)  # joined only once its end is there: a huge line costs no more than its length
+        if others:
+            self._ready.append("".join(self._unfinished))
+            self._unfinished = [others.pop()]
+            self._unfinished_characters = len(self._unfinished[0])
+            self._ready.extend(others)
+
+    def _decode_chunks(self, chunks: Iterator[bytes]) -> Iterator[str]:
+        decoder = codecs.getincrementaldecoder(self._encoding)(errors="strict")
+        start = True
+        for chunk in chunks:
+            text = self._decode(decoder, chunk, first=start)
+            if start and text:
+                start = False
+                if text.startswith(_BYTE_ORDER_MARK):
+                    self.marked = True
+                    text = text[1:]
+            self._line_feeds += text.count("\n")
+            if text:
+                yield text
+        if text := self._decode(decoder, b"", final=True):
+            yield text
+
+    def _decode(self, decoder: codecs.IncrementalDecoder, chunk: bytes, *, first: bool = False, final: bool = False) -> str:
+        try:
+            return decoder.decode(chunk, final)
+        except UnicodeDecodeError as error:
+            good = error.object[: error.start].decode(self._encoding, "replace")
+            advice = _encoding_of(error.object) if first else "such as latin-1"
+            problem = f"not valid {self._encoding.upper()}; say the encoding of the file with --encoding, {advice}"
+            raise RecordError(self.name, problem, line=self._line_feeds + good.count("\n") + 1) from None
+        except UnicodeError:  # UTF-16 and UTF-32 without the mark that tells the order of their bytes
+            problem = f"no byte order mark, so it is not {self._encoding}; say the order with --encoding, such as utf-16-le or utf-16-be"
+            raise RecordError(self.name, problem, line=1) from None
+
+
+def _encoding_of(start: bytes) -> str:
+    """Return what to say of the encoding, from the bytes that a file begins with."""
+    for mark, encoding in _MARKED_ENCODINGS.items():
+        if start.startswith(mark):
+            return f"which is {encoding} by its first bytes"
+    return "such as latin-1"

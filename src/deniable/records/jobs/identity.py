@@ -1,19 +1,28 @@
-"""What a job is recognised by: a partial output may only be continued by the very job that began it."""
+"""What a job is recognised by, and what it says of itself.
+
+A partial output may only be continued by the very job that began it, which its journal describes; a finished one is recognised by its
+receipt. That holds what the privatizer says, and what the other columns disclose.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from deniable.errors import ResumeError
+from deniable.errors import InvalidParameter, ResumeError
 from deniable.records.formats.layout import Layout
+from deniable.records.formats.reader import Reader
 from deniable.records.formats.source import Source
 from deniable.text.privatizer import Privatizer
+from deniable.text.receipt import Receipt, Tally
 from deniable.version import __version__
 from deniable.words.tokens import RULES
+
+_DESCRIBING = ("mechanism", "guarantee", "epsilon_per_word", "epsilon_per_record", "embedding", "policy")
 
 
 def identity_of(private: Privatizer, source: Source, layout: Layout) -> dict[str, Any]:
@@ -28,23 +37,23 @@ def settings_digest(private: Privatizer, layout: Layout) -> str:
 
 
 def _settings(private: Privatizer, layout: Layout) -> dict[str, Any]:
-    receipt = private.receipt()
-    keep_words = "\n".join(sorted(private.policy.keep_words)).encode("utf-8", "surrogatepass")
+    settings, policy = private.settings, private.policy
+    keep_words = "\n".join(sorted(policy.keep_words)).encode("utf-8", "surrogatepass")
     return {
         **layout.to_dict(),
         "rules_for_words": RULES,
-        "mechanism": receipt.mechanism,
-        "epsilon": receipt.ceiling,
-        "record_epsilon": private.record_epsilon,
-        "parameters": repr(receipt.guarantee["parameters"]),
-        "embedding": receipt.embedding["fingerprint"],
-        "unknown": private.policy.unknown,
-        "punctuation": private.policy.punctuation,
-        "case": private.policy.case,
+        "mechanism": settings.mechanism_name,
+        "epsilon": settings.ceiling,
+        "record_epsilon": settings.record_epsilon,
+        "parameters": repr(dict(settings.mechanism.guarantee.parameters)),
+        "embedding": settings.mechanism.embedding.fingerprint,
+        "unknown": policy.unknown,
+        "punctuation": policy.punctuation,
+        "case": policy.case,
         "keep_words": hashlib.blake2b(keep_words, digest_size=8).hexdigest(),
-        "randomness": receipt.randomness["source"],
-        "key": receipt.randomness.get("key"),
-        "consistent": receipt.randomness.get("consistent"),
+        "randomness": settings.randomness["source"],
+        "key": settings.randomness.get("key"),
+        "consistent": settings.randomness.get("consistent"),
     }
 
 
@@ -57,3 +66,53 @@ def check_identity(begun: Mapping[str, Any], now: Mapping[str, Any], partial: Pa
     if differing:
         settings = "; ".join(f"{key} was {begun.get(key)!r} and is {now.get(key)!r}" for key in differing)
         raise ResumeError(partial, f"belongs to another job: {settings}. Use the same settings, or start over with --force")
+
+
+def receipt_of(promised: Receipt, reader: Reader, layout: Layout, tally: Tally) -> Receipt:
+    """Return the receipt for the records counted in the tally, given one that was made before any record was read."""
+    public = promised.public
+    if reader.untouched:
+        public = (*public, f"released exactly as it is: {reader.untouched}")
+    relaxations = relaxations_of(promised.relaxations, layout.columns)
+    return replace(promised.with_tally(tally), public=public, relaxations=tuple(relaxations))
+
+
+def relaxations_of(relaxations: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """Return what is disclosed beyond the guarantee, with what releasing several columns of a record adds to it."""
+    found = list(relaxations)
+    if len(columns) > 1:
+        found.append(
+            f"{len(columns)} columns are privatized: counts and budget are per cell, and what is spent on a row adds up over its cells"
+        )
+    return found
+
+
+def check_finished(private: Privatizer, receipt: Path, target: Path) -> None:
+    """Do nothing if a finished output was made with these settings, by its receipt.
+
+    :raises ResumeError: if there is no receipt, by which anybody's file could be taken for a release, or if it says otherwise, with
+        every setting that differs.
+    """
+    try:
+        made = json.loads(receipt.read_text(encoding="utf-8"))
+        then = {key: made[key] for key in _DESCRIBING}
+    except (OSError, ValueError, KeyError, TypeError):
+        problem = f"exists, and no receipt ({receipt.name}) says that it was released; name another output, or start over with --force"
+        raise ResumeError(target, problem) from None
+    described = private.settings.to_dict()
+    differing = [key for key in _DESCRIBING if then[key] != described[key]]
+    if any(made.get("randomness", {}).get(key) != described["randomness"].get(key) for key in ("key", "consistent")):
+        differing.append("key")
+    if differing:
+        problem = f"is finished, with other settings ({', '.join(differing)}); name another output, or start over with --force"
+        raise ResumeError(target, problem)
+
+
+def check_budget(record_epsilon: float | None, columns: Sequence[str]) -> None:
+    """Do nothing if a budget per record means what it says.
+
+    :raises InvalidParameter: if it would be spent once per column.
+    """
+    if record_epsilon is not None and len(columns) > 1:
+        problem = f"would be spent {len(columns)} times, once per column; name one column, or use epsilon"
+        raise InvalidParameter("record_epsilon", record_epsilon, problem)

@@ -11,25 +11,40 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from deniable.atomic import discard_drafts, publish, sync_file, write_whole
+from deniable.atomic import beside, check_apart, check_place, check_regular, discard_drafts, publish, sync_file, write_whole
 from deniable.compression import compress, compression_for
 from deniable.errors import InvalidParameter, RecordError, ResumeError
 from deniable.progress import Progress
-from deniable.records.formats.batch import BatchSize
 from deniable.records.formats.layout import Layout
-from deniable.records.formats.naming import naming_for
-from deniable.records.formats.opening import open_reader
-from deniable.records.formats.reader import Reader
+from deniable.records.formats.opening import naming_for, open_reader
+from deniable.records.formats.reader import BatchSize, Reader
 from deniable.records.formats.source import Source
-from deniable.records.jobs.checkpoints import Checkpoints, Pack
-from deniable.records.jobs.identity import check_identity, identity_of
-from deniable.records.jobs.journal import Journal
-from deniable.records.jobs.partial import Partial
-from deniable.records.jobs.receipts import check_budget, check_finished, receipt_of
-from deniable.records.jobs.releasing import checked_workers, releasing
-from deniable.records.jobs.targets import beside, check_apart, check_receipt, check_target
+from deniable.records.jobs.identity import check_budget, check_finished, check_identity, identity_of, receipt_of
+from deniable.records.jobs.journal import Journal, Partial
+from deniable.records.jobs.releasing import Checkpoints, Pack, check_workers, releasing
 from deniable.text.privatizer import Privatizer
-from deniable.text.receipt import Receipt
+from deniable.text.receipt import Receipt, Tally
+
+
+def run_job(
+    private: Privatizer,
+    source: Source,
+    layout: Layout,
+    target: Path | str,
+    *,
+    workers: int = 1,
+    receipt: Path | None = None,
+    resume: bool = False,
+    force: bool = False,
+    progress: type[Progress] | None = None,
+    before_publishing: Callable[[], None] | None = None,
+) -> Receipt | None:
+    """Release the records of a source into a file and return the receipt; None if that was finished before. A stream cannot be resumed.
+
+    ``before_publishing`` is called when all is done but that the output gets its name; if it raises, the work can be continued.
+    """
+    job = Job(private, source, layout, Path(target), receipt, workers=workers)
+    return job.run(resume=resume, force=force, progress=progress, before_publishing=before_publishing)
 
 
 class Job:
@@ -43,15 +58,17 @@ class Job:
         :raises InvalidParameter: if the budget does not fit the columns or a name does not fit the format.
         :raises RecordError: if the output cannot go where it is to go.
         """
-        check_budget(private, layout)
-        self.target = check_target(target, layout)
+        check_budget(private.record_epsilon, layout.columns)
+        self.target = _check_target(target, layout)
         self.partial_path = beside(self.target, ".partial")
         self.journal_path = beside(self.target, ".journal")
-        self.receipt_path = check_receipt(beside(self.target, ".receipt.json") if receipt is None else receipt)
+        self.receipt_path = beside(self.target, ".receipt.json") if receipt is None else receipt
+        # What is released must not be left without a receipt because it cannot be written in the end.
+        check_regular(self.receipt_path, "name another file for the receipt")
         self._finishing_path = beside(self.target, ".finishing")
         check_apart(source.name, self.target, self.partial_path, self.journal_path, self._finishing_path, self.receipt_path)
         self._private, self._source, self._layout = private, source, layout
-        self._workers = checked_workers(private, workers)
+        self._workers = check_workers(private, workers)
 
     def run(
         self, *, resume: bool, force: bool, progress: type[Progress] | None, before_publishing: Callable[[], None] | None = None
@@ -59,8 +76,10 @@ class Job:
         """Do the work, or the rest of it, and return the receipt; None if it was finished before."""
         if resume and self._source.identity() is None:
             raise InvalidParameter("resume", True, "a stream cannot be read again; resuming needs a file as input")
-        if resume and "insecure_seed" in self._private.receipt().randomness:
+        if resume and self._private.settings.seeded:
             raise InvalidParameter("resume", True, "with a seed the noise of the earlier run would be repeated; start over with --force")
+        # Made now and not at the end: a calibration that cannot be read is said before anything is drawn, and it is read once.
+        promised = self._private.receipt_for(Tally())
         reader = open_reader(self._source, self._layout, naming_for(self._private, self._source, self._layout))
         try:
             journal = Journal(self.journal_path)
@@ -72,7 +91,7 @@ class Job:
                 return None
             if partial is not None:
                 self._release(reader, journal, partial, progress)
-            return self._finish(reader, journal, before_publishing)
+            return self._finish(receipt_of(promised, reader, self._layout, journal.tally), journal, before_publishing)
         except OSError as error:
             if error.filename is not None:
                 raise
@@ -143,8 +162,7 @@ class Job:
             return lambda pieces: b"".join(compress(piece, kind) for piece in pieces)
         return lambda pieces: compress(b"".join(pieces), kind)
 
-    def _finish(self, reader: Reader, journal: Journal, before_publishing: Callable[[], None] | None) -> Receipt:
-        receipt = receipt_of(self._private, reader, self._layout, journal.tally)
+    def _finish(self, receipt: Receipt, journal: Journal, before_publishing: Callable[[], None] | None) -> Receipt:
         if self.partial_path.exists():
             if self._layout.format == "parquet":
                 self._seal(journal)
@@ -177,3 +195,16 @@ class Job:
         if journal.job is not None:
             self.partial_path.unlink(missing_ok=True)
         journal.remove()
+
+
+def _check_target(target: Path, layout: Layout) -> Path:
+    """Return the path to write to: the target itself, or what it links to.
+
+    :raises InvalidParameter: if the target's name speaks of another format than the input has.
+    :raises RecordError: if it is a folder or a device, or its folder is not there.
+    """
+    if target.is_symlink():
+        target = target.resolve()
+    check_place(target, "without -o the output goes to standard output")
+    layout.check_output_name(target)
+    return target

@@ -1,4 +1,4 @@
-"""The journal beside a partial output: which job it is, and how much of it is done.
+"""What is on disk of a job that is not finished: its output so far, and a journal of which job it is and how much of it is done.
 
 One line per entry, each with its checksum. A kill can cut the last line short; it is then as if it had never been
 written. The process that works on an output holds a lock on its journal, which the system releases when it dies.
@@ -6,7 +6,6 @@ written. The process that works on an output holds a lock on its journal, which 
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import stat
@@ -16,9 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from deniable.errors import ResumeError
-from deniable.text.tally import Tally
+from deniable.locking import lock
+from deniable.text.receipt import Tally
 
 _VERSION = 1
+_BYTES_AT_ONCE = 1 << 20
 _FOREIGN = "exists and is not a journal of deniable, or one cut short in its first line; move it away"
 
 
@@ -122,6 +123,71 @@ class Journal:
         os.ftruncate(self._descriptor, intact)  # the next entry must not continue a line that was cut short
 
 
+class Partial:
+    """The output while it grows: readable by its owner only, and cut back to what the journal has on record.
+
+    ``length`` and ``crc`` describe all that is in it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Start an empty partial file; what an earlier one held is gone."""
+        self.path = path
+        self.length = self.crc = 0
+        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        os.fchmod(self._descriptor, 0o600)
+
+    @classmethod
+    def reopen(cls, path: Path, *, length: int, crc: int) -> Partial:
+        """Open the partial file of an earlier run, cut to the length on record.
+
+        :raises ResumeError: if it is gone, too short, or not what was written.
+        """
+        partial = cls.__new__(cls)
+        partial.path, partial.length, partial.crc = path, length, crc
+        try:
+            partial._descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            raise ResumeError(path, "is gone, so the job cannot be continued; start over with --force") from None
+        if _checksum(partial._descriptor, length) != crc:
+            partial.close()
+            raise ResumeError(path, "is not what the earlier run wrote; start over with --force")
+        os.ftruncate(partial._descriptor, length)
+        os.lseek(partial._descriptor, length, os.SEEK_SET)
+        return partial
+
+    def append(self, data: bytes) -> None:
+        """Add the data and wait until it is on disk: only then may the journal speak of it.
+
+        :raises OSError: if it cannot be written.
+        """
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self._descriptor, view) :]
+        os.fsync(self._descriptor)
+        self.length += len(data)
+        self.crc = zlib.crc32(data, self.crc)
+
+    def fileno(self) -> int:
+        """Return the descriptor of the file."""
+        return self._descriptor
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._descriptor)
+
+
+def _checksum(descriptor: int, length: int) -> int | None:
+    """Return the checksum of the first ``length`` bytes; None if there are fewer."""
+    crc = position = 0
+    while position < length:
+        data = os.pread(descriptor, min(_BYTES_AT_ONCE, length - position), position)
+        if not data:
+            return None
+        crc = zlib.crc32(data, crc)
+        position += len(data)
+    return crc
+
+
 def _entries(descriptor: int) -> Iterator[tuple[dict[str, Any], int]]:
     """Yield the intact entries and where each ends, up to the first that is not intact."""
     with open(os.dup(descriptor), "rb") as file:  # noqa: PTH123
@@ -149,10 +215,8 @@ def _open_locked(path: Path) -> int:
         try:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise ResumeError(path, _FOREIGN)
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(descriptor)
-            raise ResumeError(path, "another process is writing this output") from None
+            if not lock(descriptor, wait=False):
+                raise ResumeError(path, "another process is writing this output")
         except BaseException:
             os.close(descriptor)
             raise

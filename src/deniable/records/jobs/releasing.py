@@ -1,4 +1,4 @@
-"""Batches of records released one after the other, in this process or by several that share the embedding.
+"""Batches of records released one after the other, in this process or by several that share the embedding, and put on record.
 
 Workers are forked, so they share the mapped index, the vocabulary and everything else that was loaded, and a key never travels.
 Each draws from a source of its own (see ``randomness``), or, with a key, the very noise that one process would draw. The
@@ -25,12 +25,17 @@ from deniable.keyed.encoding import RecordId
 from deniable.neighbours import best_neighbours
 from deniable.neighbours.threads import MOST_THREADS, set_threads, threads_with_reason
 from deniable.parameters import validated_count
-from deniable.records.formats.batch import Batch, release_texts
+from deniable.progress import Progress
+from deniable.records.formats.reader import Batch, BatchSize, Reader, release_texts
+from deniable.records.jobs.journal import Journal, Partial
 from deniable.text.privatizer import Privatizer
-from deniable.text.tally import Tally
+from deniable.text.receipt import Tally
 
 _BATCHES_PER_WORKER = 2
 _SECONDS_BETWEEN_LOOKS = 0.2
+
+SECONDS_BETWEEN_CHECKPOINTS = 1.0
+_BYTES_BETWEEN_CHECKPOINTS = 8 << 20
 
 _private: Privatizer | None = None  # of a worker
 
@@ -47,18 +52,62 @@ class Released(NamedTuple):
         return f"<Released: {len(self.texts)} texts>"
 
 
-Release = Callable[[Iterator[Batch]], Iterator[tuple[Batch, Released]]]
+Pack = Callable[[list[Any]], bytes]
+ReleaseBatches = Callable[[Iterator[Batch]], Iterator[tuple[Batch, Released]]]
 
 
-def checked_workers(private: Privatizer, workers: int) -> int:
-    """Return the number of worker processes if so many can be had.
+class Checkpoints:
+    """Releases the batches of a reader and puts them on record every second or so.
+
+    What is drawn waits in memory until its checkpoint, so that nothing reaches the disk that the journal does not
+    speak of a moment later.
+    """
+
+    def __init__(self, reader: Reader, journal: Journal, partial: Partial, pack: Pack) -> None:
+        self._reader, self._journal, self._partial, self._pack = reader, journal, partial, pack
+        self._records = journal.records
+        self._pieces: list[Any] = [] if journal.ends else reader.head()
+        self._bytes = 0
+        self._tally = Tally()
+
+    def run(self, release: ReleaseBatches, size: BatchSize, progress: Progress | None) -> None:
+        """Release all that is left, and record that nothing is left.
+
+        :raises OSError: if it cannot be written.
+        """
+        saved = time.monotonic()
+        for batch, released in release(self._reader.batches(size)):
+            size.took(released.seconds)
+            piece = batch.write(released.texts)
+            now = time.monotonic()
+            self._pieces.append(piece)
+            self._records += len(batch)
+            self._tally.add(released.tally)
+            self._bytes += len(piece) if isinstance(piece, bytes) else piece.nbytes
+            if now - saved >= SECONDS_BETWEEN_CHECKPOINTS or self._bytes >= _BYTES_BETWEEN_CHECKPOINTS:
+                self._checkpoint()
+                saved = now
+            if progress is not None:
+                progress.report(self._reader.position(), self._reader.total)
+        if self._pieces or not self._journal.ends:
+            self._checkpoint()
+        self._journal.finish()
+
+    def _checkpoint(self) -> None:
+        self._partial.append(self._pack(self._pieces))
+        self._journal.checkpoint(records=self._records, length=self._partial.length, crc=self._partial.crc, tally=self._tally)
+        self._pieces, self._bytes, self._tally = [], 0, Tally()
+
+
+def check_workers(private: Privatizer, workers: int) -> int:
+    """Return the number of worker processes if that many can be had.
 
     :raises InvalidParameter: if it is not a whole number from 1 to 1,024, or they cannot share the work.
     """
     count = validated_count(workers, "workers")
     if count > MOST_THREADS:
         raise InvalidParameter("workers", count, f"must be a whole number from 1 to {MOST_THREADS:,}")
-    if count > 1 and "insecure_seed" in private.receipt().randomness:
+    if count > 1 and private.settings.seeded:
         raise InvalidParameter("workers", count, "with a seed, workers would repeat one another's noise; use one")
     if count > 1 and not hasattr(os, "fork"):
         raise InvalidParameter("workers", count, "this system cannot fork processes; use one")
@@ -66,8 +115,8 @@ def checked_workers(private: Privatizer, workers: int) -> int:
 
 
 @contextmanager
-def releasing(private: Privatizer, *, workers: int, not_for_workers: Sequence[int] = ()) -> Iterator[Release]:
-    """Lend a function that releases batches in order, by this process or by so many workers.
+def releasing(private: Privatizer, *, workers: int, not_for_workers: Sequence[int] = ()) -> Iterator[ReleaseBatches]:
+    """Lend a function that releases batches in order, by this process or by that many workers.
 
     Workers close the descriptors in ``not_for_workers``: a lock that they inherited would outlive a killed parent.
 
@@ -95,7 +144,7 @@ def _in_this_process(private: Privatizer, batches: Iterator[Batch]) -> Iterator[
     private.take_tally()
     for batch in batches:
         try:
-            yield batch, _timed(private, batch.texts, batch.names)
+            yield batch, _release_timed(private, batch.texts, batch.names)
         except UnknownWord as error:
             raise batch.in_file(error) from None
 
@@ -147,14 +196,14 @@ def _release(texts: list[str | None], names: list[RecordId] | None) -> Any:
     assert _private is not None  # noqa: S101
     # What is wrong goes back as plain data: the errors of this package carry more than their message.
     try:
-        return _timed(_private, texts, names)
+        return _release_timed(_private, texts, names)
     except UnknownWord as error:
         return "unknown word", error.record, error.position
     except DeniableError as error:
         return "error", str(error)
 
 
-def _timed(private: Privatizer, texts: list[str | None], names: list[RecordId] | None) -> Released:
+def _release_timed(private: Privatizer, texts: list[str | None], names: list[RecordId] | None) -> Released:
     started = time.monotonic()
     released = release_texts(private, texts, names)
     return Released(released, private.take_tally(), time.monotonic() - started)

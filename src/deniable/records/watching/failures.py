@@ -44,13 +44,13 @@ class Failures:
 
     def is_news(self, name: str, state: State, reason: str) -> bool:
         """Enter why the file failed, and return whether the last failure was another one."""
-        failure = self._entered(name, state)
+        failure = self._entry_of(name, state)
         before, failure.reason = failure.reason, reason
         return before != reason
 
     def postpone(self, name: str, state: State, *, took: float) -> None:
-        """Let the file rest after an attempt that read it and took so many seconds."""
-        failure = self._entered(name, state)
+        """Let the file rest after an attempt that read it and ``took`` this many seconds."""
+        failure = self._entry_of(name, state)
         first = min(max(took, _SHORTEST_SECONDS), _LONGEST_SECONDS)
         failure.pause = min(max(2 * failure.pause, first), max(_TIMES_ITS_COST * took, _LONGEST_SECONDS))
         failure.due = monotonic() + failure.pause
@@ -64,7 +64,7 @@ class Failures:
         for name in self._failures.keys() - set(names):
             del self._failures[name]
 
-    def _entered(self, name: str, state: State) -> _Failure:
+    def _entry_of(self, name: str, state: State) -> _Failure:
         failure = self._failures.get(name)
         if failure is None or failure.state != state:
             failure = self._failures[name] = _Failure(state)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
 import os
 import time
@@ -13,10 +12,11 @@ from types import TracebackType
 from typing import Self
 
 from deniable.errors import RecordError, ResumeError
+from deniable.locking import lock
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class LedgerEntry:
     """A file as it was when it was taken up, by its content and the settings; ``words`` is how many were drawn for it.
 
     ``publishing`` says of what was begun that its output was about to get its name. ``same_as`` names the file under whose name the
@@ -58,8 +58,8 @@ class Ledger:
         :raises RecordError: if it is not a ledger.
         """
         self.path = path
-        self._entries: dict[str, Entry] = {}
-        self._contents: dict[str, dict[str, Entry]] = {}
+        self._entries: dict[str, LedgerEntry] = {}
+        self._contents: dict[str, dict[str, LedgerEntry]] = {}
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             self._lock()
@@ -76,15 +76,15 @@ class Ledger:
         """Let go of the lock."""
         self.close()
 
-    def find(self, name: str) -> Entry | None:
+    def find(self, name: str) -> LedgerEntry | None:
         """Return the last event about the file of that name."""
         return self._entries.get(name)
 
-    def about_content(self, digest: str) -> list[Entry]:
+    def about_content(self, digest: str) -> list[LedgerEntry]:
         """Return the last event about this content under each name that it had."""
         return list(self._contents.get(digest, {}).values())
 
-    def record(self, entry: Entry) -> None:
+    def record(self, entry: LedgerEntry) -> None:
         """Add an event and wait until it is on disk."""
         line = json.dumps(asdict(entry)).encode() + b"\n"
         before = os.fstat(self._descriptor).st_size
@@ -101,7 +101,7 @@ class Ledger:
         if descriptor >= 0:
             os.close(descriptor)
 
-    def _remember(self, entry: Entry) -> None:
+    def _remember(self, entry: LedgerEntry) -> None:
         self._entries[entry.name] = entry
         if entry.digest is not None:
             self._contents.setdefault(entry.digest, {})[entry.name] = entry
@@ -109,10 +109,9 @@ class Ledger:
     def _lock(self) -> None:
         # Workers of a killed watch hold the lock until they notice that they are alone.
         for _ in range(20):
-            try:
-                return fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                time.sleep(0.1)
+            if lock(self._descriptor, wait=False):
+                return
+            time.sleep(0.1)
         raise ResumeError(self.path, "another process is watching into this folder")
 
     def _read(self) -> None:
@@ -123,7 +122,7 @@ class Ledger:
                 if not line.endswith(b"\n"):  # cut short by a kill, before anything was done about it
                     break
                 try:
-                    entry = Entry(**json.loads(line))
+                    entry = LedgerEntry(**json.loads(line))
                 except (ValueError, TypeError):
                     problem = "is damaged, or not a ledger of deniable; without it files could be released twice"
                     raise RecordError(self.path, problem, line=number) from None

@@ -22,15 +22,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, get_args
 
+from deniable.atomic import beside
 from deniable.errors import DeniableError, InvalidParameter, RecordError
 from deniable.progress import Progress
-from deniable.records.files import open_source, run_job
 from deniable.records.formats.layout import Layout, format_of
+from deniable.records.formats.opening import open_source
 from deniable.records.formats.source import Source
 from deniable.records.jobs.identity import settings_digest
-from deniable.records.jobs.targets import beside
+from deniable.records.jobs.job import run_job
 from deniable.records.watching.failures import Failures, State
-from deniable.records.watching.ledger import Entry, Ledger
+from deniable.records.watching.ledger import Ledger, LedgerEntry
 from deniable.text.privatizer import Privatizer
 
 SameContent = Literal["skip", "release"]
@@ -44,7 +45,7 @@ _TEMPORARY = (".tmp", ".temp", ".part", ".crdownload", ".swp")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class WatchSettings:
     """How a folder is watched. ``settle`` is how long a file must not have changed before it is taken for complete.
 
     ``same_content`` says what becomes of a file whose content was released under another name: skip, or release.
@@ -70,7 +71,7 @@ class Watch:
         out: Path,
         layout_of: Callable[[Path], Layout],
         *,
-        settings: Settings,
+        settings: WatchSettings,
         say: Callable[[str], None],
         warn: Callable[[str], None] | None = None,
     ) -> None:
@@ -95,7 +96,7 @@ class Watch:
         self._seen: dict[str, tuple[State, float]] = {}
         self._without_format: set[str] = set()
         self._failures = Failures()
-        self._owed: tuple[Entry, str] | None = None
+        self._owed: tuple[LedgerEntry, str] | None = None
 
     @property
     def failed(self) -> int:
@@ -170,7 +171,7 @@ class Watch:
         self._without_format &= names
         self._seen = {name: seen for name, seen in self._seen.items() if name in names}
 
-    def _check_nothing_in_the_way(self, name: str, entry: Entry | None) -> None:
+    def _check_nothing_in_the_way(self, name: str, entry: LedgerEntry | None) -> None:
         """Do nothing if output and receipt are there when they were published from here, and only then.
 
         :raises RecordError: if one is there and somebody else's, or was published and taken away before that was entered.
@@ -189,7 +190,7 @@ class Watch:
             if made.exists():
                 raise RecordError(made, "exists and was not released from here; move it away or rename the new file")
 
-    def _is_out(self, entry: Entry) -> bool:
+    def _is_out(self, entry: LedgerEntry) -> bool:
         """Return whether the output got its name although the last event about the file does not say that it is released."""
         # Nothing but its renaming takes the partial file away once the output was about to get its name.
         return entry.publishing and not beside(self._out / entry.name, ".partial").exists()
@@ -202,7 +203,7 @@ class Watch:
             before = self._seen[name] = (state, now)
         return max(time.time() - about.st_mtime, now - before[1]) >= self._settings.settle
 
-    def _take_up(self, path: Path, about: os.stat_result, entry: Entry | None) -> bool:
+    def _take_up(self, path: Path, about: os.stat_result, entry: LedgerEntry | None) -> bool:
         target = self._out / path.name
         layout = self._layout_of(path)
         published = target.exists()
@@ -210,7 +211,7 @@ class Watch:
         # released nothing.
         again = entry is not None and not entry.same_file(about) and (entry.released or published)
         with open_source(path) as source:
-            now = Entry(
+            now = LedgerEntry(
                 name=path.name,
                 size=about.st_size,
                 time=about.st_mtime_ns,
@@ -239,7 +240,7 @@ class Watch:
             resume = entry is not None and not entry.released and entry.same_file(about)
             return self._release(source, now, layout, target, resume=resume, replaces=again)
 
-    def _check_repeatable(self, path: Path, entry: Entry, now: Entry, layout: Layout) -> None:
+    def _check_repeatable(self, path: Path, entry: LedgerEntry, now: LedgerEntry, layout: Layout) -> None:
         """Do nothing if a file that changed after its release may be released again.
 
         :raises RecordError: if what did not change in it would be drawn anew.
@@ -251,7 +252,7 @@ class Watch:
         if entry.settings != now.settings:
             raise RecordError(path, f"{problem}: it was released with other settings or another key; watch with those")
 
-    def _released_as(self, now: Entry) -> Entry | None:
+    def _released_as(self, now: LedgerEntry) -> LedgerEntry | None:
         """Return the entry under whose name this content was released before, if fresh noise would be drawn for it now."""
         if self._settings.same_content == "release":
             return None
@@ -262,7 +263,7 @@ class Watch:
                 return entry
         return None
 
-    def _skip(self, now: Entry, earlier: Entry, target: Path) -> bool:
+    def _skip(self, now: LedgerEntry, earlier: LedgerEntry, target: Path) -> bool:
         for ending in _UNFINISHED:  # it may have been begun before the other one was released
             beside(target, ending).unlink(missing_ok=True)
         name = earlier.same_as or earlier.name
@@ -273,7 +274,7 @@ class Watch:
         )
         return False
 
-    def _release(self, source: Source, now: Entry, layout: Layout, target: Path, *, resume: bool, replaces: bool) -> bool:
+    def _release(self, source: Source, now: LedgerEntry, layout: Layout, target: Path, *, resume: bool, replaces: bool) -> bool:
         if not (resume or replaces):
             self._ledger.record(replace(now, begun=True))
         left_over = beside(target, ".partial").exists() or beside(target, ".journal").exists()
@@ -294,7 +295,7 @@ class Watch:
         self._pay(*self._owed)
         return True
 
-    def _pay(self, entry: Entry, line: str) -> None:
+    def _pay(self, entry: LedgerEntry, line: str) -> None:
         self._ledger.record(entry)
         self._owed = None
         self._say(line)

@@ -1,0 +1,85 @@
+"""What the results of all audits have in common: how they begin, how they become JSON, and shares with an interval."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, TypedDict
+
+from deniable.audit.bound.refutation import lower, upper
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import InvalidParameter
+from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.parameters import validated_epsilon
+from deniable.version import __version__
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmbeddingSummary:
+    """Which embedding was looked at: its name, its fingerprint, and how many of its words are protected."""
+
+    name: str
+    fingerprint: str
+    protected: int
+
+
+def summarise_embedding(embedding: Embedding) -> EmbeddingSummary:
+    """Return how an embedding is named in a result."""
+    return EmbeddingSummary(name=embedding.name, fingerprint=embedding.fingerprint, protected=len(embedding.protected))
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditResult:
+    """How every result begins: which audit, by which version, of what, from which seed."""
+
+    audit: str
+    version: str
+    embedding: EmbeddingSummary
+    mechanism: str
+    seed: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as the JSON that ``deniable audit … --save`` writes and ``deniable audit report`` reads."""
+        data: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return data
+
+
+class Head(TypedDict):
+    """The fields of every result but the name of the audit, for the audit that makes one."""
+
+    version: str
+    embedding: EmbeddingSummary
+    mechanism: str
+    seed: int
+
+
+def head_of(embedding: Embedding, mechanism: ChosenMechanism, seed: int) -> Head:
+    """Return how the result of an audit begins."""
+    return {"version": __version__, "embedding": summarise_embedding(embedding), "mechanism": mechanism.name, "seed": seed}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """How often something was right, of how many tries, and what the probability lies between with 95 % confidence."""
+
+    value: float
+    low: float
+    high: float
+    tries: int
+
+
+def share_of(hits: int, tries: int) -> Share:
+    """Return a share with the interval of Clopper and Pearson."""
+    return Share(value=hits / tries, low=lower(hits, tries, 0.025), high=upper(hits, tries, 0.025), tries=tries)
+
+
+def sorted_epsilons(values: Iterable[float]) -> list[float]:
+    """Return the values of ε to look at, smallest first.
+
+    :raises InvalidParameter: if there is none, or one is not a finite number greater than 0.
+    """
+    found = sorted(validated_epsilon(value) for value in values)
+    if not found:
+        raise InvalidParameter("epsilons", "none", "give at least one value of ε")
+    return found

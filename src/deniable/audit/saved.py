@@ -1,0 +1,43 @@
+"""Results that audits wrote, read again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from deniable.audit.authorship import AuthorshipResult
+from deniable.audit.bound.attempt import BoundResult
+from deniable.audit.inversion import InversionResult
+from deniable.audit.membership.audit import MembershipResult
+from deniable.errors import RecordError
+
+AnyResult = BoundResult | InversionResult | MembershipResult | AuthorshipResult
+"""The result of some audit."""
+
+KINDS: Mapping[str, type[AnyResult]] = {
+    "bound": BoundResult,
+    "inversion": InversionResult,
+    "membership": MembershipResult,
+    "authorship": AuthorshipResult,
+}
+
+
+def read_result(path: Path) -> AnyResult:
+    """Return a result that an audit wrote with ``--save``, or that ``to_dict`` gave.
+
+    :raises RecordError: if the file is not one.
+    """
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        kind = data["audit"]
+    except (ValueError, KeyError, TypeError):
+        raise RecordError(path, "is not the result of an audit; write one with: deniable audit … --save FILE") from None
+    if kind not in KINDS:
+        raise RecordError(path, f"is the result of an audit that this version does not know ({kind!r})")
+    try:
+        return msgspec.convert(data, type=KINDS[kind])
+    except msgspec.ValidationError as error:
+        raise RecordError(path, f"is not a whole result of the {kind} audit: {error}") from None

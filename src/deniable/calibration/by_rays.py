@@ -1,0 +1,303 @@
+"""Measures words by rays: first breakpoints, which give N_w at every ε, and whole walks, which give what a word becomes.
+
+A protected word goes in as another, so its first breakpoints say how often that other word stays. The word itself comes out where a
+ray from there crosses its cell: it has to be walked for, and it need not come out more often when ε grows.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from deniable.arrays import Floats, Ids
+from deniable.calibration.calibration import GRID_VALUES, Calibration
+from deniable.calibration.storage import Columns, Rows, fill, open_store, support_arrays, support_columns, words_digest
+from deniable.channel.distribution import ETA
+from deniable.channel.method import Method, radial_noise
+from deniable.channel.rays.lengths import LengthFunction, length_function
+from deniable.channel.rays.radial import RadialRays
+from deniable.channel.rays.rays import SEED, TABLE_BYTES, Envelope
+from deniable.channel.rays.statistics import (
+    GROUPS,
+    average_unchanged,
+    distinct_words,
+    distribution_on_rays,
+    furthest_radius,
+    jackknife,
+    unchanged,
+)
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import InvalidParameter
+from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.neighbours.released import first_of_each
+from deniable.neighbours.threads import threads
+from deniable.noise import RadialNoise
+from deniable.parameters import validated_count, validated_epsilon
+from deniable.progress import Report
+
+_PAIRS_AT_ONCE = 256_000
+_PAIRS_AT_ONCE_IN_PARTS, _WALKS_AT_ONCE_IN_PARTS = 16_384_000, 1_024_000  # many, so that the parts' tables are seldom made again
+_WORDS_TO_FIND_THE_RANGE = 256
+_ROWS_FOR_AVERAGES = 2048
+_HALVINGS = 40
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProtectedUnchanged:
+    """What protected words have at one ε: Pr[M(w) = w] with its standard error, and how many of one draw per ray gave the word."""
+
+    means: Floats
+    errors: Floats
+    counts: Ids
+
+
+@dataclass(frozen=True, kw_only=True)
+class RayCalibration(Calibration):
+    """A calibration by rays. ``radii`` are the first breakpoints, as lengths of noise at ε = 1, so N_w is known at every ε.
+
+    Those of a protected word are its stand-in's; how often the word itself comes out is walked for when it is asked for.
+    """
+
+    noise: RadialNoise
+    radii: Floats
+    _seen: dict[float, tuple[Floats, Floats]] = field(default_factory=dict, repr=False, compare=False)
+    _seen_protected: dict[float, ProtectedUnchanged] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def method(self) -> Method:
+        """By rays."""
+        return "rays"
+
+    @cached_property
+    def length(self) -> LengthFunction:
+        """The distribution of the noise's length."""
+        return length_function(self.noise)
+
+    def unchanged(self, epsilon: float) -> tuple[Floats, Floats]:
+        """Return N_w of every word at one ε, and the standard errors; what was computed once is remembered."""
+        epsilon = validated_epsilon(epsilon)
+        if epsilon not in self._seen:
+            means, errors = (found[:, 0] for found in unchanged(self.radii, np.array([epsilon]), self.length))
+            if len(self.protected_rows):
+                own = self.protected_unchanged(epsilon)
+                means[self.protected_rows], errors[self.protected_rows] = own.means, own.errors
+            self._seen[epsilon] = means, errors
+        return self._seen[epsilon]
+
+    def unchanged_or_stand_in(self, epsilon: float) -> Floats:
+        """Return what targets are held against: N_w, or how often its stand-in stays, where a word is protected and that is more."""
+        means, rows = self.unchanged(epsilon)[0].copy(), self.protected_rows
+        means[rows] = np.maximum(means[rows], unchanged(self.radii[rows], np.array([epsilon]), self.length)[0][:, 0])
+        return means
+
+    @cached_property
+    def protected_rows(self) -> Ids:
+        """The rows of protected words."""
+        return np.flatnonzero(self.protected)
+
+    def prepare(self, epsilons: list[float]) -> None:
+        """Walk the protected words once for all of these ε."""
+        missing = [epsilon for epsilon in dict.fromkeys(epsilons) if epsilon not in self._seen_protected]
+        if missing and len(self.protected_rows):
+            ids = self.ids[self.protected_rows]
+            self._seen_protected.update(measure_protected(self.embedding, self.noise, ids, missing, rays=self.draws))
+
+    def protected_unchanged(self, epsilon: float) -> ProtectedUnchanged:
+        """Return how often each protected word comes out itself at one ε."""
+        self.prepare([epsilon])
+        return self._seen_protected[epsilon]
+
+    def average(self, epsilon: float) -> tuple[float, float]:
+        """Return the average of N_w over the words and its standard error, which counts that words share the rays."""
+        means, _ = self.unchanged(epsilon)
+        # The error is that of a ray's average over words; some words tell it well enough.
+        _, error = average_unchanged(self.radii[self._some_rows()], epsilon, self.length)
+        return float(means.mean()), error
+
+    def epsilon_reaching(self, share: float) -> float:
+        """Return the ε at which N_w is ``share`` on average over the words, or over 2,048 of them spread evenly where there are more."""
+        radii: Floats = np.asarray(self.radii[self._some_rows()], dtype=np.float64)
+        middle = typical_epsilon(radii, self.length)
+        low, high = middle * 1e-4, middle * 1e4
+        for _ in range(_HALVINGS):
+            tried = float(np.sqrt(low * high))
+            average = float(unchanged(radii, np.array([tried]), self.length)[0].mean())
+            low, high = (tried, high) if average < share else (low, tried)
+        return float(f"{high:.3g}")
+
+    def span(self, values: int) -> list[float]:
+        """Return this many values of ε from where one word in 200 stays on average to where all but one in 200 do."""
+        low, high = self.epsilon_reaching(0.005), self.epsilon_reaching(0.995)
+        return sorted({float(f"{epsilon:.3g}") for epsilon in np.geomspace(low, max(high, low * 1.5), values)})
+
+    def note_epsilons(self) -> list[float]:
+        """Return values of ε that cover the calibration, the ones it was asked about among them."""
+        rows = np.linspace(0, len(self.ids) - 1, min(_WORDS_TO_FIND_THE_RANGE, len(self.ids))).astype(np.int64)
+        found = _covering(np.asarray(self.radii[rows], dtype=np.float64), self.length, 2 * GRID_VALUES)
+        return [float(epsilon) for epsilon in np.unique(np.concatenate([found, self.epsilons]))]
+
+    def _some_rows(self) -> Ids:
+        return np.unique(np.linspace(0, len(self.ids) - 1, _ROWS_FOR_AVERAGES).astype(np.int64))
+
+
+def measure_by_rays(
+    embedding: Embedding,
+    *,
+    mechanism: ChosenMechanism | None = None,
+    rays: int = 1000,
+    ids: Ids | None = None,
+    epsilons: Floats | None = None,
+    support: bool = False,
+    eta: float = ETA,
+    keep: bool = True,
+    report: Report | None = None,
+    table_bytes: int = TABLE_BYTES,
+) -> RayCalibration:
+    """Return the calibration of all words, or of ``ids``, by rays: from the disk as far as it was computed before.
+
+    It is that of the paper's mechanism, or of another with radial noise (``channel.method``). With ``support`` the statistics S_w,
+    distinct words and entropies are computed at ``epsilons``, or at twelve values from where hardly a word stays to where most do.
+    ``report`` is told how many words are done, of how many, and first how many an earlier run did. What is done stays on the disk
+    (unless ``keep`` is false), so an interrupted run is continued by the next. Projections take at most ``table_bytes`` of memory; the
+    numbers do not depend on it.
+
+    :raises InvalidParameter: if there is no word to look at, a number is not allowed, or the mechanism cannot be measured by rays.
+    :raises DamagedCalibration: if what is on the disk cannot be trusted.
+    :raises CalibrationInProgress: if another process is computing it.
+    """
+    rays = validated_count(rays, "rays")
+    if ids is not None and not len(ids):
+        raise InvalidParameter("words", "none", "there is no word to calibrate: none of them is in the embedding")
+    if epsilons is not None and not len(epsilons):
+        epsilons = None
+    mechanism = ChosenMechanism() if mechanism is None else mechanism
+    noise = radial_noise(mechanism(embedding, epsilon=1.0))
+    if noise is None:
+        raise InvalidParameter("mechanism", mechanism.name, "does more than release the word nearest to noise: rays cannot measure it")
+    settings: dict[str, Any] = {
+        "fingerprint": embedding.fingerprint,
+        "rays": rays,
+        "seed": SEED,
+        "words": "all" if ids is None else words_digest(ids),
+        "walks": support,
+        "eta": eta if support else None,
+        "epsilons": None if not support else "auto" if epsilons is None else [validated_epsilon(float(e)) for e in epsilons],
+    }
+    if support:
+        settings["groups"] = GROUPS
+    if not mechanism.is_papers:
+        settings["mechanism"] = mechanism.identity(embedding)
+    columns: Columns = {"ids": ("<i8", ()), "radii": ("<f4", (rays,))}
+    if support:
+        values = GRID_VALUES if epsilons is None else len(epsilons)
+        columns |= support_columns(values) | {"grid": ("<f8", (values,))}
+    with open_store(embedding, settings, columns, len(embedding) if ids is None else len(ids), keep=keep) as store:
+        if not store.complete:
+            engine = RadialRays(embedding, noise, rays=rays, table_bytes=table_bytes)
+            order = engine.tables.order if ids is None else ids[np.argsort(engine.tables.place(ids), kind="stable")]
+            found = np.asarray(store.arrays["grid"][0]) if support and store.done else epsilons
+            grid = epsilon_range(engine) if support and found is None else found
+            pairs = _PAIRS_AT_ONCE if not engine.tables.in_parts else _WALKS_AT_ONCE_IN_PARTS if support else _PAIRS_AT_ONCE_IN_PARTS
+
+            def rows(part: Ids) -> Rows:
+                return {"ids": part, **_rows(engine, part, grid if support else None, eta)}
+
+            fill(store, order, rows, at_once=max(1, pairs // rays), report=report)
+    arrays = store.arrays
+    return RayCalibration(
+        embedding=embedding,
+        mechanism=mechanism,
+        noise=noise,
+        draws=rays,
+        ids=np.asarray(arrays["ids"]),
+        radii=arrays["radii"],
+        epsilons=np.asarray(arrays["grid"][0]) if support else np.array([] if epsilons is None else epsilons, dtype=np.float64),
+        folder=store.folder,
+        **support_arrays(store),
+    )
+
+
+def measure_protected(
+    embedding: Embedding, noise: RadialNoise, ids: Ids, epsilons: list[float], *, rays: int
+) -> dict[float, ProtectedUnchanged]:
+    """Return how often protected words come out themselves at each ε, from one walk a word; of words with one vector the first counts."""
+    engine, shape = RadialRays(embedding, noise, rays=rays), (len(epsilons), len(ids))
+    length = engine.length
+    draws, means, errors, counts = length.draws(rays), np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=np.int64)
+    walks = engine.envelopes(ids, furthest=furthest_radius(min(epsilons), length, draws))
+    for column, (word, envelope) in enumerate(zip(first_of_each(embedding)[ids].tolist(), walks, strict=True)):
+        for row, epsilon in enumerate(epsilons):
+            outputs = distribution_on_rays(envelope, epsilon, length)
+            own = outputs.words == word
+            means[row, column], errors[row, column] = outputs.probabilities[own].sum(), outputs.standard_errors[own].sum()
+            counts[row, column] = np.count_nonzero(envelope.at(draws / epsilon) == word)
+    return {e: ProtectedUnchanged(means=m, errors=s, counts=c) for e, m, s, c in zip(epsilons, means, errors, counts, strict=True)}
+
+
+def epsilon_range(engine: RadialRays, values: int = GRID_VALUES) -> Floats:
+    """Return values of ε from where an average word hardly ever stays (2 %) to where it mostly does (95 %)."""
+    ids = np.random.Generator(np.random.PCG64(3)).choice(
+        len(engine.embedding), min(_WORDS_TO_FIND_THE_RANGE, len(engine.embedding)), replace=False
+    )
+    return _covering(engine.first_breakpoints(np.sort(ids)), engine.length, values)
+
+
+def typical_epsilon(radii: Floats, length: LengthFunction) -> float:
+    """Return the ε at which the median length of the noise is the median of the radii; 1 where that says nothing."""
+    finite = radii[np.isfinite(radii)]
+    middle = float(np.median(finite)) if len(finite) else 0.0
+    return length.quantile(0.5) / middle if middle > 0.0 else 1.0
+
+
+def _covering(radii: Floats, length: LengthFunction, values: int) -> Floats:
+    middle = typical_epsilon(radii, length)
+
+    def reaching(share: float) -> float:
+        low, high = middle * 1e-3, middle * 1e3
+        for _ in range(60):
+            tried = (low * high) ** 0.5
+            low, high = (tried, high) if length(tried * radii).mean() < share else (low, tried)
+        return high
+
+    grid = np.geomspace(reaching(0.02), max(reaching(0.95), reaching(0.02) * 1.01), values)
+    return np.array([float(f"{epsilon:.3g}") for epsilon in grid])
+
+
+def _rows(engine: RadialRays, ids: Ids, grid: Floats | None, eta: float) -> Rows:
+    if grid is None:
+        return {"radii": round_up(engine.first_breakpoints(ids))}
+    length = engine.length
+    draws = length.draws(engine.rays)
+
+    def of_one_word(envelope: Envelope) -> tuple[Floats, list[tuple[Any, ...]]]:
+        found = []
+        for epsilon in grid.tolist():
+            outputs = distribution_on_rays(envelope, epsilon, length)
+            counts = distinct_words(envelope, epsilon, draws), outputs.support(eta)
+            found.append((*counts, outputs.entropies(), *jackknife(envelope, epsilon, length, eta)))
+        return _first(envelope), found
+
+    walks = engine.envelopes(ids, furthest=furthest_radius(float(grid.min()), length, draws))
+    with ThreadPoolExecutor(threads()) as pool:  # NumPy lets go of the interpreter while it sorts and adds up
+        radii, found = zip(*pool.map(of_one_word, walks), strict=True)
+    names = ("distinct", "support", "entropies", "support_errors", "entropy_errors")
+    columns = {name: np.array([[row[i] for row in rows] for rows in found]) for i, name in enumerate(names)}
+    return {"radii": round_up(np.stack(radii)), **columns, "grid": np.tile(grid, (len(ids), 1))}
+
+
+def _first(envelope: Envelope) -> Floats:
+    radii = np.full(len(envelope.counts), np.inf)
+    some = envelope.counts > 0
+    radii[some] = envelope.radii[(np.cumsum(envelope.counts) - envelope.counts)[some]]
+    return radii
+
+
+def round_up(values: Floats) -> Floats:
+    """Return float32 numbers that are no smaller than the values."""
+    rounded = values.astype(np.float32)
+    up: Floats = np.where(rounded < values, np.nextafter(rounded, np.float32(np.inf)), rounded)
+    return up

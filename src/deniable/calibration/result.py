@@ -1,0 +1,210 @@
+"""What a calibration returns: a row for each ε, what is known of single words, and the protected embedding that was made."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from deniable.arrays import Floats, Ids
+from deniable.calibration.calibration import Calibration
+from deniable.calibration.choice import Choice
+from deniable.embeddings.embedding import Embedding
+from deniable.neighbours import best_neighbours
+from deniable.text.note import Spread
+
+ENTROPIES = ("H0", "H1", "H2", "Hinf")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SupportRow:
+    """What words may become at one ε: distinct words, S_w, and the mean entropies H₀, H₁, H₂ and H_∞ in bits."""
+
+    distinct: Spread
+    support: Spread
+    mean_entropies: tuple[float, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row as JSON-ready data."""
+        return {
+            "distinct": self.distinct.to_dict(),
+            "support": self.support.to_dict(),
+            "mean_entropies_bits": dict(zip(ENTROPIES, self.mean_entropies, strict=True)),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpsilonRow:
+    """What was found over the words at one ε: N_w, how many words have more than one half, and what words may become where it is known."""
+
+    epsilon: float
+    unchanged: Spread
+    words_above_half: int
+    support: SupportRow | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row as JSON-ready data."""
+        row = {"epsilon": self.epsilon, "unchanged": self.unchanged.to_dict(), "words_above_half": self.words_above_half}
+        return row if self.support is None else row | self.support.to_dict()
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordRow:
+    """One word at the chosen ε: N_w, its standard error and its bound, and what makes it so: far neighbours, a long vector."""
+
+    word: str
+    protected: bool
+    unchanged: float
+    standard_error: float
+    at_most: float
+    distinct: int | None
+    nearest_neighbour_at: float | None
+    norm: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the word as JSON-ready data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProtectedEmbedding:
+    """The embedding that protection made, and what its words have at the chosen ε, measured again."""
+
+    name: str
+    fingerprint: str
+    words_mapped: int
+    by: str
+    exposed_words_left: int
+    largest_unchanged: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrationResult:
+    """What was found, and written.
+
+    ``calibration`` has N_w of every word looked at, ``sample`` what words may become, of them or of some. ``choice`` is what every word
+    has at the ε that targets chose, or that they were held against; None without targets, and then no words are named.
+    """
+
+    calibration: Calibration
+    sample: Calibration
+    table: tuple[EpsilonRow, ...]
+    choice: Choice | None = None
+    worst_words: tuple[WordRow, ...] = ()
+    exposed: tuple[WordRow, ...] = ()
+    protected: ProtectedEmbedding | None = None
+    figures: tuple[Path, ...] | None = None
+    page: Path | None = None
+
+    @property
+    def epsilon(self) -> float | None:
+        """The ε that targets chose, or that they were held against."""
+        return None if self.choice is None else self.choice.epsilon
+
+    @property
+    def sampled_words(self) -> int | None:
+        """How many words the table's S_w is of, if not of all; None too where it has none."""
+        return len(self.sample.ids) if self.sample is not self.calibration and any(row.support for row in self.table) else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as ``deniable calibrate --json`` prints it."""
+        calibration, choice = self.calibration, self.choice
+        answer: dict[str, Any] = {
+            "embedding": calibration.embedding.name,
+            "fingerprint": calibration.embedding.fingerprint,
+            "mechanism": calibration.mechanism.name,
+            "parameters": calibration.mechanism.identity(calibration.embedding)["parameters"],
+            "method": calibration.method,
+            "words": len(calibration.ids),
+            "rays": calibration.draws,
+            "table": [row.to_dict() for row in self.table],
+        }
+        if self.sampled_words is not None:
+            answer["words_walked"] = self.sampled_words
+        if choice is not None:
+            answer |= {
+                "epsilon": choice.epsilon,
+                "targets": choice.targets.to_dict(),
+                "meets_the_targets": choice.meets_targets,
+                "largest_unchanged_with_95%_confidence": float(choice.upper.max()),
+                "worst_words": [word.to_dict() for word in self.worst_words],
+                "exposed_words": len(choice.failing),
+                "exposed": [word.to_dict() for word in self.exposed],
+            }
+        if self.protected is not None:
+            answer["protected"] = asdict(self.protected)
+        if self.figures is not None:
+            answer["figures"] = [str(path) for path in self.figures]
+        if self.page is not None:
+            answer["report"] = str(self.page)
+        return answer
+
+
+def summarize(calibration: Calibration, epsilons: list[float], sample: Calibration | None = None) -> list[EpsilonRow]:
+    """Return a row per ε: N_w over all words, and what the words of ``sample``, or of the calibration, may become where that is known."""
+    calibration.prepare(epsilons)
+    rows = []
+    for epsilon in epsilons:
+        means, _ = calibration.unchanged(epsilon)
+        rows.append(
+            EpsilonRow(
+                epsilon=epsilon,
+                unchanged=spread_of(means, with_mean=True),
+                words_above_half=int((means > 0.5).sum()),
+                support=_support_row(calibration if sample is None else sample, epsilon),
+            )
+        )
+    return rows
+
+
+def _support_row(calibration: Calibration, epsilon: float) -> SupportRow | None:
+    at = np.flatnonzero(calibration.epsilons == epsilon)
+    if calibration.distinct is None or calibration.support is None or calibration.entropies is None or not len(at):
+        return None
+    return SupportRow(
+        distinct=spread_of(calibration.distinct[:, at[0]], smallest_is_worst=True, with_mean=True),
+        support=spread_of(calibration.support[:, at[0]], smallest_is_worst=True),
+        mean_entropies=tuple(calibration.entropies[:, at[0]].mean(axis=0).tolist()),
+    )
+
+
+def spread_of(values: Floats | Ids, *, smallest_is_worst: bool = False, with_mean: bool = False) -> Spread:
+    """Return median, 95 % and worst of the values; the worst words have the largest values, or the smallest."""
+    return Spread(
+        median=float(np.median(values)),
+        most=float(np.quantile(values, 0.05 if smallest_is_worst else 0.95)),
+        worst=float(np.min(values) if smallest_is_worst else np.max(values)),
+        mean=float(values.mean()) if with_mean else None,
+    )
+
+
+def worst_words(calibration: Calibration, choice: Choice, count: int = 20) -> list[WordRow]:
+    """Return the words that change least at the chosen ε."""
+    return describe_words(calibration, choice, np.argsort(-choice.unchanged, kind="stable")[:count])
+
+
+def describe_words(calibration: Calibration, choice: Choice, rows: Ids) -> list[WordRow]:
+    """Return what is known of the words in these rows at the chosen ε."""
+    embedding, protected = calibration.embedding, calibration.protected
+    return [
+        WordRow(
+            word=embedding.words[word],
+            protected=bool(protected[row]),
+            unchanged=float(choice.unchanged[row]),
+            standard_error=float(choice.errors[row]),
+            at_most=float(choice.upper[row]),
+            distinct=None if choice.distinct is None else int(choice.distinct[row]),
+            nearest_neighbour_at=nearest_distance(embedding, word),
+            norm=float(np.linalg.norm(embedding.vectors[word].astype(np.float64))),
+        )
+        for row, word in zip(rows.tolist(), calibration.ids[rows].tolist(), strict=True)
+    ]
+
+
+def nearest_distance(embedding: Embedding, word: int) -> float | None:
+    """Return the distance to the nearest word with another vector among the next few, if there is one."""
+    _, distances = best_neighbours(embedding).nearest_k(embedding.rows(np.array([word])), min(8, len(embedding)))
+    apart = distances[0][distances[0] > 0.0]
+    return float(apart[0]) if len(apart) else None

@@ -1,0 +1,251 @@
+"""One whole calibration: measures the words, chooses ε, protects exposed words, and writes what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from deniable.arrays import Floats, Ids
+from deniable.calibration.by_rays import RayCalibration, measure_by_rays
+from deniable.calibration.calibration import GRID_VALUES, Calibration
+from deniable.calibration.choice import Choice, Targets, choose, choose_for_protection, evaluate
+from deniable.calibration.note import write_note
+from deniable.calibration.protection import Protection, check_protectable
+from deniable.calibration.protection import protect as protect_words
+from deniable.calibration.result import CalibrationResult, ProtectedEmbedding, describe_words, summarize, worst_words
+from deniable.calibration.table import measure_table
+from deniable.channel.method import method_of
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import InvalidParameter
+from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.parameters import validated_count, validated_epsilon
+from deniable.progress import Report
+
+SAMPLED_WORDS = 1000
+"""S_w costs a walk along every ray; where nobody asks for it of every word, it is measured for this many."""
+
+DRAWN_WORDS = 100
+"""The same where every ε takes draws of its own."""
+
+_NAMED_WORDS = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Files:
+    """What a calibration writes: every word's values as CSV or Parquet, a page, and its figures into a folder, as PNG and SVG.
+
+    The page shows what ``words`` become and how ``sentences`` are released: public examples; without them it has its own.
+    """
+
+    csv: Path | None = None
+    parquet: Path | None = None
+    page: Path | None = None
+    figures: Path | None = None
+    words: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
+
+    @property
+    def drawn(self) -> bool:
+        """Whether a page or figures are asked for."""
+        return self.page is not None or self.figures is not None
+
+    def check(self) -> None:
+        """Do nothing if all can be written; the folder of the figures is made.
+
+        :raises RecordError: if a file cannot be written there.
+        """
+        from deniable.report.place import check_place
+
+        for path in (self.page, self.csv, self.parquet):
+            if path is not None:
+                check_place(path)
+        if self.figures is not None:
+            self.figures.mkdir(parents=True, exist_ok=True)
+
+
+def calibrate(
+    embedding: str | Path | Embedding = "default",
+    *,
+    mechanism: ChosenMechanism | None = None,
+    targets: Targets | None = None,
+    epsilons: Sequence[float] = (),
+    draws: int = 1000,
+    words: Iterable[str] | None = None,
+    sample: int | None = None,
+    support_of_all: bool = False,
+    protect: Protection | None = None,
+    files: Files | None = None,
+    report: Report | None = None,
+    report_page: Report | None = None,
+) -> CalibrationResult:
+    """Return what a mechanism does to the words of an embedding, and the largest ε that meets the targets.
+
+    With one value in ``epsilons`` the targets are held against it. Without targets the table covers a range of ε that is found, or the
+    values given. ``draws`` is the number of directions per word, or of draws for each word and ε where the mechanism has no rays. All
+    words are looked at, or ``words``, or a random ``sample`` of either; after a run over all of them receipts quote what was found. S_w
+    is measured for 1,000 words at most, unless distinct words are a target or ``support_of_all`` is set. With ``protect`` the words that
+    miss the targets are protected in a new embedding.
+
+    ``report`` is told how many words are measured, of how many, for each pass over them; ``report_page`` the values of ε on the page. What
+    is measured stays on the disk, so an interrupted run is continued by the next.
+
+    :raises InvalidParameter: if a parameter is not allowed, or there is no word to look at.
+    :raises EmbeddingNotFound: if there is no such embedding.
+    :raises EmbeddingExists: if the name of a protected embedding is taken.
+    :raises RecordError: if a file cannot be written.
+    :raises TargetsNotMet: if no ε meets the targets.
+    :raises DamagedCalibration: if what is on the disk cannot be trusted.
+    :raises CalibrationInProgress: if another process is computing it.
+    """
+    mechanism = ChosenMechanism() if mechanism is None else mechanism
+    targets, files = Targets() if targets is None else targets, Files() if files is None else files
+    draws, given = validated_count(draws, "draws"), [validated_epsilon(epsilon) for epsilon in epsilons]
+    if protect is not None:
+        _check_protection(protect, targets, given, everything=words is None and sample is None)
+    files.check()
+    opened = embedding if isinstance(embedding, Embedding) else Embedding.open(embedding)
+    mechanism(opened, epsilon=1.0)  # wrong options are refused before anything is measured
+    targets.check_within_reach(words=len(opened), draws=draws)
+    if protect is not None:
+        check_protectable(opened, protect.by)
+    for word in files.words:
+        if word not in opened.index:
+            raise InvalidParameter("word", word, f"is not a word of the embedding {opened.name!r}")
+    ids = _select_words(opened, words, sample)
+    few = not targets.given and (len(opened) if ids is None else len(ids)) <= SAMPLED_WORDS
+    support = targets.min_distinct is not None or support_of_all or few
+    found = measure(opened, mechanism, draws=draws, ids=ids, epsilons=np.array(given), support=support, report=report)
+    choice = _choose(found, targets, given, protect)
+    sampled = found
+    if not support and (files.drawn or not targets.given or ids is None):
+        shown_too = [choice.epsilon] if files.drawn and choice is not None else []
+        sampled = measure_sample(found, [*given, *shown_too], whole=ids is None or not given, report=report)
+    shown = given or ([choice.epsilon] if choice and not support else sampled.epsilons.tolist())
+    table = summarize(found, shown, sampled)
+    made = None if protect is None or choice is None else _protect(found, choice, protect, support=support, report=report)
+    if ids is None:
+        write_note(found, sampled)
+    if files.csv is not None or files.parquet is not None:
+        from deniable.calibration.export import write_words
+
+        write_words(found, shown, sample=sampled, csv=files.csv, parquet=files.parquet)
+    figures = _draw(found, sampled, choice, given, files, report=report_page) if files.drawn else None
+    return CalibrationResult(
+        calibration=found,
+        sample=sampled,
+        table=tuple(table),
+        choice=choice,
+        worst_words=() if choice is None else tuple(worst_words(found, choice, _NAMED_WORDS)),
+        exposed=() if choice is None else tuple(describe_words(found, choice, choice.failing[:_NAMED_WORDS])),
+        protected=made,
+        figures=figures,
+        page=files.page,
+    )
+
+
+def measure(
+    embedding: Embedding,
+    mechanism: ChosenMechanism,
+    *,
+    draws: int = 1000,
+    ids: Ids | None = None,
+    epsilons: Floats | None = None,
+    support: bool = False,
+    report: Report | None = None,
+) -> Calibration:
+    """Return the calibration of all words, or of ``ids``: by rays where the mechanism has radial noise, else a table by sums or draws.
+
+    See ``measure_by_rays`` and ``measure_table``, also for what they raise.
+    """
+    if method_of(mechanism(embedding, epsilon=1.0)) == "rays":
+        return measure_by_rays(embedding, mechanism=mechanism, rays=draws, ids=ids, epsilons=epsilons, support=support, report=report)
+    return measure_table(embedding, mechanism, draws=draws, ids=ids, epsilons=epsilons, support=support, report=report)
+
+
+def measure_sample(calibration: Calibration, epsilons: list[float], *, whole: bool, report: Report | None = None) -> Calibration:
+    """Return S_w of a random sample of the words, at these values of ε, and with ``whole`` at ones that cover the calibration."""
+    count = min(DRAWN_WORDS if calibration.method == "simulation" else SAMPLED_WORDS, len(calibration.ids))
+    ids = np.random.Generator(np.random.PCG64(4)).choice(np.sort(calibration.ids), count, replace=False)
+    covering = calibration.epsilons.tolist()
+    if isinstance(calibration, RayCalibration):
+        covering = calibration.span(GRID_VALUES) if whole else []
+    grid = np.array(sorted({*covering, *epsilons}))
+    return measure(
+        calibration.embedding,
+        calibration.mechanism,
+        draws=calibration.draws,
+        ids=np.sort(ids),
+        epsilons=grid,
+        support=True,
+        report=report,
+    )
+
+
+def _draw(
+    calibration: Calibration, sample: Calibration, choice: Choice | None, epsilons: list[float], files: Files, *, report: Report | None
+) -> tuple[Path, ...] | None:
+    """Write the page and the figures that are asked for; return the files of the figures."""
+    from deniable.calibration.report.figures import write_figures
+    from deniable.calibration.report.findings import findings
+    from deniable.calibration.report.page import calibration_page
+
+    found = findings(calibration, sample, choice=choice, epsilons=epsilons, words=files.words, sentences=files.sentences, report=report)
+    figures = None if files.figures is None else write_figures(found, files.figures)
+    if files.page is not None:
+        calibration_page(found).write(files.page)
+    return figures
+
+
+def _check_protection(protect: Protection, targets: Targets, epsilons: list[float], *, everything: bool) -> None:
+    from deniable.embeddings.store import free_place
+
+    if not targets.given or len(epsilons) > 1 or not everything:
+        raise InvalidParameter("protect", protect.by, "needs a target, at most one value of epsilon, and all words")
+    free_place(protect.name)
+
+
+def _select_words(embedding: Embedding, words: Iterable[str] | None, sample: int | None) -> Ids | None:
+    ids = None
+    if words is not None:
+        found = embedding.ids(list(words))
+        ids = np.unique(found[found != embedding.unknown_id])
+    if sample is not None:
+        pool = np.arange(len(embedding)) if ids is None else ids
+        count = min(validated_count(sample, "sample"), len(pool))
+        ids = np.sort(np.random.Generator(np.random.PCG64(4)).choice(pool, count, replace=False))
+    return ids
+
+
+def _choose(calibration: Calibration, targets: Targets, epsilons: list[float], protect: Protection | None) -> Choice | None:
+    if not targets.given:
+        return None
+    if len(epsilons) == 1:
+        return evaluate(calibration, epsilons[0], targets)
+    if protect is not None:
+        return choose_for_protection(calibration, targets, most_protected=protect.most_protected)
+    return choose(calibration, targets)
+
+
+def _protect(calibration: Calibration, choice: Choice, protect: Protection, *, support: bool, report: Report | None) -> ProtectedEmbedding:
+    """Install an embedding in which the words that miss the targets go in as others, and measure it."""
+    from deniable.embeddings import store
+
+    embedding, epsilon = calibration.embedding, choice.epsilon
+    exposed = np.sort(calibration.ids[choice.failing])
+    safe = protect_words(embedding, exposed, by=protect.by, name=protect.name)
+    store.save(safe, protect.name, source=f"{embedding.name}, protected at ε = {epsilon:g}")
+    opened = Embedding.open(protect.name)
+    again = measure(opened, calibration.mechanism, draws=calibration.draws, epsilons=np.array([epsilon]), support=support, report=report)
+    write_note(again, again if support else measure_sample(again, [epsilon], whole=True, report=report))
+    left = evaluate(again, epsilon, choice.targets)
+    return ProtectedEmbedding(
+        name=protect.name,
+        fingerprint=opened.fingerprint,
+        words_mapped=len(exposed),
+        by=protect.by,
+        exposed_words_left=len(left.failing),
+        largest_unchanged=float(left.unchanged.max()),
+    )

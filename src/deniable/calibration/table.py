@@ -1,0 +1,284 @@
+"""Measures words at some values of ε, by exact sums or by draws, for mechanisms that have no radial noise.
+
+- ``exact``: the mechanism sums its own distribution (the softmax family, CusText, randomised response). Standard errors are 0, and
+  ``distinct`` is the expected number of distinct words in that many draws, Σ_y 1 - (1 - p(y))^draws, rounded down.
+- ``simulation``: all others (Vickrey, rank smoothing), by draws of the mechanism itself for each word and ε, from a public
+  seed. Words that were not drawn are missing from S_w, as they are with rays.
+
+A word stays itself when the first word of its vector comes out, and a protected word when that of its stand-in does, as with rays; or
+when it comes out itself after all, if that is more likely: one of the two nearest words of its stand-in may well be the word itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from deniable.arrays import Floats, Ids
+from deniable.calibration.calibration import GRID_VALUES, Calibration
+from deniable.calibration.storage import Columns, Rows, fill, open_store, support_arrays, support_columns, words_digest
+from deniable.channel.distribution import ETA, Distribution
+from deniable.channel.draws import Draws
+from deniable.channel.method import Method, exact_sums, method_of
+from deniable.channel.rays.lengths import GammaFunction
+from deniable.channel.rays.rays import Envelope
+from deniable.channel.rays.statistics import GROUPS, distribution_on_rays, jackknife
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import InvalidParameter
+from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.neighbours import best_neighbours
+from deniable.neighbours.released import first_of_each
+from deniable.parameters import validated_count, validated_epsilon
+from deniable.progress import Report
+
+SEED = 5
+_DRAWS_AT_ONCE = 1 << 16
+_WORDS_AT_ONCE = 256
+_SUPPORT, _RANGE = (0.02, 0.95), np.geomspace(1e-2, 1e4, 37)
+_WORDS_TO_FIND_THE_RANGE, _DRAWS_TO_FIND_THE_RANGE = 64, 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableCalibration(Calibration):
+    """A calibration at some ε. ``stays`` is N_w at ``epsilons``, a column for each, and ``errors`` the standard errors."""
+
+    exact: bool
+    stays: Floats
+    errors: Floats
+    _more: dict[float, TableCalibration] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def method(self) -> Method:
+        """By exact sums, or by simulation."""
+        return "exact" if self.exact else "simulation"
+
+    def unchanged(self, epsilon: float) -> tuple[Floats, Floats]:
+        """Return N_w of every word at one ε, and the standard errors; a value that is not in the table is measured now."""
+        known = np.flatnonzero(self.epsilons == epsilon)
+        if len(known):
+            return self.stays[:, known[0]], self.errors[:, known[0]]
+        if epsilon not in self._more:
+            self.measure_more(np.array([validated_epsilon(epsilon)]))
+        return self._more[epsilon].unchanged(epsilon)
+
+    def prepare(self, epsilons: list[float]) -> None:
+        """Do nothing: a table knows its own values, and others are measured when they are asked for."""
+
+    def distinct_at(self, epsilon: float) -> Ids | None:
+        """Return the distinct words of every word at one ε; None if they were not counted there."""
+        more = self._more.get(epsilon)
+        return super().distinct_at(epsilon) if more is None else more.distinct_at(epsilon)
+
+    def measure_more(self, epsilons: Floats) -> None:
+        """Measure the same words at more values of ε, in one pass."""
+        found = measure_table(
+            self.embedding,
+            self.mechanism,
+            draws=self.draws,
+            ids=self.ids,
+            epsilons=epsilons,
+            support=self.distinct is not None,
+            keep=self.folder is not None,
+        )
+        self._more.update(dict.fromkeys(found.epsilons.tolist(), found))
+
+    def average(self, epsilon: float) -> tuple[float, float]:
+        """Return the average of N_w over the words, and its standard error: different words have different draws."""
+        means, errors = self.unchanged(epsilon)
+        return float(means.mean()), float(np.sqrt(np.square(errors).sum())) / len(errors)
+
+    def epsilon_reaching(self, share: float) -> float:
+        """Return the ε of the table at which the average N_w lies nearest to this share."""
+        return float(self.epsilons[np.argmin(np.abs(self.stays.mean(axis=0) - share))])
+
+    def span(self, values: int) -> list[float]:
+        """Return the values that were measured: more would be another pass over all words."""
+        del values
+        return self.note_epsilons()
+
+    def note_epsilons(self) -> list[float]:
+        """Return the values that were measured."""
+        return sorted({*self.epsilons.tolist(), *self._more})
+
+    def upper(self, means: Floats, errors: Floats) -> Floats:
+        """Return what no N_w exceeds: exact sums are their own bound, but for rounding."""
+        return np.minimum(means + 1e-9, 1.0) if self.exact else super().upper(means, errors)
+
+
+def measure_table(
+    embedding: Embedding,
+    mechanism: ChosenMechanism,
+    *,
+    draws: int = 1000,
+    ids: Ids | None = None,
+    epsilons: Floats | None = None,
+    support: bool = False,
+    eta: float = ETA,
+    keep: bool = True,
+    report: Report | None = None,
+) -> TableCalibration:
+    """Return the calibration of all words, or of ``ids``, at ``epsilons`` or at twelve values; from the disk as far as it is there.
+
+    ``draws`` is the number of draws for each word and ε. With ``support`` S_w, distinct words and entropies are computed too.
+
+    :raises InvalidParameter: if there is no word to look at, or a number is not allowed.
+    :raises DamagedCalibration: if what is on the disk cannot be trusted.
+    :raises CalibrationInProgress: if another process is computing it.
+    """
+    draws = validated_count(draws, "draws")
+    if ids is not None and not len(ids):
+        raise InvalidParameter("words", "none", "there is no word to calibrate: none of them is in the embedding")
+    words = np.arange(len(embedding)) if ids is None else np.asarray(ids, dtype=np.int64)
+    given = None if epsilons is None or not len(epsilons) else np.array([validated_epsilon(float(e)) for e in epsilons])
+    settings: dict[str, Any] = {
+        "fingerprint": embedding.fingerprint,
+        "mechanism": mechanism.identity(embedding),
+        "rays": draws,
+        "seed": SEED,
+        "words": "all" if ids is None else words_digest(words),
+        "walks": support,
+        "eta": eta if support else None,
+        "groups": GROUPS if support else None,
+        "epsilons": "auto" if given is None else given.tolist(),
+    }
+    if embedding.protection is not None:
+        settings["protected"] = "as its stand-in or as itself"
+    values = GRID_VALUES if given is None else len(given)
+    columns: Columns = {"ids": ("<i8", ())} | dict.fromkeys(("grid", "stays", "errors"), ("<f8", (values,)))
+    if support:
+        columns |= support_columns(values)
+    with open_store(embedding, settings, columns, len(words), keep=keep) as store:
+        if not store.complete:
+            grid = np.asarray(store.arrays["grid"][0]) if store.done else epsilon_range(embedding, mechanism) if given is None else given
+            table = _Table(embedding, mechanism, grid, draws=draws, eta=eta if support else None)
+            at_once = _WORDS_AT_ONCE if table.sums is not None else max(1, _DRAWS_AT_ONCE // draws)
+            fill(store, words, table.rows, at_once=at_once, report=report)
+    arrays = store.arrays
+    return TableCalibration(
+        embedding=embedding,
+        mechanism=mechanism,
+        exact=method_of(mechanism(embedding, epsilon=1.0)) == "exact",
+        draws=draws,
+        ids=np.asarray(arrays["ids"]),
+        epsilons=np.asarray(arrays["grid"][0]),
+        stays=np.asarray(arrays["stays"]),
+        errors=np.asarray(arrays["errors"]),
+        folder=store.folder,
+        **support_arrays(store),
+    )
+
+
+def epsilon_range(embedding: Embedding, mechanism: ChosenMechanism, values: int = GRID_VALUES) -> Floats:
+    """Return values of ε from where an average word hardly ever stays (2 %) to where it mostly does (95 %), as far as it does."""
+    count = min(_WORDS_TO_FIND_THE_RANGE, len(embedding))
+    ids = np.sort(np.random.Generator(np.random.PCG64(3)).choice(len(embedding), count, replace=False))
+    averages = _Table(embedding, mechanism, _RANGE, draws=_DRAWS_TO_FIND_THE_RANGE, eta=None).rows(ids)["stays"].mean(axis=0)
+    below, above = np.flatnonzero(averages < _SUPPORT[0]), np.flatnonzero(averages > _SUPPORT[1])
+    low = float(_RANGE[below[-1]]) if len(below) else float(_RANGE[0])
+    high = float(_RANGE[above[0]]) if len(above) else float(_RANGE[-1])
+    return np.array([float(f"{epsilon:.3g}") for epsilon in np.geomspace(low, max(high, 1.01 * low), values)])
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Support:
+    """What one word may become at one ε, as the columns of the store."""
+
+    distinct: float
+    support: int
+    entropies: tuple[float, ...]
+    support_errors: float = 0.0
+    entropy_errors: Floats | float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Numbers:
+    """One word at one ε: N_w, its standard error, and what it may become, where that is asked for."""
+
+    stays: float
+    error: float = 0.0
+    support: _Support | None = None
+
+
+class _Table:
+    """Computes the rows of a table: statistics of words at all of its ε."""
+
+    def __init__(self, embedding: Embedding, mechanism: ChosenMechanism, grid: Floats, *, draws: int, eta: float | None) -> None:
+        self._embedding, self._mechanism, self._grid, self._draws, self._eta = embedding, mechanism, grid, draws, eta
+        self._made = [mechanism(embedding, epsilon=epsilon) for epsilon in grid.tolist()]
+        self.sums = exact_sums(self._made[0])
+        self._first, self._length = first_of_each(embedding), GammaFunction(1)
+
+    def rows(self, ids: Ids) -> Rows:
+        """Return the columns of the store for these words."""
+        shape = (len(ids), len(self._grid))
+        found: Rows = {
+            "ids": ids,
+            "grid": np.tile(self._grid, (len(ids), 1)),
+            "stays": np.empty(shape),
+            "errors": np.zeros(shape),
+        }
+        if self._eta is not None:
+            found |= {name: np.zeros(shape) for name in ("distinct", "support", "support_errors")}
+            found |= {name: np.zeros((*shape, 4)) for name in ("entropies", "entropy_errors")}
+        for row, each in enumerate(self._by_sums(ids) if self.sums is not None else self._by_draws(ids)):
+            for column, numbers in enumerate(each):
+                found["stays"][row, column], found["errors"][row, column] = numbers.stays, numbers.error
+                for name, value in vars(numbers.support).items() if numbers.support is not None else ():
+                    found[name][row, column] = value
+        return found
+
+    def _by_sums(self, ids: Ids) -> Iterator[Iterator[_Numbers]]:
+        sums, entering = self.sums, self._embedding.stands_in(ids)
+        assert sums is not None  # noqa: S101 - said by the caller
+        for own, (outputs, chances) in zip(self._own(ids, entering), sums.distributions(entering, self._grid), strict=True):
+            yield (self._summed(outputs, row, own) for row in chances)
+
+    def _summed(self, outputs: Ids, chances: Floats, own: set[int]) -> _Numbers:
+        support = None
+        if self._eta is not None:
+            order = np.argsort(-chances, kind="stable")
+            found = Distribution(words=outputs[order], probabilities=chances[order], standard_errors=np.zeros(len(order)))
+            with np.errstate(divide="ignore"):
+                distinct = np.floor(-np.expm1(self._draws * np.log1p(-chances)).sum() * (1.0 + 1e-12))
+            support = _Support(distinct=distinct, support=found.support(self._eta), entropies=found.entropies())
+        return _Numbers(stays=max(chances[outputs == word].sum() for word in own), support=support)
+
+    def _by_draws(self, ids: Ids) -> Iterator[Iterator[_Numbers]]:
+        entering = self._embedding.stands_in(ids)
+        own = self._own(ids, entering)
+        # One seed for all ε: what is found at one does not depend on which others were asked for.
+        seed, repeated = (SEED << 48) + int(ids[0]), np.repeat(entering, self._draws)
+        drawn = [Draws(mechanism, seed=seed).of_each(repeated).reshape(len(ids), self._draws) for mechanism in self._made]
+        for row in range(len(ids)):
+            yield (self._drawn(released[row], own[row]) for released in drawn)
+
+    def _drawn(self, released: Ids, own: set[int]) -> _Numbers:
+        stays = max((released == word for word in sorted(own)), key=np.count_nonzero)
+        support = None
+        if self._eta is not None:
+            # A draw is a ray that turns into its word at once: then the same arithmetic serves both.
+            draws = Envelope(start=min(own), counts=np.ones_like(released), winners=released, radii=np.zeros(len(released)))
+            found = distribution_on_rays(draws, 1.0, self._length)
+            support_error, entropy_errors = jackknife(draws, 1.0, self._length, self._eta)
+            support = _Support(
+                distinct=len(found.words),
+                support=found.support(self._eta),
+                entropies=found.entropies(),
+                support_errors=support_error,
+                entropy_errors=entropy_errors,
+            )
+        return _Numbers(stays=stays.mean(), error=stays.std(ddof=min(1, len(stays) - 1)) / np.sqrt(len(stays)), support=support)
+
+    def _own(self, ids: Ids, entering: Ids) -> list[set[int]]:
+        """Return for each word those that count as staying: the first with its vector and, of a protected word, its stand-in's own.
+
+        The own word of ⊥ is the one nearest to it.
+        """
+        unknown = entering == self._embedding.unknown_id
+        own: Ids = self._first[np.where(unknown, 0, entering)]
+        if unknown.any():
+            own[unknown] = best_neighbours(self._embedding).nearest(self._embedding.unknown[None, :])[0]
+        return [{*pair} for pair in zip(own.tolist(), self._first[ids].tolist(), strict=True)]

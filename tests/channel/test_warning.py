@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import numpy as np
+
+from deniable import Embedding, Multivariate, SanTextPlus
+from deniable.channel.explanation import warning_of
+
+
+def test_a_mechanism_that_keeps_words_at_every_epsilon_is_warned_about_in_records_of_any_length() -> None:
+    far = Embedding([f"w{i}" for i in range(20)], 9.0 * np.eye(20), name="far")
+    keeps = SanTextPlus(far, epsilon=5.0, sensitive=["w0"], p=0.05)
+    warning = warning_of(keeps, record_epsilon=5.0)
+    assert warning is not None
+    assert warning.startswith("whatever the budget, most words of far are released as they are")
+
+
+def test_an_epsilon_that_changes_words_is_not_warned_about() -> None:
+    assert warning_of(Multivariate(Embedding.open(), epsilon=6)) is None
+    assert warning_of(Multivariate(Embedding.open(), epsilon=5), record_epsilon=40) is None
+
+
+def test_a_large_epsilon_and_a_large_budget_are_warned_about() -> None:
+    embedding = Embedding.open()
+    assert "at ε = 40 about" in str(warning_of(Multivariate(embedding, epsilon=40)))
+    assert "a budget of 40 per record is too large for records of" in str(
+        warning_of(Multivariate(embedding, epsilon=40), record_epsilon=40)
+    )
