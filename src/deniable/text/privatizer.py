@@ -251,18 +251,17 @@ def _check_different(record_ids: Sequence[RecordId]) -> None:
 
     :raises InvalidParameter: if two are the same.
     """
-    seen: set[tuple[str, ...]] = set()
-    for one in record_ids:
-        name = tuple(map(str, one if isinstance(one, tuple) else (one,)))
-        if name in seen:
-            raise InvalidParameter("record_ids", one, _NAMES_TWO)
-        seen.add(name)
+    seen: dict[bytes, int] = {}
+    for record, one in enumerate(record_ids, 1):
+        earlier = seen.setdefault(encode_id(one, record), record)
+        if earlier != record:  # an id can be a name, so no message shows it
+            raise InvalidParameter("record_ids", f"of texts {earlier:,} and {record:,}", _NAMES_TWO)
 
 
 def _remember_ids(record_ids: Iterable[RecordId], seen: UniqueIds) -> Iterator[RecordId]:
     for record, one in enumerate(record_ids, 1):
         if not seen.add(encode_id(one, record), record):
-            raise InvalidParameter("record_ids", one, _NAMES_TWO)
+            raise InvalidParameter("record_ids", f"of text {record:,} and of an earlier one", _NAMES_TWO)
         yield one
 
 
