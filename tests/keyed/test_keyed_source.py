@@ -29,7 +29,8 @@ def private(keyed: Keyed, epsilon: float = 0.5, embedding: Embedding = EMBEDDING
 
 @pytest.mark.parametrize("act", [pickle.dumps, copy.copy, copy.deepcopy])
 def test_a_key_cannot_be_pickled_or_copied(act: Callable[[object], object]) -> None:
-    bound = Keyed(KEY).bind(Multivariate(EMBEDDING, epsilon=1), np.array([1]), record_ids=[1], lengths=[1], epsilon=None)
+    mechanism, one = Multivariate(EMBEDDING, epsilon=1), np.array([1])
+    bound = Keyed(KEY).bind(mechanism, one, positions=one, record_ids=[1], lengths=[1], epsilon=None)
     for secret in (Keyed(KEY), bound):
         with pytest.raises(TypeError, match="cannot be pickled or copied"):
             act(secret)
