@@ -215,7 +215,7 @@ def test_a_wrong_number_of_tokens_or_records_is_refused() -> None:
 
 
 class OfVersion1(Keyed):
-    version = 1  # type: ignore[assignment]
+    version = 1
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import copy
 import pickle
 from collections.abc import Callable
 from enum import IntEnum, StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer, RandomnessError
-from deniable.keyed.encoding import encode_id, encode_parts
+from deniable.keyed.encoding import RecordId, encode_id, encode_parts
 from tests.support.strategies import random_embedding
 
 KEY = bytes(range(32))
@@ -214,17 +214,17 @@ def test_a_number_that_python_does_not_write_out_is_no_id() -> None:
 
 @pytest.mark.parametrize("odd", OF_OTHER_TYPES)
 @pytest.mark.parametrize("consistent", [False, True])
-def test_an_id_of_another_type_never_shares_the_noise_of_the_number_it_is_made_of(odd: object, consistent: bool) -> None:
+def test_an_id_of_another_type_never_shares_the_noise_of_the_number_it_is_made_of(odd: Any, consistent: bool) -> None:
     keyed = private(Keyed(KEY, consistent=consistent))
     for record_ids in ([odd, 7], [7, odd]):
         with pytest.raises(InvalidParameter, match="neither text nor a whole number"):
-            keyed.many(["w1 w2", "w1 w2"], record_ids=record_ids)  # type: ignore[list-item]
+            keyed.many(["w1 w2", "w1 w2"], record_ids=record_ids)
         with pytest.raises(InvalidParameter, match="neither text nor a whole number"):
-            list(keyed.stream(["w1 w2", "w1 w2"], record_ids=record_ids))  # type: ignore[list-item]
+            list(keyed.stream(["w1 w2", "w1 w2"], record_ids=record_ids))
 
 
 @pytest.mark.parametrize("same", [[7, "7"], [("7",), 7], [np.int32(7), np.str_("7")], [("a", 7), ("a", "7")]])
-def test_ids_that_share_noise_are_never_taken_for_different_ones(same: list[object]) -> None:
+def test_ids_that_share_noise_are_never_taken_for_different_ones(same: list[Any]) -> None:
     assert encode_id(same[0], 1) == encode_id(same[1], 2)
     for call in (private(Keyed(KEY)).many, lambda *a, **b: list(private(Keyed(KEY)).stream(*a, **b))):
         with pytest.raises(InvalidParameter, match="names two texts"):
@@ -232,7 +232,8 @@ def test_ids_that_share_noise_are_never_taken_for_different_ones(same: list[obje
 
 
 def test_a_repeated_id_is_named_by_its_places_and_not_shown() -> None:
-    keyed, ids = private(Keyed(KEY)), ["anna", "berta", ("x", "anna"), "anna"]
+    keyed = private(Keyed(KEY))
+    ids: list[RecordId] = ["anna", "berta", ("x", "anna"), "anna"]
     calls: list[Callable[[], object]] = [
         lambda: keyed.many(TEXTS[:4], record_ids=ids),
         lambda: keyed.column(pa.chunked_array([TEXTS[:2], TEXTS[2:4]]), record_ids=ids),

@@ -31,13 +31,13 @@ class Fixed:
         self._random = np.random.Generator(np.random.PCG64(11))
 
     def normals(self, tokens: int, dimension: int) -> Floats:
-        return self._random.integers(-(2**20), 2**20, (tokens, dimension)) * 2.0**-19
+        return self._random.integers(-(2**20), 2**20, (tokens, dimension)).astype(np.float64) * 2.0**-19
 
     def gammas(self, tokens: int, shape: float) -> Floats:
-        return shape + self._random.integers(-(2**20), 2**20, tokens) * 2.0**-18
+        return shape + self._random.integers(-(2**20), 2**20, tokens).astype(np.float64) * 2.0**-18
 
     def uniforms(self, tokens: int, count: int) -> Floats:
-        made = self._random.integers(0, 2**53, (tokens, count)) * 2.0**-53
+        made = self._random.integers(0, 2**53, (tokens, count)).astype(np.float64) * 2.0**-53
         if len(self.deciding):
             made[:, 0], self.deciding = self.deciding, np.empty(0)
         return made
@@ -80,8 +80,8 @@ def find(mechanism: Mechanism) -> Floats:
 def main(act: str, path: Path) -> None:
     made = mechanisms()
     if act == "find":
-        np.savez(path, **{name: find(mechanism) for name, mechanism in made.items()})
-    borders = np.load(path)
+        np.save(path, np.stack([find(mechanism) for mechanism in made.values()]))
+    borders = dict(zip(made, np.load(path), strict=True))
     released = {name: [drawn(mechanism, row).tolist() for row in borders[name]] for name, mechanism in made.items()}
     random = np.random.Generator(np.random.PCG64(9))
     others = np.exp(-random.integers(0, 2**53, 100_000) * 2.0**-50)

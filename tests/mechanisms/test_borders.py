@@ -34,14 +34,14 @@ def test_words_at_borders_are_the_same_without_the_processors_special_instructio
     from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__  # type: ignore[import-not-found, unused-ignore]
 
     features = " ".join(feature for feature in __cpu_dispatch__ if __cpu_features__[feature])
-    words, others = run("find", tmp_path / "borders.npz")
+    words, others = run("find", tmp_path / "borders.npy")
     for name, (low, high) in words.items():
         changed = sum(a != b for a, b in zip(low, high, strict=True))
         assert changed > 0.1 * len(low), f"{name}: too few of the numbers lie at borders"
     if not features:
         pytest.skip("numpy has no special path on this processor")
     switched_off = {"NPY_DISABLE_CPU_FEATURES": features, "OPENBLAS_CORETYPE": "Prescott"}
-    other_words, of_numpy = run("draw", tmp_path / "borders.npz", **switched_off)
+    other_words, of_numpy = run("draw", tmp_path / "borders.npy", **switched_off)
     assert [name for name in words if other_words[name] != words[name]] == []
     if any(level in features for level in ("X86_V4", "AVX512_SKX")):
         assert of_numpy != others, "numpy's own exponential differs here, so the comparison has the power to fail"

@@ -40,7 +40,7 @@ def encode_id(record_id: object, record: int) -> bytes:
         if type(part) in _TEXT:
             texts.append(str(part))
         elif type(part) in _WHOLE:
-            texts.append(_digits(int(part), record))  # type: ignore[call-overload]
+            texts.append(_digits(int(part), record))
         else:
             # The value could be private text that stands in the wrong column.
             raise InvalidParameter("record_ids", type(part).__name__, f"the id of record {record:,} {_NO_ID}")

@@ -24,7 +24,7 @@ def name_text(record_id: RecordId, column: str, *, consistent: bool) -> RecordId
     """
     if consistent:
         return record_id
-    return (*record_id, column) if type(record_id) is tuple else (record_id, column)  # type: ignore[arg-type, return-value]
+    return (*record_id, column) if type(record_id) is tuple else (record_id, column)  # type: ignore[return-value]
 
 
 def name_column(keyed: Keyed | None, record_ids: Iterable[RecordId] | None, column: object) -> list[RecordId] | None:
