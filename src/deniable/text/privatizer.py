@@ -29,6 +29,9 @@ _NOT_CONSISTENT = (
     "a budget per record gives records of different lengths different noise, so that a user's word would be drawn more than once; "
     "use epsilon alone with a consistent key"
 )
+_WITH_A_BUDGET = (
+    "; the budget per record is divided by the number of words drawn, so a record in which that number changes is drawn anew as a whole"
+)
 _CHARACTERS_AT_ONCE = 81_920  # some 16,000 words
 _TEXTS_AT_ONCE = 4_096
 _NAMES_TWO = "names two texts; give each its own id, or use Keyed(…, consistent=True) with users' ids"
@@ -89,6 +92,8 @@ class Privatizer:
     def settings(self) -> ReleaseSettings:
         """How text is released here, as receipts and jobs describe it."""
         randomness = {**self._randomness.describe(), "class": type(self._randomness).__qualname__}
+        if self.keyed is not None and self.record_epsilon is not None:
+            randomness["repeated"] += _WITH_A_BUDGET
         return ReleaseSettings(mechanism=self.mechanism, policy=self.policy, record_epsilon=self.record_epsilon, randomness=randomness)
 
     def __call__(self, text: str, *, record_id: RecordId | None = None) -> str:
@@ -227,16 +232,27 @@ class Privatizer:
         epsilon = None
         if self.record_epsilon is not None:
             epsilon = np.repeat(np.minimum(self.mechanism.epsilon, self.record_epsilon / np.maximum(lengths, 1)), lengths)
-        randomness = self._noise_for(ids, record_ids, lengths, epsilon, start)
+        randomness = self._noise_for(ids, drafts, record_ids, lengths, epsilon, start)
         if not len(ids):
             return []
         vocabulary = self._vocabulary
         return [vocabulary[word_id] for word_id in self.mechanism.perturb(ids, randomness, epsilon=epsilon).tolist()]
 
-    def _noise_for(self, ids: Ids, record_ids: list[RecordId] | None, lengths: list[int], epsilon: Floats | None, start: int) -> Randomness:
+    def _noise_for(
+        self,
+        ids: Ids,
+        drafts: list[Draft | None],
+        record_ids: list[RecordId] | None,
+        lengths: list[int],
+        epsilon: Floats | None,
+        start: int,
+    ) -> Randomness:
         if not isinstance(self._randomness, Keyed):
             return self._randomness
-        return self._randomness.bind(self.mechanism, ids, record_ids=record_ids or [], lengths=lengths, epsilon=epsilon, first=start + 1)
+        positions = np.array([place for draft in drafts if draft is not None for place in draft.positions], dtype=np.int64)
+        return self._randomness.bind(
+            self.mechanism, ids, positions=positions, record_ids=record_ids or [], lengths=lengths, epsilon=epsilon, first=start + 1
+        )
 
 
 def _add(tally: Tally, draft: Draft | None) -> None:
@@ -251,18 +267,17 @@ def _check_different(record_ids: Sequence[RecordId]) -> None:
 
     :raises InvalidParameter: if two are the same.
     """
-    seen: set[tuple[str, ...]] = set()
-    for one in record_ids:
-        name = tuple(map(str, one if isinstance(one, tuple) else (one,)))
-        if name in seen:
-            raise InvalidParameter("record_ids", one, _NAMES_TWO)
-        seen.add(name)
+    seen: dict[bytes, int] = {}
+    for record, one in enumerate(record_ids, 1):
+        earlier = seen.setdefault(encode_id(one, record), record)
+        if earlier != record:  # an id can be a name, so no message shows it
+            raise InvalidParameter("record_ids", f"of texts {earlier:,} and {record:,}", _NAMES_TWO)
 
 
 def _remember_ids(record_ids: Iterable[RecordId], seen: UniqueIds) -> Iterator[RecordId]:
     for record, one in enumerate(record_ids, 1):
         if not seen.add(encode_id(one, record), record):
-            raise InvalidParameter("record_ids", one, _NAMES_TWO)
+            raise InvalidParameter("record_ids", f"of text {record:,} and of an earlier one", _NAMES_TWO)
         yield one
 
 

@@ -250,7 +250,8 @@ class Watch:
             way_out = "put what is new into a file of its own, or watch with a key and record ids (--key-file, --record-id)"
             raise RecordError(path, f"{problem}: {way_out}")
         if entry.settings != now.settings:
-            raise RecordError(path, f"{problem}: it was released with other settings or another key; watch with those")
+            then = "it was released with other settings, another key or by another version of deniable"
+            raise RecordError(path, f"{problem}: {then}; watch with those")
 
     def _released_as(self, now: LedgerEntry) -> LedgerEntry | None:
         """Return the entry under whose name this content was released before, if fresh noise would be drawn for it now."""
