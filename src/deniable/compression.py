@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import io
+import lzma
+import zlib
 from pathlib import Path
 from typing import BinaryIO, cast
 
 BYTES_TO_TELL = 10
 """How many first bytes tell the compression; fewer are enough if the file has no more, or its first line ends there."""
+
+DAMAGE = (EOFError, MemoryError, OSError, ValueError, lzma.LZMAError, zlib.error)
+"""What the libraries raise when compressed data is damaged."""
+
+_MOST_GROWN, _MOST_RATIO = 256 << 20, 2_000
 
 ENDINGS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd", ".zstd": "zstd"}
 
@@ -28,6 +35,11 @@ def compression_for(path: Path) -> str | None:
     return ENDINGS.get(path.suffix.lower())
 
 
+def has_grown_too_far(decompressed: int, compressed: int) -> bool:
+    """Return whether data has grown beyond what records do: a few bytes of bzip2, xz or Zstandard can stand for terabytes."""
+    return decompressed > max(_MOST_GROWN, _MOST_RATIO * compressed)
+
+
 def decompress(stream: BinaryIO, kind: str | None) -> BinaryIO:
     """Return the stream decompressed; the libraries are imported only when they are needed."""
     if kind == "gzip":
@@ -39,8 +51,6 @@ def decompress(stream: BinaryIO, kind: str | None) -> BinaryIO:
 
         return cast(BinaryIO, bz2.BZ2File(stream))
     if kind == "xz":
-        import lzma
-
         return cast(BinaryIO, lzma.LZMAFile(stream))
     if kind == "zstd":
         import pyarrow as pa
@@ -60,8 +70,6 @@ def compress(data: bytes, kind: str | None) -> bytes:
 
         return bz2.compress(data)
     if kind == "xz":
-        import lzma
-
         return lzma.compress(data)
     if kind == "zstd":
         import pyarrow as pa

@@ -23,7 +23,8 @@
         └── ResumeError         a partial output does not belong to this job      exit code 2
 
 Every message says what was wrong, where, and what to do about it. Messages never hold private text: not a word of
-a record, not a noisy vector, not a score.
+a record, not a noisy vector, not a score. What they quote from a file (a name, a word) is written so that it cannot act on
+a terminal: see ``printable``.
 """
 
 from __future__ import annotations
@@ -31,10 +32,23 @@ from __future__ import annotations
 from pathlib import Path
 
 
+def printable(text: str) -> str:
+    """Return the text with everything that is not shown as a character of its own written out, such as ``\\x1b``.
+
+    Control characters, separators of lines and marks of direction are written out; line feeds stay.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
 class DeniableError(Exception):
     """Base of all errors raised on purpose by deniable."""
 
     exit_code: int = 1
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(printable(each) if isinstance(each, str) else each for each in args))
 
 
 class _ErrorInFile(DeniableError):

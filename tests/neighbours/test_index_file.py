@@ -81,7 +81,7 @@ def test_the_index_of_another_version_is_not_used(stored: Embedding, monkeypatch
     assert_right_words(stored)
     later = file_of(stored).read_bytes()
     monkeypatch.undo()
-    assert index_file._read(file_of(stored), stored, len(later) - HEADER_BYTES) is None
+    assert index_file._map(file_of(stored), stored, len(later) - HEADER_BYTES) is None
 
 
 def test_where_nothing_can_be_written_the_index_stays_in_memory(stored: Embedding, monkeypatch: pytest.MonkeyPatch) -> None:

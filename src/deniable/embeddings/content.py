@@ -6,8 +6,9 @@ Embeddings in memory, files that are read and folders of the store all keep to w
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,13 @@ MARKERS = ("<s>", "</s>")
 LONGEST_VECTOR = 1e12
 """Vectors beyond this length are refused: their squared distances leave no room for those of others in float32."""
 
+UNPRINTABLE = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ufeff]")
+"""Characters that no released word holds: control characters (C0, C1 and DEL, so all that ends a line or starts a command of a
+terminal), the separators of lines and paragraphs, the marks that turn the direction of text, and the byte order mark."""
+
+STAND_IN = "\ufffd"
+"""What a word of an older stored copy is shown with in place of such a character."""
+
 _ROWS_AT_ONCE = 16_384
 
 
@@ -36,6 +44,8 @@ class Content:
 
     ``unknown_origin`` says where the vector of ⊥ comes from, ``shadowed`` are the ids of words that share their vector with
     an earlier word, ``protection`` is the public map of exposed words. ``folder`` is None for what is not in a folder.
+    ``as_stored`` has the spelling in the files, by id, of words that ``words`` spells otherwise. ``state`` says which files were
+    read: see ``verification.files_state``.
     """
 
     name: str
@@ -49,6 +59,8 @@ class Content:
     subwords: Subwords | None = None
     protection: Ids | None = None
     folder: Path | None = None
+    as_stored: dict[int, str] = field(default_factory=dict)
+    state: object = None
 
 
 def table_problem(words: int, shape: tuple[int, ...]) -> str | None:
@@ -78,6 +90,21 @@ def bad_word(words: Sequence[str]) -> tuple[int, str] | None:
         if not _is_encodable(word):
             return place, f"the word {word[:50]!r} holds half a character (a lone surrogate)"
     return None
+
+
+def unprintable_words(words: Sequence[str]) -> list[int]:
+    """Return the places of the words that hold a character which no released word may hold."""
+    if UNPRINTABLE.search("".join(words)) is None:
+        return []
+    return [place for place, word in enumerate(words) if UNPRINTABLE.search(word)]
+
+
+def spelled_as_stored(words: Sequence[str], as_stored: dict[int, str]) -> list[str]:
+    """Return the words as they are spelled in the files of an embedding, which is what its fingerprint is computed from."""
+    spelled = list(words)
+    for place, word in as_stored.items():
+        spelled[place] = word
+    return spelled
 
 
 def bad_vector(words: Sequence[str], vectors: Vectors) -> tuple[int, str] | None:

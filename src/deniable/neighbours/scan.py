@@ -46,6 +46,7 @@ class ScanNeighbours:
         """Open or build the index of an embedding; ``path`` forces an instruction path, for tests and benchmarks.
 
         :raises InvalidParameter: if the machine cannot run that path.
+        :raises MalformedEmbedding: if a vector of a stored embedding is not finite or absurdly long.
         """
         usable = usable_paths()
         if path is not None and path not in usable:

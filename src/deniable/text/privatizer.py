@@ -70,6 +70,7 @@ class Privatizer:
 
         :raises InvalidParameter: if a policy or ``record_epsilon`` is not allowed, or an entry of ``keep_words`` is not one word, or
             there is a budget per record and a key that draws the words of a user once.
+        :raises MalformedEmbedding: if there is a key, and the embedding is not what its fingerprint says.
         """
         listed = keep_words if isinstance(keep_words, str) else frozenset(keep_words)  # the policy refuses a str
         self.mechanism = mechanism
@@ -78,6 +79,8 @@ class Privatizer:
         self._randomness: Randomness | Keyed = SecureRandomness() if randomness is None else randomness
         if self.record_epsilon is not None and self.keyed is not None and self.keyed.consistent:
             raise InvalidParameter("record_epsilon", record_epsilon, _NOT_CONSISTENT)
+        if self.keyed is not None:  # the noise is drawn from the fingerprint
+            mechanism.embedding.check_content()
         self._drafter = Drafter(mechanism.embedding, self.policy)
         self._vocabulary = mechanism.embedding.words
         self._tally = Tally()

@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 
-from deniable.records.formats.parquet import open_parquet
+from deniable.records.formats.parquet_footer import CODECS, Footer
+from deniable.records.formats.parquet_pages import checked_footer
 
 _BYTES_PER_ROW_GROUP = 32 << 20
 _ROWS_PER_ROW_GROUP = 1 << 20
@@ -32,7 +33,7 @@ def pack_stream(batches: list[pa.RecordBatch], schema: pa.Schema) -> bytes:
 
 def streams_to_parquet(partial: Path, ends: list[int], source: Path, finished: Path) -> None:
     """Write the Arrow streams of a partial file, ending at ``ends``, as Parquet with their schema and the source's compression."""
-    compression = _compression(open_parquet(source).metadata)
+    compression = _compression(checked_footer(source))
     schema = _schema(partial, ends)
     descriptor = os.open(finished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     with (
@@ -66,9 +67,8 @@ def _batches(partial: Path, ends: list[int]) -> Iterator[pa.RecordBatch]:
             start = end
 
 
-def _compression(metadata: pq.FileMetaData) -> dict[str, str] | str:
-    if not metadata.num_row_groups:
+def _compression(footer: Footer) -> dict[str, str] | str:
+    if not footer.groups:
         return "snappy"
-    group = metadata.row_group(0)
-    columns = (group.column(i) for i in range(group.num_columns))
-    return {column.path_in_schema: column.compression.replace("UNCOMPRESSED", "NONE") for column in columns}
+    chunks = footer.groups[0].chunks
+    return {leaf.path: CODECS[chunk.codec].upper() for leaf, chunk in zip(footer.leaves, chunks, strict=True) if chunk.codec < len(CODECS)}

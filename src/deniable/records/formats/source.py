@@ -6,14 +6,12 @@ import codecs
 import hashlib
 import io
 import os
-import zlib
 from collections import deque
-from collections.abc import Iterator
-from lzma import LZMAError
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, Self, cast
 
-from deniable.compression import BYTES_TO_TELL, compression_of, decompress
+from deniable.compression import BYTES_TO_TELL, DAMAGE, compression_of, decompress, has_grown_too_far
 from deniable.errors import RecordError
 
 LONGEST_RECORD = 16 * 2**20
@@ -28,7 +26,6 @@ _MARKED_ENCODINGS = {  # the longer marks first: that of UTF-32 begins like that
 }
 
 BYTES_AT_ONCE = 1 << 18
-_DAMAGE = (EOFError, OSError, zlib.error, LZMAError)
 
 
 class Source(Protocol):
@@ -77,7 +74,7 @@ class FileSource:
         :raises RecordError: if compressed data is damaged or cut short.
         """
         kind = compression_of(self._file.peek(BYTES_TO_TELL))
-        return read_chunks(decompress(self._file, kind), kind, self.name)
+        return read_chunks(decompress(self._file, kind), kind, self.name, compressed=lambda: self.size or 0)
 
     def waiting(self) -> bool:
         """Return False: a file never keeps one waiting."""
@@ -104,19 +101,28 @@ class FileSource:
         self._file.close()
 
 
-def read_chunks(stream: BinaryIO, kind: str | None, name: str) -> Iterator[bytes]:
+def read_chunks(stream: BinaryIO, kind: str | None, name: str, *, compressed: Callable[[], int]) -> Iterator[bytes]:
     """Yield what a stream of decompressed bytes holds, as it comes; ``kind`` is how they were compressed.
 
-    :raises RecordError: if compressed data is damaged or cut short.
+    ``compressed`` says how many bytes there are before decompression, or how many have arrived.
+
+    :raises RecordError: if compressed data is damaged or cut short, or grows out of all proportion.
     """
     read = cast(io.BufferedReader, stream).read1
+    grown = 0
     while True:
         try:
             chunk = read(BYTES_AT_ONCE)
-        except _DAMAGE as error:
+        except DAMAGE as error:
             if kind is None:
                 raise
             raise RecordError(name, f"the {kind} data is damaged or cut short") from error
+        grown += len(chunk)
+        if kind is not None and has_grown_too_far(grown, compressed()):
+            problem = (
+                f"{compressed():,} bytes of {kind} decompress to more than {grown - len(chunk):,}; if you trust them, decompress them first"
+            )
+            raise RecordError(name, problem)
         if not chunk:
             return
         yield chunk
