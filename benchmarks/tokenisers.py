@@ -23,7 +23,7 @@ from pathlib import Path
 
 import regex
 
-from deniable.words.tokens import Tokeniser, normalise
+from deniable.words.cutter import Tokeniser, normalise
 
 Words = Callable[[str], list[str]]
 Factory = Callable[[Collection[str]], Words]  # public vocabulary -> tokeniser

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable import Embedding
-from deniable.words.cutter import Cutter
-from deniable.words.tokens import RULES, Tokeniser, normalise, words_of
+from deniable.words.cutter import RULES, Cutter, Tokeniser, normalise, words_of
 from tests.support.strategies import NASTY_TEXT
 
 

@@ -23,7 +23,7 @@ from deniable.keyed.unique import UniqueIds
 from deniable.records.formats.naming import name_text
 from deniable.text.recipe import Recipe, recipe_from
 from deniable.version import __version__
-from deniable.words.tokens import RULES
+from deniable.words.cutter import RULES
 
 try:
     from datasets import Dataset, DatasetDict, is_caching_enabled

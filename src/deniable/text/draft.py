@@ -11,8 +11,7 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, UnknownWord
 from deniable.text.policies import REDACTED, TextPolicy
 from deniable.text.subwords import SubwordLookup
-from deniable.words.cutter import Cutter, Lookup
-from deniable.words.tokens import CLITICS
+from deniable.words.cutter import CLITICS, Cutter, Lookup
 
 PUBLIC_PUNCTUATION = frozenset(".,;:!?\"'()[]{}-–—/&%«»¿¡。、")
 """The marks that punctuation='keep' may release. A closed list: no other character of the input can pass."""

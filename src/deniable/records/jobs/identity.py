@@ -20,7 +20,7 @@ from deniable.records.formats.source import Source
 from deniable.text.privatizer import Privatizer
 from deniable.text.receipt import Receipt, Tally
 from deniable.version import __version__
-from deniable.words.tokens import RULES
+from deniable.words.cutter import RULES
 
 _VERSIONS = {"rules_for_words": "rules for words", "keyed_noise": "keyed noise"}
 _DESCRIBING = ("mechanism", "guarantee", "epsilon_per_word", "epsilon_per_record", "embedding", "policy")
