@@ -18,7 +18,6 @@ from deniable.embeddings.content import (
     UNPRINTABLE,
     Content,
     content_fingerprint,
-    first_unusable,
     is_cased,
     mean_vector,
     shadowed_rows,
@@ -27,6 +26,7 @@ from deniable.embeddings.content import (
 from deniable.embeddings.npy import open_array
 from deniable.embeddings.verification import files_state
 from deniable.errors import MalformedEmbedding, printable
+from deniable.parameters import first_unusable
 
 if TYPE_CHECKING:
     from deniable.embeddings.subwords import Subwords

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Vectors
-from deniable.embeddings.content import first_unusable
 from deniable.embeddings.npy import open_array
 from deniable.errors import MalformedEmbedding
+from deniable.parameters import first_unusable
 
 TABLE, FACTS = "subwords.npy", "subwords.json"
 

@@ -110,7 +110,17 @@ def long_fixed_values() -> bytes:
     return parquet(pages, values=2048, rows=2048, kind=FIXED, length=length, codec=ZSTD, dictionary=len(page))
 
 
+def one_long_list() -> bytes:
+    """Return a file of one row whose list has one text of a megabyte ten thousand times."""
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * 10_000, pa.int32()), pa.array(["x" * MEBIBYTE]))
+    table = pa.table({"text": ["a fox"], "list": pa.ListArray.from_arrays([0, 10_000], texts)})
+    out = pa.BufferOutputStream()
+    pq.write_table(table, out, compression="zstd", dictionary_pagesize_limit=1 << 30, write_statistics=False, store_schema=False)
+    return bytes(out.getvalue())
+
+
 BOMBS = {
+    "one text in one list": one_long_list,
     "one text in many rows": lambda: repeated_text(1_100_000, 2048),
     "a page of a gibibyte": page_of_gibibytes,
     "a page that lies": lying_page,

@@ -119,10 +119,8 @@ def read_chunks(stream: BinaryIO, kind: str | None, name: str, *, compressed: Ca
             raise RecordError(name, f"the {kind} data is damaged or cut short") from error
         grown += len(chunk)
         if kind is not None and has_grown_too_far(grown, compressed()):
-            problem = (
-                f"{compressed():,} bytes of {kind} decompress to more than {grown - len(chunk):,}; if you trust them, decompress them first"
-            )
-            raise RecordError(name, problem)
+            grew = f"{compressed():,} bytes of {kind} decompress to more than {grown - len(chunk):,}"
+            raise RecordError(name, f"{grew}; if you trust the file, decompress it first")
         if not chunk:
             return
         yield chunk
