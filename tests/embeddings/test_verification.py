@@ -61,8 +61,8 @@ def test_a_fingerprint_of_another_embedding_is_refused(folder: Path) -> None:
 
 def test_what_is_whole_is_read_once_and_again_only_after_a_change(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     computed = []
-    real = embedding_module.content_fingerprint
-    monkeypatch.setattr(embedding_module, "content_fingerprint", lambda *content: computed.append(1) or real(*content))
+    real = embedding_module.content_fingerprint  # type: ignore[attr-defined]
+    monkeypatch.setattr(embedding_module, "content_fingerprint", lambda *content: computed.append(1) or real(*content))  # type: ignore[func-returns-value]
     for _ in range(3):
         Privatizer(Multivariate(Embedding.open("stored"), epsilon=5), randomness=Keyed.new())
     assert len(computed) == 1

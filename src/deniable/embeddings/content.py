@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.arrays import Ids, Vectors
+from deniable.parameters import LONGEST_VECTOR, first_unusable
 
 if TYPE_CHECKING:
     from deniable.embeddings.subwords import Subwords

@@ -48,7 +48,7 @@ def test_a_file_that_grows_too_far_is_refused(tmp_path: Path, kind: str) -> None
 def test_a_pipe_that_grows_too_far_is_refused() -> None:
     content = PACKERS["xz"](LINE * 400_000)
     reading, writing = os.pipe()
-    feeder = threading.Thread(target=lambda: (os.write(writing, content), os.close(writing)))
+    feeder = threading.Thread(target=lambda: (os.write(writing, content), os.close(writing)))  # type: ignore[func-returns-value]
     feeder.start()
     with pytest.raises(RecordError, match="decompress to more than"):
         list(open_reader(StreamSource(reading, "a pipe"), Layout(format="text")).batches(BatchSize()))
