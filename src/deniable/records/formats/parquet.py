@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, islice, repeat
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -22,7 +21,7 @@ from deniable.keyed.encoding import RecordId
 from deniable.records.formats.layout import Layout, find_named_columns, untouched_columns
 from deniable.records.formats.naming import Naming
 from deniable.records.formats.reader import Batch, BatchSize, Row, gather
-from deniable.records.formats.source import LONGEST_RECORD
+from deniable.records.formats.source import LONGEST_RECORD, FileSource
 from deniable.text.columns import is_text
 
 _BYTES_AT_ONCE = 8 << 20
@@ -32,15 +31,15 @@ _SAYS_TYPES_ONLY = {b"ARROW:schema", b"PARQUET:field_id"}
 _PANDAS = b"pandas"
 
 
-def open_parquet(path: Path) -> pq.ParquetFile:
+def open_parquet(source: FileSource) -> pq.ParquetFile:
     """Open a Parquet file for reading a little at a time.
 
     :raises RecordError: if it is not one.
     """
     try:
-        return pq.ParquetFile(path, pre_buffer=False, buffer_size=_READ_BUFFER)
+        return pq.ParquetFile(source.file, pre_buffer=False, buffer_size=_READ_BUFFER)
     except (pa.ArrowException, OSError) as error:
-        raise RecordError(path, "not a Parquet file, or a damaged one") from error
+        raise RecordError(source.name, "not a Parquet file, or a damaged one") from error
 
 
 class ParquetReader:
@@ -48,17 +47,18 @@ class ParquetReader:
 
     unit = "rows"
 
-    def __init__(self, path: Path, layout: Layout, naming: Naming | None = None) -> None:
+    def __init__(self, source: FileSource, layout: Layout, naming: Naming | None = None) -> None:
         """Open the file and find the columns.
 
         :raises RecordError: if it is not a Parquet file.
         :raises InvalidParameter: if a column is not there or does not hold text.
         """
-        self._path = path
-        self._file = open_parquet(path)
+        self._path = source.path
+        self._file = open_parquet(source)
+        self.metadata: pq.FileMetaData = self._file.metadata
         self.schema: pa.Schema = self._file.schema_arrow
         self.total: int | None = self._file.metadata.num_rows
-        self._columns = find_named_columns(layout.columns, self.schema.names, str(path))
+        self._columns = find_named_columns(layout.columns, self.schema.names, source.name)
         self.untouched = _untouched(self.schema, self._columns)
         for i in self._columns:
             field = self.schema.field(i)
@@ -174,9 +174,10 @@ class ParquetReader:
 
     def _batch(self, part: pa.RecordBatch, rows: list[Row]) -> Batch:
         width = len(self._columns)
+        columns = [None if place in self._columns else column for place, column in enumerate(part.columns)]
 
-        def write(released: list[str | None]) -> pa.RecordBatch:
-            arrays = part.columns
+        def write(released: list[str | None], records: int) -> pa.RecordBatch:
+            arrays = [None if column is None else column.slice(0, records) for column in columns]
             for i, column in enumerate(self._columns):
                 arrays[column] = _as_type(released[i::width], self.schema.field(column).type)
             return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
@@ -185,7 +186,7 @@ class ParquetReader:
             first=self._done,
             counts=[width] * len(rows),
             texts=[text for row in rows for text in row.texts],
-            write=write,
+            writer=write,
             names=None if self._naming is None else [name for row in rows for name in row.names],
         )
 

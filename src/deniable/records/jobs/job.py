@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from deniable.atomic import beside, check_apart, check_place, check_regular, discard_drafts, publish, sync_file, write_whole
-from deniable.compression import compress, compression_for
+from deniable.compression import compress, compression_for, repack
 from deniable.errors import InvalidParameter, RecordError, ResumeError
 from deniable.progress import Progress
 from deniable.records.formats.layout import Layout
@@ -91,7 +91,7 @@ class Job:
                 return None
             if partial is not None:
                 self._release(reader, journal, partial, progress)
-            return self._finish(receipt_of(promised, reader, self._layout, journal.tally), journal, before_publishing)
+            return self._finish(receipt_of(promised, reader, self._layout, journal.tally), reader, journal, before_publishing)
         except OSError as error:
             if error.filename is not None:
                 raise
@@ -137,7 +137,7 @@ class Job:
 
     def _release(self, reader: Reader, journal: Journal, partial: Partial, progress: type[Progress] | None) -> None:
         work = Checkpoints(reader, journal, partial, self._pack(reader))
-        size = BatchSize(fixed=self._private.keyed is not None)
+        size = BatchSize()
         try:
             reader.skip(journal.records)
             with releasing(self._private, workers=self._workers, not_for_workers=(journal.fileno(), partial.fileno())) as release:
@@ -158,14 +158,12 @@ class Job:
             schema = reader.schema
             return lambda pieces: pack_stream(pieces, schema)
         kind = compression_for(self.target)
-        if kind is not None and self._private.keyed is not None:  # checkpoints fall where they fall, batches always in the same places
-            return lambda pieces: b"".join(compress(piece, kind) for piece in pieces)
         return lambda pieces: compress(b"".join(pieces), kind)
 
-    def _finish(self, receipt: Receipt, journal: Journal, before_publishing: Callable[[], None] | None) -> Receipt:
+    def _finish(self, receipt: Receipt, reader: Reader, journal: Journal, before_publishing: Callable[[], None] | None) -> Receipt:
         if self.partial_path.exists():
-            if self._layout.format == "parquet":
-                self._seal(journal)
+            if self._layout.format == "parquet" or compression_for(self.target) is not None:
+                self._seal(reader, journal)
             discard_drafts(self.receipt_path)  # of this job when it was killed: the journal's lock keeps others away
             write_whole(self.receipt_path, receipt.to_json())
             if before_publishing is not None:
@@ -174,18 +172,30 @@ class Job:
         journal.remove()
         return receipt
 
-    def _seal(self, journal: Journal) -> None:
-        """Turn the partial file into Parquet. Each step can be cut off: the copy starts over, the renaming is repeated."""
-        from deniable.records.formats.arrow_partial import streams_to_parquet
+    def _seal(self, reader: Reader, journal: Journal) -> None:
+        """Give the partial file its final form, in which nothing is left of where batches and checkpoints ended.
 
+        Each step can be cut off: the copy starts over, the renaming is repeated.
+        """
         finished = self._finishing_path
         if not journal.sealed:
             finished.unlink(missing_ok=True)
-            streams_to_parquet(self.partial_path, journal.ends, Path(self._source.name), finished)
+            self._copy_into(finished, reader, journal)
             sync_file(finished)
             journal.seal()
         if finished.exists():
             finished.replace(self.partial_path)
+
+    def _copy_into(self, finished: Path, reader: Reader, journal: Journal) -> None:
+        kind = compression_for(self.target)
+        if kind is not None:
+            repack(self.partial_path, finished, kind)
+            return
+        from deniable.records.formats.arrow_partial import streams_to_parquet
+        from deniable.records.formats.parquet import ParquetReader
+
+        assert isinstance(reader, ParquetReader)  # noqa: S101
+        streams_to_parquet(self.partial_path, journal.ends, reader.metadata, finished, private=self._layout.columns)
 
     def _refuse(self, path: Path) -> None:
         if path.exists():
