@@ -7,6 +7,8 @@ import os
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from deniable.atomic import open_regular
+
 BYTES_TO_TELL = 10
 """How many first bytes tell the compression; fewer are enough if the file has no more, or its first line ends there."""
 
@@ -77,10 +79,9 @@ def repack(packed: Path, finished: Path, kind: str) -> None:
 
     :raises OSError: if it cannot be written, or something is there under the name of the finished file.
     """
-    descriptor = os.open(finished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     with (
-        os.fdopen(descriptor, "wb") as sink,
-        packed.open("rb") as source,
+        os.fdopen(open_regular(finished, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as sink,
+        os.fdopen(open_regular(packed), "rb") as source,
         decompress(source, kind) as content,
         _one_member(sink, kind) as member,
     ):

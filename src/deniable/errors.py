@@ -30,6 +30,12 @@ from __future__ import annotations
 from pathlib import Path
 
 
+def printable(name: object) -> str:
+    """Return a name as it may be shown: escaped if it holds characters that a terminal obeys or that turn the direction of writing."""
+    text = str(name)
+    return text if text.isprintable() else ascii(text)
+
+
 class DeniableError(Exception):
     """Base of all errors raised on purpose by deniable."""
 
@@ -208,7 +214,7 @@ class RecordError(DeniableError):
     """
 
     def __init__(self, source: str | Path, problem: str, *, record: int | None = None, line: int | None = None) -> None:
-        where = str(source)
+        where = printable(source)
         if line is not None:
             where += f", line {line:,}"
         elif record is not None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
+import time
 from typing import IO
+
+_SECONDS_BETWEEN_TRIES = 0.05
 
 if sys.platform == "win32":  # pragma: no cover
 
@@ -29,3 +32,16 @@ else:
         except BlockingIOError:
             return False
         return True
+
+
+def lock_within(file: IO[bytes] | int, seconds: float) -> bool:
+    """Lock an open file or descriptor until it is closed; return whether it could be locked in that time.
+
+    For locks that are only held by a process that is there: the workers of one that was killed hold its locks until they notice.
+    """
+    until = time.monotonic() + seconds
+    while not lock(file, wait=False):
+        if time.monotonic() >= until:
+            return False
+        time.sleep(_SECONDS_BETWEEN_TRIES)
+    return True

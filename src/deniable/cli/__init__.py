@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from deniable.errors import DeniableError
+from deniable.errors import DeniableError, printable
 
 
 def main() -> None:
@@ -19,6 +19,6 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except OSError as error:
-        named = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
+        named = f"{printable(error.filename)}: {error.strerror}" if error.filename and error.strerror else str(error)
         print(f"deniable: {named}", file=sys.stderr)
         sys.exit(1)

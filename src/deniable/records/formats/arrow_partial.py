@@ -22,6 +22,8 @@ import pyarrow.compute as pc
 import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 
+from deniable.atomic import open_regular
+
 BYTES_PER_ROW_GROUP = 32 << 20
 ROWS_PER_ROW_GROUP = 1 << 20
 _WIDEST_NARROW_INDEX = np.iinfo(np.uint16).max
@@ -46,9 +48,8 @@ def streams_to_parquet(partial: Path, ends: list[int], source: pq.FileMetaData, 
     """
     schema = _schema(partial, ends)
     schema, shared = _dictionaries(lambda: _batches(partial, ends), schema, private)
-    descriptor = os.open(finished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     with (
-        os.fdopen(descriptor, "wb") as file,
+        os.fdopen(open_regular(finished, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file,
         pq.ParquetWriter(file, schema, compression=_compression(source)) as writer,
     ):
         for group in row_groups(_batches(partial, ends)):
@@ -156,13 +157,13 @@ def _holds_dictionary(kind: pa.DataType) -> bool:
 
 
 def _schema(partial: Path, ends: list[int]) -> pa.Schema:
-    with partial.open("rb") as file, ipc.open_stream(pa.py_buffer(file.read(ends[0]))) as reader:
+    with os.fdopen(open_regular(partial), "rb") as file, ipc.open_stream(pa.py_buffer(file.read(ends[0]))) as reader:
         return reader.schema
 
 
 def _batches(partial: Path, ends: list[int]) -> Iterator[pa.RecordBatch]:
     start = 0
-    with partial.open("rb") as file:
+    with os.fdopen(open_regular(partial), "rb") as file:
         for end in ends:
             with ipc.open_stream(pa.py_buffer(file.read(end - start))) as reader:
                 yield from reader

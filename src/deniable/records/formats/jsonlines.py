@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from deniable.errors import InvalidParameter, RecordError
+from deniable.errors import InvalidParameter, RecordError, printable
 from deniable.keyed.encoding import RecordId
 from deniable.records.formats.layout import TO_SEE_THE_NAMES, Layout, number_of
 from deniable.records.formats.naming import Naming
@@ -126,5 +126,5 @@ class JsonLinesReader(LineReader):
         name = next(name for name in self._columns if name in self._unseen)
         # Keys can be private too: a file may hold what somebody said under their name.
         keys = number_of(len(self._keys), "other key")
-        problem = f"none of the first {line:,} records of {self._name} has it; they have {keys}; {TO_SEE_THE_NAMES}"
+        problem = f"none of the first {line:,} records of {printable(self._name)} has it; they have {keys}; {TO_SEE_THE_NAMES}"
         raise InvalidParameter("columns", name, problem)

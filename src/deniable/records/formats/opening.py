@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from deniable.errors import InvalidParameter
+from deniable.errors import InvalidParameter, printable
 from deniable.records.formats.layout import Layout
 from deniable.records.formats.naming import Naming
 from deniable.records.formats.reader import PlainReader, Reader
@@ -80,6 +80,6 @@ def naming_for(private: Privatizer, source: Source, layout: Layout) -> Naming | 
         raise InvalidParameter("record_id", None, "consistent replacement needs the column that names the users (--consistent-by)")
     digest = source.digest()
     if digest is None:
-        problem = f"{source.name} is a stream, whose records have no names of their own; name a column of ids (--record-id) or give a file"
-        raise InvalidParameter("record_id", None, problem)
+        problem = "is a stream, whose records have no names of their own; name a column of ids (--record-id) or give a file"
+        raise InvalidParameter("record_id", None, f"{printable(source.name)} {problem}")
     return Naming(source.name, column=None, digest=digest)

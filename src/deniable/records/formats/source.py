@@ -7,7 +7,6 @@ import errno
 import hashlib
 import io
 import os
-import stat
 import zlib
 from collections import deque
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from lzma import LZMAError
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, Self, cast
 
+from deniable.atomic import open_regular
 from deniable.compression import BYTES_TO_TELL, compression_of, decompress
 from deniable.errors import RecordError
 
@@ -110,19 +110,17 @@ class FileSource:
 
 def _open_listed(path: Path, listed: os.stat_result) -> io.BufferedReader:
     try:
-        # Without O_NONBLOCK the opening of a pipe waits until somebody writes to it.
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        descriptor = open_regular(path)
     except OSError as error:
-        if error.errno in (errno.ELOOP, errno.ENXIO):
+        if error.errno in (errno.ELOOP, errno.EINVAL, errno.ENXIO):
             raise RecordError(path, _SWAPPED) from None
         raise
     try:
         now = os.fstat(descriptor)
-        if not stat.S_ISREG(now.st_mode) or not os.path.samestat(now, listed):
+        if not os.path.samestat(now, listed):
             raise RecordError(path, _SWAPPED)
         if (now.st_size, now.st_mtime_ns) != (listed.st_size, listed.st_mtime_ns):
             raise RecordError(path, "changed while it was taken up; it is read when it has stopped changing")
-        os.set_blocking(descriptor, True)
         return os.fdopen(descriptor, "rb")
     except BaseException:
         os.close(descriptor)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from deniable.atomic import beside, check_apart, check_place, check_regular, discard_drafts, publish, sync_file, write_whole
 from deniable.compression import compress, compression_for, repack
-from deniable.errors import InvalidParameter, RecordError, ResumeError
+from deniable.errors import InvalidParameter, RecordError, ResumeError, printable
 from deniable.progress import Progress
 from deniable.records.formats.layout import Layout
 from deniable.records.formats.opening import naming_for, open_reader
@@ -37,13 +37,15 @@ def run_job(
     resume: bool = False,
     force: bool = False,
     progress: type[Progress] | None = None,
+    through_links: bool = True,
     before_publishing: Callable[[], None] | None = None,
 ) -> Receipt | None:
     """Release the records of a source into a file and return the receipt; None if that was finished before. A stream cannot be resumed.
 
-    ``before_publishing`` is called when all is done but that the output gets its name; if it raises, the work can be continued.
+    If the target is a link, what it links to is written, unless ``through_links`` is False: it is refused then. ``before_publishing``
+    is called when all is done but that the output gets its name; if it raises, the work can be continued.
     """
-    job = Job(private, source, layout, Path(target), receipt, workers=workers)
+    job = Job(private, source, layout, Path(target), receipt, workers=workers, through_links=through_links)
     return job.run(resume=resume, force=force, progress=progress, before_publishing=before_publishing)
 
 
@@ -51,7 +53,15 @@ class Job:
     """One file on its way into another."""
 
     def __init__(
-        self, private: Privatizer, source: Source, layout: Layout, target: Path, receipt: Path | None, *, workers: int = 1
+        self,
+        private: Privatizer,
+        source: Source,
+        layout: Layout,
+        target: Path,
+        receipt: Path | None,
+        *,
+        workers: int = 1,
+        through_links: bool = True,
     ) -> None:
         """Check where everything goes.
 
@@ -59,7 +69,7 @@ class Job:
         :raises RecordError: if the output cannot go where it is to go.
         """
         check_budget(private.record_epsilon, layout.columns)
-        self.target = _check_target(target, layout)
+        self.target = _check_target(target, layout, through_links=through_links)
         self.partial_path = beside(self.target, ".partial")
         self.journal_path = beside(self.target, ".journal")
         self.receipt_path = beside(self.target, ".receipt.json") if receipt is None else receipt
@@ -144,7 +154,7 @@ class Job:
                 if progress is None:
                     work.run(release, size, None)
                 else:
-                    with progress(self.target.name, total=reader.total, done=reader.position(), unit=reader.unit) as shown:
+                    with progress(printable(self.target.name), total=reader.total, done=reader.position(), unit=reader.unit) as shown:
                         work.run(release, size, shown)
         finally:
             partial.close()
@@ -207,13 +217,15 @@ class Job:
         journal.remove()
 
 
-def _check_target(target: Path, layout: Layout) -> Path:
+def _check_target(target: Path, layout: Layout, *, through_links: bool) -> Path:
     """Return the path to write to: the target itself, or what it links to.
 
     :raises InvalidParameter: if the target's name speaks of another format than the input has.
-    :raises RecordError: if it is a folder or a device, or its folder is not there.
+    :raises RecordError: if it is a folder or a device, its folder is not there, or it is a link and none may be followed.
     """
     if target.is_symlink():
+        if not through_links:
+            raise RecordError(target, "is a link, and nothing is written through links here; remove it")
         target = target.resolve()
     check_place(target, "without -o the output goes to standard output")
     layout.check_output_name(target)
