@@ -32,11 +32,12 @@ from __future__ import annotations
 from pathlib import Path
 
 
-def printable(text: str) -> str:
-    """Return the text with everything that is not shown as a character of its own written out, such as ``\\x1b``.
+def printable(name: object) -> str:
+    """Return a name or a text with everything that is not shown as a character of its own written out, such as ``\\x1b``.
 
     Control characters, separators of lines and marks of direction are written out; line feeds stay.
     """
+    text = str(name)
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode("ascii") for c in text)
@@ -224,7 +225,7 @@ class RecordError(DeniableError):
     """
 
     def __init__(self, source: str | Path, problem: str, *, record: int | None = None, line: int | None = None) -> None:
-        where = str(source)
+        where = printable(source)
         if line is not None:
             where += f", line {line:,}"
         elif record is not None:

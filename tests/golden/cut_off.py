@@ -23,7 +23,7 @@ import os, sys
 import deniable.records.formats.reader as reader
 import deniable.records.jobs.journal as journal
 import deniable.records.jobs.releasing as releasing
-from deniable.cli import main
+from deniable.cli.app import main
 reader._RECORDS_AT_ONCE, releasing.SECONDS_BETWEEN_CHECKPOINTS, real, made = 4, 0.0, journal.Journal.checkpoint, []
 def checkpoint(self, **said):
     if len(made) == 2:

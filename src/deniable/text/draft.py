@@ -40,6 +40,11 @@ class Draft:
     shapes: list[Shape] | None = field(default=None, repr=False)
     protected: int = 0
 
+    @property
+    def size(self) -> int:
+        """About how many words this holds: those to be released, and punctuation counted at five marks a word."""
+        return len(self.drawn) + len(self.fixed) + (0 if self.gaps is None else sum(map(len, self.gaps)) // 5)
+
     def assemble(self, released: Sequence[str]) -> str:
         """Return the text to release, given one released word per drawn id."""
         words = list(released)

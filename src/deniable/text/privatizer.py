@@ -32,7 +32,7 @@ _NOT_CONSISTENT = (
 _WITH_A_BUDGET = (
     "; the budget per record is divided by the number of words drawn, so a record in which that number changes is drawn anew as a whole"
 )
-_CHARACTERS_AT_ONCE = 81_920  # some 16,000 words
+_WORDS_AT_ONCE = 16_384
 _TEXTS_AT_ONCE = 4_096
 _NAMES_TWO = "names two texts; give each its own id, or use Keyed(…, consistent=True) with users' ids"
 
@@ -181,9 +181,8 @@ class Privatizer:
         :raises UnknownWord: if the policy is to stop at unknown words.
         """
         tally = Tally()
-        for batch, start in _batches(texts):
-            for draft in self._drafts(batch, start):
-                _add(tally, draft)
+        for draft in self._drafts(texts):
+            _add(tally, draft)
         return tally
 
     def _count(self, tally: Tally) -> None:
@@ -202,12 +201,13 @@ class Privatizer:
         if self.keyed is None and record_ids is not None:
             raise InvalidParameter("record_ids", "given", "mean something only with a key: Privatizer(…, randomness=Keyed.from_file(…))")
         ids = None if record_ids is None else iter(record_ids)
-        for batch, start in _batches(texts):
-            names = None if ids is None else list(islice(ids, len(batch)))
-            yield self._release_batch(batch, names, start, tally)
+        start = 0
+        for drafts in _blocks(self._drafts(texts)):
+            names = None if ids is None else list(islice(ids, len(drafts)))
+            yield self._release_block(drafts, names, start, tally)
+            start += len(drafts)
 
-    def _release_batch(self, texts: list[str | None], record_ids: list[RecordId] | None, start: int, tally: Tally) -> list[str | None]:
-        drafts = self._drafts(texts, start)
+    def _release_block(self, drafts: list[Draft | None], record_ids: list[RecordId] | None, start: int, tally: Tally) -> list[str | None]:
         words = self._draw(drafts, record_ids, start)
         released: list[str | None] = []
         position = 0
@@ -221,13 +221,11 @@ class Privatizer:
             position += drawn
         return released
 
-    def _drafts(self, texts: list[str | None], start: int) -> list[Draft | None]:
-        drafts: list[Draft | None] = []
-        for record, text in enumerate(texts, start + 1):
+    def _drafts(self, texts: Iterable[str | None]) -> Iterator[Draft | None]:
+        for record, text in enumerate(texts, 1):
             if text is not None and not isinstance(text, str):
                 raise InvalidParameter("texts", type(text).__name__, f"record {record:,} is not text; give str or None")
-            drafts.append(None if text is None else self._drafter.draft(text, record=record))
-        return drafts
+            yield None if text is None else self._drafter.draft(text, record=record)
 
     def _draw(self, drafts: list[Draft | None], record_ids: list[RecordId] | None, start: int) -> list[str]:
         lengths = [0 if draft is None else len(draft.drawn) for draft in drafts]
@@ -284,19 +282,19 @@ def _remember_ids(record_ids: Iterable[RecordId], seen: UniqueIds) -> Iterator[R
         yield one
 
 
-def _batches(texts: Iterable[str | None]) -> Iterator[tuple[list[str | None], int]]:
-    """Yield lists of texts of bounded size, each with the number of texts before it.
+def _blocks(drafts: Iterable[Draft | None]) -> Iterator[list[Draft | None]]:
+    """Yield drafts in lists of bounded size, whose words are drawn together.
 
-    Their size is that of their characters, so that memory stays bounded before anything is tokenised.
+    With a seed the words depend on which are drawn together. So the lists end by the number of texts and by what drafts hold, which is
+    public, and never by the length of private text; a draft holds nothing of that, so memory stays bounded all the same.
     """
-    batch: list[str | None] = []
-    start = characters = 0
-    for text in texts:
-        batch.append(text)
-        characters += len(text) if isinstance(text, str) else 0
-        if characters >= _CHARACTERS_AT_ONCE or len(batch) >= _TEXTS_AT_ONCE:
-            yield batch, start
-            start += len(batch)
-            batch, characters = [], 0
-    if batch:
-        yield batch, start
+    block: list[Draft | None] = []
+    size = 0
+    for draft in drafts:
+        block.append(draft)
+        size += 0 if draft is None else draft.size
+        if size >= _WORDS_AT_ONCE or len(block) >= _TEXTS_AT_ONCE:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block

@@ -19,6 +19,7 @@ from deniable.records.formats.naming import Naming
 from deniable.records.formats.parquet import ParquetReader
 from deniable.records.formats.parquet_footer import read_footer, read_struct
 from deniable.records.formats.reader import BatchSize
+from deniable.records.formats.source import FileSource
 from tests.records.formats.crafted_parquet import (
     DELTA_LENGTHS,
     DELTA_STRINGS,
@@ -134,7 +135,7 @@ BOMBS = {
 
 
 def read_all(path: Path, naming: Naming | None = None) -> int:
-    reader = ParquetReader(path, Layout(format="parquet", columns=("text",)), naming)
+    reader = ParquetReader(FileSource(path), Layout(format="parquet", columns=("text",)), naming)
     return sum(len(batch.write(batch.texts)) for batch in reader.batches(BatchSize()))
 
 
@@ -218,7 +219,7 @@ def test_an_id_that_is_not_utf8_is_one_error_without_the_id(tmp_path: Path) -> N
         read_all(path, naming)
     assert "bob" not in str(caught.value)
     assert caught.value.__cause__ is None
-    again = ParquetReader(path, Layout(format="parquet", columns=("text",)), Naming(str(path), column="id"))
+    again = ParquetReader(FileSource(path), Layout(format="parquet", columns=("text",)), Naming(str(path), column="id"))
     with pytest.raises(RecordError, match="not valid UTF-8"):
         again.skip(2)
 
@@ -227,7 +228,7 @@ def test_the_ids_of_rows_that_were_released_are_remembered(tmp_path: Path) -> No
     path = tmp_path / "in.parquet"
     ids = [f"p{i}" for i in range(5_000)]
     pq.write_table(pa.table({"id": [*ids, "p7"], "text": ["fox"] * 5_001}), path, row_group_size=900)
-    reader = ParquetReader(path, Layout(format="parquet", columns=("text",)), Naming(str(path), column="id"))
+    reader = ParquetReader(FileSource(path), Layout(format="parquet", columns=("text",)), Naming(str(path), column="id"))
     reader.skip(4_000)
     with pytest.raises(RecordError, match="has the id of"):
         list(reader.batches(BatchSize()))
