@@ -138,23 +138,24 @@ def spread_out(records: int, *, long_words: int, length: int) -> Pair:
     return Pair(left, right, [f"note {i}" for i in range(records)])
 
 
-def write_input(path: Path, texts: Sequence[str | None], notes: Sequence[str]) -> Path:
+def write_input(path: Path, texts: Sequence[str | None], notes: Sequence[str], *, ids: range | None = None) -> Path:
     """Write texts, ids and notes in the format and the compression that the name says."""
     form = path.name.split(".")[1]
+    ids = range(len(texts)) if ids is None else ids
     if form == "parquet":
-        table = pa.table({"id": range(len(texts)), "text": pa.array(texts, pa.string()), "note": notes})
+        table = pa.table({"id": ids, "text": pa.array(texts, pa.string()), "note": notes})
         pq.write_table(table, path, row_group_size=17)
         return path
     if form == "txt":
         content = "".join(f"{text or ''}\n" for text in texts)
     elif form == "jsonl":
-        rows = [{"id": i, "text": text, "note": note} for i, (text, note) in enumerate(zip(texts, notes, strict=True))]
+        rows = [{"id": i, "text": text, "note": note} for i, text, note in zip(ids, texts, notes, strict=True)]
         content = "".join(json.dumps(row, ensure_ascii=i % 2 == 0) + "\n" for i, row in enumerate(rows))
     else:
         written = io.StringIO(newline="")
         writer = csv.writer(written, delimiter="\t" if form == "tsv" else ",")
         writer.writerow(["id", "text", "note"])
-        writer.writerows([i, text or "", note] for i, (text, note) in enumerate(zip(texts, notes, strict=True)))
+        writer.writerows([i, text or "", note] for i, text, note in zip(ids, texts, notes, strict=True))
         content = written.getvalue()
     path.write_bytes(compress(content.encode(), ENDINGS.get(path.suffix)))
     return path
