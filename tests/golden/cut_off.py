@@ -23,7 +23,7 @@ import os, sys
 import deniable.records.formats.reader as reader
 import deniable.records.jobs.journal as journal
 import deniable.records.jobs.releasing as releasing
-from deniable.cli.app import main
+from importlib.metadata import entry_points
 reader._RECORDS_AT_ONCE, releasing.SECONDS_BETWEEN_CHECKPOINTS, real, made = 4, 0.0, journal.Journal.checkpoint, []
 def checkpoint(self, **said):
     if len(made) == 2:
@@ -31,7 +31,8 @@ def checkpoint(self, **said):
     made.append(real(self, **said))
 journal.Journal.checkpoint = checkpoint
 sys.argv = ["deniable", *sys.argv[1:]]
-main()
+[script] = entry_points(group="console_scripts", name="deniable")
+script.load()()
 """
 
 
