@@ -27,6 +27,7 @@ from deniable.records import privatize_file, privatize_stream
 from deniable.records.formats import arrow_partial
 from deniable.records.formats.layout import Layout, make_layout
 from deniable.records.formats.opening import open_source
+from deniable.records.formats.parquet_footer import read_footer
 from deniable.records.formats.source import FileSource
 from deniable.records.jobs import releasing
 from deniable.records.watching.watch import Watch, WatchSettings
@@ -241,7 +242,7 @@ def test_without_a_key_the_layout_is_a_function_of_what_is_released(output: str,
         batch = file.read().combine_chunks().to_batches()[0]
         packed = arrow_partial.pack_stream([batch], file.schema_arrow)
         (tmp_path / "packed").write_bytes(packed)
-        arrow_partial.streams_to_parquet(tmp_path / "packed", [len(packed)], file.metadata, again, private=["text"])
+        arrow_partial.streams_to_parquet(tmp_path / "packed", [len(packed)], read_footer(target), again, private=["text"])
         assert file.num_row_groups > 10
     else:
         repack(target, again, ENDINGS[target.suffix])

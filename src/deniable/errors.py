@@ -32,15 +32,16 @@ from __future__ import annotations
 from pathlib import Path
 
 
-def printable(name: object) -> str:
+def printable(name: object, *, keep_lines: bool = False) -> str:
     """Return a name or a text with everything that is not shown as a character of its own written out, such as ``\\x1b``.
 
-    Control characters, separators of lines and marks of direction are written out; line feeds stay.
+    Control characters, separators of lines and marks of direction are written out; line feeds only stay with ``keep_lines``.
     """
     text = str(name)
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode("ascii") for c in text)
+    kept = "\n" if keep_lines else ""
+    return "".join(c if c.isprintable() or c in kept else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 class DeniableError(Exception):
@@ -49,7 +50,7 @@ class DeniableError(Exception):
     exit_code: int = 1
 
     def __init__(self, *args: object) -> None:
-        super().__init__(*(printable(each) if isinstance(each, str) else each for each in args))
+        super().__init__(*(printable(each, keep_lines=True) if isinstance(each, str) else each for each in args))
 
 
 class _ErrorInFile(DeniableError):
@@ -212,7 +213,7 @@ class UnknownWord(DeniableError, ValueError):
     def __init__(self, *, record: int, position: int) -> None:
         super().__init__(
             f"record {record:,}, word {position:,}: unknown to the embedding, and unknown='error' says to stop; "
-            "nothing of this batch was released. Choose another policy (perturb, redact, drop) or another embedding"
+            "neither this record nor any after it was released. Choose another policy (perturb, redact, drop) or another embedding"
         )
         self.record = record
         self.position = position
