@@ -1,4 +1,4 @@
-"""``deniable calibrate``: choose ε by looking at every word."""
+"""``deniable calibrate``: choose ε by looking at words, all of them unless told otherwise."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from deniable.calibration.choice import Choice
+    from deniable.calibration.looked_at import LookedAt
     from deniable.calibration.protection import By, Protection
     from deniable.calibration.result import CalibrationResult, EpsilonRow, WordRow
 
@@ -33,7 +34,7 @@ def calibrate(
     min_distinct: Annotated[
         int | None, typer.Option(help="In as many draws as --rays says, a word must become at least this many distinct words.")
     ] = None,
-    quantile: Annotated[float, typer.Option(help="The share of the words that must meet the targets; 1 is all.")] = 1.0,
+    quantile: Annotated[float, typer.Option(help="The share of the words looked at that must meet the targets; 1 is all.")] = 1.0,
     epsilon: Annotated[list[float] | None, typer.Option("--epsilon", "-e", help="A value of ε to look at. May be repeated.")] = None,
     rays: Annotated[
         int,
@@ -46,8 +47,8 @@ def calibrate(
         float, typer.Option(help="With --protect and no --epsilon: the largest share of the words to protect.")
     ] = 0.01,
     save_as: Annotated[str | None, typer.Option("--as", help="The name to install the protected embedding under.")] = None,
-    csv: Annotated[Path | None, typer.Option(help="Where to write every word's values as CSV.")] = None,
-    parquet: Annotated[Path | None, typer.Option(help="Where to write every word's values as Parquet.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Where to write the values of every word looked at as CSV.")] = None,
+    parquet: Annotated[Path | None, typer.Option(help="Where to write the values of every word looked at as Parquet.")] = None,
     report: Annotated[
         Path | None,
         typer.Option(help="Where to write the HTML page; without targets the default is EMBEDDING-calibration.html."),
@@ -59,7 +60,10 @@ def calibrate(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines; a page is written with --report only.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
-    """Find the largest ε that meets targets for every word, name the words that hardly change, and write a page about it.
+    """Find the largest ε that meets targets for the words looked at, name those that hardly change, and write a page about it.
+
+    All words of the vocabulary are looked at, unless --words or --sample say which; then nothing is said of the others, but for a bound on
+    the share of the vocabulary that misses the targets, which a random sample gives.
 
     Without targets the page covers a range of ε that is found, from all words changed to none. An interrupted run is
     continued by the same command. With --protect the words that miss the targets are exposed and go in as others: at the
@@ -122,14 +126,14 @@ def _protection(by: str | None, name: str | None, most_protected: float) -> Prot
 def _show(result: CalibrationResult) -> None:
     """Print the chosen ε, the table and the words that change least."""
     console, calibration = open_console(), result.calibration
-    console.print(f"{calibration.embedding.name}, {_mechanism(result)}: {len(calibration.ids):,} words, {_method(result)}")
+    console.print(f"{calibration.embedding.name}, {_mechanism(result)}: {result.looked_at}; {_method(result)}")
     if result.choice is not None:
-        _show_choice(console, result.choice, exact=calibration.method == "exact")
+        _show_choice(console, result.choice, result.looked_at, exact=calibration.method == "exact")
     console.print()
     console.print(_table(result.table))
     if result.choice is not None:
         if count := len(result.choice.failing):
-            console.print(f"\n{count:,} exposed words miss the targets at this ε; they lie far from their neighbours:")
+            console.print(f"\n{count:,} of {result.looked_at.them} miss the targets at this ε; they lie far from their neighbours:")
         console.print(_words(result.exposed or result.worst_words))
     if result.protected is not None:
         made = result.protected
@@ -138,23 +142,31 @@ def _show(result: CalibrationResult) -> None:
             f"miss the targets now, the worst N_w is {made.largest_unchanged:.3f}"
         )
     if result.sampled_words is not None:
-        console.print(f"\ndistinct words and H₁: {result.sampled_words:,} words drawn at random")
+        some = "" if result.sampled_words == result.looked_at.count else f"{result.sampled_words:,} words drawn at random from "
+        console.print(f"\ndistinct words and H₁: {some}{result.looked_at.them}")
     if result.figures is not None:
         console.print(f"\nfigures: {', '.join(str(path) for path in result.figures)}")
     if result.page is not None:
         console.print(f"\nreport: {result.page}")
 
 
-def _show_choice(console: Console, choice: Choice, *, exact: bool) -> None:
-    from deniable.report.wording import most_words, percent_up
+def _show_choice(console: Console, choice: Choice, looked_at: LookedAt, *, exact: bool) -> None:
+    from deniable.report.wording import percent_up, words
 
     targets = choice.targets
     asked = [f"N_w ≤ {targets.max_unchanged:g}"] if targets.max_unchanged is not None else []
     asked += [f"≥ {targets.min_distinct:,} distinct words"] if targets.min_distinct is not None else []
     verb = "meets" if choice.meets_targets else "MISSES"
-    console.print(f"ε = {choice.epsilon:g} {verb} {' and '.join(asked)} for {most_words(targets.quantile)}")
-    sure = "exact" if exact else "95 % confidence, all words"
-    console.print(f"no word stays itself in more than {percent_up(float(choice.upper.max()))} of draws ({sure})")
+    console.print(f"ε = {choice.epsilon:g} {verb} {' and '.join(asked)} for {looked_at.share(targets.quantile)}")
+    sure = "exact" if exact else "95 % confidence for an ε fixed beforehand"
+    none = "no word" if looked_at.all else f"none of {looked_at.them}"
+    console.print(f"{none} stays itself in more than {percent_up(float(choice.upper.max()))} of draws ({sure})")
+    if looked_at.all:
+        return
+    console.print(f"the other {words(looked_at.vocabulary - looked_at.count)} were not looked at, and may stay themselves in all draws")
+    if choice.missing is not None:
+        share = percent_up(choice.missing.at_most)
+        console.print(f"of the whole vocabulary at most {share} miss the targets ({choice.missing.provided}, by the random sample)")
 
 
 def _mechanism(result: CalibrationResult) -> str:
