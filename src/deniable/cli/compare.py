@@ -64,7 +64,7 @@ def compare(
     for path in (save, report):
         if path is not None:
             check_place(path)
-    sklearn("linear_model")
+    sklearn("linear_model", "comparing mechanisms")
     targets = tuple(parse_target(typed) for typed in target) if target else TARGETS
     settings = ComparisonSettings(targets=targets, runs=runs, words=words, seed=seed)
     mechanisms = [parse_mechanism(typed, parameter="--mechanism") for typed in mechanism] if mechanism else None

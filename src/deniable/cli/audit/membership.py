@@ -39,7 +39,7 @@ def membership(
     """Train language models on original and on released text, and let an auditor tell whose text was used."""
     from deniable.audit.membership.audit import audit_membership
 
-    attacked = text.open(data, epsilon, person_column=user_column)
+    attacked = text.open(data, epsilon, person_column=user_column, extra="experiments")
     with audit.progress("training language models", unit="steps") as report:
         result = audit_membership(*attacked, epsilons=epsilon, seed=audit.seed, report=report, **vars(protocol))
     audit.finish(result)

@@ -31,8 +31,12 @@ class AttackedTextOptions:
     file: FileOptions
     mechanism: MechanismOptions
 
-    def open(self, data: Path, epsilons: Sequence[float], *, person_column: str) -> tuple[LabelledTexts, Embedding, ChosenMechanism]:
+    def open(
+        self, data: Path, epsilons: Sequence[float], *, person_column: str, extra: str = "utility"
+    ) -> tuple[LabelledTexts, Embedding, ChosenMechanism]:
         """Return the texts, and what they are to be released with; what takes no time is checked first.
+
+        ``extra`` is the extra that brings what the audit needs.
 
         :raises MissingExtra: if scikit-learn is not installed.
         :raises InvalidParameter: if an option is not allowed.
@@ -43,7 +47,7 @@ class AttackedTextOptions:
         from deniable.parameters import validated_epsilon
         from deniable.records.labelled import read_labelled
 
-        sklearn("svm")
+        sklearn("svm", extra=extra)
         chosen = self.mechanism.choose()
         for epsilon in epsilons:
             validated_epsilon(epsilon)
