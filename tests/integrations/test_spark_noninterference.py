@@ -181,7 +181,7 @@ def test_neither_the_command_nor_the_event_log_quotes_what_cannot_be_read(place:
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "SPARK_LOCAL_IP": "127.0.0.1"}
     environment |= {"JDK_JAVA_OPTIONS": SMALL_AND_QUICK_TO_START, "SPARK_CONF_DIR": str(tmp_path / "conf")}
-    command = [sys.executable, "-c", "from deniable.cli import main; main()", "privatize", "in", "--engine", "spark", "-o", "out"]
+    command = [sys.executable, "-c", "from deniable.cli.app import main; main()", "privatize", "in", "--engine", "spark", "-o", "out"]
     command += ["--master", "local[1]", "--column", "text", "--epsilon", "1", "--embedding", "tiny"]
     ended = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
     assert ended.returncode == 1, ended.stderr
