@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 from deniable.atomic import open_regular
 from deniable.records.formats.parquet_footer import CODECS, Footer
 
-BYTES_PER_ROW_GROUP = 32 << 20
+BYTES_PER_ROW_GROUP = 8 << 20
 ROWS_PER_ROW_GROUP = 1 << 20
 _WIDEST_NARROW_INDEX = np.iinfo(np.uint16).max
 
