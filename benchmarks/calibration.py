@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from deniable import Embedding
-from deniable.channel.rays.lengths import GammaFunction, gamma_draws
+from deniable.channel.rays.radial import GammaFunction, gamma_draws
 from deniable.channel.rays.rays import Rays
 from deniable.channel.rays.statistics import furthest_radius
 from deniable.neighbours.threads import threads

@@ -18,8 +18,7 @@ import numpy as np
 
 from deniable import Embedding, InsecureSeededRandomness, Multivariate
 from deniable.arrays import Floats, Ids
-from deniable.embeddings.lookup import Lookup
-from deniable.words.cutter import Cutter
+from deniable.words.cutter import Cutter, Lookup
 
 REVIEWS = Path(__file__).resolve().parent.parent / "examples" / "reviews.csv"
 DRAWS_FOR_THE_MEAN, DRAWS_FOR_A_WORD, DRAWS_FOR_RUNNING_WORDS = 5, 50, 20

@@ -13,12 +13,17 @@ from deniable.errors import DeniableError, InvalidParameter, MalformedEmbedding,
         ("plain, naïve, 日本語 😀", "plain, naïve, 日本語 😀"),
         ("\x1b[31m", "\\x1b[31m"),
         ("a\u2028b\u202ec\ufeff", "a\\u2028b\\u202ec\\ufeff"),
-        ("two\nlines\r", "two\nlines\\r"),
+        ("two\nlines\r", "two\\nlines\\r"),
         ("half \ud800", "half \\ud800"),
     ],
 )
 def test_what_is_no_character_of_its_own_is_written_out(text: str, shown: str) -> None:
     assert printable(text) == shown
+
+
+def test_a_message_keeps_its_lines_and_a_name_does_not() -> None:
+    assert printable("two\nlines\r", keep_lines=True) == "two\nlines\\r"
+    assert str(DeniableError("two\nlines\r")) == "two\nlines\\r"
 
 
 @pytest.mark.parametrize(

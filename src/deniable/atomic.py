@@ -1,6 +1,7 @@
 """Files that appear under their name only when they are complete: written beside it, brought to the disk, then renamed.
 
-Where a file may go is checked here too, so that long work can ask before it starts.
+Where a file may go is checked here too, so that long work can ask before it starts; and files are locked here, by locks that end with the
+process that holds them, however it ends.
 
 Whoever opens the name finds all of the new content or all of the old, also after a crash. A file is written as a draft: a hidden
 file beside it under a name of its own, so several processes may write the same file at once, and the last one wins. A process
@@ -14,6 +15,7 @@ import os
 import re
 import secrets
 import stat
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -23,7 +25,9 @@ from typing import IO
 from deniable.errors import RecordError
 
 _ABANDONED_SECONDS = 3600
+_SECONDS_BETWEEN_TRIES = 0.05
 _NAME_BYTES = 4
+_CAREFULLY = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 # Some network file systems cannot sync a folder, and a folder that may only be written to cannot be opened.
 _CANNOT_SYNC = (errno.EACCES, errno.EINVAL, errno.ENOTSUP)
 
@@ -45,15 +49,15 @@ def check_place(path: Path, advice: str = "name another file") -> None:
     check_regular(path, advice)
 
 
-def open_regular(path: Path) -> IO[bytes]:
-    """Open a file for reading that should be a plain one: a pipe under its name must not keep us waiting.
+def open_plain_file(path: Path) -> IO[bytes]:
+    """Open a file for reading that should be a plain one, or a link to one: a pipe under its name must not keep us waiting.
 
     :raises OSError: if it cannot be opened, or is anything else.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError(errno.EINVAL, "not a regular file", str(path))
+        raise OSError(errno.EINVAL, "is not a regular file", str(path))
     return os.fdopen(descriptor, "rb")
 
 
@@ -112,13 +116,43 @@ def write_whole(path: Path, text: str) -> None:
         file.write(text.encode())
 
 
+def open_regular(path: Path, flags: int = os.O_RDONLY) -> int:
+    """Open a regular file and return its descriptor: never through a link, and without waiting for the other end of a pipe.
+
+    What is made anew is readable by its owner only.
+
+    :raises OSError: if it cannot be opened so.
+    """
+    descriptor = os.open(path, flags | _CAREFULLY, 0o600)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "is not a regular file", str(path))
+    return descriptor
+
+
+def keep_private(descriptor: int) -> bool:
+    """Make an open file readable by its owner only, whatever its mode was; return False if it is somebody else's."""
+    try:
+        os.fchmod(descriptor, 0o600)
+    except PermissionError:  # also where a file system has no such modes
+        return os.fstat(descriptor).st_uid == os.geteuid()
+    return True
+
+
 def publish(finished: Path, target: Path) -> None:
-    """Give a finished file its final name, and the permissions that new files have."""
-    sync_file(finished)
+    """Give a finished file its final name, and the permissions that new files have.
+
+    :raises OSError: if that fails, or the finished file is a link.
+    """
     # Setting the mask is the only way to read it; for that moment it is the strictest one.
     mask = os.umask(0o077)
     os.umask(mask)
-    finished.chmod(0o666 & ~mask)
+    descriptor = open_regular(finished, os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+        os.fchmod(descriptor, 0o666 & ~mask)
+    finally:
+        os.close(descriptor)
     finished.replace(target)
     sync_folder(target.parent)
 
@@ -159,3 +193,42 @@ def _sync(path: Path, flags: int) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+if sys.platform == "win32":  # pragma: no cover
+
+    def lock(file: IO[bytes] | int, *, wait: bool) -> bool:
+        """Lock an open file or descriptor until it is closed; return whether it is locked: without ``wait``, another may prevent it."""
+        import msvcrt
+
+        try:
+            msvcrt.locking(file if isinstance(file, int) else file.fileno(), msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+        except OSError:
+            if wait:
+                raise
+            return False
+        return True
+else:
+
+    def lock(file: IO[bytes] | int, *, wait: bool) -> bool:
+        """Lock an open file or descriptor until it is closed; return whether it is locked: without ``wait``, another may prevent it."""
+        import fcntl
+
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+
+def lock_within(file: IO[bytes] | int, seconds: float) -> bool:
+    """Lock an open file or descriptor until it is closed; return whether it could be locked in that time.
+
+    For locks that are only held by a process that is there: the workers of one that was killed hold its locks until they notice.
+    """
+    until = time.monotonic() + seconds
+    while not lock(file, wait=False):
+        if time.monotonic() >= until:
+            return False
+        time.sleep(_SECONDS_BETWEEN_TRIES)
+    return True

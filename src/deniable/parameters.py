@@ -7,11 +7,20 @@ from numbers import Real
 
 import numpy as np
 
-from deniable.arrays import Floats
+from deniable.arrays import Floats, Vectors
 from deniable.errors import InvalidParameter
 
 SMALLEST_EPSILON = 1e-200
 """Below this, noise of scale 1/ε comes near the largest float64 and could overflow."""
+
+FURTHEST_QUERY = 1e25
+"""With vectors no longer than 10¹² (``embeddings.content``), no score of fewer than 1,000 dimensions overflows float32; the mechanism stays
+ten times below."""
+
+LONGEST_VECTOR = 1e12
+"""Vectors beyond this length are refused: their squared distances leave no room for those of others in float32."""
+
+_ROWS_AT_ONCE = 16_384
 
 
 def validated_epsilon(value: object, name: str = "epsilon") -> float:
@@ -73,3 +82,39 @@ def validated_share(value: object, name: str, *, below_one: bool = False) -> flo
     if not 0.0 <= number <= 1.0 or (below_one and number == 1.0):
         raise InvalidParameter(name, value, f"must be a number {allowed}")
     return number
+
+
+def checked_queries(queries: Vectors, dimension: int) -> Vectors:
+    """Return the queries as a contiguous float32 table.
+
+    :raises InvalidParameter: if they are not points with ``dimension`` finite coordinates.
+    """
+    queries = np.ascontiguousarray(queries, dtype=np.float32)
+    if queries.ndim != 2 or queries.shape[1] != dimension:
+        raise InvalidParameter("queries", queries.shape, f"must be a table of points with {dimension} coordinates each")
+    # A NaN would lose every comparison and return a word that has nothing to do with the point. The message must
+    # not say which value it was: queries are noisy vectors.
+    if not np.isfinite(queries).all() or (queries.size and np.abs(queries).max() > FURTHEST_QUERY):
+        raise InvalidParameter("queries", "<hidden>", f"must be finite numbers of at most {FURTHEST_QUERY:g}")
+    return queries
+
+
+def checked_k(k: int, words: int) -> int:
+    """Return ``k`` if there are that many words.
+
+    :raises InvalidParameter: otherwise.
+    """
+    if not 1 <= k <= words:
+        raise InvalidParameter("k", k, f"must be from 1 to the number of words, {words:,}")
+    return k
+
+
+def first_unusable(vectors: Vectors) -> int | None:
+    """Return the first row that is not finite or longer than ``LONGEST_VECTOR``; None if there is none."""
+    for start in range(0, len(vectors), _ROWS_AT_ONCE):
+        block = vectors[start : start + _ROWS_AT_ONCE]
+        squared = np.einsum("ij,ij->i", block, block, dtype=np.float64)
+        usable = squared <= LONGEST_VECTOR**2  # False for NaN
+        if not usable.all():
+            return start + int(np.argmin(usable))
+    return None

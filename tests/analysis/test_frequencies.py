@@ -11,7 +11,7 @@ from deniable import InsecureSeededRandomness
 from deniable.analysis.frequencies import FrequencyEstimator
 from deniable.arrays import Floats
 from deniable.channel.making import make_channel
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.catalogue import ChosenMechanism
 from tests.support.strategies import random_embedding
 
 WORDS, RECORDS = 40, 300

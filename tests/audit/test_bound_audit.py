@@ -16,7 +16,7 @@ from deniable.audit.bound.attempt import attempts, count_places
 from deniable.audit.saved import read_result
 from deniable.interfaces import Mechanism
 from deniable.mechanisms import TEM, Gaussian, Mahalanobis, RandomizedResponse, SanText, Vickrey
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.catalogue import ChosenMechanism
 from tests.audit.wrong import WRONG, HalfTheNoise
 from tests.mechanisms.mutants import RenormalisedMahalanobis
 from tests.support.strategies import random_embedding

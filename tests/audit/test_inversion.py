@@ -23,7 +23,7 @@ from deniable.decoding.posterior import BayesAdversary
 from deniable.decoding.priors import by_rank, from_corpus, from_table
 from deniable.errors import InvalidParameter, RecordError, UnusableAuditData
 from deniable.mechanisms import RandomizedResponse, Vickrey
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.catalogue import ChosenMechanism
 from tests.audit.wrong import never_changes
 from tests.support.strategies import line_embedding, random_embedding
 

@@ -21,7 +21,7 @@ from deniable.calibration.report.examples import sample_outputs
 from deniable.calibration.table import TableCalibration, measure_table
 from deniable.errors import TargetsNotMet
 from deniable.mechanisms import CusText
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.catalogue import ChosenMechanism
 from tests.mechanisms import definitions as direct
 from tests.support.strategies import random_embedding
 

@@ -22,7 +22,7 @@ from deniable.embeddings import store
 from deniable.embeddings.stored import read_meta
 from deniable.errors import MalformedEmbedding, TargetsNotMet
 from deniable.interfaces import Mechanism
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.randomness import InsecureSeededRandomness
 from tests.support.strategies import random_embedding
 

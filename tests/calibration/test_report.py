@@ -10,7 +10,7 @@ from deniable.calibration.report.examples import AVERAGES, SENTENCES, example_re
 from deniable.calibration.report.figures import LABELS, geometry_figure, histograms, unchanged_curves
 from deniable.calibration.report.findings import SHOWN_AVERAGES, findings
 from deniable.calibration.report.page import calibration_page
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.report.wording import of_a_hundred, percent, percent_up, words
 from tests.calibration.reported import HOSTILE, calibrated, found
 from tests.report.html_check import outline

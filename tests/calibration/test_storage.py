@@ -18,7 +18,7 @@ from deniable.calibration.storage import Columns, Store, WorkLock
 from deniable.calibration.table import measure_table
 from deniable.embeddings import store
 from deniable.errors import CalibrationInProgress, DamagedCalibration
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.catalogue import ChosenMechanism
 from tests.support.strategies import random_embedding
 
 STUCK = """

@@ -12,7 +12,7 @@ from deniable.comparison.experiment import Comparison
 from deniable.comparison.probe import make_probe
 from deniable.comparison.readings import ReadingEffort, read_privacy
 from deniable.comparison.texts import cut_texts
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.records.labelled import LabelledTexts
 
 TEXTS = ["Rome and Paris NOT Anna-Maria", "rome and paris not anna Maria"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from typing import Literal
 
 _NUMBERS = (0, 1, -1, 2, 7, 127, 128, 255, 256, 2**15 - 1, 2**16, 2**24, 10**6, 2**31 - 1, -(2**31), 2**32 - 1, 2**53, 2**63 - 1, -(2**63))
 _TOKENS = (
@@ -66,9 +67,10 @@ def _set(data: bytearray, _others: list[bytes], source: random.Random) -> None:
 
 def _number(data: bytearray, _others: list[bytes], source: random.Random) -> None:
     size = source.choice((2, 4, 4, 8, 8))
+    order: Literal["little", "big"] = "big" if source.randrange(3) == 2 else "little"
     at = _place(data, source)
-    value = (source.choice(_NUMBERS) % (1 << (8 * size))).to_bytes(size, "little")
-    data[at : at + size] = value if source.random() < 0.7 else value[::-1]
+    value = source.choice(_NUMBERS) % (1 << (8 * size))
+    data[at : at + size] = value.to_bytes(size, order)
 
 
 def _decimal(data: bytearray, _others: list[bytes], source: random.Random) -> None:

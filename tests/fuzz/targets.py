@@ -187,7 +187,7 @@ def stored_files() -> list[Files]:
 def forge_index(files: Files, source: random.Random) -> Files:
     """Return the files with an index whose checksum and fingerprint are right, half of the time."""
     from deniable.neighbours import _native
-    from deniable.neighbours.index_file import _FIELDS, FILE_NAME, HEADER_BYTES
+    from deniable.neighbours.scan import _FIELDS, FILE_NAME, HEADER_BYTES
 
     content = files.get(FILE_NAME, b"")
     if source.random() < 0.5 or len(content) <= HEADER_BYTES:

@@ -12,7 +12,7 @@ from deniable import Embedding, Multivariate, TextPolicy
 from deniable.errors import TaskDataError
 from deniable.learning.passages import Passages, passages_of
 from deniable.learning.perturbation import Perturbations, changed_share
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.catalogue import ChosenMechanism
 from tests.support.strategies import random_embedding
 
 TEXTS = ["good1 good2 bad3 stranger", "", "bad1 bad1 bad2"]

@@ -7,17 +7,17 @@ import numpy as np
 from deniable import Embedding, InsecureSeededRandomness
 from deniable.arrays import Floats, Ids
 from deniable.interfaces import Mechanism, Randomness
+from deniable.mechanisms.base import NearestWord
 from deniable.mechanisms.gaussian import Gaussian
 from deniable.mechanisms.mahalanobis import Mahalanobis
 from deniable.mechanisms.multivariate import Multivariate
-from deniable.mechanisms.nearest import NearestWord
 from deniable.mechanisms.randomized_response import RandomizedResponse
 from deniable.mechanisms.rank_smoothing import RankSmoothing
 from deniable.mechanisms.santext import SanText
 from deniable.mechanisms.santext_plus import SanTextPlus
 from deniable.mechanisms.tem import TEM
 from deniable.mechanisms.vickrey import Vickrey
-from deniable.neighbours.released import nearest_released
+from deniable.neighbours.selection import nearest_released
 from tests.mechanisms.refutation import Draw
 
 

@@ -24,7 +24,7 @@ from deniable.mechanisms import (
     SanTextPlus,
     Vickrey,
 )
-from deniable.mechanisms.exact import ExactSums
+from deniable.mechanisms.base import ExactSums
 from tests.mechanisms import definitions as direct
 from tests.mechanisms import mutants
 

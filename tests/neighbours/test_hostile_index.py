@@ -21,9 +21,9 @@ from tests.support.strategies import random_embedding
 
 pytest.importorskip("deniable.neighbours._native", reason="installed without the native module")
 
-from deniable.neighbours import _native, index_file
-from deniable.neighbours.index_file import FILE_NAME, HEADER_BYTES, Bytes
-from deniable.neighbours.scan import ScanNeighbours, usable_paths
+from deniable.neighbours import _native
+from deniable.neighbours import scan as index_file
+from deniable.neighbours.scan import FILE_NAME, HEADER_BYTES, Bytes, ScanNeighbours, usable_paths
 
 HEADS_AT, HEAD_BYTES, TILE = 64, 224, 8
 SCALE, HALF, HALF_ALL, NORMS, RESIDUALS, NORM = 0, 32, 64, 128, 160, 192  # where they stand in a head, native/layout.hpp

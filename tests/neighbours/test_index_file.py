@@ -17,9 +17,9 @@ from tests.support.strategies import random_embedding
 
 pytest.importorskip("deniable.neighbours._native", reason="installed without the native module")
 
-from deniable.neighbours import _native, index_file
-from deniable.neighbours.index_file import FILE_NAME, HEADER_BYTES
-from deniable.neighbours.scan import ScanNeighbours
+from deniable.neighbours import _native
+from deniable.neighbours import scan as index_file
+from deniable.neighbours.scan import FILE_NAME, HEADER_BYTES, ScanNeighbours
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from deniable.embeddings import store
 from deniable.errors import TaskDataError
 from deniable.learning.encoded_task import save_encoded_task
 from deniable.learning.perturbation import Perturbations
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.tasks.data.examples import Classification, Labelled, fingerprint
 from deniable.tasks.data.registry import training_settings
 from deniable.tasks.experiment.outcomes import KeptOutcomes, Setting, TaskOutcome, read_outcome

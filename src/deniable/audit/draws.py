@@ -6,11 +6,11 @@ import numpy as np
 
 from deniable.arrays import Ids
 from deniable.channel.draws import Draws
-from deniable.embeddings.lookup import Lookup
 from deniable.interfaces import Mechanism
 from deniable.parameters import validated_count
 from deniable.randomness import InsecureSeededRandomness
 from deniable.text.privatizer import Privatizer
+from deniable.words.cutter import Lookup
 
 Users = list[list[list[str]]]
 """The words of the texts of users."""

@@ -28,12 +28,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ids
-from deniable.atomic import whole_file
-from deniable.embeddings.calibrations import calibrations_folder
+from deniable.atomic import lock, whole_file
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.npy import open_array
+from deniable.embeddings.places import work_folder
 from deniable.errors import CalibrationInProgress, DamagedCalibration
-from deniable.locking import lock
 from deniable.progress import Report
 
 SETTINGS, JOURNAL, LOCK = "settings.json", "journal.txt", "lock"
@@ -58,7 +57,7 @@ def open_store(embedding: Embedding, settings: dict[str, Any], columns: Columns,
     if not keep:
         return Memory(columns, words)
     digest = hashlib.blake2b(json.dumps(settings, sort_keys=True).encode(), digest_size=8).hexdigest()
-    folder = calibrations_folder(embedding) / digest
+    folder = work_folder(embedding, "calibrations") / digest
     return Store(folder, settings, columns, words, embedding=embedding.name, last_id=embedding.unknown_id)
 
 

@@ -22,15 +22,15 @@ from deniable.calibration.calibration import GRID_VALUES, Calibration
 from deniable.calibration.storage import Columns, Rows, fill, open_store, support_arrays, support_columns, words_digest
 from deniable.channel.distribution import ETA, Distribution
 from deniable.channel.draws import Draws
-from deniable.channel.method import Method, exact_sums, method_of
-from deniable.channel.rays.lengths import GammaFunction
+from deniable.channel.rays.radial import GammaFunction
 from deniable.channel.rays.rays import Envelope
 from deniable.channel.rays.statistics import GROUPS, distribution_on_rays, jackknife
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.base import Method, exact_sums, method_of
+from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours import best_neighbours
-from deniable.neighbours.released import first_of_each
+from deniable.neighbours.selection import first_of_each
 from deniable.parameters import validated_count, validated_epsilon
 from deniable.progress import Report
 
@@ -106,6 +106,10 @@ class TableCalibration(Calibration):
     def upper(self, means: Floats, errors: Floats) -> Floats:
         """Return what no N_w exceeds: exact sums are their own bound, but for rounding."""
         return np.minimum(means + 1e-9, 1.0) if self.exact else super().upper(means, errors)
+
+    def growing_upper(self, means: Floats, alpha: float) -> Floats:
+        """Return what no N_w exceeds: exact sums are their own bound, but for rounding."""
+        return np.minimum(means + 1e-9, 1.0) if self.exact else super().growing_upper(means, alpha)
 
 
 def measure_table(

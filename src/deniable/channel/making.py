@@ -13,10 +13,11 @@ import numpy as np
 from deniable.arrays import Ids
 from deniable.channel.channel import Channel
 from deniable.channel.rows import SEED, RowMaker
-from deniable.channel.store import ChannelFolder, channels_of
+from deniable.channel.store import ChannelFolder
 from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.places import work_folder
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count, validated_epsilon
 from deniable.progress import Report
 
@@ -29,7 +30,7 @@ LEFT_OUT = 1e-3
 MOST_OUTPUTS = 4_096
 """No row lists more outputs than this; a softmax at a small ε has weight everywhere."""
 
-_FORMAT = 1
+_FORMAT = 2
 
 
 def make_channel(
@@ -75,7 +76,11 @@ def make_channels(
     maker = RowMaker(embedding, chosen, unique, directions=directions, left_out=LEFT_OUT, most=MOST_OUTPUTS)
     ordered = maker.order(ids)
     with ExitStack() as open_folders:
-        root = channels_of(embedding) if keep else Path(open_folders.enter_context(tempfile.TemporaryDirectory(prefix="deniable-")))
+        root = (
+            work_folder(embedding, "channels")
+            if keep
+            else Path(open_folders.enter_context(tempfile.TemporaryDirectory(prefix="deniable-")))
+        )
         folders = []
         for epsilon in unique:
             settings = _settings(embedding, chosen, maker, epsilon, directions, None if inputs is None else ids)

@@ -18,26 +18,14 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 import numpy as np
-import platformdirs
 
-from deniable.atomic import open_regular, whole_file
+from deniable.atomic import lock, open_plain_file, whole_file
 from deniable.channel.rows import Row
-from deniable.embeddings.embedding import Embedding
 from deniable.errors import DamagedChannel
-from deniable.locking import lock
 
 SETTINGS, JOURNAL, LOCK = "settings.json", "journal.txt", "lock"
 _LONGEST_NUMBER = 15
 _FILES = {"lengths": "<i4", "outputs": "<i4", "chances": "<f4"}
-
-
-def channels_of(embedding: Embedding) -> Path:
-    """Return the folder that holds all channels of an embedding."""
-    if embedding.folder is not None:
-        return embedding.folder / "channels"
-    home = os.environ.get("DENIABLE_HOME")
-    root = Path(home) if home else platformdirs.user_cache_path("deniable")
-    return root / "channels" / embedding.fingerprint
 
 
 class ChannelFolder:
@@ -102,7 +90,7 @@ class ChannelFolder:
     def _begin(self) -> None:
         path = self.folder / SETTINGS
         try:
-            with open_regular(path) as file:
+            with open_plain_file(path) as file:
                 found = file.read()
             if found != self._written.encode():
                 raise DamagedChannel(self.folder, "its settings are not the ones it is named by")
@@ -113,7 +101,7 @@ class ChannelFolder:
     def _check(self) -> int:
         """Return how many rows are there, after everything behind them was cut off."""
         try:
-            with open_regular(self.folder / JOURNAL) as file:
+            with open_plain_file(self.folder / JOURNAL) as file:
                 lines = file.read().split(b"\n")[:-1]
         except FileNotFoundError:
             lines = []
@@ -145,7 +133,7 @@ class ChannelFolder:
             first, many = (rows, count) if name == "lengths" else (numbers, listed)
             size = np.dtype(dtype).itemsize
             try:
-                with open_regular(self.folder / name) as file:
+                with open_plain_file(self.folder / name) as file:
                     left = os.fstat(file.fileno()).st_size - first * size
                     file.seek(first * size)
                     block[name] = np.frombuffer(file.read(max(0, min(many * size, left // size * size))), dtype=dtype)

@@ -25,8 +25,7 @@ from deniable.errors import InvalidParameter
 from deniable.interfaces import Mechanism
 from deniable.learning.scores import sklearn
 from deniable.learning.word_classifier import WordClassifier
-from deniable.mechanisms.catalogue import CATALOGUE, checked_options, entry_of
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.catalogue import CATALOGUE, ChosenMechanism, checked_options, entry_of
 from deniable.parameters import validated_count
 from deniable.progress import Report
 from deniable.randomness import SecureRandomness
@@ -86,7 +85,7 @@ def compare_mechanisms(
     :raises UnusableAuditData: if there are too few texts, or the texts to learn from have one label only.
     :raises MissingExtra: if scikit-learn is not installed.
     """
-    sklearn("linear_model")
+    sklearn("linear_model", "comparing mechanisms")
     settings = ComparisonSettings() if settings is None else settings
     for count, name in ((train, "train"), (test, "test"), (longest, "longest")):
         if count is not None:

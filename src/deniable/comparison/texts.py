@@ -10,10 +10,9 @@ import numpy as np
 
 from deniable.arrays import Ids
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.lookup import Lookup
 from deniable.errors import UnusableAuditData
 from deniable.records.labelled import LabelledTexts
-from deniable.words.cutter import Cutter
+from deniable.words.cutter import Cutter, Lookup
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,9 +16,8 @@ from deniable.arrays import Floats, Ids, Vectors
 from deniable.channel.channel import Channel
 from deniable.decoding.posterior import MOST_CANDIDATES, Posterior, make_posterior
 from deniable.decoding.shares import LearntShares, learn_shares
-from deniable.embeddings.lookup import Lookup
 from deniable.errors import InvalidParameter
-from deniable.words.cutter import Cutter
+from deniable.words.cutter import Cutter, Lookup
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -121,7 +120,7 @@ class Decoder:
     def expected_vectors(self, texts: Sequence[str | None]) -> Vectors:
         """Return the mean vector that is expected of the words of each text; zeros for a text without a word."""
         vectors = self.channel.embedding.rows(self.channel.inputs).astype(np.float64)
-        by_output = self._bayes.matrix @ vectors + self._bayes.rest[:, None] * (self._bayes.prior @ vectors)
+        by_output = self._bayes.matrix @ vectors + self._bayes.rest[:, None] * (self._bayes.unlisted @ vectors)
         counts = self._counts(texts)
         lengths = np.maximum(np.asarray(counts.sum(axis=1)).ravel(), 1.0)
         means: Vectors = ((counts @ by_output) / lengths[:, None]).astype(np.float32)

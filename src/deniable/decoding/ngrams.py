@@ -18,10 +18,9 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.lookup import Lookup
 from deniable.errors import UnusableAuditData
 from deniable.progress import Report
-from deniable.words.cutter import Cutter
+from deniable.words.cutter import Cutter, Lookup
 from deniable.words.public_text import read_lines
 
 _EVEN = 1e-3

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.arrays import Ids, Vectors
+from deniable.parameters import LONGEST_VECTOR, first_unusable
 
 if TYPE_CHECKING:
     from deniable.embeddings.subwords import Subwords
@@ -25,8 +26,6 @@ UNKNOWN_TOKENS = ("<unk>", "<UNK>", "[UNK]")
 MARKERS = ("<s>", "</s>")
 """Marks of sentence ends that word2vec and fastText files list among the words. They are no words and are taken out."""
 
-LONGEST_VECTOR = 1e12
-"""Vectors beyond this length are refused: their squared distances leave no room for those of others in float32."""
 
 UNPRINTABLE = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ufeff]")
 """Characters that no released word holds: control characters (C0, C1 and DEL, so all that ends a line or starts a command of a
@@ -116,17 +115,6 @@ def bad_vector(words: Sequence[str], vectors: Vectors) -> tuple[int, str] | None
     if np.isfinite(vectors[place]).all():
         return place, f"the vector of {word!r} is longer than {LONGEST_VECTOR:g}: not a usable word vector"
     return place, f"the vector of {word!r} has a value that is not a finite number"
-
-
-def first_unusable(vectors: Vectors) -> int | None:
-    """Return the first row that is not finite or longer than ``LONGEST_VECTOR``; None if there is none."""
-    for start in range(0, len(vectors), _ROWS_AT_ONCE):
-        block = vectors[start : start + _ROWS_AT_ONCE]
-        squared = np.einsum("ij,ij->i", block, block, dtype=np.float64)
-        usable = squared <= LONGEST_VECTOR**2  # False for NaN
-        if not usable.all():
-            return start + int(np.argmin(usable))
-    return None
 
 
 def is_cased(words: Sequence[str]) -> bool:

@@ -12,13 +12,11 @@ from numpy.typing import ArrayLike
 
 from deniable.arrays import Ids, Vectors
 from deniable.embeddings.content import (
-    LONGEST_VECTOR,
     MARKERS,
     UNKNOWN_TOKENS,
     bad_vector,
     bad_word,
     content_fingerprint,
-    first_unusable,
     is_cased,
     mean_vector,
     shadowed_rows,
@@ -28,6 +26,7 @@ from deniable.embeddings.content import (
 )
 from deniable.embeddings.verification import computed_fingerprint
 from deniable.errors import MalformedEmbedding
+from deniable.parameters import LONGEST_VECTOR, first_unusable
 
 if TYPE_CHECKING:
     from deniable.embeddings.subwords import Subwords

@@ -14,7 +14,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from deniable.atomic import open_regular
+from deniable.atomic import open_plain_file
 
 LONGEST_HEADER = 10_000
 """Bytes of a header; NumPy reads no longer ones either."""
@@ -50,7 +50,7 @@ def open_array(path: Path, dtype: str, shape: tuple[int | None, ...], *, mapped:
     :raises OSError: if it cannot be read.
     :raises ValueError: if it is anything else.
     """
-    with open_regular(path) as file:
+    with open_plain_file(path) as file:
         about = os.fstat(file.fileno())
         found, columns_first, kind = read_header(file)
         wanted = tuple(there if asked is None else asked for asked, there in zip(shape, found, strict=False))

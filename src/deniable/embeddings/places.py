@@ -1,22 +1,56 @@
 """Where embeddings are found: the default in the package, installed ones by their names, others by their folders.
 
-Installed embeddings live in the user's data folder, or under the folder that the environment variable DENIABLE_HOME names.
+The default is 50,000 words of GloVe 6B, so that everything works with no download. Installed embeddings live in the user's data folder,
+or under the folder that the environment variable DENIABLE_HOME names.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import re
+from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Any, Protocol
 
+import msgspec
+import numpy as np
 import platformdirs
 
 from deniable.embeddings.content import Content
-from deniable.embeddings.default import DEFAULT, read_default
 from deniable.embeddings.stored import read_folder
 from deniable.errors import EmbeddingExists, EmbeddingNotFound, InvalidParameter
 
+DEFAULT = "default"
+
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
+
+
+class DefaultSource(msgspec.Struct, frozen=True, kw_only=True):
+    """The public file that the default was made from."""
+
+    file: str
+    sha256: str
+    url: str
+    licence: str
+    cite: str
+
+
+class Provenance(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``provenance.json`` states about the default: source, size, fingerprint, what was left out and why."""
+
+    name: str
+    title: str
+    source: DefaultSource
+    words: int
+    dimension: int
+    left_out: dict[str, int]
+    cased: bool
+    shadowed: list[int]
+    fingerprint: str
+    by_hand_sha256: dict[str, str]
+    files_sha256: dict[str, str]
 
 
 def read_content(name_or_path: str | Path = DEFAULT) -> Content:
@@ -89,3 +123,58 @@ def validated_name(name: str) -> str:
     if name.lower() == DEFAULT:
         raise InvalidParameter("name", name, "is the embedding that comes with the package; choose another name")
     return name
+
+
+class Placed(Protocol):
+    """What tells where an embedding lies, and which one it is."""
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of a stored embedding."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """The name of the content."""
+        ...
+
+
+def work_folder(embedding: Placed, kind: str) -> Path:
+    """Return where what was computed for an embedding is kept: beside a stored one, else in the user's cache folder."""
+    if embedding.folder is not None:
+        return embedding.folder / kind
+    home = os.environ.get("DENIABLE_HOME")
+    return (Path(home) if home else platformdirs.user_cache_path("deniable")) / kind / embedding.fingerprint
+
+
+def read_default() -> Content:
+    """Return the embedded default.
+
+    Nothing is checked here: a test of the package recomputes what ``provenance.json`` states about the content.
+    """
+    folder = _folder()
+    facts = default_provenance()
+    return Content(
+        name=DEFAULT,
+        words=(folder / "words.txt").read_text(encoding="utf-8").split("\n")[:-1],
+        vectors=_array(folder / "vectors.npy").astype(np.float32),
+        unknown=_array(folder / "unknown.npy").astype(np.float32),
+        unknown_origin="mean",
+        fingerprint=facts.fingerprint,
+        cased=facts.cased,
+        shadowed=np.array(facts.shadowed, dtype=np.int64),
+    )
+
+
+def default_provenance() -> Provenance:
+    """Return what is known about the default without opening it."""
+    return msgspec.json.decode((_folder() / "provenance.json").read_bytes(), type=Provenance)
+
+
+def _folder() -> Traversable:
+    return resources.files("deniable.embeddings") / "data"
+
+
+def _array(file: Traversable) -> np.ndarray[Any, Any]:
+    # Read as bytes: the package may be inside a zip, where there is no path to map.
+    return np.asarray(np.load(io.BytesIO(file.read_bytes()), allow_pickle=False))

@@ -12,9 +12,8 @@ import msgspec
 import numpy as np
 
 from deniable.embeddings.content import content_fingerprint, is_cased, shadowed_rows, spelled_as_stored
-from deniable.embeddings.default import DEFAULT, default_provenance
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.places import free_place, installed_folder, known_names, read_content, store_folder
+from deniable.embeddings.places import DEFAULT, default_provenance, free_place, installed_folder, known_names, read_content, store_folder
 from deniable.embeddings.staging import GrowingArray, remove_folder, stage_folder
 from deniable.embeddings.stored import VECTORS, read_meta, write_content
 from deniable.errors import InvalidParameter, MalformedEmbedding

@@ -12,13 +12,12 @@ import msgspec
 import numpy as np
 
 from deniable.arrays import Ids, Vectors
-from deniable.atomic import open_regular, sync_file
+from deniable.atomic import open_plain_file, sync_file
 from deniable.embeddings.content import (
     STAND_IN,
     UNPRINTABLE,
     Content,
     content_fingerprint,
-    first_unusable,
     is_cased,
     mean_vector,
     shadowed_rows,
@@ -27,6 +26,7 @@ from deniable.embeddings.content import (
 from deniable.embeddings.npy import open_array
 from deniable.embeddings.verification import files_state
 from deniable.errors import MalformedEmbedding, printable
+from deniable.parameters import first_unusable
 
 if TYPE_CHECKING:
     from deniable.embeddings.subwords import Subwords
@@ -131,7 +131,7 @@ def read_meta(folder: Path) -> Meta:
     :raises MalformedEmbedding: if it is missing, unreadable or of a later version.
     """
     try:
-        with open_regular(folder / META) as file:
+        with open_plain_file(folder / META) as file:
             content = file.read(_LONGEST_META + 1)
         if len(content) > _LONGEST_META:
             raise MalformedEmbedding(folder, f"{META} is longer than {_LONGEST_META:,} bytes: {_DAMAGED}")
@@ -199,7 +199,7 @@ def _subwords(folder: Path) -> Subwords:
 
 def _read_words(path: Path, expected: int) -> list[str]:
     try:
-        with open_regular(path) as file:
+        with open_plain_file(path) as file:
             words = file.read().decode("utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise MalformedEmbedding(path, f"cannot be read ({error}): {_DAMAGED}") from error

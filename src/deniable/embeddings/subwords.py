@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Vectors
-from deniable.atomic import open_regular
+from deniable.atomic import open_plain_file
 from deniable.embeddings.npy import open_array
 from deniable.errors import MalformedEmbedding
+from deniable.parameters import first_unusable
 
 TABLE, FACTS = "subwords.npy", "subwords.json"
 
@@ -28,7 +29,6 @@ LONGEST_RUN = 50
 """Characters that a run may have; models are trained with 6, and the work for one character must be bounded."""
 
 _LONGEST_FACTS = 4_096
-_LARGEST_VALUE = 1e12  # as long as a whole vector may be
 _FNV_START, _FNV_PRIME, _32_BITS = 2166136261, 16777619, 0xFFFFFFFF
 
 
@@ -68,7 +68,7 @@ class Subwords:
             buckets = ngram_buckets(word, self.minn, self.maxn, self.buckets) if len(word) <= LONGEST_SPELLING else []
             if buckets:
                 row[:] = self.table[buckets].mean(axis=0, dtype=np.float64)
-        if not (np.abs(result) <= _LARGEST_VALUE).all():  # False for NaN
+        if first_unusable(result) is not None:
             raise MalformedEmbedding("subwords", "a vector is not finite or absurdly long; remove the embedding and add it again")
         return result
 
@@ -84,7 +84,7 @@ def open_subwords(folder: Path) -> Subwords:
     :raises MalformedEmbedding: if a file is missing, cannot be read or does not fit the other.
     """
     try:
-        with open_regular(folder / FACTS) as file:
+        with open_plain_file(folder / FACTS) as file:
             facts: Any = json.loads(file.read(_LONGEST_FACTS))
         table = open_array(folder / TABLE, "<f4", (None, None), mapped=True)
         minn, maxn, buckets = (int(facts[key]) for key in ("minn", "maxn", "buckets"))

@@ -19,7 +19,7 @@ from deniable.arrays import Ids
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Neighbours
 from deniable.neighbours import best_neighbours
-from deniable.neighbours.released import first_of_each, released_words
+from deniable.neighbours.selection import first_of_each, released_words
 
 _SEEDS_AT_ONCE = 64
 

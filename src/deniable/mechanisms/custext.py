@@ -22,11 +22,11 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.embeddings.embedding import Embedding
-from deniable.interfaces import Guarantee, Randomness
+from deniable.interfaces import LOCAL_PRIVACY, Guarantee, Randomness
+from deniable.keyed.portable import exp_minus
+from deniable.mechanisms.base import DrawsByParts, ExactSums
 from deniable.mechanisms.cells import Cells, cells_of
-from deniable.mechanisms.exact import ExactSums
 from deniable.mechanisms.grid import Grid
-from deniable.mechanisms.parts import DrawsByParts
 from deniable.parameters import validated_count
 
 _NUMBERS_AT_ONCE = 1 << 22
@@ -47,7 +47,7 @@ class CusText(DrawsByParts, ExactSums):
     def guarantee(self) -> Guarantee:
         """What is promised for one word."""
         return Guarantee(
-            notion="local differential privacy inside each cell of a public partition of the vocabulary",
+            notion=f"{LOCAL_PRIVACY} inside each cell of a public partition of the vocabulary",
             metric="none: the bound is the same for all pairs of words of a cell; summed over the words of a text",
             epsilon=self._epsilon,
             statement=(
@@ -107,6 +107,8 @@ class CusText(DrawsByParts, ExactSums):
         distances = self._grid.to_some(ids, np.maximum(members, 0))
         least = np.where(there, distances, np.inf).min(axis=1, keepdims=True)
         spread = np.where(there, distances, -np.inf).max(axis=1, keepdims=True) - least
-        scores = np.divide(least - distances, spread, out=np.zeros_like(distances), where=spread > 0.0)
-        weights = np.where(there, np.exp(np.where(there, scores, 0.0) * (epsilon[:, None] / 2)), 0.0)
+        costs = np.divide(distances - least, spread, out=np.zeros_like(distances), where=there & (spread > 0.0))
+        with np.errstate(over="ignore", under="ignore"):
+            exponents = costs * (epsilon[:, None] / 2)
+        weights = np.where(there, exp_minus(exponents), 0.0)
         return members, weights

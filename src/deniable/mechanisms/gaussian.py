@@ -16,7 +16,7 @@ import numpy as np
 
 from deniable.arrays import Floats
 from deniable.interfaces import Guarantee, Randomness
-from deniable.mechanisms.nearest import NearestWord
+from deniable.mechanisms.base import NearestWord
 from deniable.noise import RadialNoise
 
 

@@ -12,6 +12,7 @@ The rank is drawn by inversion: with ratio q = exp(-c·ε) and a uniform u, k = 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -19,9 +20,9 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Guarantee, Randomness
-from deniable.mechanisms.nearest import NearestWord
-from deniable.mechanisms.parts import DrawsByParts
-from deniable.neighbours.released import nearest_released, released_words
+from deniable.keyed.portable import minus_log_one_minus, one_minus_exp_minus
+from deniable.mechanisms.base import DrawsByParts, NearestWord
+from deniable.neighbours.selection import nearest_released, released_words
 from deniable.parameters import validated_epsilon
 
 _LEAST_DECAY = 1e-290
@@ -46,15 +47,7 @@ class RankSmoothing(DrawsByParts):
     def guarantee(self) -> Guarantee:
         """What is promised for one word: what the wrapped mechanism promises."""
         wrapped = self.wrapped.guarantee
-        return Guarantee(
-            notion=wrapped.notion,
-            metric=wrapped.metric,
-            epsilon=self._epsilon,
-            statement=wrapped.statement,
-            parameters={"c": self.c, "over": type(self.wrapped).__name__, **wrapped.parameters},
-            exposed=wrapped.exposed,
-            caveat=wrapped.caveat,
-        )
+        return replace(wrapped, parameters={"c": self.c, "over": type(self.wrapped).__name__, **wrapped.parameters})
 
     def log_bound(self, first: int, second: int) -> float:
         """Return the bound of the wrapped mechanism."""
@@ -83,6 +76,7 @@ def truncated_geometric(uniforms: Floats, decay: Floats, count: int) -> Ids:
     """Return one rank from 0 to ``count`` - 1 for each uniform number, with probability proportional to exp(-decay·rank)."""
     # With next to no decay the ranks are uniform, which the quotient of two tiny numbers says too, but for 0/0.
     decay = np.maximum(decay, _LEAST_DECAY)
-    reach = -np.expm1(-decay * count)
-    ranks = np.floor(-np.log1p(-uniforms * reach) / decay)
+    with np.errstate(over="ignore"):
+        reach = one_minus_exp_minus(decay * count)
+    ranks = np.floor(minus_log_one_minus(uniforms * reach) / decay)
     return np.minimum(ranks, count - 1).astype(np.int64)

@@ -21,7 +21,8 @@ import numpy as np
 from deniable.arrays import Floats
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
-from deniable.interfaces import Guarantee
+from deniable.interfaces import LOCAL_PRIVACY, METRIC_PRIVACY, Guarantee
+from deniable.keyed.portable import minus_log
 from deniable.mechanisms.softmax import Softmax
 from deniable.parameters import validated_share
 
@@ -43,7 +44,7 @@ class TEM(Softmax):
             raise InvalidParameter(
                 "beta", beta, f"must be above 0 and at most {others / (others + 1):g} for {others + 1:,} words, such as 0.001"
             )
-        self._log_odds = math.log(odds) if others else 0.0
+        self._log_odds = -float(minus_log(np.array([odds]))[0]) if others else 0.0
 
     @property
     def gamma(self) -> float:
@@ -54,7 +55,7 @@ class TEM(Softmax):
     def guarantee(self) -> Guarantee:
         """What is promised for one word."""
         return Guarantee(
-            notion="metric differential privacy (d_χ-privacy), and local differential privacy",
+            notion=f"{METRIC_PRIVACY}, and {LOCAL_PRIVACY}",
             metric=(
                 "min(d, γ) of the Euclidean distance d between word vectors, rounded to a fine public grid; summed over the words of a text"
             ),

@@ -11,6 +11,7 @@ breaks the bound: that word is then never released for itself and often for its 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Literal
 
@@ -20,10 +21,11 @@ from deniable.arrays import Floats, Ids
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Guarantee, Randomness
+from deniable.mechanisms.base import NearestWord
 from deniable.mechanisms.mahalanobis import Mahalanobis
 from deniable.mechanisms.multivariate import Multivariate
-from deniable.mechanisms.nearest import NearestWord
-from deniable.neighbours.released import nearest_released
+from deniable.neighbours.selection import nearest_released
+from deniable.noise import row_norms
 from deniable.parameters import validated_share
 
 Noise = Literal["multivariate", "mahalanobis"]
@@ -57,13 +59,7 @@ class Vickrey(NearestWord):
     def guarantee(self) -> Guarantee:
         """What is promised for one word: what the noise promises."""
         plain = self._plain.guarantee
-        return Guarantee(
-            notion=plain.notion,
-            metric=plain.metric,
-            epsilon=self._epsilon,
-            statement=plain.statement,
-            parameters={"t": self.t, "noise": self._kind, **plain.parameters},
-        )
+        return replace(plain, parameters={"t": self.t, "noise": self._kind, **plain.parameters})
 
     def noise(self, source: Randomness, epsilon: Floats) -> Floats:
         """Return the noise of the multivariate or the Mahalanobis mechanism."""
@@ -75,8 +71,10 @@ class Vickrey(NearestWord):
         chances = source.uniforms(len(ids), 1)[:, 0]
         if self._choices < 2:
             return self.neighbours.nearest(points)
-        near, distances = nearest_released(self._embedding, self.neighbours, points, 2)
-        weights = np.stack([(1.0 - self.t) * distances[:, 1], self.t * distances[:, 0]])
+        near, _ = nearest_released(self._embedding, self.neighbours, points, 2)
+        # Not the distances of the search, whose last bit depends on the processor.
+        nearer, further = (row_norms(points.astype(np.float64) - self._embedding.rows(near[:, place])) for place in (0, 1))
+        weights = np.stack([(1.0 - self.t) * further, self.t * nearer])
         # Only t = 1 with the point on a word gives two zeros: the limit from below is the first word.
         second = chances * weights.sum(axis=0) >= weights[0]
         second &= weights[1] > 0.0

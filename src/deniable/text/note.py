@@ -21,10 +21,10 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, Self
 
-from deniable.atomic import open_regular
+from deniable.atomic import open_plain_file
 from deniable.errors import DamagedCalibration, InvalidParameter, TargetsNotMet
 from deniable.interfaces import Mechanism
-from deniable.mechanisms.chosen import identity_of, is_papers_mechanism
+from deniable.mechanisms.catalogue import identity_of, is_papers_mechanism
 
 FILE_NAME = "calibration.json"
 
@@ -245,10 +245,10 @@ def note_path(mechanism: Mechanism) -> Path | None:
     embedding = mechanism.embedding
     if is_papers_mechanism(mechanism):
         return None if embedding.folder is None else embedding.folder / FILE_NAME
-    from deniable.embeddings.calibrations import calibrations_folder  # platformdirs is loaded when it is needed
+    from deniable.embeddings.places import work_folder  # platformdirs is loaded when it is needed
 
     identity = json.dumps(identity_of(mechanism), sort_keys=True)
-    return calibrations_folder(embedding) / f"{hashlib.blake2b(identity.encode(), digest_size=8).hexdigest()}-{FILE_NAME}"
+    return work_folder(embedding, "calibrations") / f"{hashlib.blake2b(identity.encode(), digest_size=8).hexdigest()}-{FILE_NAME}"
 
 
 def read_note(mechanism: Mechanism) -> Note | None:
@@ -261,7 +261,7 @@ def read_note(mechanism: Mechanism) -> Note | None:
         file = resources.files("deniable.embeddings") / "data" / FILE_NAME
     try:
         if isinstance(file, Path):
-            with open_regular(file) as opened:
+            with open_plain_file(file) as opened:
                 content = opened.read()
         else:
             content = file.read_bytes()
@@ -270,7 +270,8 @@ def read_note(mechanism: Mechanism) -> Note | None:
         return None  # somebody else's private note of a shared embedding must not keep others from releasing with it
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError, OSError) as error:
         raise DamagedCalibration(str(file), f"cannot be read ({error})") from error
-    known = note.fingerprint == mechanism.embedding.fingerprint
+    # What is said of all words comes from a calibration of all words, whoever wrote the file.
+    known = note.fingerprint == mechanism.embedding.fingerprint and note.words == len(mechanism.embedding)
     # The paper's mechanism is not named in its older files.
     return note if known and note.mechanism in (None, identity_of(mechanism)) else None
 

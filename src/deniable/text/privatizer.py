@@ -29,7 +29,10 @@ _NOT_CONSISTENT = (
     "a budget per record gives records of different lengths different noise, so that a user's word would be drawn more than once; "
     "use epsilon alone with a consistent key"
 )
-_CHARACTERS_AT_ONCE = 81_920  # some 16,000 words
+_WITH_A_BUDGET = (
+    "; the budget per record is divided by the number of words drawn, so a record in which that number changes is drawn anew as a whole"
+)
+_WORDS_AT_ONCE = 16_384
 _TEXTS_AT_ONCE = 4_096
 _NAMES_TWO = "names two texts; give each its own id, or use Keyed(…, consistent=True) with users' ids"
 
@@ -92,6 +95,8 @@ class Privatizer:
     def settings(self) -> ReleaseSettings:
         """How text is released here, as receipts and jobs describe it."""
         randomness = {**self._randomness.describe(), "class": type(self._randomness).__qualname__}
+        if self.keyed is not None and self.record_epsilon is not None:
+            randomness["repeated"] += _WITH_A_BUDGET
         return ReleaseSettings(mechanism=self.mechanism, policy=self.policy, record_epsilon=self.record_epsilon, randomness=randomness)
 
     def __call__(self, text: str, *, record_id: RecordId | None = None) -> str:
@@ -176,9 +181,8 @@ class Privatizer:
         :raises UnknownWord: if the policy is to stop at unknown words.
         """
         tally = Tally()
-        for batch, start in _batches(texts):
-            for draft in self._drafts(batch, start):
-                _add(tally, draft)
+        for draft in self._drafts(texts):
+            _add(tally, draft)
         return tally
 
     def _count(self, tally: Tally) -> None:
@@ -197,12 +201,13 @@ class Privatizer:
         if self.keyed is None and record_ids is not None:
             raise InvalidParameter("record_ids", "given", "mean something only with a key: Privatizer(…, randomness=Keyed.from_file(…))")
         ids = None if record_ids is None else iter(record_ids)
-        for batch, start in _batches(texts):
-            names = None if ids is None else list(islice(ids, len(batch)))
-            yield self._release_batch(batch, names, start, tally)
+        start = 0
+        for drafts in _blocks(self._drafts(texts)):
+            names = None if ids is None else list(islice(ids, len(drafts)))
+            yield self._release_block(drafts, names, start, tally)
+            start += len(drafts)
 
-    def _release_batch(self, texts: list[str | None], record_ids: list[RecordId] | None, start: int, tally: Tally) -> list[str | None]:
-        drafts = self._drafts(texts, start)
+    def _release_block(self, drafts: list[Draft | None], record_ids: list[RecordId] | None, start: int, tally: Tally) -> list[str | None]:
         words = self._draw(drafts, record_ids, start)
         released: list[str | None] = []
         position = 0
@@ -216,13 +221,11 @@ class Privatizer:
             position += drawn
         return released
 
-    def _drafts(self, texts: list[str | None], start: int) -> list[Draft | None]:
-        drafts: list[Draft | None] = []
-        for record, text in enumerate(texts, start + 1):
+    def _drafts(self, texts: Iterable[str | None]) -> Iterator[Draft | None]:
+        for record, text in enumerate(texts, 1):
             if text is not None and not isinstance(text, str):
                 raise InvalidParameter("texts", type(text).__name__, f"record {record:,} is not text; give str or None")
-            drafts.append(None if text is None else self._drafter.draft(text, record=record))
-        return drafts
+            yield None if text is None else self._drafter.draft(text, record=record)
 
     def _draw(self, drafts: list[Draft | None], record_ids: list[RecordId] | None, start: int) -> list[str]:
         lengths = [0 if draft is None else len(draft.drawn) for draft in drafts]
@@ -230,16 +233,27 @@ class Privatizer:
         epsilon = None
         if self.record_epsilon is not None:
             epsilon = np.repeat(np.minimum(self.mechanism.epsilon, self.record_epsilon / np.maximum(lengths, 1)), lengths)
-        randomness = self._noise_for(ids, record_ids, lengths, epsilon, start)
+        randomness = self._noise_for(ids, drafts, record_ids, lengths, epsilon, start)
         if not len(ids):
             return []
         vocabulary = self._vocabulary
         return [vocabulary[word_id] for word_id in self.mechanism.perturb(ids, randomness, epsilon=epsilon).tolist()]
 
-    def _noise_for(self, ids: Ids, record_ids: list[RecordId] | None, lengths: list[int], epsilon: Floats | None, start: int) -> Randomness:
+    def _noise_for(
+        self,
+        ids: Ids,
+        drafts: list[Draft | None],
+        record_ids: list[RecordId] | None,
+        lengths: list[int],
+        epsilon: Floats | None,
+        start: int,
+    ) -> Randomness:
         if not isinstance(self._randomness, Keyed):
             return self._randomness
-        return self._randomness.bind(self.mechanism, ids, record_ids=record_ids or [], lengths=lengths, epsilon=epsilon, first=start + 1)
+        positions = np.array([place for draft in drafts if draft is not None for place in draft.positions], dtype=np.int64)
+        return self._randomness.bind(
+            self.mechanism, ids, positions=positions, record_ids=record_ids or [], lengths=lengths, epsilon=epsilon, first=start + 1
+        )
 
 
 def _add(tally: Tally, draft: Draft | None) -> None:
@@ -254,34 +268,33 @@ def _check_different(record_ids: Sequence[RecordId]) -> None:
 
     :raises InvalidParameter: if two are the same.
     """
-    seen: set[tuple[str, ...]] = set()
-    for one in record_ids:
-        name = tuple(map(str, one if isinstance(one, tuple) else (one,)))
-        if name in seen:
-            raise InvalidParameter("record_ids", one, _NAMES_TWO)
-        seen.add(name)
+    seen: dict[bytes, int] = {}
+    for record, one in enumerate(record_ids, 1):
+        earlier = seen.setdefault(encode_id(one, record), record)
+        if earlier != record:  # an id can be a name, so no message shows it
+            raise InvalidParameter("record_ids", f"of texts {earlier:,} and {record:,}", _NAMES_TWO)
 
 
 def _remember_ids(record_ids: Iterable[RecordId], seen: UniqueIds) -> Iterator[RecordId]:
     for record, one in enumerate(record_ids, 1):
         if not seen.add(encode_id(one, record), record):
-            raise InvalidParameter("record_ids", one, _NAMES_TWO)
+            raise InvalidParameter("record_ids", f"of text {record:,} and of an earlier one", _NAMES_TWO)
         yield one
 
 
-def _batches(texts: Iterable[str | None]) -> Iterator[tuple[list[str | None], int]]:
-    """Yield lists of texts of bounded size, each with the number of texts before it.
+def _blocks(drafts: Iterable[Draft | None]) -> Iterator[list[Draft | None]]:
+    """Yield drafts in lists of bounded size, whose words are drawn together.
 
-    Their size is that of their characters, so that memory stays bounded before anything is tokenised.
+    With a seed the words depend on which are drawn together. So the lists end by the number of texts and by what drafts hold, which is
+    public, and never by the length of private text; a draft holds nothing of that, so memory stays bounded all the same.
     """
-    batch: list[str | None] = []
-    start = characters = 0
-    for text in texts:
-        batch.append(text)
-        characters += len(text) if isinstance(text, str) else 0
-        if characters >= _CHARACTERS_AT_ONCE or len(batch) >= _TEXTS_AT_ONCE:
-            yield batch, start
-            start += len(batch)
-            batch, characters = [], 0
-    if batch:
-        yield batch, start
+    block: list[Draft | None] = []
+    size = 0
+    for draft in drafts:
+        block.append(draft)
+        size += 0 if draft is None else draft.size
+        if size >= _WORDS_AT_ONCE or len(block) >= _TEXTS_AT_ONCE:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block

@@ -86,14 +86,7 @@ class Tally:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as JSON-ready data."""
-        return {
-            "records": self.records,
-            "missing": self.missing,
-            "words": self.words,
-            "unknown_words": self.unknown_words,
-            "protected_words": self.protected_words,
-            "lengths": {str(length): count for length, count in sorted(self.lengths.items())},
-        }
+        return {**vars(self), "lengths": {str(length): count for length, count in sorted(self.lengths.items())}}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Tally:
@@ -189,7 +182,7 @@ class Receipt:
     def summary(self) -> str:
         """Return a few lines for the terminal."""
         tally = self.tally
-        share = f" ({tally.unknown_words / tally.words:.1%} unknown to the embedding)" if tally.words else ""
+        share = f" ({100 * tally.unknown_words / tally.words:.1f} % unknown to the embedding)" if tally.words else ""
         budget = self.budget
         lines = [
             f"{tally.records:,} records, {tally.words:,} words{share}",

@@ -9,7 +9,7 @@ import pytest
 
 from deniable import Embedding, Multivariate
 from deniable.arrays import Ids
-from deniable.channel.rays.lengths import GammaFunction, gamma_draws
+from deniable.channel.rays.radial import GammaFunction, gamma_draws
 from deniable.channel.rays.rays import Rays
 from deniable.channel.rays.statistics import furthest_radius, unchanged
 from deniable.embeddings import store

@@ -10,7 +10,7 @@ from scipy.stats import laplace
 from deniable import Multivariate
 from deniable.calibration.calibration import simultaneous_upper
 from deniable.channel.distribution import Distribution
-from deniable.channel.rays.lengths import GammaFunction, gamma_draws
+from deniable.channel.rays.radial import GammaFunction, gamma_draws
 from deniable.channel.rays.rays import Rays
 from deniable.channel.rays.statistics import (
     average_unchanged,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import resource
 import struct
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from deniable.records.formats.naming import Naming
 from deniable.records.formats.parquet import ParquetReader
 from deniable.records.formats.parquet_footer import read_footer, read_struct
 from deniable.records.formats.reader import BatchSize
+from deniable.records.formats.source import FileSource
 from tests.records.formats.crafted_parquet import (
     DELTA_LENGTHS,
     DELTA_STRINGS,
@@ -134,8 +136,9 @@ BOMBS = {
 
 
 def read_all(path: Path, naming: Naming | None = None) -> int:
-    reader = ParquetReader(path, Layout(format="parquet", columns=("text",)), naming)
-    return sum(len(batch.write(batch.texts)) for batch in reader.batches(BatchSize()))
+    with closing(FileSource(path)) as source:
+        reader = ParquetReader(source, Layout(format="parquet", columns=("text",)), naming)
+        return sum(len(batch.write(batch.texts)) for batch in reader.batches(BatchSize()))
 
 
 def _read_bomb(path: str, answer: multiprocessing.Queue[tuple[str, str, int]]) -> None:
@@ -218,19 +221,21 @@ def test_an_id_that_is_not_utf8_is_one_error_without_the_id(tmp_path: Path) -> N
         read_all(path, naming)
     assert "bob" not in str(caught.value)
     assert caught.value.__cause__ is None
-    again = ParquetReader(path, Layout(format="parquet", columns=("text",)), Naming(str(path), column="id"))
-    with pytest.raises(RecordError, match="not valid UTF-8"):
-        again.skip(2)
+    with closing(FileSource(path)) as source:
+        again = ParquetReader(source, Layout(format="parquet", columns=("text",)), Naming(str(path), column="id"))
+        with pytest.raises(RecordError, match="not valid UTF-8"):
+            again.skip(2)
 
 
 def test_the_ids_of_rows_that_were_released_are_remembered(tmp_path: Path) -> None:
     path = tmp_path / "in.parquet"
     ids = [f"p{i}" for i in range(5_000)]
     pq.write_table(pa.table({"id": [*ids, "p7"], "text": ["fox"] * 5_001}), path, row_group_size=900)
-    reader = ParquetReader(path, Layout(format="parquet", columns=("text",)), Naming(str(path), column="id"))
-    reader.skip(4_000)
-    with pytest.raises(RecordError, match="has the id of"):
-        list(reader.batches(BatchSize()))
+    with closing(FileSource(path)) as source:
+        reader = ParquetReader(source, Layout(format="parquet", columns=("text",)), Naming(str(path), column="id"))
+        reader.skip(4_000)
+        with pytest.raises(RecordError, match="has the id of"):
+            list(reader.batches(BatchSize()))
 
 
 @pytest.mark.parametrize("damage", [b"\xff" * 40, b"\x15\x00\x15\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80", b""])

@@ -16,7 +16,7 @@ from deniable.audit.results import AuditResult, head_of
 from deniable.channel.draws import Draws
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Mechanism
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours import best_neighbours
 from deniable.parameters import validated_count, validated_epsilon
 from deniable.progress import Report

@@ -18,7 +18,7 @@ from deniable.channel.rays.radial import RadialRays
 from deniable.channel.rays.statistics import distribution_on_rays, furthest_radius
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.text.privatizer import Privatizer
 from deniable.words.cutter import Cutter
 
@@ -32,8 +32,6 @@ SENTENCES = (
     "please cancel the insurance on my car before the end of march",
 )
 """Written for this purpose; nobody's text."""
-
-_LEAST_KNOWN = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,6 +114,10 @@ class ExampleRelease:
 
     epsilon: float
     texts: tuple[str, ...]
+
+
+_LEAST_KNOWN = 0.5
+"""A sentence is shown if the embedding knows at least this share of its words."""
 
 
 def example_releases(

@@ -27,7 +27,7 @@ from deniable.channel.rays.tables import WordTables, bounds, ray_tables, unit_di
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.neighbours import best_neighbours
-from deniable.neighbours.released import first_of_each
+from deniable.neighbours.selection import first_of_each
 from deniable.neighbours.threads import threads
 from deniable.parameters import validated_count
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.channel.distribution import ETA, Distribution
-from deniable.channel.rays.lengths import LengthFunction
+from deniable.channel.rays.radial import LengthFunction
 from deniable.channel.rays.rays import Envelope, Pieces
 
 GROUPS = 20

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Vectors
-from deniable.embeddings.content import LONGEST_VECTOR, first_unusable
 from deniable.embeddings.readers.raw import Block, RawEmbedding
 from deniable.embeddings.subwords import LONGEST_RUN, Subwords
 from deniable.errors import MalformedEmbedding, MissingExtra
+from deniable.parameters import LONGEST_VECTOR, first_unusable
 
 LONGEST_WORD = 1 << 16
 """Bytes that a word of a binary file may have: these files say nowhere how long their words are."""

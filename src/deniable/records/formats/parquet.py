@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, repeat
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -25,7 +24,7 @@ from deniable.records.formats.parquet_batches import BoundedBatches
 from deniable.records.formats.parquet_footer import Footer
 from deniable.records.formats.parquet_pages import checked_footer
 from deniable.records.formats.reader import Batch, BatchSize, Row, gather
-from deniable.records.formats.source import LONGEST_RECORD
+from deniable.records.formats.source import LONGEST_RECORD, FileSource
 from deniable.text.columns import is_text
 
 _BYTES_AT_ONCE = 8 << 20
@@ -35,17 +34,17 @@ _SAYS_TYPES_ONLY = {b"ARROW:schema", b"PARQUET:field_id"}
 _PANDAS = b"pandas"
 
 
-def open_parquet(path: Path) -> tuple[pq.ParquetFile, Footer]:
+def open_parquet(source: FileSource) -> tuple[pq.ParquetFile, Footer]:
     """Open a Parquet file for reading a little at a time; return it with its footer.
 
     :raises RecordError: if it is not one.
     """
     try:
-        footer = checked_footer(path)
-        file = pq.ParquetFile(path, pre_buffer=False, buffer_size=_READ_BUFFER)
+        footer = checked_footer(source.path)
+        file = pq.ParquetFile(source.file, pre_buffer=False, buffer_size=_READ_BUFFER)
         str(file.schema_arrow)  # names that are not UTF-8 fail here and not later
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise RecordError(path, "not a Parquet file, or a damaged one") from error
+        raise RecordError(source.name, "not a Parquet file, or a damaged one") from error
     return file, footer
 
 
@@ -54,17 +53,17 @@ class ParquetReader:
 
     unit = "rows"
 
-    def __init__(self, path: Path, layout: Layout, naming: Naming | None = None) -> None:
+    def __init__(self, source: FileSource, layout: Layout, naming: Naming | None = None) -> None:
         """Open the file and find the columns.
 
         :raises RecordError: if it is not a Parquet file.
         :raises InvalidParameter: if a column is not there or does not hold text.
         """
-        self._path = path
-        self._file, self._footer = open_parquet(path)
+        self._path = source.path
+        self._file, self.footer = open_parquet(source)
         self.schema: pa.Schema = self._file.schema_arrow
-        self.total: int | None = self._footer.rows
-        self._columns = find_named_columns(layout.columns, self.schema.names, str(path))
+        self.total: int | None = self.footer.rows
+        self._columns = find_named_columns(layout.columns, self.schema.names, source.name)
         self.untouched = _untouched(self.schema, self._columns)
         for i in self._columns:
             field = self.schema.field(i)
@@ -126,8 +125,8 @@ class ParquetReader:
 
         :raises RecordError: if the file is damaged, or decodes to far more than its size.
         """
-        bounded = BoundedBatches(self._path, self._file, self._footer, most_rows=_ROWS_AT_ONCE, most_bytes=_BYTES_AT_ONCE)
-        sizes = [group.rows for group in self._footer.groups]
+        bounded = BoundedBatches(self._path, self._file, self.footer, most_rows=_ROWS_AT_ONCE, most_bytes=_BYTES_AT_ONCE)
+        sizes = [group.rows for group in self.footer.groups]
         for group, (rows, end) in enumerate(zip(sizes, accumulate(sizes), strict=True)):
             ahead = self._done - (end - rows)
             if not rows or ahead >= rows:
@@ -189,9 +188,10 @@ class ParquetReader:
 
     def _batch(self, part: pa.RecordBatch, rows: list[Row]) -> Batch:
         width = len(self._columns)
+        columns = [None if place in self._columns else column for place, column in enumerate(part.columns)]
 
-        def write(released: list[str | None]) -> pa.RecordBatch:
-            arrays = part.columns
+        def write(released: list[str | None], records: int) -> pa.RecordBatch:
+            arrays = [None if column is None else column.slice(0, records) for column in columns]
             for i, column in enumerate(self._columns):
                 arrays[column] = _as_type(released[i::width], self.schema.field(column).type)
             return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
@@ -200,7 +200,7 @@ class ParquetReader:
             first=self._done,
             counts=[width] * len(rows),
             texts=[text for row in rows for text in row.texts],
-            write=write,
+            writer=write,
             names=None if self._naming is None else [name for row in rows for name in row.names],
         )
 

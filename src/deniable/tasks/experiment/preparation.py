@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from deniable.embeddings.embedding import Embedding
 from deniable.learning.encoded_task import EncodedTask, save_encoded_task
 from deniable.learning.passages import passages_of
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count
 from deniable.tasks.data.examples import Classification, Task, fingerprint, take_texts
 from deniable.tasks.data.registry import TASKS, training_settings

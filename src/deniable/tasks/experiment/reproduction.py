@@ -9,7 +9,7 @@ from typing import Literal
 
 from deniable.errors import InvalidParameter, MissingExtra, TaskDataError
 from deniable.learning.summary import Point, points_of
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours import set_device
 from deniable.neighbours.threads import threads
 from deniable.parameters import validated_count, validated_epsilon

@@ -27,7 +27,7 @@ from deniable.learning.perturbation import Perturbations, changed_share
 from deniable.learning.ranker import Ranker, RankerSettings, evaluate_ranker, train_ranker
 from deniable.learning.scores import accuracy
 from deniable.learning.summary import EmbeddingFacts
-from deniable.mechanisms.chosen import ChosenMechanism
+from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.tasks.experiment.outcomes import ExperimentIdentity, Setting, TaskOutcome
 from deniable.text.policies import TextPolicy
 from deniable.version import __version__

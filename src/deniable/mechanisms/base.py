@@ -1,0 +1,209 @@
+"""What mechanisms are made of.
+
+- ``DrawsByParts``: a batch of tokens is checked and worked through in parts of bounded size. All mechanisms share it.
+- ``NearestWord``: noise is added to the vector of the word, and a function of the noisy point alone is released. Whatever happens after
+  the noise is post-processing: it keeps the bound between the densities of the noisy points of two words. The search never sees the word
+  that the point came from.
+- ``ExactSums``: a mechanism that can sum its own distribution: what a word becomes is known exactly, without any draw.
+
+A mechanism declares how its channel is known, and ``method_of`` is the one place where that is decided:
+
+- ``exact``: the mechanism sums its own distribution (the softmax family, CusText, randomised response); nothing is estimated.
+- ``rays``: it releases the word nearest to noise that is a length times a direction (multivariate, Mahalanobis, Gaussian). One walk
+  along a direction tells the released word for every length, and so for every ε.
+- ``simulation``: all others (Vickrey, rank smoothing, mechanisms of your own), by draws of the mechanism itself.
+
+A class that draws in a way of its own does not inherit the declaration.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from deniable.arrays import Floats, Ids, Vectors
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import InvalidParameter
+from deniable.interfaces import Guarantee, Mechanism, Neighbours, Randomness
+from deniable.neighbours import best_neighbours
+from deniable.noise import RadialNoise
+from deniable.parameters import validated_epsilon, validated_epsilons
+
+_NUMBERS_AT_ONCE = 1 << 20
+_DRAWING = {"perturb", "draw", "points", "noise"}
+_FURTHEST_POINT = 1e24
+
+Method = Literal["exact", "rays", "simulation"]
+"""How the channel of a mechanism is known."""
+
+
+class DrawsByParts(ABC):
+    """A mechanism that implements ``draw`` for one part of a batch, and has all else from here.
+
+    How its channel is known it declares itself: by ``radial_noise``, or by exact sums (``ExactSums``). Otherwise it is drawn many times.
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let no class that draws in a way of its own inherit what its parents declared of their draws."""
+        super().__init_subclass__(**options)
+        if _DRAWING & vars(cls).keys() and "radial_noise" not in vars(cls):
+            cls.radial_noise = DrawsByParts.radial_noise  # type: ignore[method-assign]
+
+    def __init__(self, embedding: Embedding, *, epsilon: float) -> None:
+        """Hold the public embedding and ε.
+
+        :raises InvalidParameter: if ``epsilon`` is not a finite number greater than 0.
+        """
+        self._epsilon = validated_epsilon(epsilon)
+        self._embedding = embedding
+
+    @property
+    def embedding(self) -> Embedding:
+        """The public embedding whose words go in and come out."""
+        return self._embedding
+
+    @property
+    def epsilon(self) -> float:
+        """The privacy parameter per word; per unit of distance too, where the guarantee names a distance."""
+        return self._epsilon
+
+    @property
+    def radial_noise(self) -> RadialNoise | None:
+        """The noise, if the word nearest to it is all that is released: rays then tell what words become. None otherwise."""
+        return None
+
+    @property
+    @abstractmethod
+    def guarantee(self) -> Guarantee:
+        """What is promised for one word."""
+
+    @abstractmethod
+    def draw(self, ids: Ids, source: Randomness, epsilon: Floats) -> Ids:
+        """Return the released ids of one part of a batch, given as checked ids with one ε each.
+
+        All randomness comes from ``source``, by the same calls whatever the tokens are.
+        """
+
+    @abstractmethod
+    def log_bound(self, first: int, second: int) -> float:
+        """Return what ln(Pr[M(first) = y]/Pr[M(second) = y]) never exceeds; see ``Mechanism.log_bound``."""
+
+    def perturb(self, ids: Ids, randomness: Randomness, *, epsilon: Floats | None = None) -> Ids:
+        """Return the id of the word released in place of each word; see ``Mechanism.perturb``.
+
+        :raises InvalidParameter: if ``ids`` are no ids, or ``epsilon`` is not one allowed number per id.
+        :raises RandomnessError: if no secure noise can be had; nothing is released then.
+        """
+        ids = self._entering(ids)
+        spent = np.full(len(ids), self._epsilon) if epsilon is None else validated_epsilons(epsilon, len(ids))
+        released = np.empty(len(ids), dtype=np.int64)
+        at_once = max(1, _NUMBERS_AT_ONCE // self._embedding.dimension)
+        for start in range(0, len(ids), at_once):
+            part = slice(start, min(start + at_once, len(ids)))
+            released[part] = self.draw(ids[part], randomness.for_tokens(part), spent[part])
+        return released
+
+    def _entering(self, ids: Ids) -> Ids:
+        """Return the ids that go in: checked, and those of protected words replaced (which may be done already)."""
+        ids = np.asarray(ids)
+        if ids.ndim != 1 or ids.dtype.kind not in "iu":
+            raise InvalidParameter("ids", f"{ids.dtype} of shape {ids.shape}", "must be a list of whole numbers")
+        outside = (ids < 0) | (ids > self._embedding.unknown_id)
+        if outside.any():
+            # The first of them only: the others may be ids of private words.
+            raise InvalidParameter("ids", int(ids[outside.argmax()]), f"must be from 0 to {self._embedding.unknown_id}")
+        return self._embedding.stands_in(ids.astype(np.int64, copy=False))
+
+    def _entering_pair(self, first: int, second: int) -> tuple[int, int]:
+        entering = self._entering(np.array([first, second], dtype=np.int64))
+        return int(entering[0]), int(entering[1])
+
+
+class NearestWord(DrawsByParts):
+    """Adds the noise of a subclass to the vector and releases the nearest word."""
+
+    @abstractmethod
+    def noise(self, source: Randomness, epsilon: Floats) -> Floats:
+        """Return one noise vector for each ε."""
+
+    @cached_property
+    def neighbours(self) -> Neighbours:
+        """The exact search behind the mechanism, prepared on first use."""
+        return best_neighbours(self._embedding)
+
+    def points(self, ids: Ids, source: Randomness, epsilon: Floats) -> Vectors:
+        """Return the noisy points of one part of a batch, for the search. They must never leave the mechanism."""
+        points = self.noise(source, epsilon)
+        points += self._embedding.rows(ids)
+        return _representable(points)
+
+    def draw(self, ids: Ids, source: Randomness, epsilon: Floats) -> Ids:
+        """Return the nearest word of each noisy point."""
+        return self.neighbours.nearest(self.points(ids, source, epsilon))
+
+    def log_bound(self, first: int, second: int) -> float:
+        """Return ε times the distance in the metric of the guarantee."""
+        rows = self._embedding.rows(np.array(self._entering_pair(first, second))).astype(np.float64)
+        return self._log_bound_between(rows[0] - rows[1])
+
+    @abstractmethod
+    def _log_bound_between(self, difference: Floats) -> float:
+        """Return the log of the largest ratio of the densities of two points, one this much beside the other."""
+
+
+def _representable(points: Floats) -> Vectors:
+    """Return the points as float32, pulled back along their ray where float32 arithmetic would overflow."""
+    furthest = np.abs(points).max(axis=1)
+    far = furthest > _FURTHEST_POINT
+    if far.any():
+        points[far] *= (_FURTHEST_POINT / furthest[far])[:, None]
+    return points.astype(np.float32)
+
+
+class ExactSums(ABC):
+    """Knows the probability of every output. Several ε at once share what does not depend on ε, such as distances."""
+
+    sums_its_own_draws: bool = True
+    """Whether the sums are those of what is drawn: a class that draws in a way of its own must sum in a way of its own."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Trust no sums that a class inherited while it draws in another way."""
+        super().__init_subclass__(**options)
+        if {"perturb", "draw"} & vars(cls).keys():
+            cls.sums_its_own_draws = "distributions" in vars(cls)
+
+    @property
+    @abstractmethod
+    def epsilon(self) -> float:
+        """The mechanism's own ε."""
+
+    @abstractmethod
+    def distributions(self, ids: Ids, epsilons: Floats) -> Iterator[tuple[Ids, Floats]]:
+        """Yield for each input id the words that can be released and their exact probabilities, a row for each ε."""
+
+    def probabilities(self, ids: Ids) -> Iterator[tuple[Ids, Floats]]:
+        """Yield for each input id the words that can be released and their exact probabilities at the mechanism's ε."""
+        for outputs, chances in self.distributions(ids, np.array([self.epsilon])):
+            yield outputs, chances[0]
+
+
+def method_of(mechanism: Mechanism) -> Method:
+    """Return how the channel of a mechanism is known."""
+    if exact_sums(mechanism) is not None:
+        return "exact"
+    return "simulation" if radial_noise(mechanism) is None else "rays"
+
+
+def exact_sums(mechanism: Mechanism) -> ExactSums | None:
+    """Return the mechanism as one that sums what it draws; None if it does not."""
+    return mechanism if isinstance(mechanism, ExactSums) and mechanism.sums_its_own_draws else None
+
+
+def radial_noise(mechanism: Mechanism) -> RadialNoise | None:
+    """Return the noise of a mechanism that releases the word nearest to a length times a direction; None for any other."""
+    found = getattr(mechanism, "radial_noise", None)
+    return found if isinstance(found, RadialNoise) else None
