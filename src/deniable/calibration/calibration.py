@@ -11,7 +11,7 @@ between 0 and 1 with mean N_w. Two bounds hold for such numbers whatever their d
 Each is used with δ = α/(2·words) and the smaller one is taken. By the union bound all of them hold together with
 probability at least 1 - α, so also the one of the worst word. That the words share rays does not matter to a union bound.
 The words and the ε must not have been chosen by looking at the same rays, except through this bound itself: it holds for
-all words, and for each fixed ε.
+all words that were looked at, and for each fixed ε. Of words that were not looked at it says nothing (``looked_at``).
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ids
+from deniable.calibration.looked_at import LookedAt
 from deniable.channel.method import Method
 from deniable.embeddings.embedding import Embedding
 from deniable.mechanisms.catalogue import ChosenMechanism
@@ -39,7 +40,7 @@ class Calibration(ABC):
 
     ``draws`` is the number of directions or draws per word. The statistics that need whole distributions are there at ``epsilons``
     only, and None if they were not asked for: ``distinct`` words among that many draws, the ``support`` S_w, ``entropies`` (H₀, H₁, H₂,
-    H_∞ in bits), and the standard errors of the last two.
+    H_∞ in bits), and the standard errors of the last two. ``at_random`` says that the words were drawn at random from the vocabulary.
     """
 
     embedding: Embedding
@@ -53,6 +54,17 @@ class Calibration(ABC):
     folder: Path | None
     support_errors: Floats | None = None
     entropy_errors: Floats | None = None
+    at_random: bool = False
+
+    @property
+    def looked_at(self) -> LookedAt:
+        """Which words these are, of those that the vocabulary has."""
+        return LookedAt(count=len(self.ids), vocabulary=len(self.embedding), at_random=self.at_random)
+
+    @property
+    def grows(self) -> bool:
+        """Whether N_w of every word is known to grow with ε: not under every mechanism, and not for protected words."""
+        return self.method != "simulation" and self.embedding.protection is None
 
     @property
     @abstractmethod
@@ -98,8 +110,15 @@ class Calibration(ABC):
         return None if self.distinct is None or not len(known) else self.distinct[:, known[0]]
 
     def upper(self, means: Floats, errors: Floats) -> Floats:
-        """Return what no N_w exceeds, for all words at once and with 95 % confidence."""
+        """Return what no N_w of the words looked at exceeds, for all of them at once and with 95 % confidence."""
         return simultaneous_upper(means, errors, self.draws, words=len(means))
+
+    def growing_upper(self, means: Floats, alpha: float) -> Floats:
+        """Return what no N_w of the words looked at exceeds, unless an event of probability α happened.
+
+        This is Hoeffding's bound alone. It grows with the means, and so with ε wherever N_w does.
+        """
+        return _hoeffding(means, math.log(2.0 * len(means) / alpha) / self.draws)
 
 
 def simultaneous_upper(means: Floats, errors: Floats, draws: int, *, words: int, alpha: float = 0.05) -> Floats:

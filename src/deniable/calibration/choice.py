@@ -1,7 +1,7 @@
 """The largest ε that meets the targets, and the words that stand in the way.
 
 Targets: N_w at most ``max_unchanged``, and at least ``min_distinct`` distinct words among one draw a ray, for a share
-``quantile`` of the words (1 = all). Whatever is found is evaluated once more on all words before it is returned.
+``quantile`` of the words that were looked at (1 = all of these). Whatever is found is evaluated once more on them before it is returned.
 
 - N_w by rays grows with ε, so the largest ε is found by halving.
 - N_w of protected words may fall and rise with ε, so no halving finds the largest value. What is known is a ceiling: above it the other
@@ -27,11 +27,11 @@ from numpy.typing import NDArray
 from deniable.arrays import Floats, Ids
 from deniable.calibration.by_rays import RayCalibration, measure_by_rays, typical_epsilon
 from deniable.calibration.calibration import Calibration
+from deniable.calibration.looked_at import ShareBound, bound_share
 from deniable.calibration.table import TableCalibration
 from deniable.channel.rays.radial import RadialRays
 from deniable.channel.rays.statistics import distinct_words, furthest_radius, unchanged
 from deniable.errors import InvalidParameter, TargetsNotMet
-from deniable.report.wording import most_words
 from deniable.text.note import check_max_unchanged
 
 _SMALLEST_STEP = 1e-4
@@ -45,7 +45,7 @@ _BEYOND = 1.25
 
 @dataclass(frozen=True, kw_only=True)
 class Targets:
-    """What words must meet."""
+    """What words must meet; ``quantile`` is a share of the words that are looked at."""
 
     max_unchanged: float | None = None
     min_distinct: int | None = None
@@ -88,10 +88,11 @@ class Targets:
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """The chosen ε and what was found for every word at it, by rows of the calibration.
+    """The chosen ε and what was found at it for every word looked at, by rows of the calibration.
 
     ``failing`` are the rows of words that miss a target (at most a share 1 - quantile of them), worst first; a protected word
-    does also where its stand-in stays too often. ``upper`` bounds N_w of all words at once, with 95 % confidence.
+    does also where its stand-in stays too often. ``upper`` bounds N_w of the words looked at, all at once, with 95 % confidence.
+    ``missing`` bounds the share of the vocabulary that misses a target; None unless the words are a random sample of it.
     """
 
     epsilon: float
@@ -101,10 +102,11 @@ class Choice:
     upper: Floats
     distinct: Ids | None
     failing: Ids
+    missing: ShareBound | None = None
 
     @property
     def meets_targets(self) -> bool:
-        """Whether enough words meet the targets."""
+        """Whether enough of the words looked at meet the targets."""
         return len(self.failing) <= _allowed_failures(len(self.unchanged), self.targets.quantile)
 
 
@@ -156,19 +158,20 @@ def choose_for_protection(calibration: Calibration, targets: Targets, *, most_pr
 
 
 def evaluate(calibration: Calibration, epsilon: float, targets: Targets) -> Choice:
-    """Return what every word has at this ε, and which words miss a target.
+    """Return what every word looked at has at this ε, and which of them miss a target.
 
     :raises InvalidParameter: if distinct words are asked for and were not counted at this ε.
     """
     means, errors = calibration.unchanged(epsilon)
-    fails = np.zeros(len(means), dtype=bool)
-    if targets.max_unchanged is not None:
-        fails |= calibration.unchanged_or_stand_in(epsilon) > targets.max_unchanged
+    too_few = np.zeros(len(means), dtype=bool)
     distinct = calibration.distinct_at(epsilon)
     if targets.min_distinct is not None:
         if distinct is None:
             raise InvalidParameter("epsilon", epsilon, "distinct words were not counted at this value")
-        fails |= distinct < targets.min_distinct
+        too_few |= distinct < targets.min_distinct
+    fails, stays = too_few, calibration.unchanged_or_stand_in(epsilon)
+    if targets.max_unchanged is not None:
+        fails = too_few | (stays > targets.max_unchanged)
     rows = np.flatnonzero(fails)
     return Choice(
         epsilon=epsilon,
@@ -178,7 +181,22 @@ def evaluate(calibration: Calibration, epsilon: float, targets: Targets) -> Choi
         upper=calibration.upper(means, errors),
         distinct=distinct,
         failing=rows[np.argsort(-means[rows], kind="stable")],
+        missing=_missing_share(calibration, targets, stays, too_few),
     )
+
+
+def _missing_share(calibration: Calibration, targets: Targets, stays: Floats, too_few: NDArray[np.bool_]) -> ShareBound | None:
+    """Return what a random sample says of the whole vocabulary."""
+    looked_at = calibration.looked_at
+    if looked_at.how != "at random":
+        return None
+
+    def missing(alpha: float) -> int:
+        if targets.max_unchanged is None:
+            return int(too_few.sum())
+        return int((too_few | (calibration.growing_upper(stays, alpha) > targets.max_unchanged)).sum())
+
+    return bound_share(looked_at, missing, grows=calibration.grows and targets.min_distinct is None)
 
 
 def round_down(epsilon: float) -> float:
@@ -216,9 +234,9 @@ def _why_not(calibration: Calibration, targets: Targets) -> str:
     smallest = float(calibration.epsilons.min()) if len(calibration.epsilons) else 1e-6
     at = evaluate(calibration, smallest, Targets(max_unchanged=targets.max_unchanged, min_distinct=targets.min_distinct))
     return (
-        f"no ε from {smallest:g} up meets the targets for {most_words(targets.quantile)}: at {smallest:g} still {len(at.failing):,} "
-        f"of {len(calibration.ids):,} miss them ({_first_failing(calibration, at)}); ask for less or for a smaller --quantile, or use "
-        "--protect"
+        f"no ε from {smallest:g} up meets the targets for {calibration.looked_at.share(targets.quantile)}: at {smallest:g} still "
+        f"{len(at.failing):,} of {len(calibration.ids):,} miss them ({_first_failing(calibration, at)}); ask for less or for a smaller "
+        "--quantile, or use --protect"
     )
 
 
@@ -248,9 +266,10 @@ def _largest_from_above(calibration: RayCalibration, targets: Targets, ceiling: 
             return choice
     lowest = evaluate(calibration, round_down(ceiling * _LOWEST), targets)
     raise TargetsNotMet(
-        f"none of the values of ε tried from {lowest.epsilon:g} to {ceiling:g} meets the targets for {most_words(targets.quantile)}, since "
-        f"protected words come out themselves too often (at {lowest.epsilon:g}: {_first_failing(calibration, lowest)}); ask for less or "
-        "for a smaller --quantile, or protect the words of the embedding that this one was made from with --protect unknown"
+        f"none of the values of ε tried from {lowest.epsilon:g} to {ceiling:g} meets the targets for "
+        f"{calibration.looked_at.share(targets.quantile)}, since protected words come out themselves too often (at {lowest.epsilon:g}: "
+        f"{_first_failing(calibration, lowest)}); ask for less or for a smaller --quantile, or protect the words of the embedding that "
+        "this one was made from with --protect unknown"
     )
 
 
@@ -320,8 +339,8 @@ def _failures_by_distinct(engine: RadialRays, calibration: RayCalibration, targe
 
 
 def _evaluate_by_walks(calibration: RayCalibration, epsilon: float, targets: Targets) -> Choice:
-    """Walk all words for this ε, and return what they have, in the order of the calibration."""
-    again = measure_by_rays(
+    """Walk the words for this ε, and return what they have, in the order of the calibration."""
+    measured = measure_by_rays(
         calibration.embedding,
         mechanism=calibration.mechanism,
         rays=calibration.draws,
@@ -330,6 +349,7 @@ def _evaluate_by_walks(calibration: RayCalibration, epsilon: float, targets: Tar
         support=True,
         keep=False,
     )
+    again = replace(measured, at_random=calibration.at_random)
     places = np.argsort(again.ids)[np.searchsorted(np.sort(again.ids), calibration.ids)]
     found = evaluate(again, epsilon, targets)
     return replace(

@@ -11,6 +11,7 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.calibration.calibration import Calibration
 from deniable.calibration.choice import Choice
+from deniable.calibration.looked_at import LookedAt
 from deniable.embeddings.embedding import Embedding
 from deniable.neighbours import best_neighbours
 from deniable.text.note import Spread
@@ -85,7 +86,8 @@ class CalibrationResult:
     """What was found, and written.
 
     ``calibration`` has N_w of every word looked at, ``sample`` what words may become, of them or of some. ``choice`` is what every word
-    has at the ε that targets chose, or that they were held against; None without targets, and then no words are named.
+    looked at has at the ε that targets chose, or that they were held against; None without targets, and then no words are named.
+    ``looked_at`` says which words these are: what is said of them is not said of others.
     """
 
     calibration: Calibration
@@ -97,6 +99,11 @@ class CalibrationResult:
     protected: ProtectedEmbedding | None = None
     figures: tuple[Path, ...] | None = None
     page: Path | None = None
+
+    @property
+    def looked_at(self) -> LookedAt:
+        """Which words were looked at."""
+        return self.calibration.looked_at
 
     @property
     def epsilon(self) -> float | None:
@@ -118,6 +125,7 @@ class CalibrationResult:
             "parameters": calibration.mechanism.identity(calibration.embedding)["parameters"],
             "method": calibration.method,
             "words": len(calibration.ids),
+            "looked_at": self.looked_at.to_dict(),
             "rays": calibration.draws,
             "table": [row.to_dict() for row in self.table],
         }
@@ -128,6 +136,8 @@ class CalibrationResult:
                 "epsilon": choice.epsilon,
                 "targets": choice.targets.to_dict(),
                 "meets_the_targets": choice.meets_targets,
+                "targets_are_held_against": self.looked_at.share(choice.targets.quantile),
+                "share_of_the_vocabulary_that_misses": None if choice.missing is None else choice.missing.to_dict(),
                 "largest_unchanged_with_95%_confidence": float(choice.upper.max()),
                 "worst_words": [word.to_dict() for word in self.worst_words],
                 "exposed_words": len(choice.failing),
@@ -143,7 +153,7 @@ class CalibrationResult:
 
 
 def summarize(calibration: Calibration, epsilons: list[float], sample: Calibration | None = None) -> list[EpsilonRow]:
-    """Return a row per ε: N_w over all words, and what the words of ``sample``, or of the calibration, may become where that is known."""
+    """Return a row per ε: N_w over the words looked at, and what those of ``sample``, or all of these, may become where it is known."""
     calibration.prepare(epsilons)
     rows = []
     for epsilon in epsilons:

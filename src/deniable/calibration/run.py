@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +35,7 @@ _NAMED_WORDS = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Files:
-    """What a calibration writes: every word's values as CSV or Parquet, a page, and its figures into a folder, as PNG and SVG.
+    """What a calibration writes: the values of the words looked at as CSV or Parquet, a page, and its figures as PNG and SVG in a folder.
 
     The page shows what ``words`` become and how ``sentences`` are released: public examples; without them it has its own.
     """
@@ -85,9 +85,9 @@ def calibrate(
 
     With one value in ``epsilons`` the targets are held against it. Without targets the table covers a range of ε that is found, or the
     values given. ``draws`` is the number of directions per word, or of draws for each word and ε where the mechanism has no rays. All
-    words are looked at, or ``words``, or a random ``sample`` of either; after a run over all of them receipts quote what was found. S_w
-    is measured for 1,000 words at most, unless distinct words are a target or ``support_of_all`` is set. With ``protect`` the words that
-    miss the targets are protected in a new embedding.
+    words are looked at, or ``words``, or a random ``sample`` of either; targets are held against these, and ``looked_at`` of the result
+    names them. After a run over all words receipts quote what was found. S_w is measured for 1,000 words at most, unless distinct words
+    are a target or ``support_of_all`` is set. With ``protect`` the words that miss the targets are protected in a new embedding.
 
     ``report`` is told how many words are measured, of how many, for each pass over them; ``report_page`` the values of ε on the page. What
     is measured stays on the disk, so an interrupted run is continued by the next.
@@ -115,9 +115,11 @@ def calibrate(
         if word not in opened.index:
             raise InvalidParameter("word", word, f"is not a word of the embedding {opened.name!r}")
     ids = _select_words(opened, words, sample)
+    at_random = ids is not None and words is None
     few = not targets.given and (len(opened) if ids is None else len(ids)) <= SAMPLED_WORDS
     support = targets.min_distinct is not None or support_of_all or few
     found = measure(opened, mechanism, draws=draws, ids=ids, epsilons=np.array(given), support=support, report=report)
+    found = replace(found, at_random=at_random)
     choice = _choose(found, targets, given, protect)
     sampled = found
     if not support and (files.drawn or not targets.given or ids is None):
@@ -208,6 +210,7 @@ def _check_protection(protect: Protection, targets: Targets, epsilons: list[floa
 
 
 def _select_words(embedding: Embedding, words: Iterable[str] | None, sample: int | None) -> Ids | None:
+    """Return the words to look at; None for all of them, however they were asked for."""
     ids = None
     if words is not None:
         found = embedding.ids(list(words))
@@ -216,7 +219,7 @@ def _select_words(embedding: Embedding, words: Iterable[str] | None, sample: int
         pool = np.arange(len(embedding)) if ids is None else ids
         count = min(validated_count(sample, "sample"), len(pool))
         ids = np.sort(np.random.Generator(np.random.PCG64(4)).choice(pool, count, replace=False))
-    return ids
+    return None if ids is not None and len(ids) == len(embedding) else ids
 
 
 def _choose(calibration: Calibration, targets: Targets, epsilons: list[float], protect: Protection | None) -> Choice | None:

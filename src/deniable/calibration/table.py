@@ -107,6 +107,10 @@ class TableCalibration(Calibration):
         """Return what no N_w exceeds: exact sums are their own bound, but for rounding."""
         return np.minimum(means + 1e-9, 1.0) if self.exact else super().upper(means, errors)
 
+    def growing_upper(self, means: Floats, alpha: float) -> Floats:
+        """Return what no N_w exceeds: exact sums are their own bound, but for rounding."""
+        return np.minimum(means + 1e-9, 1.0) if self.exact else super().growing_upper(means, alpha)
+
 
 def measure_table(
     embedding: Embedding,

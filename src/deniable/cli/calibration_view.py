@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from deniable.calibration.choice import Choice
+    from deniable.calibration.looked_at import LookedAt
     from deniable.calibration.result import CalibrationResult, EpsilonRow, WordRow
 
 
@@ -19,14 +20,14 @@ def show(result: CalibrationResult) -> None:
     from rich.console import Console
 
     console, calibration = Console(highlight=False, markup=False), result.calibration
-    console.print(f"{calibration.embedding.name}, {_mechanism(result)}: {len(calibration.ids):,} words, {_method(result)}")
+    console.print(f"{calibration.embedding.name}, {_mechanism(result)}: {result.looked_at}; {_method(result)}")
     if result.choice is not None:
-        _show_choice(console, result.choice, exact=calibration.method == "exact")
+        _show_choice(console, result.choice, result.looked_at, exact=calibration.method == "exact")
     console.print()
     console.print(_table(result.table))
     if result.choice is not None:
         if count := len(result.choice.failing):
-            console.print(f"\n{count:,} exposed words miss the targets at this ε; they lie far from their neighbours:")
+            console.print(f"\n{count:,} of {result.looked_at.them} miss the targets at this ε; they lie far from their neighbours:")
         console.print(_words(result.exposed or result.worst_words))
     if result.protected is not None:
         made = result.protected
@@ -35,23 +36,31 @@ def show(result: CalibrationResult) -> None:
             f"miss the targets now, the worst N_w is {made.largest_unchanged:.3f}"
         )
     if result.sampled_words is not None:
-        console.print(f"\ndistinct words and H₁: {result.sampled_words:,} words drawn at random")
+        some = "" if result.sampled_words == result.looked_at.count else f"{result.sampled_words:,} words drawn at random from "
+        console.print(f"\ndistinct words and H₁: {some}{result.looked_at.them}")
     if result.figures is not None:
         console.print(f"\nfigures: {', '.join(str(path) for path in result.figures)}")
     if result.page is not None:
         console.print(f"\nreport: {result.page}")
 
 
-def _show_choice(console: Console, choice: Choice, *, exact: bool) -> None:
-    from deniable.report.wording import most_words, percent_up
+def _show_choice(console: Console, choice: Choice, looked_at: LookedAt, *, exact: bool) -> None:
+    from deniable.report.wording import percent_up, words
 
     targets = choice.targets
     asked = [f"N_w ≤ {targets.max_unchanged:g}"] if targets.max_unchanged is not None else []
     asked += [f"≥ {targets.min_distinct:,} distinct words"] if targets.min_distinct is not None else []
     verb = "meets" if choice.meets_targets else "MISSES"
-    console.print(f"ε = {choice.epsilon:g} {verb} {' and '.join(asked)} for {most_words(targets.quantile)}")
-    sure = "exact" if exact else "95 % confidence, all words"
-    console.print(f"no word stays itself in more than {percent_up(float(choice.upper.max()))} of draws ({sure})")
+    console.print(f"ε = {choice.epsilon:g} {verb} {' and '.join(asked)} for {looked_at.share(targets.quantile)}")
+    sure = "exact" if exact else "95 % confidence for an ε fixed beforehand"
+    none = "no word" if looked_at.all else f"none of {looked_at.them}"
+    console.print(f"{none} stays itself in more than {percent_up(float(choice.upper.max()))} of draws ({sure})")
+    if looked_at.all:
+        return
+    console.print(f"the other {words(looked_at.vocabulary - looked_at.count)} were not looked at, and may stay themselves in all draws")
+    if choice.missing is not None:
+        share = percent_up(choice.missing.at_most)
+        console.print(f"of the whole vocabulary at most {share} miss the targets ({choice.missing.provided}, by the random sample)")
 
 
 def _mechanism(result: CalibrationResult) -> str:

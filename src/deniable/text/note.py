@@ -249,7 +249,8 @@ def read_note(mechanism: Mechanism) -> Note | None:
         return None  # somebody else's private note of a shared embedding must not keep others from releasing with it
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DamagedCalibration(str(file), f"cannot be read ({error})") from error
-    known = note.fingerprint == mechanism.embedding.fingerprint
+    # What is said of all words comes from a calibration of all words, whoever wrote the file.
+    known = note.fingerprint == mechanism.embedding.fingerprint and note.words == len(mechanism.embedding)
     # The paper's mechanism is not named in its older files.
     return note if known and note.mechanism in (None, identity_of(mechanism)) else None
 

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter, PercentFormatter
 
 from deniable.arrays import Floats
+from deniable.calibration.calibration import Calibration
 from deniable.calibration.compare import Averages
 from deniable.calibration.geometry import PERCENTILES, Geometry
 from deniable.calibration.report.findings import Findings
@@ -55,7 +56,7 @@ def unchanged_curves(found: Findings) -> Figure:
     axes.set_ylabel("released unchanged (N_w)")
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     axes.set_ylim(-0.01, 1.01)
-    figure.legend(loc="outside lower center", ncols=3)
+    figure.legend(loc="outside lower center", ncols=3, title=_whose(found.calibration), title_fontsize=8)
     return figure
 
 
@@ -77,7 +78,7 @@ def support_curves(found: Findings) -> Figure:
         axes.set_yscale("log")
     else:
         axes.set_ylim(bottom=0)
-    figure.legend(loc="outside lower center", ncols=2, fontsize=7.5)
+    figure.legend(loc="outside lower center", ncols=2, fontsize=7.5, title=_whose(found.sample), title_fontsize=8)
     return figure
 
 
@@ -108,7 +109,7 @@ def histogram_figure(found: Findings) -> Figure:
     axes[-1][0].set_xlabel("N_w: released unchanged")
     axes[-1][0].xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     axes[-1][1].set_xlabel(f"distinct words in {found.sample.draws:,} draws")
-    figure.supylabel("share of the words", fontsize=9, color=INK)
+    figure.supylabel(f"share of the words{'' if found.calibration.looked_at.all else ' looked at'}", fontsize=9, color=INK)
     return figure
 
 
@@ -159,13 +160,20 @@ def write_averages(compared: list[list[Averages]], folder: Path) -> None:
     save(averages_figure(compared), folder, "averages")
 
 
+def _whose(calibration: Calibration) -> str | None:
+    """Return which words a figure shows, where it does not show all: a figure may be passed on without its page."""
+    looked_at = calibration.looked_at
+    return None if looked_at.all else f"{looked_at.count:,} of {looked_at.vocabulary:,} words"
+
+
 def _epsilon_axis(axes: Any, epsilons: list[float]) -> None:
     """Let the horizontal axis show ε by powers, with plain numbers."""
+    low, high = min(epsilons), max(epsilons)
+    if low == high:  # one value of ε: an axis needs two
+        low, high = low / 1.5, high * 1.5
     axes.set_xscale("log")
-    axes.set_xlim(min(epsilons), max(epsilons))
-    ticks = [
-        m * 10.0**e for e in range(-6, 7) for m in (1, 1.5, 2, 3, 4, 5, 7) if min(epsilons) * 0.999 <= m * 10.0**e <= max(epsilons) * 1.001
-    ]
+    axes.set_xlim(low, high)
+    ticks = [m * 10.0**e for e in range(-6, 7) for m in (1, 1.5, 2, 3, 4, 5, 7) if low * 0.999 <= m * 10.0**e <= high * 1.001]
     axes.set_xticks(ticks)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())

@@ -13,9 +13,9 @@ from deniable.channel.distribution import ETA
 from deniable.interfaces import NOTHING_EXPOSED
 from deniable.report.markup import code, phrase, strong, unchanged_word, word
 from deniable.report.page import Page
-from deniable.report.wording import most_words, of_a_hundred, percent, percent_up, words
+from deniable.report.wording import of_a_hundred, percent, percent_up, words
 
-_RIM = " At very small ε both fall again: with enormous noise every word becomes one of the few that lie on the rim of the vocabulary."
+_RIM = " At very small ε both fall again: with enormous noise one of the few words on the rim of the vocabulary comes out."
 
 _PER_WORD = {
     "rays": "directions per word",
@@ -26,13 +26,15 @@ _PER_WORD = {
 
 def calibration_page(found: Findings) -> Page:
     """Return the page."""
-    embedding = found.calibration.embedding
+    embedding, looked_at = found.calibration.embedding, found.calibration.looked_at
     page = Page(
-        f"How private is text released with “{embedding.name}”?",
+        f"How private is text released with “{embedding.name}”?" + ("" if looked_at.all else f" A look at {looked_at}"),
         lead=_lead_with_targets(found) if found.has_targets else _lead_without_targets(found),
-        kicker=f"Calibration of {_mechanism_name(found)}: {words(len(embedding))} in {embedding.dimension} dimensions",
+        kicker=f"Calibration of {_mechanism_name(found)}: {looked_at}, in {embedding.dimension} dimensions",
     )
     page.add_facts(_facts(found))
+    if not looked_at.all:
+        page.add_note(_of_the_others(found), kind="warning")
     _texts(page, found)
     _meaning(page, found)
     _exposed(page, found)
@@ -45,17 +47,42 @@ def calibration_page(found: Findings) -> Page:
 
 
 def _lead_without_targets(found: Findings) -> str:
-    *first, last = [f"{of_a_hundred(curve.average)} at ε\u00a0=\u00a0{curve.epsilon:g}" for curve in found.shown]
+    looked_at = found.calibration.looked_at
+    listed = looked_at.how == "listed"
+    *first, last = [
+        f"{percent(curve.average) if listed else of_a_hundred(curve.average)} at ε\u00a0=\u00a0{curve.epsilon:g}" for curve in found.shown
+    ]
     counts = f"{', '.join(first)} and {last}" if first else last
-    return (
-        "Every word is replaced by one drawn at random; ε says how much chance there is in it. Of a hundred words of the vocabulary, on "
-        f"average these come out unchanged: {counts}."
+    whose = {
+        "all": "Of a hundred words of the vocabulary, on average these come out unchanged",
+        "at random": f"Of a hundred words of the vocabulary, by {looked_at.count:,} drawn at random, about these come out unchanged",
+        "listed": f"On average over {looked_at.them}, this share of the releases leaves the word unchanged",
+    }[looked_at.how]
+    return f"Each word of a text is replaced by one drawn at random; ε says how much chance there is in it. {whose}: {counts}."
+
+
+def _of_the_others(found: Findings) -> Markup:
+    """Return what is known of the words that were not looked at."""
+    looked_at, choice = found.calibration.looked_at, found.choice
+    others = words(looked_at.vocabulary - looked_at.count)
+    if choice.missing is None:
+        return phrase(
+            strong(f"This page speaks of {looked_at.them}."),
+            f" The other {others} of the vocabulary may stay themselves far more often, in all of their releases even. Nothing here says "
+            "that this ε protects them. Calibrate without --words to look at all.",
+        )
+    missed = "miss the target" if found.has_targets else "come out unchanged in over half of their releases"
+    return phrase(
+        strong(f"This page speaks of {looked_at.them}."),
+        f" The other {others} were not looked at, and some may stay themselves far more often, in all of their releases even. What a "
+        f"random sample can say: at ε = {choice.epsilon:g} at most {percent_up(choice.missing.at_most)} of the vocabulary {missed} "
+        f"({choice.missing.provided}). Calibrate without --sample to look at all.",
     )
 
 
 def _lead_with_targets(found: Findings) -> str:
     choice, targets = found.choice, found.choice.targets
-    share = most_words(targets.quantile)
+    share = found.calibration.looked_at.share(targets.quantile)
     asked = []
     if targets.max_unchanged is not None:
         asked.append(f"comes out unchanged in at most {percent(targets.max_unchanged)} of its releases")
@@ -70,17 +97,27 @@ def _lead_with_targets(found: Findings) -> str:
 
 def _facts(found: Findings) -> list[tuple[str, str]]:
     if not found.has_targets:
-        return [(f"ε = {curve.epsilon:g}", f"{_stays(curve)}; {words(curve.above_half)} stay in over half") for curve in found.shown]
+        return [(f"ε = {curve.epsilon:g}", f"{_stays(curve, found)}; {words(curve.above_half)} stay in over half") for curve in found.shown]
     spoken_of = next(curve for curve in found.curves if curve.epsilon == found.choice.epsilon)
-    return [
-        (f"ε = {spoken_of.epsilon:g}", "the value to release with"),
-        (percent(spoken_of.average), "of its releases leave the average word unchanged"),
-        (words(len(found.choice.failing)), f"of {len(found.calibration.ids):,} miss the target"),
+    looked_at, choice = found.calibration.looked_at, found.choice
+    verb = "meets" if choice.meets_targets else "misses"
+    facts = [
+        (f"ε = {spoken_of.epsilon:g}", f"{verb} the target for {looked_at.share(choice.targets.quantile)}"),
+        (percent(spoken_of.average), f"of its releases leave the average word{_looked_at(found)} unchanged"),
+        (words(len(choice.failing)), f"of {looked_at if looked_at.all else looked_at.them} miss the target"),
     ]
+    if choice.missing is not None:
+        facts.append((f"≤ {percent_up(choice.missing.at_most)}", f"of the vocabulary miss the target ({choice.missing.provided})"))
+    return facts
 
 
-def _stays(curve: Curve) -> str:
-    return f"the average word comes out unchanged in {percent(curve.average)} of its releases"
+def _stays(curve: Curve, found: Findings) -> str:
+    return f"the average word{_looked_at(found)} comes out unchanged in {percent(curve.average)} of its releases"
+
+
+def _looked_at(found: Findings) -> str:
+    """Return what to add where "the word" would be taken for any word of the vocabulary."""
+    return "" if found.calibration.looked_at.all else " looked at"
 
 
 def _texts(page: Page, found: Findings) -> None:
@@ -93,7 +130,7 @@ def _texts(page: Page, found: Findings) -> None:
     samples: list[tuple[str, str, Sequence[str]]] = [("Before", "examples that are public; nobody’s private text", original.texts)]
     for release, curve in zip(drawn, found.shown, strict=True):
         texts = [_marked(released, before) for released, before in zip(release.texts, words_in, strict=True)]
-        samples.append((f"ε = {release.epsilon:g}", _stays(curve), texts))
+        samples.append((f"ε = {release.epsilon:g}", _stays(curve, found), texts))
     page.add_samples(samples)
     page.add_text(
         "Each text is one draw by the mechanism that releases private text, with its secure noise. The next draw gives other words. Words "
@@ -117,16 +154,17 @@ def _meaning(page: Page, found: Findings) -> None:
             "The first thing to ask of a setting is how often a word is released unchanged. We call that ",
             strong("N_w"),
             ". It differs from word to word: a word with many near neighbours is easily replaced, a lonely one hardly ever. So an average "
-            "says little about the word you worry about. The thick curve is the average, the dashed one the worst word.",
+            "says little about the word you worry about. The thick curve is the average, the dashed one the worst "
+            f"word{_looked_at(found)}.",
         ),
     )
     middle = found.shown[len(found.shown) // 2]
     page.add_figure(
         figures.unchanged_curves(found),
-        caption=f"N_w against ε over {words(len(found.calibration.ids))}. Dotted lines mark the values of ε that texts are shown at above.",
+        caption=f"N_w against ε over {found.calibration.looked_at}. Dotted lines mark the values of ε that texts are shown at above.",
         alt=(
             f"Curves that rise with ε. At ε = {middle.epsilon:g} the average word stays in {percent(middle.average)} of its releases, the "
-            f"median word in {percent(middle.quantiles[0])}, and the worst word in {percent(middle.quantiles[-1])}."
+            f"median word in {percent(middle.quantiles[0])}, and the worst word{_looked_at(found)} in {percent(middle.quantiles[-1])}."
         ),
     )
     page.add_table(
@@ -141,14 +179,14 @@ def _meaning(page: Page, found: Findings) -> None:
 
 
 def _exposed(page: Page, found: Findings) -> None:
-    choice, typical = found.choice, found.geometry
-    page.add_section("The words that are least protected")
+    choice, typical, looked_at = found.choice, found.geometry, found.calibration.looked_at
+    page.add_section("The words that are least protected" if looked_at.all else f"The least protected of {looked_at.them}")
     limit = choice.targets.max_unchanged if choice.targets.max_unchanged is not None else EXPOSED
     count = len(choice.failing)
     missed = "miss the target" if found.has_targets else "come out unchanged in over half of their releases"
     page.add_note(
         phrase(
-            strong(f"At ε = {choice.epsilon:g}, {count:,} of {words(len(found.calibration.ids))} {missed}."),
+            strong(f"At ε = {choice.epsilon:g}, {count:,} of {looked_at.them if not looked_at.all else looked_at} {missed}."),
             " Whoever sees one of these words in a released text may take it for the original. "
             if count
             else " The words below come closest to staying themselves.",
@@ -162,7 +200,8 @@ def _exposed(page: Page, found: Findings) -> None:
         else "Which words these are depends on the mechanism: under noise and softmax by distance they lie alone."
     )
     if near is not None:
-        why += f" Half of all words have their nearest neighbour within {near:.2f}."
+        half = "the vocabulary has its" if typical.words == looked_at.vocabulary else f"{typical.words:,} random words have their"
+        why += f" Half of {half} nearest neighbour within {near:.2f}."
     page.add_text(why)
     marks = bool(found.calibration.protected.any())
     if marks:
@@ -185,8 +224,8 @@ def _exposed(page: Page, found: Findings) -> None:
             for row in found.worst
         ],
         caption=(
-            f"The {len(found.worst)} words that change least at ε = {choice.epsilon:g}. “At most” "
-            + ("is the value itself." if found.calibration.method == "exact" else "holds for all words together with 95 % confidence.")
+            f"The {len(found.worst)} words that change least at ε = {choice.epsilon:g}, of {looked_at}. “At most” "
+            + ("is the value itself." if found.calibration.method == "exact" else f"holds for {looked_at.them} with 95 % confidence.")
         ),
         text_columns=2 if marks else 1,
     )
@@ -204,11 +243,10 @@ def _exposed(page: Page, found: Findings) -> None:
 
 
 def _support(page: Page, found: Findings) -> None:
-    whose = (
-        f"all {words(len(found.sample.ids))}"
-        if len(found.sample.ids) == len(found.calibration.ids)
-        else f"{words(len(found.sample.ids))} drawn at random"
-    )
+    looked_at = found.calibration.looked_at
+    whose = f"{words(len(found.sample.ids))} drawn at random" + ("" if looked_at.all else f" from {looked_at.them}")
+    if len(found.sample.ids) == looked_at.count:
+        whose = str(looked_at) if looked_at.all else looked_at.them
     page.add_section(
         "How many words it could have become",
         phrase(
@@ -230,7 +268,7 @@ def _support(page: Page, found: Findings) -> None:
     )
     page.add_figure(
         figures.histogram_figure(found),
-        caption="How N_w (left) and the number of distinct words (right) spread over the words, for several ε.",
+        caption=f"How N_w (left) and the number of distinct words (right) spread over the words{_looked_at(found)}, for several ε.",
         alt="Histograms. With rising ε, N_w moves from near 0 towards 100 %, and the number of distinct words towards 1.",
     )
 
@@ -276,12 +314,13 @@ def _geometry(page: Page, found: Findings) -> None:
 
 
 def _limits(page: Page, found: Findings) -> None:
+    looked_at = found.calibration.looked_at
     guarantee = found.calibration.mechanism(found.calibration.embedding, epsilon=found.choice.epsilon).guarantee
     promise: list[Markup | str] = [
         strong("It is not the guarantee. "),
         f"That is a theorem and holds at every ε. {guarantee.statement}",
         "" if guarantee.exposed == NOTHING_EXPOSED else f" Exposed: {guarantee.exposed}.",
-        " This page shows what it amounts to for each word.",
+        f" This page shows what it amounts to for {looked_at.them}.",
     ]
     page.add_section("What this page does not say")
     page.add_list(
@@ -303,30 +342,43 @@ def _limits(page: Page, found: Findings) -> None:
 
 
 def _method(page: Page, found: Findings) -> None:
-    calibration = found.calibration
-    looked_at = "every word" if len(calibration.ids) == len(calibration.embedding) else f"{words(len(calibration.ids))} of the vocabulary"
-    page.add_section(
-        "How it was measured",
-        *_describe_method(found, looked_at),
-    )
+    calibration, looked_at = found.calibration, found.calibration.looked_at
+    page.add_section("How it was measured", *_describe_method(found), *_describe_share(found))
     page.add_table(
         ["what", "value"],
         [
             ["embedding", calibration.embedding.name],
             ["mechanism", _mechanism_name(found)],
             ["fingerprint", code(calibration.embedding.fingerprint)],
-            ["words measured, N_w", f"{len(calibration.ids):,}"],
+            ["words measured, N_w", str(looked_at)],
             ["words measured, S_w", f"{len(found.sample.ids):,}"],
             [_PER_WORD[calibration.method], f"{calibration.draws:,}"],
-            ["95 % bound on the worst N_w", f"{percent_up(float(found.choice.upper.max()))} at ε = {found.choice.epsilon:g}"],
+            [
+                f"95 % bound on the worst N_w{'' if looked_at.all else f' of {looked_at.them}'}",
+                f"{percent_up(float(found.choice.upper.max()))} at ε = {found.choice.epsilon:g}",
+            ],
         ],
         text_columns=2,
     )
 
 
-def _describe_method(found: Findings, looked_at: str) -> list[str]:
+def _describe_share(found: Findings) -> list[str]:
+    """Return where the bound on the share of the vocabulary comes from, if there is one."""
+    missing, looked_at = found.choice.missing, found.calibration.looked_at
+    if missing is None:
+        return []
+    chosen = "an ε that was found on these very words, too" if missing.for_any_epsilon else "an ε fixed beforehand"
+    return [
+        f"The bound on the share of the vocabulary counts {missing.counted:,} of {looked_at.them}: those that miss the target, and those "
+        "that may, by the error of their N_w. It is Clopper and Pearson’s, for words drawn from the vocabulary without replacement; one "
+        f"half of the 5 % is for this draw, the other for the errors. It holds for {chosen}."
+    ]
+
+
+def _describe_method(found: Findings) -> list[str]:
     """Return how the numbers were found, in two paragraphs."""
-    method, draws = found.calibration.method, found.calibration.draws
+    method, draws, which = found.calibration.method, found.calibration.draws, found.calibration.looked_at
+    looked_at = "every word" if which.all else str(which)
     if method == "exact":
         return [
             f"For {looked_at}, the mechanism's own probabilities of all outputs were summed at each ε shown, in float64. Nothing was "
@@ -334,10 +386,10 @@ def _describe_method(found: Findings, looked_at: str) -> list[str]:
             f"The number of distinct words is the one expected in {draws:,} draws.",
         ]
     errors = (
-        f"“± error” is one standard error (the largest of any word at ε = {found.choice.epsilon:g} is "
+        f"“± error” is one standard error (the largest one at ε = {found.choice.epsilon:g} is "
         f"{percent(float(found.choice.errors.max()))}). Words that nothing met are missing from S_w, so it is estimated from below. "
-        "“At most” is a bound by Hoeffding and by Maurer and Pontil, whichever is smaller, with a union bound over all words; it holds for "
-        "an ε fixed beforehand."
+        "“At most” is a bound by Hoeffding and by Maurer and Pontil, whichever is smaller, with a union bound over "
+        f"{which.them}; it holds for an ε fixed beforehand."
     )
     if method == "simulation":
         return [
@@ -348,7 +400,7 @@ def _describe_method(found: Findings, looked_at: str) -> list[str]:
     return [
         f"For {looked_at}, {draws:,} random directions were followed from the word outwards, through every length of noise, to "
         "the words whose cells they cross. That gives what the word becomes at every ε at once, each draw exactly as the search would "
-        "decide it. The directions come from a public seed and are shared by all words, so anybody gets the same numbers. Releases never "
+        "decide it. The directions come from a public seed and are shared by the words, so anybody gets the same numbers. Releases never "
         "share directions.",
         "The estimates are unbiased; " + errors + (" This ε was found on the same directions." if found.has_targets else ""),
     ]
