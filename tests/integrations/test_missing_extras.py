@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import importlib
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -27,3 +29,29 @@ def test_a_library_that_is_not_installed_is_asked_for_with_the_pip_command(
         monkeypatch.setitem(sys.modules, loaded, None)
     with pytest.raises(MissingExtra, match=rf"pip install 'deniable\[{name}\]'"):
         importlib.import_module(f"deniable.integrations.{name}")
+
+
+@pytest.mark.parametrize(
+    ("purpose", "extra", "library"),
+    [("a classifier", "utility", "sklearn"), ("this audit", "utility", "sklearn"), ("the membership audit", "experiments", "sklearn")],
+)
+def test_what_needs_scikit_learn_alone_asks_for_it_alone(purpose: str, extra: str, library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from deniable.audit.membership.audit import _require_libraries
+    from deniable.learning.scores import sklearn
+    from deniable.learning.word_classifier import WordClassifier
+
+    for loaded in [library, *(module for module in sys.modules if module.startswith(f"{library}."))]:
+        monkeypatch.setitem(sys.modules, loaded, None)
+    ask = {
+        "a classifier": lambda: WordClassifier(strength=1.0, rounds=1),
+        "this audit": lambda: sklearn("svm"),
+        "the membership audit": _require_libraries,
+    }[purpose]
+    with pytest.raises(MissingExtra, match=rf"{purpose} needs .*pip install 'deniable\[{extra}\]'"):
+        ask()
+
+
+def test_the_extra_of_utility_brings_no_torch() -> None:
+    extras = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert [library.partition(">")[0] for library in extras["utility"]] == ["scikit-learn"]
+    assert {"scikit-learn", "torch"} <= {library.partition(">")[0] for library in extras["experiments"]}

@@ -71,8 +71,9 @@ def test_the_command_prints_what_the_call_returns(installed: Embedding) -> None:
     assert result.exit_code == 0, result.output
     printed, returned = json.loads(result.stdout), json.loads(json.dumps(found.to_dict()))
     assert list(printed) == [
-        *("texts", "classes", "left_out", "model", "mechanism", "mechanism_options", "embedding", "runs", "held_out"),
-        *("average_unchanged_from", "majority", "acceptable_loss", "smallest_acceptable_epsilon", "points"),
+        *("headline", "texts", "classes", "left_out", "model", "mechanism", "mechanism_options", "embedding", "runs", "held_out", "judged"),
+        *("average_unchanged_from", "majority", "labels_can_be_learnt", "acceptable_loss", "smallest_acceptable_epsilon"),
+        *("smallest_acceptable_epsilon_by_place", "points"),
     ]
     for answer in (printed, returned):
         for point in answer["points"]:
@@ -81,7 +82,8 @@ def test_the_command_prints_what_the_call_returns(installed: Embedding) -> None:
                 if point["at"] != "nowhere":
                     del point[drawn]
     assert printed["smallest_acceptable_epsilon"] in (1e6, None)
-    del printed["smallest_acceptable_epsilon"], returned["smallest_acceptable_epsilon"]
+    for drawn in ("headline", "smallest_acceptable_epsilon", "smallest_acceptable_epsilon_by_place"):
+        del printed[drawn], returned[drawn]
     assert printed == returned
 
 

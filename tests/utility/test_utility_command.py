@@ -22,7 +22,10 @@ def test_the_page_the_figures_and_the_table(installed: Embedding) -> None:
     csv_of(made_rows(200), Path("reviews.csv"))
     result = run.invoke(app, ["utility", "reviews.csv", *COMMON, "-e", "0.01", "-e", "60", "--figures", "figures"])
     assert result.exit_code == 0, result.output
-    assert "| at training time | 60 |" in result.stdout
+    assert result.stdout.startswith(
+        "From ε = 60 on, a classifier that is given released text only, to learn from and to judge, stays within"
+    )
+    assert "| at both times | 60 |" in result.stdout
     assert "Always the most frequent class: accuracy 0.500" in result.stdout
     assert "reviews-utility.html" in result.stdout
     page = outline(Path("reviews-utility.html").read_text(encoding="utf-8"))
@@ -58,6 +61,19 @@ def test_how_to_read_the_file_can_be_said(installed: Embedding) -> None:
     result = run.invoke(app, ["utility", "a.data", *reading, "--embedding", "two-kinds", "--runs", "1", "-e", "5", "--json", "-q"])
     assert result.exit_code == 0, result.output
     assert (json.loads(result.stdout)["texts"], json.loads(result.stdout)["classes"]) == (40, 2)
+
+
+def test_random_labels_are_the_headline_everywhere(installed: Embedding) -> None:
+    csv_of(made_rows(200, shuffled=True), Path("random.csv"))
+    result = run.invoke(app, ["utility", "random.csv", *COMMON, "-e", "60", "--report", "page.html"])
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("The labels cannot be learnt from the original text")
+    page = outline(Path("page.html").read_text(encoding="utf-8"))
+    assert page.lead.startswith("The labels cannot be learnt from the original text")
+    printed = json.loads(run.invoke(app, ["utility", "random.csv", *COMMON, "-e", "60", "--json"]).stdout)
+    assert printed["headline"].startswith("The labels cannot be learnt from the original text")
+    assert printed["smallest_acceptable_epsilon"] is None
+    assert "stays within" not in result.stdout + page.text + printed["headline"]
 
 
 def test_a_text_that_teaches_nothing_gets_a_warning(installed: Embedding) -> None:

@@ -63,7 +63,7 @@ def compare(
     from deniable.records.labelled import read_labelled
 
     check_places(save, report)
-    sklearn("linear_model")
+    sklearn("linear_model", "comparing mechanisms")
     targets = tuple(parse_target(typed) for typed in target) if target else TARGETS
     settings = ComparisonSettings(targets=targets, runs=runs, words=words, seed=seed)
     mechanisms = [parse_mechanism(typed) for typed in mechanism] if mechanism else None

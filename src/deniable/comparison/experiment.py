@@ -85,7 +85,7 @@ def compare_mechanisms(
     :raises UnusableAuditData: if there are too few texts, or the texts to learn from have one label only.
     :raises MissingExtra: if scikit-learn is not installed.
     """
-    sklearn("linear_model")
+    sklearn("linear_model", "comparing mechanisms")
     settings = ComparisonSettings() if settings is None else settings
     for count, name in ((train, "train"), (test, "test"), (longest, "longest")):
         if count is not None:

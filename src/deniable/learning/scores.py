@@ -14,15 +14,15 @@ from deniable.arrays import Floats, Ids
 from deniable.errors import MissingExtra
 
 
-def sklearn(module: str, purpose: str = "this audit") -> Any:
-    """Return a module of scikit-learn, for a purpose that the error names.
+def sklearn(module: str, purpose: str = "this audit", *, extra: str = "utility") -> Any:
+    """Return a module of scikit-learn, for a purpose that the error names, with the extra that brings all that it needs.
 
     :raises MissingExtra: if scikit-learn is not installed.
     """
     try:
         return importlib.import_module(f"sklearn.{module}")
     except ImportError:
-        raise MissingExtra(purpose, "experiments") from None
+        raise MissingExtra(purpose, extra) from None
 
 
 def accuracy(given: Ids, true: Ids) -> float:

@@ -1,7 +1,13 @@
-"""What was found, in one place: for machines, for the table, the figure and the page."""
+"""What was found, in one place: for machines, for the table, the figure and the page.
+
+The answer is the one for somebody who is given released text and nothing else: learnt from released text, judged on released text. Who also
+has original text does better on one side, and those curves are shown beside it. Where the original text does not teach the labels, there
+is nothing to lose: that is the answer then, and no ε is recommended.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -10,13 +16,18 @@ from deniable.learning.summary import EmbeddingFacts, Point, markdown_table
 
 SCORE = "accuracy"
 
+RECEIVED = "both"
+"""The place of perturbation that the answer speaks of: who receives a release has released text only."""
+
+_PLACES = (RECEIVED, "train", "test")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Circumstances:
     """What was measured and how: the texts, the model, the mechanism and its options, the embedding, the runs.
 
-    ``left_out`` counts the records without a text or a label, ``held_out`` is the share of every class that was judged, and
-    ``average_unchanged_from`` says in words where the average N_w comes from.
+    ``left_out`` counts the records without a text or a label, ``held_out`` is the share of every class that was judged, ``judged`` how
+    many texts that were in each run, and ``average_unchanged_from`` says in words where the average N_w comes from.
     """
 
     texts: int
@@ -28,6 +39,7 @@ class Circumstances:
     embedding: EmbeddingFacts
     runs: int
     held_out: float
+    judged: int
     average_unchanged_from: str
 
 
@@ -52,16 +64,50 @@ class Findings:
 
     @property
     def learns(self) -> bool:
-        """Whether the original text taught anything: all runs are better than always naming the most frequent class."""
-        return self.clean.spread(SCORE)[0] > self.majority[SCORE]
+        """Whether the original text taught the labels: better than always naming the most frequent class, by more than chance gives.
+
+        By chance alone the texts that are judged in one run give twice their standard error once in 40 times.
+        """
+        most = self.majority[SCORE]
+        return self.clean.mean(SCORE) > most + 2.0 * math.sqrt(most * (1.0 - most) / self.about.judged)
 
     def at(self, place: str) -> list[Point]:
         """Return the points perturbed at a place, by ε."""
         return [point for point in self.points if point.at == place]
 
-    def smallest_acceptable(self, place: str = "train") -> Point | None:
-        """Return the point with the smallest ε from which on the mean score is never lower than acceptable; None if there is none."""
+    @property
+    def headline(self) -> str:
+        """The answer in one or two sentences."""
+        clean, best, points = self.clean.mean(SCORE), self.smallest_acceptable(), f"{100 * self.acceptable_loss:g} points"
+        if not self.learns:
+            return (
+                f"The labels cannot be learnt from the original text: {clean:.3f} accuracy, where always naming the most frequent class "
+                f"gives {self.majority[SCORE]:.3f}. So nothing follows about what ε costs, and no ε is recommended."
+            )
+        if best is None or best.epsilon is None:
+            return (
+                "At no ε looked at does a classifier that is given released text only, to learn from and to judge, stay within "
+                f"{points} of the {clean:.3f} accuracy that the original text gives."
+            )
+        return (
+            f"From ε = {best.epsilon:g} on, a classifier that is given released text only, to learn from and to judge, stays within "
+            f"{points} of the original: {best.mean(SCORE):.3f} accuracy against {clean:.3f}. At this ε an average word stays itself in "
+            f"{self.unchanged[best.epsilon]:.1%} of the draws."
+        )
+
+    @property
+    def in_order(self) -> list[Point]:
+        """The points as they are shown: unperturbed, then the place that the answer speaks of, then the others."""
+        return [self.clean, *(point for place in _PLACES for point in self.at(place))]
+
+    def smallest_acceptable(self, place: str = RECEIVED) -> Point | None:
+        """Return the point with the smallest ε from which on the mean score is never lower than acceptable.
+
+        None if there is none, or if the labels cannot be learnt at all.
+        """
         found = None
+        if not self.learns:
+            return None
         for point in reversed(self.at(place)):
             if point.mean(SCORE) < self.clean.mean(SCORE) - self.acceptable_loss:
                 break
@@ -69,8 +115,8 @@ class Findings:
         return found
 
     def table(self) -> str:
-        """Return all points as a Markdown table."""
-        lines = [markdown_table(self.points, self.unchanged)]
+        """Return the answer, and all points as a Markdown table."""
+        lines = [f"{self.headline}\n", markdown_table(self.in_order, self.unchanged)]
         scores = ", ".join(f"{score} {value:.3f}" for score, value in self.majority.items())
         lines.append(f"Always the most frequent class: {scores}. Scores: mean (lowest to highest run).")
         lines.append(f"N_w, how often an average word stays itself: {self.about.average_unchanged_from}.")
@@ -78,12 +124,15 @@ class Findings:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON-ready data."""
-        acceptable = self.smallest_acceptable()
+        acceptable = {place: None if (best := self.smallest_acceptable(place)) is None else best.epsilon for place in _PLACES}
         return {
+            "headline": self.headline,
             **asdict(self.about),
             "majority": self.majority,
+            "labels_can_be_learnt": self.learns,
             "acceptable_loss": self.acceptable_loss,
-            "smallest_acceptable_epsilon": None if acceptable is None else acceptable.epsilon,
+            "smallest_acceptable_epsilon": acceptable[RECEIVED],
+            "smallest_acceptable_epsilon_by_place": acceptable,
             "points": [
                 {
                     "at": point.at,

@@ -52,7 +52,8 @@ def measure_utility(
     ``privatize_file``. Without ``epsilons``, the values are those at which an average word stays itself in 5, 25, 50, 75, 95 and 99 %
     of the draws. ``model`` is TF-IDF with logistic regression ("linear") or the paper's biLSTM ("bilstm", slow; trained on ``device``).
     Everything is done ``runs`` times, with fresh noise and another ``held_out`` share of every class to judge by. ``texts`` takes
-    at most that many texts, drawn at random. ``acceptable_loss`` is the loss of accuracy that the findings' advice accepts.
+    at most that many texts, drawn at random. ``acceptable_loss`` is the loss of accuracy that the findings' advice accepts; the advice is
+    for somebody who is given released text only, to learn from and to judge.
     ``report`` hears how many releases were measured. Nothing of the releases is kept.
 
     :raises InvalidParameter: if a value is not allowed or a column is not there.
@@ -86,6 +87,7 @@ def measure_utility(
             embedding=EmbeddingFacts.of(space),
             runs=runs,
             held_out=held_out,
+            judged=len(stratified_split(classified.labels, held_out, seed=1)[1]),
             average_unchanged_from=average.source,
         ),
     )

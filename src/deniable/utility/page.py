@@ -15,9 +15,9 @@ from deniable.report.page import Page
 from deniable.utility.findings import SCORE, Findings
 
 _PLACES = {
+    "both": "learnt from and judged on released text",
     "train": "learnt from released text, judged on original text",
     "test": "learnt from original text, judged on released text",
-    "both": "learnt from and judged on released text",
 }
 
 
@@ -44,11 +44,12 @@ def write_utility_figures(found: Findings, folder: Path) -> list[Path]:
 def utility_page(found: Findings) -> Page:
     """Return the page."""
     about = found.about
-    page = Page("What the text is still good for", lead=_lead(found), kicker=f"{about.texts:,} texts, {about.classes:,} classes")
+    page = Page("What the text is still good for", lead=found.headline, kicker=f"{about.texts:,} texts, {about.classes:,} classes")
     if not found.learns:
         page.add_note(
-            "Already from the original text the classifier learns no more than which class is the most frequent. The curve says "
-            "nothing then: look for more texts, better labels, or another model (--model bilstm).",
+            "Already from the original text the classifier learns hardly more than which class is the most frequent. The curve says "
+            "nothing then, and where it stays near the original there was nothing to lose: look for more texts, better labels, or another "
+            "model (--model bilstm).",
             kind="warning",
         )
     page.add_facts(_facts(found))
@@ -61,35 +62,21 @@ def utility_page(found: Findings) -> Page:
     )
     page.add_list(
         [
-            "Perturbed at training time: somebody learns from the release and meets original text later. This is what those who "
-            "receive a released training set care about.",
+            "Perturbed at both times: somebody is given the release, learns from one part of it and judges the other. The original is "
+            "never seen." + (" The answer above is for them." if found.learns else ""),
+            "Perturbed at training time: somebody learns from the release and meets original text later. That is kinder: the texts that "
+            "are judged have lost nothing.",
             "Perturbed at test time: somebody has learnt from original text and is given released text to judge.",
-            "Perturbed at both times: somebody learns from one part of the release and judges the other. The original is never seen.",
         ]
     )
     page.add_section("All numbers")
     page.add_table(
         ["perturbed", "ε", "average N_w", "words changed", "accuracy", "lowest to highest", "macro F1"],
-        [_row(point, found) for point in found.points],
+        [_row(point, found) for point in found.in_order],
         caption="Means over the runs. Words changed: of your texts; unknown words always change.",
     )
     _add_method(page, found)
     return page
-
-
-def _lead(found: Findings) -> str:
-    best, clean = found.smallest_acceptable(), found.clean
-    points = f"{100 * found.acceptable_loss:g} points"
-    if best is None or best.epsilon is None:
-        return (
-            f"At no ε looked at does a classifier that learns from released text stay within {points} of the {clean.mean(SCORE):.3f} "
-            "accuracy that the original text gives."
-        )
-    return (
-        f"From ε = {best.epsilon:g} on, a classifier that learns from released text stays within {points} of the original: "
-        f"{best.mean(SCORE):.3f} accuracy against {clean.mean(SCORE):.3f}. At this ε an average word stays itself in "
-        f"{found.unchanged[best.epsilon]:.1%} of the draws."
-    )
 
 
 def _facts(found: Findings) -> list[tuple[str, str]]:
@@ -99,7 +86,8 @@ def _facts(found: Findings) -> list[tuple[str, str]]:
         (f"{found.majority[SCORE]:.3f}", "always naming the most frequent class"),
     ]
     if best is not None and best.epsilon is not None:
-        facts.append((f"{best.epsilon:g}", f"the smallest ε that costs at most {100 * found.acceptable_loss:g} points"))
+        loss = f"{100 * found.acceptable_loss:g} points"
+        facts.append((f"{best.epsilon:g}", f"the smallest ε that costs somebody with released text only at most {loss}"))
         facts.append((f"{best.changed:.0%}", "of the words of your texts change at this ε"))
     return facts
 
@@ -131,8 +119,8 @@ def _add_method(page: Page, found: Findings) -> None:
     page.add_list(
         [
             f"{about.texts:,} texts of {about.classes:,} classes; {about.left_out:,} records without a text or a label were "
-            f"left out. In each of {about.runs} runs {about.held_out:.0%} of every class are held out, another part each time, "
-            "and all texts are released anew, with noise from the secure source.",
+            f"left out. In each of {about.runs} runs {about.held_out:.0%} of every class are held out ({about.judged:,} texts), another "
+            "part each time, and all texts are released anew, with noise from the secure source.",
             f"Classifier: {about.model}. Mechanism: {about.mechanism} over the embedding {about.embedding.name} "
             f"({about.embedding.words:,} words, {about.embedding.dimension} dimensions).",
             f"N_w: {about.average_unchanged_from}. It is an average: some words stay far more often. Every word's own value comes "

@@ -152,7 +152,7 @@ def measure_texts(users: Users) -> TextVolume:
 
 
 def _require_libraries() -> None:
-    sklearn("svm")
+    sklearn("svm", "the membership audit", extra="experiments")
     try:
         import torch  # noqa: F401 - whether it is there
     except ImportError:

@@ -49,7 +49,7 @@ def membership(
     from deniable.records.labelled import read_labelled
 
     check_places(save, report)
-    sklearn("svm")
+    sklearn("svm", "the membership audit", extra="experiments")
     chosen = choose(mechanism, mechanism_options)
     values = [validated_epsilon(value) for value in epsilon]
     opened = Embedding.open(embedding)
