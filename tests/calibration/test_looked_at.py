@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -140,9 +141,13 @@ def test_what_a_note_of_some_words_says_is_said_by_no_receipt(small: Embedding) 
     assert read_note(Multivariate(small, epsilon=1.0)) is not None
 
 
+def always(count: int) -> Callable[[float], int]:
+    return lambda _: count
+
+
 def test_the_bound_on_the_share_is_the_largest_that_the_sample_does_not_refute() -> None:
     for count, vocabulary, k in ((1, 10, 0), (5, 12, 2), (30, 40, 30), (40, 400, 3)):
-        found = bound_share(LookedAt(count=count, vocabulary=vocabulary, at_random=True), lambda _, k=k: k, grows=True)
+        found = bound_share(LookedAt(count=count, vocabulary=vocabulary, at_random=True), always(k), grows=True)
         level = 0.05 / ((k + 1) * (k + 2)) / 2.0
         possible = [m for m in range(k, vocabulary - count + k + 1) if hypergeom.cdf(k, vocabulary, m, count) > level]
         assert found.at_most == max(possible) / vocabulary
@@ -158,7 +163,7 @@ def test_the_bound_on_the_share_holds_at_the_epsilon_that_the_sample_chose(choos
     vocabulary, count, trials = 400, 40, 400
     reached = np.sort(rng.gamma(2.0, size=vocabulary))
     looked_at = LookedAt(count=count, vocabulary=vocabulary, at_random=True)
-    bounds = [bound_share(looked_at, lambda _, k=k: k, grows=True).at_most for k in range(count + 1)]
+    bounds = [bound_share(looked_at, always(k), grows=True).at_most for k in range(count + 1)]
     failures = naive = 0
     for _ in range(trials):
         sample = np.sort(rng.choice(reached, count, replace=False))

@@ -117,7 +117,13 @@ def test_work_that_was_cut_off_before_can_be_continued(commands: Commands, tmp_p
         content, expected = content["rows"], expected["rows"]
     assert content == expected
     receipt = releases.receipt_beside(tmp_path / target_name)
-    assert receipts_of({f"whole {name}": receipt})[f"whole {name}"] == EXPECTED_RECEIPTS[f"whole {name}"]
+    noted = EXPECTED_RECEIPTS[f"whole {name}"]
+    # Begun by a version that did not count which cells make a row, and whose they are: nothing is made up.
+    if name == "csv":
+        noted = noted | {"counts": noted["counts"] | {"rows": None}, "budget": noted["budget"] | {"longest_row": None, "median_row": None}}
+    if name == "parquet":
+        noted = noted | {"budget": noted["budget"] | {"longest_user": None}}
+    assert receipts_of({f"whole {name}": receipt})[f"whole {name}"] == noted
     assert not list(tmp_path.glob("*.partial")) + list(tmp_path.glob("*.journal"))
 
 

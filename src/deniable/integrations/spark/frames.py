@@ -81,7 +81,8 @@ def receipt(
         return task.count(batches)
 
     tally = Tally()
-    for row in frame.select(*map(_quoted, columns)).mapInArrow(count, f"{TALLY} string").collect():
+    named = [record_id] if record_id is not None and task.recipe.consistent else []
+    for row in frame.select(*map(_quoted, [*columns, *named])).mapInArrow(count, f"{TALLY} string").collect():
         tally.add(Tally.from_dict(json.loads(row[TALLY])))
     made = task.recipe.make().receipt_for(tally)
     untouched = untouched_columns(frame.columns, [frame.columns.index(name) for name in columns])

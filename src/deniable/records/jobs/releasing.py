@@ -144,7 +144,7 @@ def _in_this_process(private: Privatizer, batches: Iterator[Batch]) -> Iterator[
     private.take_tally()
     for batch in batches:
         try:
-            yield batch, _release_timed(private, batch.texts, batch.names)
+            yield batch, _release_timed(private, batch.texts, batch.names, batch.counts)
         except UnknownWord as error:
             raise batch.in_file(error) from None
 
@@ -153,7 +153,7 @@ def _by_workers(pool: ProcessPoolExecutor, batches: Iterator[Batch], *, at_once:
     waiting: deque[tuple[Batch, Future[Any]]] = deque()
     try:
         for batch in batches:
-            waiting.append((batch, pool.submit(_release, batch.texts, batch.names)))
+            waiting.append((batch, pool.submit(_release, batch.texts, batch.names, batch.counts)))
             if len(waiting) >= at_once:
                 yield _result(*waiting.popleft())
         while waiting:
@@ -192,18 +192,18 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def _release(texts: list[str | None], names: list[RecordId] | None) -> Any:
+def _release(texts: list[str | None], names: list[RecordId] | None, counts: list[int]) -> Any:
     assert _private is not None  # noqa: S101
     # What is wrong goes back as plain data: the errors of this package carry more than their message.
     try:
-        return _release_timed(_private, texts, names)
+        return _release_timed(_private, texts, names, counts)
     except UnknownWord as error:
         return "unknown word", error.record, error.position
     except DeniableError as error:
         return "error", str(error)
 
 
-def _release_timed(private: Privatizer, texts: list[str | None], names: list[RecordId] | None) -> Released:
+def _release_timed(private: Privatizer, texts: list[str | None], names: list[RecordId] | None, counts: list[int]) -> Released:
     started = time.monotonic()
-    released = release_texts(private, texts, names)
+    released = release_texts(private, texts, names, counts)
     return Released(released, private.take_tally(), time.monotonic() - started)
