@@ -23,8 +23,8 @@ from deniable.calibration.by_rays import RayCalibration, measure_by_rays, measur
 from deniable.calibration.choice import Targets, choose
 from deniable.calibration.protection import protect
 from deniable.calibration.report.examples import sample_outputs
-from deniable.channel.method import radial_noise
 from deniable.channel.rays.statistics import average_unchanged
+from deniable.mechanisms.base import radial_noise
 from deniable.neighbours import best_neighbours
 
 MOST_UNCHANGED, FEWEST_DISTINCT = 0.5, 300

@@ -14,9 +14,9 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from deniable.audit.report.words import percent
 from deniable.report.figure import apply_style, new_figure, png
 from deniable.report.palette import MUTED
+from deniable.report.wording import percent_fixed
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "experiments"
 PAPER_AUC = {
@@ -117,8 +117,8 @@ def _findings(data: dict[str, Any]) -> str:
 
 - On original text the auditor reaches an AUC of {original:.3f}: it works, so that its failures say something.
 - Asked about users' **original** text, the better of the two adversaries stays below an AUC of 0.6 up to ε = {safe:.4g}
-  ({percent(_changed(data, safe))} of the words changed) and is above 0.9 from ε = {broken:.4g} on
-  ({percent(_changed(data, broken))} changed).
+  ({percent_fixed(_changed(data, safe))} of the words changed) and is above 0.9 from ε = {broken:.4g} on
+  ({percent_fixed(_changed(data, broken))} changed).
   The paper's finding that the auditor's success grows with ε from chance to near 1 holds here, between these two values.
 - Asked about the **released** text itself, the adaptive adversary has an AUC of at least {min(itself):.3f} at every ε. That is no
   surprise and no failure of the mechanism: the model was trained on that very text. But it says that a released text can be traced
@@ -185,7 +185,7 @@ def _curve(data: dict[str, Any]) -> str:
         if found is None:
             continue
         cells = [_auc(found[question][who]) for question in ("original text", "released text") for who in ("plain", "adaptive")]
-        lines.append(f"| {name} | {percent(facts['changed'])} | {' | '.join(cells)} |")
+        lines.append(f"| {name} | {percent_fixed(facts['changed'])} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -218,7 +218,7 @@ def _as_in_the_paper(data: dict[str, Any]) -> str:
         paper = next((f"{auc:.2f}" for epsilon, auc in PAPER_AUC.items() if abs(epsilon - facts["epsilon"]) < 0.02), "–")
         finer = data["finer_ranks"][name]["as in the paper"]["plain"]
         cells = [f"{found['mean'][key]:.2f}" for key in ("precision", "recall", "accuracy")] + [_auc(found), _auc(finer)]
-        lines.append(f"| {facts['epsilon']:.2f} | {percent(facts['changed'])} | {' | '.join(cells)} | {paper} |")
+        lines.append(f"| {facts['epsilon']:.2f} | {percent_fixed(facts['changed'])} | {' | '.join(cells)} | {paper} |")
     return SETTING + "\n".join(lines) + "\n"
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from deniable.learning.figure import curve
 from deniable.learning.summary import markdown_table
 from deniable.report.figure import save
+from deniable.report.wording import percent_fixed
 from deniable.tasks.data.registry import TASKS
 from utility_prose import AGAINST_THE_PAPER, HEAD, HOW, NOTES, PAPER_SETTING
 from utility_results import Experiment, experiments_of, gather
@@ -137,7 +138,7 @@ def _section(experiment: Experiment, after_tan: Experiment | None, baseline: dic
         f"## {entry.title} {experiment.embedding['dimension']} dimensions",
         "",
         f"{counts['train']:,} texts to learn from, {counts['validation']:,} to stop by, {counts['test']:,} to judge by; embedding "
-        f"{_embedding(experiment)}; {unknown['test']:.1%} of the words of the test texts are unknown to it.",
+        f"{_embedding(experiment)}; {percent_fixed(unknown['test'])} of the words of the test texts are unknown to it.",
         "",
         f"![{entry.score_in_words} against ε]({_figure(experiment)})",
         "",
@@ -147,10 +148,16 @@ def _section(experiment: Experiment, after_tan: Experiment | None, baseline: dic
     if "linear" in baseline:
         lines.append(f"TF-IDF and logistic regression on the same unperturbed texts: accuracy {baseline['linear']['accuracy']:.3f}.")
     if "pools_with_a_right_answer" in baseline:
-        pools = " and ".join(f"{share:.1%} of the pools of {size}" for size, share in baseline["pools_with_a_right_answer"].items())
+        pools = " and ".join(
+            f"{percent_fixed(share)} of the pools of {size}" for size, share in baseline["pools_with_a_right_answer"].items()
+        )
         lines.append(f"Only {pools} hold a right answer: no ranking can have a higher top-1 or MRR.")
         above = {name: _clean(experiment, name) / value - 1 for name, value in baseline["scores"].items()}
-        lines.append("Unperturbed, the model is above it by " + ", ".join(f"{share:.0%} ({name})" for name, share in above.items()) + ".")
+        lines.append(
+            "Unperturbed, the model is above it by "
+            + ", ".join(f"{percent_fixed(share, 0)} ({name})" for name, share in above.items())
+            + "."
+        )
     if after_tan is not None:
         lines += ["", "Trained after Tan et al. (`--after-tan`):", "", markdown_table(after_tan.points, unchanged)]
     return "\n".join([*lines, "", NOTES[experiment.task], ""])
@@ -218,7 +225,7 @@ def _compared(experiments: list[Experiment], unchanged: dict[str, dict[float, fl
             clean = _clean(experiment, score)
             for at in ("train", "test"):
                 losses = experiment.losses(at, score).get(epsilon)
-                cells.append("not run" if not losses else f"{_mean(losses) / clean:.1%}")
+                cells.append("not run" if not losses else percent_fixed(_mean(losses) / clean))
         share = next((unchanged[e.embedding["fingerprint"]].get(epsilon) for e in large), None)
         lines.append(f"| {epsilon:g} | {share:.3f} | " + " | ".join(cells) + " |" if share is not None else "")
     return "\n".join([*(line for line in lines if line), "", AGAINST_THE_PAPER, ""]) if large else ""

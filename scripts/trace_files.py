@@ -46,7 +46,7 @@ class Trace:
 
 def main() -> None:
     """Run the command and list the files."""
-    from deniable.cli import main as command
+    from deniable.cli.app import main as command
 
     trace = Trace()
     sys.argv[0] = "deniable"

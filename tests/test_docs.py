@@ -22,10 +22,12 @@ from typing import Any
 import pytest
 
 from tests.support.spark_cluster import require_java
+from tests.test_rooms import ROOMS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if path.is_file()]
 MOST_BLOCKS_NOT_RUN = 5
+MOST_WORDS_OF_THE_README = 700
 SPARK = "docs/integrations/spark.md"
 
 _FENCE = re.compile(r"^(?P<indent> *)```(?P<language>[\w-]*)[^\n]*$")
@@ -210,6 +212,21 @@ def test_links_between_files_of_the_repository_resolve() -> None:
     for page in sorted(ROOT.glob("*.md")):
         for link in re.findall(r"\]\(([^)\s#]+)[^)]*\)", page.read_text(encoding="utf-8")):
             assert re.match(r"https?://|mailto:", link) or (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_the_readme_is_short_and_names_the_two_commands_first() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.split()) <= MOST_WORDS_OF_THE_README
+    first_screen = "\n".join(text.split("\n")[:24])
+    assert "make demo" in first_screen
+    assert "make test" in first_screen
+
+
+def test_the_design_page_lists_the_rooms_in_their_order() -> None:
+    page = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
+    table = page.partition("| room |")[2].partition("\n\n")[0]
+    first_cells = [line.split("|")[1] for line in table.split("\n")[2:]]
+    assert tuple(room for cell in first_cells for room in re.findall(r"`(\w+)/?`", cell)) == ROOMS
 
 
 def cli_reference() -> ModuleType:

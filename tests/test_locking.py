@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from deniable.locking import lock
+from deniable.atomic import lock
 
 
 def test_a_lock_on_a_descriptor_or_a_file_keeps_others_out_until_it_is_closed(tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ ROOMS = (
     "arrays",
     "parameters",
     "atomic",
-    "locking",
     "compression",
     "progress",
     "report",
@@ -47,7 +46,7 @@ ROOMS = (
 
 LATER_ON_PURPOSE = {
     ("deniable", "*"),  # the public names
-    ("deniable.__main__", "deniable.cli"),
+    ("deniable.__main__", "deniable.cli.app"),
 }
 
 

@@ -1,6 +1,6 @@
 """``python -m deniable`` is the ``deniable`` command."""
 
-from deniable.cli import main
+from deniable.cli.app import main
 
 if __name__ == "__main__":
     main()

@@ -1,6 +1,7 @@
 """Files that appear under their name only when they are complete: written beside it, brought to the disk, then renamed.
 
-Where a file may go is checked here too, so that long work can ask before it starts.
+Where a file may go is checked here too, so that long work can ask before it starts; and files are locked here, by locks that end with the
+process that holds them, however it ends.
 
 Whoever opens the name finds all of the new content or all of the old, also after a crash. A file is written as a draft: a hidden
 file beside it under a name of its own, so several processes may write the same file at once, and the last one wins. A process
@@ -13,6 +14,7 @@ import errno
 import os
 import re
 import secrets
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -146,3 +148,29 @@ def _sync(path: Path, flags: int) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+if sys.platform == "win32":  # pragma: no cover
+
+    def lock(file: IO[bytes] | int, *, wait: bool) -> bool:
+        """Lock an open file or descriptor until it is closed; return whether it is locked: without ``wait``, another may prevent it."""
+        import msvcrt
+
+        try:
+            msvcrt.locking(file if isinstance(file, int) else file.fileno(), msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+        except OSError:
+            if wait:
+                raise
+            return False
+        return True
+else:
+
+    def lock(file: IO[bytes] | int, *, wait: bool) -> bool:
+        """Lock an open file or descriptor until it is closed; return whether it is locked: without ``wait``, another may prevent it."""
+        import fcntl
+
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True

@@ -12,6 +12,7 @@
     ├── CalibrationInProgress   another process computes the same calibration
     ├── TargetsNotMet           no ε meets the targets of a calibration
     ├── UnusableAuditData       the data given to an audit cannot answer its question
+    ├── MalformedCard           the card of a release cannot be used
     ├── RandomnessError         no secure noise can be had: nothing is released
     ├── KeyFileError            a key file cannot be used                         exit code 2
     ├── ClusterError            Spark cannot be started, or gave up on the work
@@ -34,6 +35,20 @@ class DeniableError(Exception):
     """Base of all errors raised on purpose by deniable."""
 
     exit_code: int = 1
+
+
+class _ErrorInFile(DeniableError):
+    """What is wrong with a file.
+
+    Attributes: ``source`` (path or description), ``line`` (1-based, if lines make sense there) and ``problem``.
+    """
+
+    def __init__(self, source: str | Path, problem: str, *, line: int | None = None, advice: str = "") -> None:
+        where = str(source) if line is None else f"{source}, line {line:,}"
+        super().__init__(f"{where}: {problem}{advice}")
+        self.source = str(source)
+        self.line = line
+        self.problem = problem
 
 
 class InvalidParameter(DeniableError, ValueError):
@@ -91,36 +106,25 @@ class EmbeddingExists(EmbeddingError):
         self.name = name
 
 
-class MalformedEmbedding(EmbeddingError, ValueError):
+class MalformedEmbedding(_ErrorInFile, EmbeddingError, ValueError):
     """A file is not a usable embedding.
 
     Attributes: ``source`` (path or description), ``line`` (1-based, if lines make sense there) and ``problem``.
     """
 
-    def __init__(self, source: str | Path, problem: str, *, line: int | None = None) -> None:
-        where = f"{source}, line {line:,}" if line is not None else str(source)
-        super().__init__(f"{where}: {problem}")
-        self.source = str(source)
-        self.line = line
-        self.problem = problem
 
-
-class DamagedCalibration(DeniableError):
+class DamagedCalibration(_ErrorInFile):
     """The files of a stored calibration are not what was written."""
 
     def __init__(self, source: str | Path, problem: str) -> None:
-        super().__init__(f"{source}: {problem}; the stored calibration is damaged: remove its folder and calibrate again")
-        self.source = str(source)
-        self.problem = problem
+        super().__init__(source, problem, advice="; the stored calibration is damaged: remove its folder and calibrate again")
 
 
-class DamagedChannel(DeniableError):
+class DamagedChannel(_ErrorInFile):
     """The files of a stored channel are not what was written."""
 
     def __init__(self, source: str | Path, problem: str) -> None:
-        super().__init__(f"{source}: {problem}; the stored channel is damaged: remove its folder, and it is made again")
-        self.source = str(source)
-        self.problem = problem
+        super().__init__(source, problem, advice="; the stored channel is damaged: remove its folder, and it is made again")
 
 
 class CalibrationInProgress(DeniableError):
@@ -140,11 +144,15 @@ class TargetsNotMet(DeniableError):
     """No ε meets the targets of a calibration; the message says why."""
 
 
-class UnusableAuditData(DeniableError, ValueError):
+class UnusableAuditData(_ErrorInFile, ValueError):
     """The data given to an audit cannot answer its question: too few people, too few texts, nothing to tell apart."""
 
+
+class MalformedCard(DeniableError, ValueError):
+    """The card of a release cannot be used: it is missing, no card, or that of another embedding."""
+
     def __init__(self, source: str | Path, problem: str) -> None:
-        super().__init__(f"{source}: {problem}")
+        super().__init__(f"card {source}: {problem}")
         self.source = str(source)
         self.problem = problem
 
@@ -153,17 +161,11 @@ class RandomnessError(DeniableError):
     """Secure random numbers are not available, so nothing was released."""
 
 
-class TaskDataError(DeniableError):
+class TaskDataError(_ErrorInFile):
     """A file of an experiment (a data set, a result, a cached perturbation) is missing, cut off or not what it should be.
 
     Attributes: ``source``, ``line`` (1-based, if lines make sense there) and ``problem``.
     """
-
-    def __init__(self, source: str | Path, problem: str, *, line: int | None = None) -> None:
-        super().__init__(f"{source}, line {line:,}: {problem}" if line is not None else f"{source}: {problem}")
-        self.source = str(source)
-        self.line = line
-        self.problem = problem
 
 
 class KeyFileError(DeniableError):

@@ -7,12 +7,12 @@ import pytest
 
 from deniable.audit.authorship import AuthorshipFinding, AuthorshipResult
 from deniable.audit.bound.attempt import BoundPlace, BoundResult, WordPair
-from deniable.audit.inversion import BandFinding, Estimate, InversionFinding, InversionResult, RepeatFinding, WordAtRisk
-from deniable.audit.membership.audit import MembershipResult, PlanSummary, ReleaseFacts, TextVolume
+from deniable.audit.inversion import BandFinding, InversionFinding, InversionResult, RepeatFinding, WordAtRisk
+from deniable.audit.membership.audit import MembershipResult, ReleaseFacts, TextVolume
 from deniable.audit.membership.auditor import ScoreSpread, ScoreSummary
-from deniable.audit.membership.plan import LanguageModelSettings
+from deniable.audit.membership.plan import LanguageModelSettings, PlanSummary
 from deniable.audit.report.words import finding, tables
-from deniable.audit.results import EmbeddingSummary, Head, Share
+from deniable.audit.results import EmbeddingSummary, Estimate, Head, Share
 from deniable.audit.saved import AnyResult, read_result
 from deniable.errors import RecordError
 from deniable.learning.scores import Scores

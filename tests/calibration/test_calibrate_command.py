@@ -17,7 +17,7 @@ import pytest
 from deniable import Embedding, Multivariate
 from deniable.calibration.by_rays import measure_by_rays
 from deniable.calibration.protection import protect
-from deniable.cli import main
+from deniable.cli.app import main
 from deniable.embeddings import store
 from deniable.text.note import quote_calibration
 
@@ -273,7 +273,7 @@ def test_a_damaged_cache_is_one_clear_message(tmp_path: Path) -> None:
 STOPPED = """
 import os, signal
 from deniable.calibration.storage import Store
-from deniable.cli import main
+from deniable.cli.app import main
 
 append = Store.append
 

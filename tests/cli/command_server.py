@@ -19,7 +19,7 @@ import typer
 
 import deniable.cli.app
 import deniable.records.formats.arrow_partial
-from deniable.cli import main
+from deniable.cli.app import main
 
 # Typer makes the parser of all commands anew for each call.
 deniable.cli.app.app = typer.main.get_command(deniable.cli.app.app)  # type: ignore[assignment]

@@ -49,7 +49,7 @@ class Command:
     def argv(self, *arguments: str | Path, prelude: str = "pass") -> list[str]:
         # Shells start what runs in the background with SIGINT ignored, and children inherit that: the tests of Ctrl-C would fail there.
         heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-        return [sys.executable, "-c", f"{heard}\n{prelude}\nfrom deniable.cli import main; main()", *self.arguments(*arguments)]
+        return [sys.executable, "-c", f"{heard}\n{prelude}\nfrom deniable.cli.app import main; main()", *self.arguments(*arguments)]
 
     def start(self, *arguments: str | Path, prelude: str = "pass", **options: Any) -> subprocess.Popen[bytes]:
         """Start Python and the command; ``prelude`` is run before it."""

@@ -14,7 +14,7 @@ import pytest
 
 from tests.cli.privatize_command import Command, make_command, without_warning
 
-MAIN = [sys.executable, "-c", "from deniable.cli import main; main()"]
+MAIN = [sys.executable, "-c", "from deniable.cli.app import main; main()"]
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +96,7 @@ def test_watch_once_releases_what_is_there_and_reports_what_failed(command: Comm
     done = run(command, *watch, "--quiet")
     assert done.returncode == 0, done.stderr
     assert "skipped c.csv: its content was released as a.csv" in done.stderr
-    assert "about 100% of the words of tiny are released as they are" in done.stderr, "quiet or not"
+    assert "about 100 % of the words of tiny are released as they are" in done.stderr, "quiet or not"
     (command.folder / "inbox" / "b.csv").write_text("id,wrong\n1,the fox\n")
     done = run(command, *watch)
     assert done.returncode == 1

@@ -200,7 +200,7 @@ def test_an_interrupted_job_says_nothing_and_can_be_resumed(command: Command) ->
 _PEAK = """
 import re, sys
 from pathlib import Path
-from deniable.cli import main
+from deniable.cli.app import main
 sys.argv = ["deniable", *sys.argv[1:]]
 try:
     main()
@@ -272,7 +272,7 @@ def test_resuming_a_finished_output_with_other_settings_is_refused(command: Comm
 def test_an_epsilon_that_changes_hardly_anything_is_warned_about_whatever_else_is_asked_for(command: Command, also: list[str]) -> None:
     status, _, warned = command.deniable(*command.arguments(*also), data=b"fox\n")
     assert status == 0
-    assert "about 100% of the words of tiny are released as they are" in warned.decode()
+    assert "about 100 % of the words of tiny are released as they are" in warned.decode()
 
 
 @pytest.mark.parametrize("spending", [["--epsilon", "0.1"], ["--record-epsilon", "0.1"], ["--record-epsilon", "100", "--epsilon", "0.1"]])

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from deniable.audit.results import EmbeddingSummary
 from deniable.cli.app import app
-from deniable.cli.compare import parse_mechanism, parse_target
+from deniable.cli.compare import parse_target
 from deniable.comparison import ComparisonResult, ComparisonSettings, Target, compare_mechanisms, read_comparison
 from deniable.comparison.experiment import TARGETS, Comparison, comparable_mechanisms, name_of
 from deniable.comparison.measurements import SavedMeasurements
@@ -22,7 +22,7 @@ from deniable.embeddings import store
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import DeniableError, InvalidParameter, RecordError, UnusableAuditData
 from deniable.interfaces import Mechanism
-from deniable.mechanisms.catalogue import ChosenMechanism
+from deniable.mechanisms.catalogue import ChosenMechanism, parse_mechanism
 from deniable.records.labelled import LabelledTexts
 from tests.comparison.compared import ring, task
 

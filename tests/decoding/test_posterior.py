@@ -41,7 +41,7 @@ def uneven(count: int) -> Floats:
 def full_posterior(channel: Channel, prior: Floats) -> Floats:
     """Return P(x | y) with what the candidates leave out, in the order of the ids."""
     found = make_posterior(channel, prior)
-    by_row = found.matrix.toarray() + found.rest[:, None] * found.prior
+    by_row = found.matrix.toarray() + found.rest[:, None] * found.unlisted
     answer: Floats = np.zeros_like(by_row)
     answer[:, channel.inputs] = by_row
     return answer
@@ -50,7 +50,8 @@ def full_posterior(channel: Channel, prior: Floats) -> Floats:
 def test_the_posterior_is_that_of_the_definition(channel: Channel) -> None:
     prior = uneven(len(channel))
     expected = direct.posterior(dense(channel), _by_id(channel, prior))
-    assert np.abs(full_posterior(channel, prior) - expected).max() < 3e-3  # a row lists all but a thousandth
+    # A row lists all but a thousandth, and by few draws all but what was drawn once.
+    assert np.abs(full_posterior(channel, prior) - expected).max() < (1e-2 if channel.method == "simulation" else 3e-3)
     listed = make_posterior(channel, prior)
     for output in range(WORDS):
         words, chances = listed.of(output)

@@ -17,7 +17,7 @@ import pyarrow.parquet
 import pytest
 
 from deniable import CusText, Embedding, EmbeddingNotFound, InvalidParameter, KeyFileError, RecordError
-from deniable.cli import main
+from deniable.cli.app import main
 from deniable.errors import ClusterError
 from deniable.integrations.spark import privatize_files
 from tests.support.spark_cluster import SMALL_AND_QUICK_TO_START, write_defaults
@@ -79,7 +79,7 @@ def test_a_job_that_is_killed_has_published_nothing_and_run_again_releases_the_s
     arguments += ["--column", "text", "--epsilon", "1", "--embedding", "tiny", "--key-file", str(place.key), "--record-id", "id"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "SPARK_LOCAL_IP": "127.0.0.1"}
     environment |= {"JDK_JAVA_OPTIONS": SMALL_AND_QUICK_TO_START, "SPARK_CONF_DIR": str(write_defaults(tmp_path / "conf"))}
-    command = [sys.executable, "-c", "from deniable.cli import main; main()", *arguments, "--master", "local[1]"]
+    command = [sys.executable, "-c", "from deniable.cli.app import main; main()", *arguments, "--master", "local[1]"]
     with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL, start_new_session=True) as job:
         while job.poll() is None and not (target / "_temporary").exists():
             time.sleep(0.02)
@@ -185,7 +185,15 @@ def test_with_a_java_that_is_too_old_the_line_says_which_it_is(tmp_path: Path) -
     java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\" 2019-01-15' >&2\nexit 1\n")
     java.chmod(0o755)
     write_csv(tmp_path / "in.csv", [{"id": 1, "text": "word1"}])
-    command = [sys.executable, "-c", "from deniable.cli import main; main()", "privatize", str(tmp_path / "in.csv"), "--engine", "spark"]
+    command = [
+        sys.executable,
+        "-c",
+        "from deniable.cli.app import main; main()",
+        "privatize",
+        str(tmp_path / "in.csv"),
+        "--engine",
+        "spark",
+    ]
     environment = {**os.environ, "JAVA_HOME": str(tmp_path / "jdk"), "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     command += ["-c", "text", "-e", "6", "-o", str(tmp_path / "out")]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)

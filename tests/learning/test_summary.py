@@ -56,9 +56,9 @@ def test_the_table() -> None:
     assert rows[0].split("|")[1:-1] == [" perturbed ", " ε ", " average N_w ", " words changed ", " runs ", " accuracy "]
     assert rows[2:] == [
         "| nothing |  |  |  | 2 | 0.890 (0.880 to 0.900) |",
-        "| at training time | 5 | 0.250 | 47.0% | 2 | 0.750 (0.700 to 0.800) |",
-        "| at training time | 50 |  | 47.0% | 1 | 0.890 |",
-        "| at test time | 5 | 0.250 | 40.0% | 1 | 0.600 |",
+        "| at training time | 5 | 0.250 | 47.0 % | 2 | 0.750 (0.700 to 0.800) |",
+        "| at training time | 50 |  | 47.0 % | 1 | 0.890 |",
+        "| at test time | 5 | 0.250 | 40.0 % | 1 | 0.600 |",
     ]
 
 

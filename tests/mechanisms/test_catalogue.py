@@ -8,7 +8,7 @@ import pytest
 
 import deniable.mechanisms
 from deniable import InvalidParameter, SecureRandomness
-from deniable.mechanisms.catalogue import CATALOGUE, make_mechanism
+from deniable.mechanisms.catalogue import CATALOGUE, make_mechanism, parse_mechanism, parse_options, split_options
 from tests.mechanisms.every import NAMES
 from tests.support.strategies import random_embedding
 
@@ -73,3 +73,33 @@ def test_options_reach_the_mechanism(listed: Path) -> None:
 def test_what_is_wrong_is_said(name: str, options: dict[str, object], says: str) -> None:
     with pytest.raises(InvalidParameter, match=says):
         make_mechanism(name, E, epsilon=1, options=options)
+
+
+def test_options_are_parsed_as_they_are_typed() -> None:
+    assert parse_options("vickrey", ["t=0.5", "noise=mahalanobis"]) == {"t": 0.5, "noise": "mahalanobis"}
+    assert parse_options("multivariate", ()) == {}
+    assert split_options(["sensitive=a=b.txt"]) == {"sensitive": "a=b.txt"}
+
+
+@pytest.mark.parametrize(
+    ("name", "texts", "problem"),
+    [
+        ("vickrey", ["t"], "options = 't': must be NAME=VALUE"),
+        ("vickrey", ["=1"], "options = '=1': must be NAME=VALUE"),
+        ("vickrey", ["t=1", "t=2"], "options = 't=2': gives t a second time"),
+        ("vickrey", ["t=x"], "t = 'x': is not a number"),
+        ("vickrey", ["k=1"], "is no option of the mechanism vickrey"),
+        ("santext-plus", [], "must be given for santext-plus"),
+        ("vickrie", [], "must be one of"),
+    ],
+)
+def test_options_typed_wrongly_are_refused(name: str, texts: list[str], problem: str) -> None:
+    with pytest.raises(InvalidParameter, match=problem):
+        parse_options(name, texts)
+
+
+def test_a_mechanism_is_parsed_with_its_options_as_they_are_typed() -> None:
+    chosen = parse_mechanism("vickrey:t=0.50,noise=mahalanobis")
+    assert (chosen.name, chosen.options) == ("vickrey", {"t": "0.50", "noise": "mahalanobis"})
+    with pytest.raises(InvalidParameter, match="--mechanism = 't': must be NAME or NAME:OPTION=VALUE"):
+        parse_mechanism("vickrey:t", parameter="--mechanism")

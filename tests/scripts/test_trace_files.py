@@ -11,7 +11,7 @@ def test_files_in_which_a_function_ran_are_listed_and_no_others() -> None:
     done = subprocess.run([sys.executable, SCRIPT, "mechanisms"], capture_output=True, text=True, check=True)
     assert "multivariate" in done.stdout
     *files, total = done.stderr.splitlines()
-    assert files[0] == "deniable/cli/__init__.py"
-    assert "deniable/cli/mechanism.py" in files
+    assert files[0] == "deniable/cli/app.py"
+    assert "deniable/cli/mechanisms.py" in files
     assert "deniable/cli/privatize.py" not in files, "it is only imported"
     assert total == f"{len(files)} files"

@@ -88,7 +88,7 @@ class FrequencyEstimator:
         self._spread = _SPREAD * self._expected + 1.0 / words
         self._outputs = np.maximum(channel.output_shares(self._expected), 1e-12)
         self.rows = np.sort(np.argsort(-self._expected, kind="stable")[:most])
-        listed, even, rest = channel.by_output.tocsr()[self.rows], channel.even, channel.rest[self.rows]
+        listed, even, rest = channel.by_output.tocsr()[self.rows], channel.background, channel.rest[self.rows]
         self._listed, self._rest = listed.astype(np.float64), rest
         weighted = self._listed.multiply(1.0 / self._outputs[None, :]).tocsr()
         # M = A·diag(1/p)·Aᵀ with A = listed + rest ⊗ even
@@ -149,7 +149,7 @@ class FrequencyEstimator:
             unit = np.zeros((len(self.rows), part.stop - part.start))
             unit[np.arange(part.start, part.stop), np.arange(part.stop - part.start)] = 1.0
             solved = cho_solve(self._factor, unit, check_finite=False)
-            weights = (self._listed.T @ solved + np.outer(channel.even, self._rest @ solved)) / self._outputs[:, None]
+            weights = (self._listed.T @ solved + np.outer(channel.background, self._rest @ solved)) / self._outputs[:, None]
             reached = np.stack([channel.pulled_back(column) for column in weights.T], axis=1)
             reached[self.rows[part], np.arange(part.stop - part.start)] -= 1.0
             bias = self._expected @ reached

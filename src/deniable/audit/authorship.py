@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from deniable.audit.draws import draw_texts
-from deniable.audit.results import AuditResult, Share, head_of, share_of, sorted_epsilons
+from deniable.audit.results import AdvisedResult, Share, head_of, share_of, sorted_epsilons
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import UnusableAuditData
 from deniable.interfaces import Mechanism
@@ -20,8 +20,6 @@ from deniable.parameters import validated_count, validated_share
 from deniable.progress import Report
 from deniable.records.labelled import LabelledTexts
 from deniable.words.cutter import Cutter
-
-FEWEST_TEXTS = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,12 +32,10 @@ class AuthorshipFinding:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuthorshipResult(AuditResult):
+class AuthorshipResult(AdvisedResult):
     """The result of ``audit_authorship``. ``guess`` is how often always naming the most frequent author is right."""
 
     audit: Literal["authorship"] = "authorship"
-    acceptable: float
-    largest_acceptable_epsilon: float | None
     authors: int
     learnt_texts: int
     judged_texts: int
@@ -55,7 +51,7 @@ def audit_authorship(
     *,
     epsilons: Sequence[float],
     authors: int | None = None,
-    min_texts: int = FEWEST_TEXTS,
+    min_texts: int = 4,
     acceptable: float = 0.2,
     seed: int = 0,
     report: Report | None = None,
@@ -139,9 +135,7 @@ class Split:
         return sum(author == most for author in self.judged_authors) / len(self.judged_authors)
 
 
-def split_by_author(
-    data: LabelledTexts, *, authors: int | None = None, fewest: int = FEWEST_TEXTS, seed: int = 0, share: float = 0.25
-) -> Split:
+def split_by_author(data: LabelledTexts, *, authors: int | None = None, fewest: int = 4, seed: int = 0, share: float = 0.25) -> Split:
     """Return the texts of the authors with most texts, a share of each author's held back to judge by.
 
     :raises InvalidParameter: if a number is not allowed.

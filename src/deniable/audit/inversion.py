@@ -14,7 +14,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.audit.results import AuditResult, Share, head_of, share_of, sorted_epsilons
+from deniable.audit.results import AuditResult, Estimate, Share, head_of, share_of, sorted_epsilons
 from deniable.channel.draws import Draws
 from deniable.channel.likelihood import channel_of
 from deniable.decoding import priors
@@ -55,14 +55,6 @@ class InversionEffort:
         """
         words = validated_count(words, "words")
         return cls(words_per_band=words, repeated_words=max(1, words // 4), at_risk=max(1, words // 8), rays=rays, draws_per_word=draws)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Estimate:
-    """A share of all text, with its standard error."""
-
-    value: float
-    standard_error: float
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -45,6 +45,14 @@ class AuditResult:
         return data
 
 
+@dataclass(frozen=True, kw_only=True)
+class AdvisedResult(AuditResult):
+    """A result with advice: the largest ε, of those tried, at which the adversary's success stays at or below ``acceptable``."""
+
+    acceptable: float
+    largest_acceptable_epsilon: float | None
+
+
 class Head(TypedDict):
     """The fields of every result but the name of the audit, for the audit that makes one."""
 
@@ -67,6 +75,14 @@ class Share:
     low: float
     high: float
     tries: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """A share of all text, with its standard error."""
+
+    value: float
+    standard_error: float
 
 
 def share_of(hits: int, tries: int) -> Share:

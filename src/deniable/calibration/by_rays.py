@@ -9,7 +9,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from deniable.arrays import Floats, Ids
 from deniable.calibration.calibration import GRID_VALUES, Calibration
 from deniable.calibration.storage import Columns, Rows, fill, open_store, support_arrays, support_columns, words_digest
 from deniable.channel.distribution import ETA
-from deniable.channel.method import Method, radial_noise
 from deniable.channel.rays.radial import LengthFunction, RadialRays, length_function
 from deniable.channel.rays.rays import SEED, TABLE_BYTES, Envelope
 from deniable.channel.rays.statistics import (
@@ -31,6 +30,7 @@ from deniable.channel.rays.statistics import (
 )
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
+from deniable.mechanisms.base import Method, radial_noise
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours.selection import first_of_each
 from deniable.neighbours.threads import threads
@@ -45,8 +45,7 @@ _ROWS_FOR_AVERAGES = 2048
 _HALVINGS = 40
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProtectedUnchanged:
+class ProtectedUnchanged(NamedTuple):
     """What protected words have at one ε: Pr[M(w) = w] with its standard error, and how many of one draw per ray gave the word."""
 
     means: Floats

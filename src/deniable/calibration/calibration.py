@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ids
 from deniable.calibration.looked_at import LookedAt
-from deniable.channel.method import Method
 from deniable.embeddings.embedding import Embedding
+from deniable.mechanisms.base import Method
 from deniable.mechanisms.catalogue import ChosenMechanism
 
 GRID_VALUES = 12

@@ -9,8 +9,8 @@ import numpy as np
 
 from deniable.calibration.by_rays import RayCalibration
 from deniable.calibration.run import measure
-from deniable.channel.method import method_of
 from deniable.embeddings.embedding import Embedding
+from deniable.mechanisms.base import method_of
 from deniable.mechanisms.catalogue import ChosenMechanism
 
 SHARES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99)

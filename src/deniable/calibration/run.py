@@ -17,9 +17,9 @@ from deniable.calibration.protection import Protection, check_protectable
 from deniable.calibration.protection import protect as protect_words
 from deniable.calibration.result import CalibrationResult, ProtectedEmbedding, describe_words, summarize, worst_words
 from deniable.calibration.table import measure_table
-from deniable.channel.method import method_of
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
+from deniable.mechanisms.base import method_of
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count, validated_epsilon
 from deniable.progress import Report

@@ -28,11 +28,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ids
-from deniable.atomic import whole_file
+from deniable.atomic import lock, whole_file
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.places import work_folder
 from deniable.errors import CalibrationInProgress, DamagedCalibration
-from deniable.locking import lock
 from deniable.progress import Report
 
 SETTINGS, JOURNAL, LOCK = "settings.json", "journal.txt", "lock"

@@ -22,12 +22,12 @@ from deniable.calibration.calibration import GRID_VALUES, Calibration
 from deniable.calibration.storage import Columns, Rows, fill, open_store, support_arrays, support_columns, words_digest
 from deniable.channel.distribution import ETA, Distribution
 from deniable.channel.draws import Draws
-from deniable.channel.method import Method, exact_sums, method_of
 from deniable.channel.rays.radial import GammaFunction
 from deniable.channel.rays.rays import Envelope
 from deniable.channel.rays.statistics import GROUPS, distribution_on_rays, jackknife
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
+from deniable.mechanisms.base import Method, exact_sums, method_of
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours import best_neighbours
 from deniable.neighbours.selection import first_of_each

@@ -1,8 +1,8 @@
 """The channel of a mechanism as a whole: P(y | x) for a support of input words, ⊥ among them, and all words that can be released.
 
 A row is what one input word becomes. Its likeliest outputs are kept one by one until all but a small share of the probability is there;
-what is left is spread evenly over the words that can be released. So the channel is a sparse matrix plus one number for each row, and
-nothing has probability zero: a released word that no row happened to meet says little, not something impossible.
+what is left is spread over the words that can be released, in the same way for all rows. So the channel is a sparse matrix plus one number
+for each row, and nothing has probability zero: a released word that no row happened to meet says little, not something impossible.
 
 Everything here is public: it is computed from the embedding, the mechanism and ε, never from text.
 """
@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.channel.method import Method
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
+from deniable.mechanisms.base import Method
 from deniable.neighbours.selection import released_words
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _COLUMNS_AT_ONCE = 4_096
 _NUMBERS_AT_ONCE = 1 << 22
+_EVEN = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,12 +60,18 @@ class Channel:
         return rest
 
     @cached_property
-    def even(self) -> Floats:
-        """The share of the rest that each word gets: the same for all words that can be released, and nothing for the others."""
+    def background(self) -> Floats:
+        """The share of the rest that each word gets: as rows have it on average, a tenth of it evenly; all evenly after exact sums."""
         shares = np.zeros(len(self.embedding))
         released = released_words(self.embedding)
         shares[released] = 1.0 / len(released)
-        return shares
+        if self.method == "exact" or not len(self.outputs):
+            return shares
+        average = np.zeros(len(self.embedding))
+        for _, block in self.blocks():
+            average += np.asarray(block.sum(axis=0)).ravel()
+        mixed: Floats = (1.0 - _EVEN) * average / average.sum() + _EVEN * shares
+        return mixed
 
     def places(self, ids: Ids) -> Ids:
         """Return the rows of input words; -1 for those that are not in the support."""
@@ -83,14 +90,14 @@ class Channel:
 
     def output_shares(self, prior: Floats) -> Floats:
         """Return how likely each word is to be released, if the input words have these shares: Σ_x π(x)·P(y | x)."""
-        shares: Floats = float(self.rest @ prior) * self.even
+        shares: Floats = float(self.rest @ prior) * self.background
         for rows, block in self.blocks():
             shares += block.T @ prior[rows]
         return shares
 
     def pulled_back(self, weights: Floats) -> Floats:
         """Return Σ_y P(y | x)·weight(y) for each input word."""
-        pulled: Floats = self.rest * float(self.even @ weights)
+        pulled: Floats = self.rest * float(self.background @ weights)
         for rows, block in self.blocks():
             pulled[rows] += block @ weights
         return pulled
@@ -110,14 +117,14 @@ class Channel:
             start = end
 
     def columns(self, outputs: Ids) -> Iterator[tuple[Ids, Floats]]:
-        """Yield for each released word the rows that list it, and P(y | x) there; all other rows have ``rest`` times ``even``."""
+        """Yield for each released word the rows that list it, and P(y | x) there; all other rows have ``rest`` times ``background``."""
         for start in range(0, len(outputs), _COLUMNS_AT_ONCE):
             part = outputs[start : start + _COLUMNS_AT_ONCE]
             found = self.by_output[:, part]
             for column, output in enumerate(part.tolist()):
                 rows = found.indices[found.indptr[column] : found.indptr[column + 1]].astype(np.int64)
                 chances = found.data[found.indptr[column] : found.indptr[column + 1]].astype(np.float64)
-                yield rows, chances + self.rest[rows] * self.even[output]
+                yield rows, chances + self.rest[rows] * self.background[output]
 
     @cached_property
     def by_output(self) -> Any:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.channel.method import Method
+from deniable.mechanisms.base import Method
 
 ETA = 0.05
 """S_w leaves out at most this much probability, unless told otherwise."""

@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from deniable.channel.distribution import OutputDistribution, binomial_error
-from deniable.channel.method import Method
 from deniable.channel.outputs import output_distribution
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Mechanism, Randomness
+from deniable.mechanisms.base import Method
 from deniable.neighbours import best_neighbours
 from deniable.parameters import validated_count
 from deniable.randomness import SecureRandomness
+from deniable.report.wording import percent
 from deniable.words.cutter import Cutter, Lookup
 
 TOO_MANY = 0.75
@@ -148,7 +149,7 @@ def warning_of(mechanism: Mechanism, *, record_epsilon: float | None = None) -> 
         if share <= TOO_MANY:
             return None
         return (
-            f"at ε = {mechanism.epsilon:g} about {share:.0%} of the words of {name} are released as they are; choose a smaller ε "
+            f"at ε = {mechanism.epsilon:g} about {percent(share)} of the words of {name} are released as they are; choose a smaller ε "
             "(`deniable explain WORD --epsilon E` shows what it does)"
         )
     if share_unchanged(mechanism, epsilon=_NEXT_TO_NOTHING) > TOO_MANY:

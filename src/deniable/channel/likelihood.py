@@ -1,6 +1,6 @@
 """P(y | x) by columns: how likely each word is to have been the input when a word is released.
 
-By exact sums, by rays or by draws, as ``method`` decides. An estimate from few rays or draws makes a weaker reader, never a wrong number:
+By exact sums, by rays or by draws, as ``method_of`` says. An estimate from few rays or draws makes a weaker reader, never a wrong number:
 whoever decodes is judged on draws that the estimate has not seen.
 """
 
@@ -14,10 +14,9 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.channel.draws import Draws
 from deniable.channel.likelihood_by_rays import RayChannel
-from deniable.channel.method import exact_sums, radial_noise
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Mechanism
-from deniable.mechanisms.base import ExactSums
+from deniable.mechanisms.base import ExactSums, exact_sums, radial_noise
 
 _NEVER = -1e9
 _WORDS_AT_ONCE = 2_000

@@ -1,6 +1,6 @@
 """What a word becomes under a mechanism, with probabilities: for explanations, audits and comparisons.
 
-By exact sums, by rays or by draws, as ``method`` decides, and the answer says which; by draws wherever a source of randomness is given.
+By exact sums, by rays or by draws, as ``method_of`` decides, and the answer says which; by draws wherever a source of randomness is given.
 
 Everything here is about a public embedding and words the caller names; it is not a release of anybody's text.
 """
@@ -13,12 +13,11 @@ import numpy as np
 
 from deniable.arrays import Ids
 from deniable.channel.distribution import OutputDistribution, binomial_error
-from deniable.channel.method import exact_sums, radial_noise
 from deniable.channel.rays.radial import RadialRays
 from deniable.channel.rays.rays import Envelope
 from deniable.channel.rays.statistics import distinct_words, distribution_on_rays, furthest_radius
 from deniable.interfaces import Mechanism, Randomness
-from deniable.mechanisms.base import ExactSums
+from deniable.mechanisms.base import ExactSums, exact_sums, radial_noise
 from deniable.noise import RadialNoise
 from deniable.parameters import validated_count
 from deniable.randomness import SecureRandomness

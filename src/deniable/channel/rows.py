@@ -3,6 +3,10 @@
 By rays one walk a word serves all ε: a direction from φ(x) crosses the cells of y₁, y₂, … at the lengths r₁ < r₂ < …, and P(y | x) is
 the mean over directions of G(r_{i+1}) - G(r_i), G being the distribution function of the noise's length. Given the directions, which
 are public and the same for all words, that is exact: nothing is drawn.
+
+A finite number of rays or draws misses outputs. How much probability they have together is estimated by leaving one out (Good 1953): a
+further ray would meet words that no other met about as often as a ray meets words that only it met. That share is taken off the
+outputs that were met, and the channel spreads it as its rows do on average (``Channel.background``).
 """
 
 from __future__ import annotations
@@ -15,11 +19,11 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.channel.draws import Draws
-from deniable.channel.method import Method, exact_sums, method_of, radial_noise
 from deniable.channel.rays.radial import RadialRays
 from deniable.channel.rays.rays import Envelope
 from deniable.channel.rays.statistics import distribution_on_rays, furthest_radius
 from deniable.embeddings.embedding import Embedding
+from deniable.mechanisms.base import Method, exact_sums, method_of, radial_noise
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours.threads import threads
 
@@ -74,8 +78,14 @@ class RowMaker:
         furthest = furthest_radius(min(self._epsilons), length)  # so far that a row does not depend on which other ε are asked for
 
         def of_one_word(envelope: Envelope) -> list[Row]:
-            found = (distribution_on_rays(envelope, epsilon, length) for epsilon in self._epsilons)
-            return [self._cut(each.words, each.probabilities) for each in found]
+            pieces, rows = envelope.pieces, []
+            for epsilon in self._epsilons:
+                found = distribution_on_rays(envelope, epsilon, length)
+                reached = pieces.places[pieces.begins < furthest_radius(epsilon, length)]
+                once = pieces.met[np.bincount(reached, minlength=len(pieces.met)) == 1]
+                missed = float(found.probabilities[np.isin(found.words, once)].sum())
+                rows.append(self._cut(found.words, found.probabilities * (1.0 - missed)))
+            return rows
 
         with ThreadPoolExecutor(threads()) as pool:
             yield from pool.map(of_one_word, rays.envelopes(ids, furthest=furthest))
@@ -94,7 +104,8 @@ class RowMaker:
             rows = []
             for released in drawn:
                 outputs, counts = np.unique(released[place], return_counts=True)
-                rows.append(self._cut_unsorted(outputs, counts / self._directions))
+                missed = np.count_nonzero(counts == 1) / self._directions
+                rows.append(self._cut_unsorted(outputs, counts / self._directions * (1.0 - missed)))
             yield rows
 
     def _cut_unsorted(self, outputs: Ids, chances: Floats) -> Row:
@@ -105,6 +116,6 @@ class RowMaker:
         return self._cut(outputs[order], chances[order])
 
     def _cut(self, outputs: Ids, chances: Floats) -> Row:
-        enough = int(np.searchsorted(np.cumsum(chances), 1.0 - self._left_out)) + 1
+        enough = int(np.searchsorted(np.cumsum(chances), chances.sum() - self._left_out)) + 1
         kept = min(enough, self._most, int(np.count_nonzero(chances)))
         return Row(outputs=outputs[:kept], chances=chances[:kept])

@@ -18,10 +18,9 @@ from typing import IO, Any, Self
 
 import numpy as np
 
-from deniable.atomic import whole_file
+from deniable.atomic import lock, whole_file
 from deniable.channel.rows import Row
 from deniable.errors import DamagedChannel
-from deniable.locking import lock
 
 SETTINGS, JOURNAL, LOCK = "settings.json", "journal.txt", "lock"
 _FILES = {"lengths": "<i4", "outputs": "<i4", "chances": "<f4"}

@@ -1,7 +1,8 @@
-"""The commands, put together."""
+"""The commands, put together, and the entry point of all of them."""
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -15,13 +16,14 @@ from deniable.cli import (
     explain,
     geometry,
     key,
-    mechanism,
+    mechanisms,
     privatize,
     reproduce,
     train,
     utility,
     watch,
 )
+from deniable.errors import DeniableError
 from deniable.version import __version__
 
 app = typer.Typer(
@@ -51,7 +53,7 @@ app.command("privatize")(privatize.privatize)
 app.command("watch")(watch.watch)
 app.command("explain")(explain.explain)
 app.command("calibrate")(calibrate.calibrate)
-app.command("mechanisms")(mechanism.mechanisms)
+app.command("mechanisms")(mechanisms.mechanisms)
 app.command("compare")(compare.compare)
 app.command("reproduce")(reproduce.reproduce)
 app.command("utility")(utility.utility)
@@ -62,3 +64,18 @@ embeddings.app.command("compare")(geometry.compare)
 app.add_typer(embeddings.app, name="embeddings")
 app.add_typer(audit.app, name="audit")
 app.add_typer(key.app, name="key")
+
+
+def main() -> None:
+    """Run the ``deniable`` command."""
+    try:
+        app()
+    except DeniableError as error:
+        print(f"deniable: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except OSError as error:
+        named = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
+        print(f"deniable: {named}", file=sys.stderr)
+        sys.exit(1)

@@ -1,8 +1,7 @@
-"""``deniable calibrate``: choose ε by looking at every word."""
+"""``deniable calibrate``: choose ε by looking at words, all of them unless told otherwise."""
 
 from __future__ import annotations
 
-import json
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -10,23 +9,32 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from deniable.cli.mechanism import Name, Options
+from deniable.cli.options import MechanismOptions, with_groups
+from deniable.cli.terminal import make_table, open_console, print_json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+    from rich.table import Table
+
+    from deniable.calibration.choice import Choice
+    from deniable.calibration.looked_at import LookedAt
     from deniable.calibration.protection import By, Protection
+    from deniable.calibration.result import CalibrationResult, EpsilonRow, WordRow
 
 
+@with_groups
 def calibrate(
-    embedding: Annotated[str, typer.Option(help="The name of an installed embedding.")] = "default",
-    mechanism: Name = "multivariate",
-    mechanism_option: Options = None,
+    *,
+    mechanism: MechanismOptions,
     max_unchanged: Annotated[
         float | None, typer.Option(help="At most this share of draws may return a word unchanged (N_w), such as 0.5.")
     ] = None,
     min_distinct: Annotated[
         int | None, typer.Option(help="In as many draws as --rays says, a word must become at least this many distinct words.")
     ] = None,
-    quantile: Annotated[float, typer.Option(help="The share of the words that must meet the targets; 1 is all.")] = 1.0,
+    quantile: Annotated[float, typer.Option(help="The share of the words looked at that must meet the targets; 1 is all.")] = 1.0,
     epsilon: Annotated[list[float] | None, typer.Option("--epsilon", "-e", help="A value of ε to look at. May be repeated.")] = None,
     rays: Annotated[
         int,
@@ -39,8 +47,8 @@ def calibrate(
         float, typer.Option(help="With --protect and no --epsilon: the largest share of the words to protect.")
     ] = 0.01,
     save_as: Annotated[str | None, typer.Option("--as", help="The name to install the protected embedding under.")] = None,
-    csv: Annotated[Path | None, typer.Option(help="Where to write every word's values as CSV.")] = None,
-    parquet: Annotated[Path | None, typer.Option(help="Where to write every word's values as Parquet.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Where to write the values of every word looked at as CSV.")] = None,
+    parquet: Annotated[Path | None, typer.Option(help="Where to write the values of every word looked at as Parquet.")] = None,
     report: Annotated[
         Path | None,
         typer.Option(help="Where to write the HTML page; without targets the default is EMBEDDING-calibration.html."),
@@ -52,7 +60,10 @@ def calibrate(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines; a page is written with --report only.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
-    """Find the largest ε that meets targets for every word, name the words that hardly change, and write a page about it.
+    """Find the largest ε that meets targets for the words looked at, name those that hardly change, and write a page about it.
+
+    All words of the vocabulary are looked at, unless --words or --sample say which; then nothing is said of the others, but for a bound on
+    the share of the vocabulary that misses the targets, which a random sample gives.
 
     Without targets the page covers a range of ε that is found, from all words changed to none. An interrupted run is
     continued by the same command. With --protect the words that miss the targets are exposed and go in as others: at the
@@ -63,16 +74,13 @@ def calibrate(
     vickrey and rank-smoothing, which takes long for many words.
     """
     from deniable import calibration
-    from deniable.cli.mechanism import parse_options
-    from deniable.embeddings.embedding import Embedding
-    from deniable.mechanisms.catalogue import ChosenMechanism
     from deniable.progress import Stages
     from deniable.words.word_list import read_word_list
 
-    chosen = ChosenMechanism(name=mechanism, options=parse_options(mechanism, mechanism_option))
+    chosen = mechanism.choose()
     targets = calibration.Targets(max_unchanged=max_unchanged, min_distinct=min_distinct, quantile=quantile)
     protection = _protection(protect, save_as, most_protected)
-    opened = Embedding.open(embedding)
+    opened = mechanism.open()
     if report is None and not targets.given and not as_json:
         report = Path(f"{Path(opened.name).name}-calibration.html")
     files = calibration.Files(
@@ -100,11 +108,9 @@ def calibrate(
         print("deniable: stopped; finished words are kept, and the same command goes on from there", file=sys.stderr)
         raise typer.Exit(130) from None
     if as_json:
-        print(json.dumps(result.to_dict(), indent=2, ensure_ascii=False))
+        print_json(result.to_dict())
     else:
-        from deniable.cli.calibration_view import show
-
-        show(result)
+        _show(result)
 
 
 def _protection(by: str | None, name: str | None, most_protected: float) -> Protection | None:
@@ -115,3 +121,87 @@ def _protection(by: str | None, name: str | None, most_protected: float) -> Prot
     if name is None:
         raise typer.BadParameter("--protect needs --as NAME, a target, at most one --epsilon, and all words")
     return Protection(name=name, by=cast("By", by), most_protected=most_protected)
+
+
+def _show(result: CalibrationResult) -> None:
+    """Print the chosen ε, the table and the words that change least."""
+    console, calibration = open_console(), result.calibration
+    console.print(f"{calibration.embedding.name}, {_mechanism(result)}: {result.looked_at}; {_method(result)}")
+    if result.choice is not None:
+        _show_choice(console, result.choice, result.looked_at, exact=calibration.method == "exact")
+    console.print()
+    console.print(_table(result.table))
+    if result.choice is not None:
+        if count := len(result.choice.failing):
+            console.print(f"\n{count:,} of {result.looked_at.them} miss the targets at this ε; they lie far from their neighbours:")
+        console.print(_words(result.exposed or result.worst_words))
+    if result.protected is not None:
+        made = result.protected
+        console.print(
+            f"\n{made.name}: {made.words_mapped:,} words go in as others ({made.by}); {made.exposed_words_left:,} words "
+            f"miss the targets now, the worst N_w is {made.largest_unchanged:.3f}"
+        )
+    if result.sampled_words is not None:
+        some = "" if result.sampled_words == result.looked_at.count else f"{result.sampled_words:,} words drawn at random from "
+        console.print(f"\ndistinct words and H₁: {some}{result.looked_at.them}")
+    if result.figures is not None:
+        console.print(f"\nfigures: {', '.join(str(path) for path in result.figures)}")
+    if result.page is not None:
+        console.print(f"\nreport: {result.page}")
+
+
+def _show_choice(console: Console, choice: Choice, looked_at: LookedAt, *, exact: bool) -> None:
+    from deniable.report.wording import percent_up, words
+
+    targets = choice.targets
+    asked = [f"N_w ≤ {targets.max_unchanged:g}"] if targets.max_unchanged is not None else []
+    asked += [f"≥ {targets.min_distinct:,} distinct words"] if targets.min_distinct is not None else []
+    verb = "meets" if choice.meets_targets else "MISSES"
+    console.print(f"ε = {choice.epsilon:g} {verb} {' and '.join(asked)} for {looked_at.share(targets.quantile)}")
+    sure = "exact" if exact else "95 % confidence for an ε fixed beforehand"
+    none = "no word" if looked_at.all else f"none of {looked_at.them}"
+    console.print(f"{none} stays itself in more than {percent_up(float(choice.upper.max()))} of draws ({sure})")
+    if looked_at.all:
+        return
+    console.print(f"the other {words(looked_at.vocabulary - looked_at.count)} were not looked at, and may stay themselves in all draws")
+    if choice.missing is not None:
+        share = percent_up(choice.missing.at_most)
+        console.print(f"of the whole vocabulary at most {share} miss the targets ({choice.missing.provided}, by the random sample)")
+
+
+def _mechanism(result: CalibrationResult) -> str:
+    mechanism, embedding = result.calibration.mechanism, result.calibration.embedding
+    options = ", ".join(f"{name} = {value}" for name, value in mechanism.identity(embedding)["parameters"].items())
+    return f"{mechanism.name} ({options})" if options else mechanism.name
+
+
+def _method(result: CalibrationResult) -> str:
+    method, draws = result.calibration.method, result.calibration.draws
+    if method == "exact":
+        return f"exact sums at {len(result.table)} values of ε" if len(result.table) > 1 else "exact sums"
+    return f"{draws:,} rays each" if method == "rays" else f"{draws:,} draws for each word and ε"
+
+
+def _table(rows: Sequence[EpsilonRow]) -> Table:
+    with_support = any(row.support for row in rows)
+    columns = ["ε", "N_w mean", "median", "95 %", "worst", "> 0.5", *(("distinct mean", "worst", "H₁ bits") if with_support else ())]
+    cells = []
+    for row in rows:
+        stays = row.unchanged
+        shares = [f"{value:.3f}" for value in (stays.mean, stays.median, stays.most, stays.worst)]
+        cells.append([f"{row.epsilon:.4g}", *shares, f"{row.words_above_half:,}"])
+        if row.support is not None:
+            distinct = row.support.distinct
+            cells[-1] += [f"{distinct.mean:.0f}", f"{distinct.worst:.0f}", f"{row.support.mean_entropies[1]:.1f}"]
+    return make_table(columns, cells, left=())
+
+
+def _words(words: Sequence[WordRow]) -> Table:
+    marks = any(word.protected for word in words)
+    cells = []
+    for word in words[:12]:
+        near = "-" if word.nearest_neighbour_at is None else f"{word.nearest_neighbour_at:.2f}"
+        shown = [word.word, f"{word.unchanged:.3f}", f"{word.standard_error:.3f}", near, f"{word.norm:.2f}"]
+        cells.append([*shown, "yes" if word.protected else "no"] if marks else shown)
+    columns = ["word", "N_w", "±", "nearest at", "norm", *(("protected",) if marks else ())]
+    return make_table(columns, cells, left=(0, 5))

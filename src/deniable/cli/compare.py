@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deniable.cli.options import Delimiter, Encoding, Format, Header
+from deniable.cli.options import AsJson, FileOptions, PageFile, Quiet, with_groups
+from deniable.cli.terminal import make_table, open_console, print_json, save_json
 
 if TYPE_CHECKING:
     from deniable.comparison.matching import Target
     from deniable.comparison.results import ComparisonResult
-    from deniable.mechanisms.catalogue import ChosenMechanism
 
 _WIDTH_OF_FILES = 120
 
 
+@with_groups
 def compare(
+    *,
     data: Annotated[Path, typer.Argument(help="CSV, TSV, JSON Lines or Parquet with one labelled text per record; may be compressed.")],
     text: Annotated[str, typer.Option("--text", "--column", "-c", help="The column that holds the text.")] = "text",
     label: Annotated[str, typer.Option("--label", help="The column that holds the label of the task.")] = "label",
-    format_: Format = None,
-    delimiter: Delimiter = None,
-    header: Header = True,
-    encoding: Encoding = "utf-8",
+    reading: FileOptions,
     mechanism: Annotated[
         list[str] | None,
         typer.Option("--mechanism", "-m", metavar="NAME[:OPTION=VALUE,…]", help="A mechanism to compare. May be repeated; all by default."),
@@ -49,28 +47,29 @@ def compare(
     seed: Annotated[int, typer.Option(help="The seed of the split, the sample and the readings; releases never use it.")] = 0,
     keep: Annotated[Path | None, typer.Option(help="A folder for measured numbers: run again to go on where it stopped.")] = None,
     save: Annotated[Path | None, typer.Option("--save", help="Where to write the result as JSON.")] = None,
-    report: Annotated[Path | None, typer.Option("--report", help="Where to write the result as a page for people (HTML).")] = None,
+    report: PageFile = None,
     figures: Annotated[Path | None, typer.Option(help="A folder for the plot, as PNG and SVG.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress.")] = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Compare mechanisms at equal privacy: ε is chosen for each so that all have the same reading, then text is released and used."""
-    from deniable.cli.audit.options import check_places
+    from deniable.atomic import check_place
     from deniable.comparison.experiment import TARGETS, ComparisonSettings, compare_mechanisms
     from deniable.embeddings.embedding import Embedding
     from deniable.learning.scores import sklearn
+    from deniable.mechanisms.catalogue import parse_mechanism
     from deniable.progress import Progress
     from deniable.records.labelled import read_labelled
 
-    check_places(save, report)
+    for path in (save, report):
+        if path is not None:
+            check_place(path)
     sklearn("linear_model", "comparing mechanisms")
     targets = tuple(parse_target(typed) for typed in target) if target else TARGETS
     settings = ComparisonSettings(targets=targets, runs=runs, words=words, seed=seed)
-    mechanisms = [parse_mechanism(typed) for typed in mechanism] if mechanism else None
+    mechanisms = [parse_mechanism(typed, parameter="--mechanism") for typed in mechanism] if mechanism else None
     opened = Embedding.open(embedding)
-    texts = read_labelled(
-        data, person_column=label, text_column=text, format=format_, delimiter=delimiter, header=header, encoding=encoding
-    )
+    texts = read_labelled(data, person_column=label, text_column=text, **reading.reading())
     if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)
     with Progress("comparing", unit="matches") as progress:
@@ -86,25 +85,6 @@ def compare(
             report=None if quiet else progress.report,
         )
     _finish(result, save=save, report=report, figures=figures, as_json=as_json)
-
-
-def parse_mechanism(typed: str) -> ChosenMechanism:
-    """Return a mechanism typed as NAME or NAME:OPTION=VALUE,OPTION=VALUE.
-
-    :raises InvalidParameter: if there is no such mechanism or option.
-    """
-    from deniable.errors import InvalidParameter
-    from deniable.mechanisms.catalogue import ChosenMechanism, checked_options, entry_of
-
-    name, _, rest = typed.partition(":")
-    options: dict[str, str] = {}
-    for text in rest.split(",") if rest else []:
-        key, equals, value = text.partition("=")
-        if not (key and equals):
-            raise InvalidParameter("--mechanism", typed, "must be NAME or NAME:OPTION=VALUE, such as rank-smoothing:c=0.1")
-        options[key] = value
-    checked_options(entry_of(name), options)
-    return ChosenMechanism(name=name, options=options)
 
 
 def parse_target(typed: str) -> Target:
@@ -128,10 +108,8 @@ def parse_target(typed: str) -> Target:
 
 
 def _finish(result: ComparisonResult, *, save: Path | None, report: Path | None, figures: Path | None, as_json: bool) -> None:
-    from deniable.atomic import write_whole
-
     if save is not None:
-        write_whole(save, json.dumps(result.to_dict(), indent=1, ensure_ascii=False) + "\n")
+        save_json(save, result.to_dict())
     if report is not None:
         from deniable.comparison.report.page import comparison_page
 
@@ -142,29 +120,21 @@ def _finish(result: ComparisonResult, *, save: Path | None, report: Path | None,
 
         save_figure(privacy_utility_figure(result), figures, "comparison")
     if as_json:
-        print(json.dumps(result.to_dict(), indent=2, ensure_ascii=False))
+        print_json(result.to_dict())
     else:
         _show(result)
 
 
 def _show(result: ComparisonResult) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
     from deniable.comparison.report.words import COLUMNS, LEGEND, finding, met_and_missed, target_name
 
     # Nobody makes a file or a pipe wider: there the table is written as wide as it is.
-    console = Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else _WIDTH_OF_FILES)
+    console = open_console(None if sys.stdout.isatty() else _WIDTH_OF_FILES)
     console.print(finding(result))
     for target in result.targets:
         met, missed = met_and_missed(result, target)
-        shown = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", title=target_name(target), title_justify="left", title_style="")
-        for place, column in enumerate(COLUMNS[1:]):
-            shown.add_column(column, justify="right" if place else "left")
-        for row in met:
-            shown.add_row(*row)
         console.print()
-        console.print(shown)
+        console.print(make_table(COLUMNS[1:], met, title=target_name(target)))
         for sentence in missed:
             console.print(sentence)
     console.print()

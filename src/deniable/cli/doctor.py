@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+from deniable.cli.options import AsJson
+from deniable.cli.terminal import print_json
 
 
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False) -> None:
+def doctor(as_json: AsJson = False) -> None:
     """Show which search is in use, what the processor offers, the threads, and the library versions."""
     from deniable.neighbours.diagnosis import diagnose
 
     found = diagnose().to_dict()
     if as_json:
-        print(json.dumps(found, indent=2, ensure_ascii=False))
+        print_json(found)
         return
     for key, value in found.items():
         print(f"{key.replace('_', ' ') + ':':<20} {_in_words(value)}")

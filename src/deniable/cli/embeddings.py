@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from deniable.cli.options import AsJson
+from deniable.cli.terminal import make_table, open_console, print_json
+
 if TYPE_CHECKING:
     from deniable.embeddings.store import EmbeddingFacts
 
 app = typer.Typer(help="Manage the embeddings on this machine.", no_args_is_help=True, rich_markup_mode=None)
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
 @app.command()
@@ -24,7 +24,7 @@ def add(
     first: Annotated[int | None, typer.Option(help="Read only this many words from the start of the file.")] = None,
     duplicates: Annotated[str, typer.Option(help="What to do with repeated words: refuse, or keep the first.")] = "refuse",
     licence: Annotated[str | None, typer.Option(help="A note on the licence, kept with the embedding.")] = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Read an embedding file, check it and install it."""
     from deniable.embeddings import store
@@ -36,36 +36,29 @@ def add(
 
 
 @app.command("list")
-def list_installed(as_json: Json = False) -> None:
+def list_installed(as_json: AsJson = False) -> None:
     """List the embeddings that can be used, the built-in default first."""
     from deniable.embeddings import store
 
     every = store.describe_all()
     if as_json:
-        _print_json([facts.to_dict() for facts in every])
+        print_json([facts.to_dict() for facts in every])
         return
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("name")
-    for column in ("words", "dimension", "bytes"):
-        table.add_column(column, justify="right")
-    table.add_column("fingerprint")
+    rows = []
     for facts in every:
         if facts.problem is None:
             shown = [f"{facts.words:,}", str(facts.dimension), _bytes(facts.size), (facts.fingerprint or "")[:12]]
         else:
             shown = ["damaged", "", _bytes(facts.size), ""]
-        table.add_row(facts.name, *shown)
-    Console(highlight=False, markup=False).print(table)
+        rows.append([facts.name, *shown])
+    open_console().print(make_table(["name", "words", "dimension", "bytes", "fingerprint"], rows, left=(0, 4)))
 
 
 @app.command()
 def show(
     name: Annotated[str, typer.Argument(help="The name of an embedding.")],
     verify: Annotated[bool, typer.Option("--verify", help="Compute the fingerprint again from the files and compare.")] = False,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show what is known about an embedding."""
     from deniable.embeddings import store
@@ -77,7 +70,7 @@ def show(
 def remove(
     name: Annotated[str, typer.Argument(help="The name of an installed embedding.")],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Remove it without asking.")] = False,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Remove an installed embedding."""
     from deniable.embeddings import store
@@ -87,7 +80,7 @@ def remove(
         typer.confirm(f"Remove the embedding {name!r} ({info.size:,} bytes)?", abort=True, err=True)
     store.remove(name)
     if as_json:
-        _print_json({"removed": name})
+        print_json({"removed": name})
     else:
         typer.echo(f"removed {name}")
 
@@ -100,7 +93,7 @@ def restrict(
     exclude: Annotated[Path | None, typer.Option(help="Leave out the words of this file (one per line, UTF-8).")] = None,
     first: Annotated[int | None, typer.Option(help="Of what is left, keep only this many words from the start.")] = None,
     common: Annotated[str | None, typer.Option(help="Keep only the words that this other embedding has too.")] = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Install a part of an embedding under a new name. Words that are left out become unknown words."""
     from deniable.embeddings.restrict import install_restricted
@@ -119,16 +112,12 @@ def restrict(
 
 def _show(facts: EmbeddingFacts, *, as_json: bool) -> None:
     if as_json:
-        _print_json(facts.to_dict())
+        print_json(facts.to_dict())
         return
     for key, value in facts.to_dict().items():
         if value is not None:
             shown = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
             typer.echo(f"{key.replace('_', ' ') + ':':<20} {shown}")
-
-
-def _print_json(value: object) -> None:
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
 def _bytes(size: int | None) -> str:

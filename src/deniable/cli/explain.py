@@ -2,45 +2,40 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Annotated
 
 import typer
 
 from deniable.channel.explanation import Explanation, Outcome, explain_word
-from deniable.cli.mechanism import Name, Options, parse_options
+from deniable.cli.options import AsJson, Epsilon, MechanismOptions, with_groups
+from deniable.cli.terminal import make_table, open_console, print_json
+from deniable.report.wording import percent_fixed
 
 _METHODS = {"exact": "summed exactly", "rays": "{:,} directions", "simulation": "{:,} simulated draws"}
 
 
+@with_groups
 def explain(
+    *,
     word: Annotated[str, typer.Argument(help="The word to explain.")],
-    epsilon: Annotated[float, typer.Option("--epsilon", "-e", help="The privacy parameter, per word.")],
-    embedding: Annotated[str, typer.Option(help="The name of an installed embedding.")] = "default",
-    mechanism: Name = "multivariate",
-    mechanism_option: Options = None,
+    epsilon: Epsilon,
+    mechanism: MechanismOptions,
     draws: Annotated[int, typer.Option("--draws", "--rays", help="How many directions to follow, or draws to make.")] = 1000,
     top: Annotated[int, typer.Option(help="How many words to show.")] = 10,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show what WORD may become at this ε, how often it stays, and how far its neighbours are."""
-    from deniable.embeddings.embedding import Embedding
-    from deniable.mechanisms.catalogue import ChosenMechanism
-
-    chosen = ChosenMechanism(name=mechanism, options=parse_options(mechanism, mechanism_option))
-    explanation = explain_word(chosen(Embedding.open(embedding), epsilon=epsilon), word, draws=draws, top=top)
+    made = mechanism.choose()(mechanism.open(), epsilon=epsilon)
+    explanation = explain_word(made, word, draws=draws, top=top)
     if as_json:
-        print(json.dumps(explanation.to_dict(), indent=2, ensure_ascii=False))
+        print_json(explanation.to_dict())
     else:
         _show(explanation)
 
 
 def _show(explanation: Explanation) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console(highlight=False, markup=False)
+    console = open_console()
     kind = f"“{explanation.word}”"
     if not explanation.known:
         kind += " is unknown to the embedding, so it is treated as ⊥, like every unknown word. ⊥"
@@ -50,14 +45,8 @@ def _show(explanation: Explanation) -> None:
     if stays is not None:
         console.print(f"stays itself in {_share(stays, 1)} of all cases (N_w)")
     console.print(f"{explanation.distinct:,} distinct words came out in {explanation.draws:,} draws (the paper counts S_w in 1,000)\n")
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("becomes")
-    table.add_column("probability", justify="right")
-    table.add_column("")
-    table.add_column("neighbour")
-    table.add_column("distance", justify="right")
-    table.add_column("bound", justify="right")
     widest = max(outcome.probability for outcome in explanation.outcomes)
+    rows = []
     for row in range(max(len(explanation.outcomes), len(explanation.neighbours))):
         left, right = ["", "", ""], ["", "", ""]
         if row < len(explanation.outcomes):
@@ -66,12 +55,12 @@ def _show(explanation: Explanation) -> None:
         if row < len(explanation.neighbours):
             near = explanation.neighbours[row]
             right = [near.word, f"{near.distance:.2f}", f"{near.bound:.1f}" if math.isfinite(near.bound) else "none"]
-        table.add_row(*left, *right)
-    console.print(table)
+        rows.append([*left, *right])
+    console.print(make_table(["becomes", "probability", "", "neighbour", "distance", "bound"], rows, left=(0, 2, 3)))
     console.print("\nbound: the logarithm of a likelihood ratio against the neighbour never exceeds it")
 
 
 def _share(outcome: Outcome, digits: int) -> str:
-    error = f" ± {outcome.standard_error:.{digits}%}" if outcome.standard_error else ""
+    error = f" ± {percent_fixed(outcome.standard_error, digits)}" if outcome.standard_error else ""
     tiny = 0.0 < outcome.probability < 0.5 * 10.0 ** -(digits + 2)
-    return f"{outcome.probability:.1e}{error}" if tiny else f"{outcome.probability:.{digits}%}{error}"
+    return (f"{outcome.probability:.1e}" if tiny else percent_fixed(outcome.probability, digits)) + error

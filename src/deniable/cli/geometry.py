@@ -8,8 +8,10 @@ from typing import Annotated
 
 import typer
 
+from deniable.cli.options import AsJson
+from deniable.cli.terminal import make_table, open_console
+
 Figures = Annotated[Path | None, typer.Option(help="A folder for the figure, as PNG and SVG.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
 def geometry(
@@ -17,7 +19,7 @@ def geometry(
     other: Annotated[str | None, typer.Argument(help="Another one: both are cut down to the words they share.")] = None,
     sample: Annotated[int | None, typer.Option(help="Measure only this many words, drawn at random.")] = None,
     figures: Figures = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show how far words are from their k-th neighbour, in percentiles over the words."""
     from deniable.calibration.geometry import PERCENTILES, compare_geometry
@@ -32,18 +34,11 @@ def geometry(
     if as_json:
         print(json.dumps([each.to_dict() for each in found], indent=2))
         return
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console(highlight=False, markup=False)
+    console = open_console()
     for each in found:
-        table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-        for title in ("k", *(f"{p} %" for p in PERCENTILES)):
-            table.add_column(title, justify="right")
-        for k, row in zip(each.neighbours, each.percentiles, strict=True):
-            table.add_row(f"{k:,}", *(f"{value:.3f}" for value in row))
+        rows = [[f"{k:,}", *(f"{value:.3f}" for value in row)] for k, row in zip(each.neighbours, each.percentiles, strict=True)]
         console.print(f"{each.embedding}: distance to the k-th neighbour, percentiles over {each.words:,} words")
-        console.print(table)
+        console.print(make_table(["k", *(f"{p} %" for p in PERCENTILES)], rows, left=()))
 
 
 def compare(
@@ -51,7 +46,7 @@ def compare(
     sample: Annotated[int, typer.Option(help="How many of the words that all of them have are measured.")] = 500,
     rays: Annotated[int, typer.Option(help="How many random directions to follow from each word.")] = 1000,
     figures: Figures = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
     """Show average N_w and S_w of the same words against ε in several embeddings."""
@@ -71,14 +66,9 @@ def compare(
     if as_json:
         print(json.dumps([row.to_dict() for rows in compared for row in rows], indent=2))
         return
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for title in ("embedding", "ε", "N_w mean", "±", "S_w mean", "distinct mean"):
-        table.add_column(title, justify="left" if title == "embedding" else "right")
-    for rows in compared:
-        for row in rows:
-            shares = (f"{row.unchanged:.3f}", f"{row.error:.3f}", f"{row.support:.0f}", f"{row.distinct:.0f}")
-            table.add_row(row.embedding, f"{row.epsilon:.4g}", *shares)
-    Console(highlight=False, markup=False).print(table)
+    cells = [
+        [row.embedding, f"{row.epsilon:.4g}", f"{row.unchanged:.3f}", f"{row.error:.3f}", f"{row.support:.0f}", f"{row.distinct:.0f}"]
+        for rows in compared
+        for row in rows
+    ]
+    open_console().print(make_table(["embedding", "ε", "N_w mean", "±", "S_w mean", "distinct mean"], cells))

@@ -1,69 +1,272 @@
-"""Options that the commands that release text share."""
+"""The options that several commands share, in groups: a command asks for a group and gets its values as one object.
+
+A group is a frozen dataclass whose fields are options of Typer, or other groups. ``with_groups`` shows Typer their options in the place
+of the group.
+"""
 
 from __future__ import annotations
 
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
-Epsilon = Annotated[float | None, typer.Option("--epsilon", "-e", help="The privacy parameter, per word.")]
-RecordEpsilon = Annotated[
-    float | None,
-    typer.Option(
-        help="The most to spend on a record, divided equally among its words. Together with --epsilon, a word gets at most --epsilon."
-    ),
-]
-MaxUnchanged = Annotated[
-    float | None,
-    typer.Option(
-        help="Choose ε by the stored calibration instead of --epsilon: at most this share of draws may return the word unchanged."
-    ),
-]
-Quantile = Annotated[
-    float,
-    typer.Option(help="With --max-unchanged: the share of words for which this must hold; 1 means every word, even the most isolated."),
-]
+if TYPE_CHECKING:
+    from deniable.embeddings.embedding import Embedding
+    from deniable.mechanisms.catalogue import ChosenMechanism
+    from deniable.records.labelled import ReadingOptions
+    from deniable.text.privatizer import Privatizer
+    from deniable.text.recipe import ResolvedRecipe
+
+Group = TypeVar("Group")
+
+Epsilon = Annotated[float, typer.Option("--epsilon", "-e", help="The privacy parameter, per word.")]
+Epsilons = Annotated[list[float] | None, typer.Option("--epsilon", "-e", help="A value of ε. May be repeated.")]
 Columns = Annotated[list[str] | None, typer.Option("--column", "-c", help="A column that holds private text. May be repeated.")]
-Format = Annotated[
-    str | None, typer.Option("--format", metavar="text|csv|tsv|jsonl|parquet", help="The file format, if the file name does not show it.")
-]
-Delimiter = Annotated[str | None, typer.Option(help="The character between the cells of CSV, such as ';' or tab.")]
-Header = Annotated[
-    bool,
-    typer.Option(
-        "--header/--no-header", help="Whether the first row holds the column names. Without a header, columns are numbered from 1."
-    ),
-]
-Encoding = Annotated[str, typer.Option(help="The encoding of the input. The output is always UTF-8.")]
-EmbeddingName = Annotated[str, typer.Option(help="The name of an installed embedding.")]
-Unknown = Annotated[
-    str, typer.Option(metavar="perturb|subwords|redact|drop|error", help="What to do with words the embedding does not know.")
-]
-Punctuation = Annotated[str, typer.Option(metavar="drop|keep", help="Whether to release punctuation marks.")]
-Case = Annotated[str, typer.Option(metavar="drop|keep", help="Whether to release which words were capitalised.")]
-KeepWords = Annotated[
-    Path | None, typer.Option(help="A file of words, one per line, that are released as they are if the embedding knows them.")
-]
-KeyFile = Annotated[
-    Path | None,
-    typer.Option(help="Draw the noise from the secret key in this file: releasing the same records again then spends nothing more."),
-]
-RecordIdColumn = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="With --key-file: the column that identifies each record. Without it, a record is identified by its number in the file.",
-    ),
-]
-ConsistentBy = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="With --key-file: the column that identifies users. The same word of the same user always becomes the same word.",
-    ),
-]
 Threads = Annotated[
     int | None, typer.Option(help="How many threads search for the nearest word. By default, as many as this process may use processors.")
 ]
 Workers = Annotated[int, typer.Option(help="How many processes share the work. Each uses one thread, unless --threads says more.")]
+PageFile = Annotated[Path | None, typer.Option("--report", help="Where to write the result as a page for people (HTML).")]
+DataFile = Annotated[Path, typer.Argument(help="CSV, TSV, JSON Lines or Parquet with one text per record; may be compressed.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress.")]
+
+
+def with_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command as Typer takes it: with the options of a group in the place of each parameter that is one.
+
+    :raises ValueError: if two options have the same name.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    groups = {name: hint for name, hint in hints.items() if _is_group(hint)}
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in inspect.signature(command).parameters.items():
+        if name in groups:
+            parameters += _options_of(groups[name])
+        else:
+            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[name]))
+    single = inspect.signature(command).parameters.keys() - groups.keys()
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        command(**{name: given[name] for name in single}, **{name: _build(group, given) for name, group in groups.items()})
+
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def _is_group(hint: Any) -> bool:
+    return is_dataclass(hint)
+
+
+def _options_of(group: Any) -> list[inspect.Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    found: list[inspect.Parameter] = []
+    for field in fields(group):
+        if _is_group(hints[field.name]):
+            found += _options_of(hints[field.name])
+        else:
+            default = inspect.Parameter.empty if field.default is MISSING else field.default
+            found.append(inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hints[field.name]))
+    return found
+
+
+def _build(group: type[Group], given: Mapping[str, Any]) -> Group:
+    hints = get_type_hints(group)
+    values = {name: _build(hint, given) if _is_group(hint) else given[name] for name, hint in hints.items()}
+    return group(**values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BudgetOptions:
+    """How much may be spent: on a word, on a record, or on both."""
+
+    epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="The privacy parameter, per word.")] = None
+    record_epsilon: Annotated[
+        float | None,
+        typer.Option(
+            help="The most to spend on a record, divided equally among its words. Together with --epsilon, a word gets at most --epsilon."
+        ),
+    ] = None
+    max_unchanged: Annotated[
+        float | None,
+        typer.Option(
+            help="Choose ε by the stored calibration instead of --epsilon: at most this share of draws may return the word unchanged."
+        ),
+    ] = None
+    quantile: Annotated[
+        float,
+        typer.Option(help="With --max-unchanged: the share of words for which this must hold; 1 means every word, even the most isolated."),
+    ] = 1.0
+
+    def __post_init__(self) -> None:
+        """Check that the options say in one way how much may be spent on a word.
+
+        :raises BadParameter: if they say nothing, or say it twice.
+        """
+        if self.epsilon is not None and self.max_unchanged is not None:
+            raise typer.BadParameter("give one of --epsilon (per word) and --max-unchanged (per word, by calibration)")
+        if (self.epsilon, self.record_epsilon, self.max_unchanged) == (None, None, None):
+            problem = "give --epsilon (per word) or --max-unchanged (by calibration), or --record-epsilon (per record), or both"
+            raise typer.BadParameter(problem)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellOptions:
+    """How text and cells stand in a file."""
+
+    delimiter: Annotated[str | None, typer.Option(help="The character between the cells of CSV, such as ';' or tab.")] = None
+    header: Annotated[
+        bool,
+        typer.Option(
+            "--header/--no-header", help="Whether the first row holds the column names. Without a header, columns are numbered from 1."
+        ),
+    ] = True
+    encoding: Annotated[str, typer.Option(help="The encoding of the input. The output is always UTF-8.")] = "utf-8"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileOptions:
+    """How a file of records is read where its name does not say."""
+
+    format: Annotated[
+        str | None,
+        typer.Option("--format", metavar="text|csv|tsv|jsonl|parquet", help="The file format, if the file name does not show it."),
+    ] = None
+    cells: CellOptions
+
+    def reading(self) -> ReadingOptions:
+        """Return the options by the names that functions which read records have for them."""
+        cells = self.cells
+        return {"format": self.format, "delimiter": cells.delimiter, "header": cells.header, "encoding": cells.encoding}
+
+
+@dataclass(frozen=True, kw_only=True)
+class MechanismOptions:
+    """Which mechanism, over which embedding."""
+
+    embedding: Annotated[str, typer.Option(help="The name of an installed embedding.")] = "default"
+    mechanism: Annotated[
+        str, typer.Option("--mechanism", "-m", metavar="NAME", help="How words are drawn; `deniable mechanisms` lists them.")
+    ] = "multivariate"
+    mechanism_option: Annotated[
+        list[str] | None,
+        typer.Option("--mechanism-option", "-O", metavar="NAME=VALUE", help="An option of the mechanism, such as t=0.5. May be repeated."),
+    ] = None
+
+    def parse_options(self) -> dict[str, Any]:
+        """Return the options of the mechanism as values.
+
+        :raises InvalidParameter: if there is no mechanism or no option of that name, or an option is missing or no such value.
+        """
+        from deniable.mechanisms.catalogue import parse_options
+
+        return parse_options(self.mechanism, self.mechanism_option or (), parameter="--mechanism-option")
+
+    def choose(self) -> ChosenMechanism:
+        """Return the mechanism; nothing is loaded for it.
+
+        :raises InvalidParameter: as ``parse_options`` does.
+        """
+        from deniable.mechanisms.catalogue import ChosenMechanism
+
+        return ChosenMechanism(name=self.mechanism, options=self.parse_options())
+
+    def open(self) -> Embedding:
+        """Return the embedding.
+
+        :raises EmbeddingNotFound: if it is not installed.
+        """
+        from deniable.embeddings.embedding import Embedding
+
+        return Embedding.open(self.embedding)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseOptions(MechanismOptions):
+    """How text is released: everything of a recipe but the budget."""
+
+    unknown: Annotated[
+        str, typer.Option(metavar="perturb|subwords|redact|drop|error", help="What to do with words the embedding does not know.")
+    ] = "perturb"
+    punctuation: Annotated[str, typer.Option(metavar="drop|keep", help="Whether to release punctuation marks.")] = "drop"
+    case: Annotated[str, typer.Option(metavar="drop|keep", help="Whether to release which words were capitalised.")] = "drop"
+    keep_words: Annotated[
+        Path | None, typer.Option(help="A file of words, one per line, that are released as they are if the embedding knows them.")
+    ] = None
+    key_file: Annotated[
+        Path | None,
+        typer.Option(help="Draw the noise from the secret key in this file: releasing the same records again then spends nothing more."),
+    ] = None
+    record_id: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="With --key-file: the column that identifies each record. Without it, a record is identified by its number in the file.",
+        ),
+    ] = None
+    consistent_by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="With --key-file: the column that identifies users. The same word of the same user always becomes the same word.",
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        """Check that the options of a keyed release go together.
+
+        :raises BadParameter: if not.
+        """
+        if self.key_file is None and self.naming_column is not None:
+            raise typer.BadParameter("--record-id and --consistent-by need a --key-file; make one: deniable key new FILE")
+        if self.record_id is not None and self.consistent_by is not None:
+            raise typer.BadParameter("give one of --record-id and --consistent-by")
+
+    @property
+    def naming_column(self) -> str | None:
+        """The column whose cells a keyed release names records by."""
+        return self.consistent_by if self.record_id is None else self.record_id
+
+    def resolve(self, budget: BudgetOptions, say: Callable[[str], None]) -> ResolvedRecipe:
+        """Return the recipe of the options, and say which ε a calibration gave if it was asked.
+
+        :raises InvalidParameter: if an option is not allowed, or the file of words cannot be read.
+        :raises TargetsNotMet: if no calibrated ε keeps to ``--max-unchanged``.
+        """
+        from deniable.text.recipe import resolve_recipe
+        from deniable.words.word_list import read_word_list
+
+        resolved = resolve_recipe(
+            **vars(budget),
+            embedding=self.embedding,
+            mechanism=self.mechanism,
+            mechanism_options=self.parse_options() if self.mechanism_option else None,
+            unknown=self.unknown,
+            punctuation=self.punctuation,
+            case=self.case,
+            keep_words=frozenset() if self.keep_words is None else read_word_list(self.keep_words, name="keep_words"),
+            key_file=self.key_file,
+            consistent=self.consistent_by is not None,
+        )
+        for message in resolved.messages:
+            say(f"deniable: {message}")
+        return resolved
+
+
+def warn_if_hardly_anything_changes(private: Privatizer) -> None:
+    """Say on standard error if most words would be released as they are.
+
+    No option silences it: who asks for less to read does not ask for less privacy.
+    """
+    from deniable.channel.explanation import warning_of
+
+    if (warning := warning_of(private.mechanism, record_epsilon=private.record_epsilon)) is not None:
+        print(f"deniable: warning: {warning}", file=sys.stderr)

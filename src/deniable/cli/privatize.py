@@ -11,63 +11,38 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from deniable.cli.mechanism import Name, Options
 from deniable.cli.options import (
-    Case,
+    BudgetOptions,
     Columns,
-    ConsistentBy,
-    Delimiter,
-    EmbeddingName,
-    Encoding,
-    Epsilon,
-    Format,
-    Header,
-    KeepWords,
-    KeyFile,
-    MaxUnchanged,
-    Punctuation,
-    Quantile,
-    RecordEpsilon,
-    RecordIdColumn,
+    FileOptions,
+    ReleaseOptions,
     Threads,
-    Unknown,
     Workers,
+    warn_if_hardly_anything_changes,
+    with_groups,
 )
-from deniable.cli.release import check_budget_options, check_keyed, recipe_for, release_summary, warn_if_hardly_anything_changes
 
 if TYPE_CHECKING:
     from deniable.interfaces import Randomness
     from deniable.records.formats.layout import Layout
     from deniable.text.privatizer import Privatizer
+    from deniable.text.receipt import Receipt
     from deniable.text.recipe import Recipe
 
 _ENGINES = ("local", "spark")
 
 
+@with_groups
 def privatize(
+    *,
     file: Annotated[str | None, typer.Argument(help="The file to privatize. Without it, or with -, standard input is read.")] = None,
-    epsilon: Epsilon = None,
-    record_epsilon: RecordEpsilon = None,
-    max_unchanged: MaxUnchanged = None,
-    quantile: Quantile = 1.0,
+    budget: BudgetOptions,
     target: Annotated[
         str | None, typer.Option("--output", "-o", help="Where to write. Without it, the text goes to standard output.")
     ] = None,
     column: Columns = None,
-    format_: Format = None,
-    delimiter: Delimiter = None,
-    header: Header = True,
-    encoding: Encoding = "utf-8",
-    embedding: EmbeddingName = "default",
-    mechanism: Name = "multivariate",
-    mechanism_option: Options = None,
-    unknown: Unknown = "perturb",
-    punctuation: Punctuation = "drop",
-    case: Case = "drop",
-    keep_words: KeepWords = None,
-    key_file: KeyFile = None,
-    record_id: RecordIdColumn = None,
-    consistent_by: ConsistentBy = None,
+    reading: FileOptions,
+    release: ReleaseOptions,
     receipt: Annotated[Path | None, typer.Option(help="Where to write the receipt. By default: OUTPUT.receipt.json.")] = None,
     threads: Threads = None,
     workers: Workers = 1,
@@ -87,50 +62,33 @@ def privatize(
     insecure_seed: Annotated[int | None, typer.Option(help="For tests only: whoever knows the seed can undo the noise.")] = None,
 ) -> None:
     """Replace every word of a text, or of the named columns of a file, by a word drawn around it."""
-    check_budget_options(epsilon, record_epsilon, max_unchanged)
     source, output = _path(file), _path(target)
     if resume and (output is None or source is None or insecure_seed is not None):
         raise typer.BadParameter("--resume needs a FILE and an --output, and excludes --insecure-seed")
-    check_keyed(key_file, record_id, consistent_by, insecure_seed)
+    if release.key_file is not None and insecure_seed is not None:
+        raise typer.BadParameter("give one of --key-file and --insecure-seed")
     if workers != 1 and output is None:
         raise typer.BadParameter("--workers needs an --output")
-    here_only: dict[str, bool] = {"--resume": resume, "--insecure-seed": insecure_seed is not None, "--no-header": not header}
-    here_only |= {"--threads": threads is not None, "--workers": workers != 1, "--delimiter": delimiter is not None}
-    here_only |= {"--encoding": encoding != "utf-8"}
+    cells = reading.cells
+    here_only: dict[str, bool] = {"--resume": resume, "--insecure-seed": insecure_seed is not None, "--no-header": not cells.header}
+    here_only |= {"--threads": threads is not None, "--workers": workers != 1, "--delimiter": cells.delimiter is not None}
+    here_only |= {"--encoding": cells.encoding != "utf-8"}
     _check_engine(engine, master, here_only)
     if engine == "spark" and (file is None or target is None):
         raise typer.BadParameter("--engine spark needs a FILE or folder and an --output")
-    named_by = consistent_by if record_id is None else record_id
     with _exit_quietly():
         from deniable.neighbours.threads import set_threads
         from deniable.records.formats.layout import make_layout
 
-        columns = tuple(column or ())
+        columns, named_by = tuple(column or ()), release.naming_column
         if engine == "local":
             set_threads(threads)
-            layout = make_layout(
-                source, format=format_, columns=columns, delimiter=delimiter, header=header, encoding=encoding, record_id=named_by
-            )
-        resolved = recipe_for(
-            max_unchanged=max_unchanged,
-            quantile=quantile,
-            epsilon=epsilon,
-            record_epsilon=record_epsilon,
-            embedding=embedding,
-            mechanism=mechanism,
-            mechanism_option=mechanism_option,
-            unknown=unknown,
-            punctuation=punctuation,
-            case=case,
-            keep_words=keep_words,
-            key_file=key_file,
-            consistent_by=consistent_by,
-            say=lambda line: _say(line, quiet=quiet),
-        )
+            layout = make_layout(source, columns=columns, record_id=named_by, **reading.reading())
+        resolved = release.resolve(budget, lambda line: _say(line, quiet=quiet))
         private = resolved.make(randomness=_seeded(insecure_seed))
         warn_if_hardly_anything_changes(private)
         if engine == "spark":
-            where: dict[str, Any] = {"columns": columns, "format": format_, "master": master, "record_id": named_by}
+            where: dict[str, Any] = {"columns": columns, "format": reading.format, "master": master, "record_id": named_by}
             _with_spark(resolved.recipe, str(file), str(target), receipt, as_json=as_json, quiet=quiet, force=force, **where)
         elif output is None:
             _say_what_is_relaxed(private, layout)  # with an output, the receipt beside it says it
@@ -161,10 +119,8 @@ def _to_file(
         made = run_job(private, records, layout, output, workers=workers, receipt=receipt, resume=resume, force=force, progress=shown)
     if made is None:
         _say(f"{output} is finished already; nothing was drawn", quiet=quiet)
-    elif as_json:
-        print(made.to_json(), end="")
     else:
-        _say(release_summary(output, made, receipt), quiet=quiet)
+        _show(made, output, receipt, as_json=as_json, quiet=quiet)
 
 
 def _to_standard_output(
@@ -192,10 +148,19 @@ def _with_spark(recipe: Recipe, source: str, output: str, receipt: Path | None, 
     from deniable.integrations.spark import privatize_files
 
     made = privatize_files(source, output, recipe=recipe, receipt_path=receipt, **where)
+    _show(made, output, receipt, as_json=as_json, quiet=quiet)
+
+
+def _show(made: Receipt, output: str | Path, receipt: Path | None, *, as_json: bool, quiet: bool) -> None:
+    """Print the receipt, or a summary of the release with where its receipt lies: two files were written, and one of them must stay."""
+    from deniable.atomic import beside
+
     if as_json:
         print(made.to_json(), end="")
-    else:
-        _say(release_summary(output, made, receipt), quiet=quiet)
+        return
+    noted = beside(Path(output), ".receipt.json") if receipt is None else receipt
+    kept = f"receipt: {noted}; keep it and do not hand it over, its counts come from the private text"
+    _say(f"{output}\n{made.summary()}\n{kept}", quiet=quiet)
 
 
 def _check_engine(engine: str, master: str | None, here_only: dict[str, bool]) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deniable.cli.mechanism import Name as MechanismName
-from deniable.cli.mechanism import Options as MechanismOptions
+from deniable.cli.options import Epsilons, MechanismOptions, with_groups
 
 if TYPE_CHECKING:
     from deniable.tasks.experiment.outcomes import TaskOutcome
@@ -31,23 +31,30 @@ class At(StrEnum):
     both = "both"
 
 
-def reproduce(
-    task: Annotated[Name, typer.Argument(help="The task: imdb, enron or insuranceqa.")],
-    data: Annotated[Path, typer.Option(exists=True, help="The data set as it was downloaded: a folder or a file.")],
-    embedding: Annotated[str, typer.Option(help="The name of an installed embedding.")] = "default",
-    epsilon: Annotated[list[float] | None, typer.Option("--epsilon", "-e", help="A value of ε. May be repeated.")] = None,
-    mechanism: MechanismName = "multivariate",
-    mechanism_option: MechanismOptions = None,
-    at: Annotated[At, typer.Option(help="Perturb at training time, at test time, or both, one after the other.")] = At.both,
-    runs: Annotated[int, typer.Option(help="How many times to repeat everything, with fresh noise and another model seed.")] = 3,
-    work: Annotated[Path, typer.Option(help="The folder for results, perturbed text and models.")] = Path("reproduced"),
-    device: Annotated[str, typer.Option(help="Where to search and train: cpu, or cuda for a GPU.")] = "cpu",
-    jobs: Annotated[int, typer.Option(help="How many models to train at the same time.")] = 1,
-    texts: Annotated[int | None, typer.Option(help="Use at most this many texts of each part: for a quick look.")] = None,
-    epochs: Annotated[int | None, typer.Option(help="Train for at most this many epochs.")] = None,
+@dataclass(frozen=True, kw_only=True)
+class ExperimentOptions:
+    """How much is trained, and where; the names are those of ``deniable.tasks.reproduce``."""
+
+    runs: Annotated[int, typer.Option(help="How many times to repeat everything, with fresh noise and another model seed.")] = 3
+    work: Annotated[Path, typer.Option(help="The folder for results, perturbed text and models.")] = Path("reproduced")
+    device: Annotated[str, typer.Option(help="Where to search and train: cpu, or cuda for a GPU.")] = "cpu"
+    jobs: Annotated[int, typer.Option(help="How many models to train at the same time.")] = 1
+    texts: Annotated[int | None, typer.Option(help="Use at most this many texts of each part: for a quick look.")] = None
+    epochs: Annotated[int | None, typer.Option(help="Train for at most this many epochs.")] = None
     after_tan: Annotated[
         bool, typer.Option("--after-tan", help="insuranceqa: train after Tan et al. (2015), as the paper did; the default ranks better.")
-    ] = False,
+    ] = False
+
+
+@with_groups
+def reproduce(
+    *,
+    task: Annotated[Name, typer.Argument(help="The task: imdb, enron or insuranceqa.")],
+    data: Annotated[Path, typer.Option(exists=True, help="The data set as it was downloaded: a folder or a file.")],
+    epsilon: Epsilons = None,
+    mechanism: MechanismOptions,
+    at: Annotated[At, typer.Option(help="Perturb at training time, at test time, or both, one after the other.")] = At.both,
+    experiment: ExperimentOptions,
     results_only: Annotated[bool, typer.Option("--results-only", help="Write no figure and no table; a later call can make them.")] = False,
 ) -> None:
     """Measure what ε costs on one of the paper's tasks: perturb, train, evaluate, draw the curve.
@@ -55,8 +62,6 @@ def reproduce(
     Finished results are kept, and the same command goes on where it was interrupted. Without --epsilon, the values are
     those at which an average word stays unchanged in 5, 25, 50, 75, 95 and 99 % of the draws.
     """
-    from deniable.cli.mechanism import parse_options
-    from deniable.mechanisms.catalogue import ChosenMechanism
     from deniable.tasks import reproduce as reproduce_task
 
     new_results = 0
@@ -71,18 +76,12 @@ def reproduce(
     found = reproduce_task(
         task.value,
         data,
-        embedding=embedding,
+        embedding=mechanism.embedding,
         epsilons=epsilon or (),
-        mechanism=ChosenMechanism(name=mechanism, options=parse_options(mechanism, mechanism_option)),
+        mechanism=mechanism.choose(),
         at=at.value,
-        runs=runs,
-        work=work,
-        device=device,
-        jobs=jobs,
-        texts=texts,
-        epochs=epochs,
-        after_tan=after_tan,
         on_result=show,
+        **vars(experiment),
     )
     if results_only:
         typer.echo(f"{len(found.outcomes)} results in {found.folder / 'results'}")

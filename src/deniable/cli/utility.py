@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from deniable.cli.audit.options import DataFile, EmbeddingName, Quiet
-from deniable.cli.mechanism import Name as MechanismName
-from deniable.cli.mechanism import Options as MechanismOptions
-from deniable.cli.options import Delimiter, Encoding, Format, Header
+from deniable.cli.options import DataFile, Epsilons, FileOptions, MechanismOptions, Quiet, with_groups
+from deniable.cli.terminal import print_json
 
 
 class Model(StrEnum):
@@ -22,24 +20,28 @@ class Model(StrEnum):
     bilstm = "bilstm"
 
 
+@dataclass(frozen=True, kw_only=True)
+class LearningOptions:
+    """How much is learnt and measured; the names are those of ``measure_utility``."""
+
+    runs: Annotated[int, typer.Option(help="How many times to repeat everything, with fresh noise and another split.")] = 3
+    held_out: Annotated[float, typer.Option(help="The share of every class that is kept for testing and not learnt from.")] = 0.25
+    texts: Annotated[int | None, typer.Option(help="Use at most this many texts, drawn at random: for a quick look.")] = None
+    acceptable_loss: Annotated[float, typer.Option(help="How much accuracy you can afford to lose, for the advice in the result.")] = 0.02
+    device: Annotated[str, typer.Option(help="Where the biLSTM is trained: cpu, or cuda for a GPU.")] = "cpu"
+
+
+@with_groups
 def utility(
+    *,
     data: DataFile,
     text: Annotated[str, typer.Option("--text", "--column", "-c", help="The column that holds the text.")],
     label: Annotated[str, typer.Option(help="The column that holds the class: text or whole numbers.")],
-    epsilon: Annotated[list[float] | None, typer.Option("--epsilon", "-e", help="A value of ε. May be repeated.")] = None,
-    format_: Format = None,
-    delimiter: Delimiter = None,
-    header: Header = True,
-    encoding: Encoding = "utf-8",
-    embedding: EmbeddingName = "default",
-    mechanism: MechanismName = "multivariate",
-    mechanism_options: MechanismOptions = None,
+    epsilon: Epsilons = None,
+    reading: FileOptions,
+    mechanism: MechanismOptions,
     model: Annotated[Model, typer.Option(help="TF-IDF with logistic regression, or the biLSTM of the paper (slow).")] = Model.linear,
-    runs: Annotated[int, typer.Option(help="How many times to repeat everything, with fresh noise and another split.")] = 3,
-    held_out: Annotated[float, typer.Option(help="The share of every class that is kept for testing and not learnt from.")] = 0.25,
-    texts: Annotated[int | None, typer.Option(help="Use at most this many texts, drawn at random: for a quick look.")] = None,
-    acceptable_loss: Annotated[float, typer.Option(help="How much accuracy you can afford to lose, for the advice in the result.")] = 0.02,
-    device: Annotated[str, typer.Option(help="Where the biLSTM is trained: cpu, or cuda for a GPU.")] = "cpu",
+    learning: LearningOptions,
     report: Annotated[Path | None, typer.Option(help="Where to write the page. Default: DATA-utility.html in the current folder.")] = None,
     figures: Annotated[Path | None, typer.Option(help="A folder for the curve (PNG, SVG) and the table (Markdown).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines; then a page is written only with --report.")] = False,
@@ -51,13 +53,11 @@ def utility(
     Without --epsilon, the values are those at which an average word stays unchanged in 5, 25, 50, 75, 95 and 99 % of the draws.
     Nothing of the releases is kept.
     """
-    from deniable.cli.mechanism import parse_options
-    from deniable.mechanisms.catalogue import ChosenMechanism
     from deniable.progress import Progress
     from deniable.report.place import check_place
     from deniable.utility import measure_utility
 
-    chosen = ChosenMechanism(name=mechanism, options=parse_options(mechanism, mechanism_options))
+    chosen = mechanism.choose()
     if report is None and not as_json:
         report = Path(f"{data.name.partition('.')[0]}-utility.html")
     if report is not None:
@@ -70,19 +70,12 @@ def utility(
             text_column=text,
             label_column=label,
             epsilons=epsilon or (),
-            embedding=embedding,
+            embedding=mechanism.embedding,
             mechanism=chosen,
             model=model.value,
-            runs=runs,
-            held_out=held_out,
-            texts=texts,
-            acceptable_loss=acceptable_loss,
-            device=device,
             report=None if quiet else progress.report,
-            format=format_,
-            delimiter=delimiter,
-            header=header,
-            encoding=encoding,
+            **vars(learning),
+            **reading.reading(),
         )
     if report is not None or figures is not None:
         from deniable.utility.page import utility_page, write_utility_figures
@@ -91,6 +84,9 @@ def utility(
             utility_page(found).write(report)
         if figures is not None:
             write_utility_figures(found, figures)
-    print(json.dumps(found.to_dict(), indent=2, ensure_ascii=False) if as_json else found.table(), end="\n" if as_json else "")
-    if report is not None and not as_json:
+    if as_json:
+        print_json(found.to_dict())
+        return
+    print(found.table(), end="")
+    if report is not None:
         typer.echo(f"The curve and what it means: {report}")

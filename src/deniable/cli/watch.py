@@ -12,51 +12,27 @@ from typing import Annotated, cast
 
 import typer
 
-from deniable.cli.mechanism import Name, Options
 from deniable.cli.options import (
-    Case,
+    BudgetOptions,
+    CellOptions,
     Columns,
-    ConsistentBy,
-    Delimiter,
-    EmbeddingName,
-    Encoding,
-    Epsilon,
-    Header,
-    KeepWords,
-    KeyFile,
-    MaxUnchanged,
-    Punctuation,
-    Quantile,
-    RecordEpsilon,
-    RecordIdColumn,
+    ReleaseOptions,
     Threads,
-    Unknown,
     Workers,
+    warn_if_hardly_anything_changes,
+    with_groups,
 )
-from deniable.cli.release import check_budget_options, check_keyed, recipe_for, warn_if_hardly_anything_changes
 
 
+@with_groups
 def watch(
+    *,
     folder: Annotated[Path, typer.Argument(help="The folder in which new files appear.")],
     out: Annotated[Path, typer.Option("--out", help="The folder for the released files, under the same names.")],
-    epsilon: Epsilon = None,
-    record_epsilon: RecordEpsilon = None,
-    max_unchanged: MaxUnchanged = None,
-    quantile: Quantile = 1.0,
+    budget: BudgetOptions,
     column: Columns = None,
-    delimiter: Delimiter = None,
-    header: Header = True,
-    encoding: Encoding = "utf-8",
-    embedding: EmbeddingName = "default",
-    mechanism: Name = "multivariate",
-    mechanism_option: Options = None,
-    unknown: Unknown = "perturb",
-    punctuation: Punctuation = "drop",
-    case: Case = "drop",
-    keep_words: KeepWords = None,
-    key_file: KeyFile = None,
-    record_id: RecordIdColumn = None,
-    consistent_by: ConsistentBy = None,
+    cells: CellOptions,
+    release: ReleaseOptions,
     threads: Threads = None,
     workers: Workers = 1,
     once: Annotated[
@@ -73,8 +49,6 @@ def watch(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show only what failed or was skipped.")] = False,
 ) -> None:
     """Release every file that appears in a folder into another one: once, whole, and when it has stopped changing."""
-    check_budget_options(epsilon, record_epsilon, max_unchanged)
-    check_keyed(key_file, record_id, consistent_by)
     if not every > 0:
         raise typer.BadParameter("--every must be more than 0 seconds")
     from deniable.neighbours.threads import set_threads
@@ -83,11 +57,10 @@ def watch(
     from deniable.records.watching.watch import SameContent, Watch, WatchSettings
 
     set_threads(threads)
-    named_by = consistent_by if record_id is None else record_id
     columns = tuple(column or ())
 
     def layout_of(path: Path) -> Layout:
-        return make_layout(path, format=None, columns=columns, delimiter=delimiter, header=header, encoding=encoding, record_id=named_by)
+        return make_layout(path, format=None, columns=columns, record_id=release.naming_column, **vars(cells))
 
     def warn(line: str) -> None:
         print(f"{datetime.now():%Y-%m-%d %H:%M:%S} {line}", file=sys.stderr, flush=True)
@@ -96,22 +69,7 @@ def watch(
         if not quiet:
             warn(line)
 
-    private = recipe_for(
-        max_unchanged=max_unchanged,
-        quantile=quantile,
-        epsilon=epsilon,
-        record_epsilon=record_epsilon,
-        embedding=embedding,
-        mechanism=mechanism,
-        mechanism_option=mechanism_option,
-        unknown=unknown,
-        punctuation=punctuation,
-        case=case,
-        keep_words=keep_words,
-        key_file=key_file,
-        consistent_by=consistent_by,
-        say=say,
-    ).make()
+    private = release.resolve(budget, say).make()
     warn_if_hardly_anything_changes(private)
     shown = None if quiet or not sys.stderr.isatty() else Progress
     settings = WatchSettings(settle=settle, same_content=cast(SameContent, same_content), workers=workers, progress=shown)

@@ -13,7 +13,7 @@ formula; that the learner comes near the exact rule is tested where the exact on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,8 +25,7 @@ _DECAYS_TRIED = 2
 _TINY = 1e-250
 
 
-@dataclass(frozen=True, kw_only=True)
-class Seen:
+class Seen(NamedTuple):
     """Draws of a mechanism: ``places`` are the probed words that went in, ``outputs`` what came out."""
 
     places: Ids

@@ -120,7 +120,7 @@ class Decoder:
     def expected_vectors(self, texts: Sequence[str | None]) -> Vectors:
         """Return the mean vector that is expected of the words of each text; zeros for a text without a word."""
         vectors = self.channel.embedding.rows(self.channel.inputs).astype(np.float64)
-        by_output = self._bayes.matrix @ vectors + self._bayes.rest[:, None] * (self._bayes.prior @ vectors)
+        by_output = self._bayes.matrix @ vectors + self._bayes.rest[:, None] * (self._bayes.unlisted @ vectors)
         counts = self._counts(texts)
         lengths = np.maximum(np.asarray(counts.sum(axis=1)).ravel(), 1.0)
         means: Vectors = ((counts @ by_output) / lengths[:, None]).astype(np.float32)

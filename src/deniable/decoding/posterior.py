@@ -27,7 +27,7 @@ _COLUMNS_AT_ONCE = 2_048
 
 @dataclass(frozen=True, kw_only=True)
 class Posterior:
-    """P(x | y) for all released words y: the likeliest input words of each, and a rest that is spread as the prior is.
+    """P(x | y) for all released words y: the likeliest input words of each, and a rest that is spread alike for all.
 
     The candidates of the word y are ``rows[starts[y]:starts[y + 1]]``, rows of the channel by falling probability, with ``chances``.
     """
@@ -59,6 +59,13 @@ class Posterior:
         return csr_array((self.chances, self.rows, self.starts), shape=(len(self.channel.embedding), len(self.channel)))
 
     @cached_property
+    def unlisted(self) -> Floats:
+        """The shares of the words that are no candidates: those by which rows of the channel say nothing of the output."""
+        weights = self.prior * self.channel.rest
+        shares: Floats = weights / weights.sum() if weights.any() else self.prior
+        return shares
+
+    @cached_property
     def rest(self) -> Floats:
         """What the candidates of each released word leave out."""
         rest: Floats = np.clip(1.0 - np.asarray(self.matrix.sum(axis=1)).ravel(), 0.0, 1.0)
@@ -66,7 +73,7 @@ class Posterior:
 
     def expected_shares(self, outputs: Floats) -> Floats:
         """Return how often each input word is expected behind counts of released words."""
-        expected: Floats = self.matrix.T @ outputs + float(self.rest @ outputs) * self.prior
+        expected: Floats = self.matrix.T @ outputs + float(self.rest @ outputs) * self.unlisted
         return expected
 
 
@@ -86,7 +93,7 @@ def make_posterior(channel: Channel, prior: Floats, *, candidates: int = MOST_CA
         part = channel.by_output[:, start : start + _COLUMNS_AT_ONCE]
         columns = np.repeat(np.arange(part.shape[1]), np.diff(part.indptr))
         outputs = start + columns
-        likelihoods = part.data.astype(np.float64) + channel.rest[part.indices] * channel.even[outputs]
+        likelihoods = part.data.astype(np.float64) + channel.rest[part.indices] * channel.background[outputs]
         with np.errstate(divide="ignore", invalid="ignore"):
             posterior = np.where(expected[outputs] > 0.0, prior[part.indices] * likelihoods / expected[outputs], 0.0)
         order = np.lexsort((part.indices, -posterior, columns))

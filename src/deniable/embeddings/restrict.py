@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,8 +15,7 @@ from deniable.errors import InvalidParameter, MalformedEmbedding
 from deniable.parameters import validated_count
 
 
-@dataclass(frozen=True, kw_only=True)
-class ChosenWords:
+class ChosenWords(NamedTuple):
     """Which words of an embedding stay, and how many of the words that were named it does not have."""
 
     ids: Ids

@@ -17,9 +17,8 @@ from typing import Self
 import numpy as np
 
 from deniable.arrays import Vectors
-from deniable.atomic import sync_folder
+from deniable.atomic import lock, sync_folder
 from deniable.errors import EmbeddingExists
-from deniable.locking import lock
 
 _ADDING = ".adding-"
 _REMOVING = ".removing-"

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from deniable.embeddings.embedding import Embedding
+from deniable.report.wording import percent_fixed
 
 PLACES = {"nowhere": "nothing", "train": "at training time", "test": "at test time", "both": "at both times"}
 """Where text is perturbed, in the order in which it is shown."""
@@ -96,7 +97,7 @@ def markdown_table(points: Sequence[Point], unchanged: dict[float, float]) -> st
             PLACES[point.at],
             "" if point.epsilon is None else f"{point.epsilon:g}",
             f"{unchanged[point.epsilon]:.3f}" if point.epsilon in unchanged else "",
-            "" if point.epsilon is None else f"{point.changed:.1%}",
+            "" if point.epsilon is None else percent_fixed(point.changed),
             str(point.runs),
         ]
         for name in scores:

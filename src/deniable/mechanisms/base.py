@@ -5,6 +5,15 @@
   the noise is post-processing: it keeps the bound between the densities of the noisy points of two words. The search never sees the word
   that the point came from.
 - ``ExactSums``: a mechanism that can sum its own distribution: what a word becomes is known exactly, without any draw.
+
+A mechanism declares how its channel is known, and ``method_of`` is the one place where that is decided:
+
+- ``exact``: the mechanism sums its own distribution (the softmax family, CusText, randomised response); nothing is estimated.
+- ``rays``: it releases the word nearest to noise that is a length times a direction (multivariate, Mahalanobis, Gaussian). One walk
+  along a direction tells the released word for every length, and so for every ε.
+- ``simulation``: all others (Vickrey, rank smoothing, mechanisms of your own), by draws of the mechanism itself.
+
+A class that draws in a way of its own does not inherit the declaration.
 """
 
 from __future__ import annotations
@@ -12,14 +21,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from deniable.arrays import Floats, Ids, Vectors
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
-from deniable.interfaces import Guarantee, Neighbours, Randomness
+from deniable.interfaces import Guarantee, Mechanism, Neighbours, Randomness
 from deniable.neighbours import best_neighbours
 from deniable.noise import RadialNoise
 from deniable.parameters import validated_epsilon, validated_epsilons
@@ -27,6 +36,9 @@ from deniable.parameters import validated_epsilon, validated_epsilons
 _NUMBERS_AT_ONCE = 1 << 20
 _DRAWING = {"perturb", "draw", "points", "noise"}
 _FURTHEST_POINT = 1e24
+
+Method = Literal["exact", "rays", "simulation"]
+"""How the channel of a mechanism is known."""
 
 
 class DrawsByParts(ABC):
@@ -177,3 +189,21 @@ class ExactSums(ABC):
         """Yield for each input id the words that can be released and their exact probabilities at the mechanism's ε."""
         for outputs, chances in self.distributions(ids, np.array([self.epsilon])):
             yield outputs, chances[0]
+
+
+def method_of(mechanism: Mechanism) -> Method:
+    """Return how the channel of a mechanism is known."""
+    if exact_sums(mechanism) is not None:
+        return "exact"
+    return "simulation" if radial_noise(mechanism) is None else "rays"
+
+
+def exact_sums(mechanism: Mechanism) -> ExactSums | None:
+    """Return the mechanism as one that sums what it draws; None if it does not."""
+    return mechanism if isinstance(mechanism, ExactSums) and mechanism.sums_its_own_draws else None
+
+
+def radial_noise(mechanism: Mechanism) -> RadialNoise | None:
+    """Return the noise of a mechanism that releases the word nearest to a length times a direction; None for any other."""
+    found = getattr(mechanism, "radial_noise", None)
+    return found if isinstance(found, RadialNoise) else None

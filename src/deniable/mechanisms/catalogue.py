@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -75,6 +75,8 @@ _NEAREST_WORD: Mapping[str, Callable[..., NearestWord]] = {
 
 _LAM = Option("lam", float, 0.2, "λ of Mahalanobis noise: 0 is round, near 1 it has the shape of the cloud of words.")
 _T = Option("t", float, 0.75, "How much the second nearest word weighs: 0 never, 0.5 by distance.")
+_BETA = Option("beta", float, 0.001, "Sets γ: how likely a word beyond γ is, if all are.")
+_K = Option("k", int, 20, "The words of a cell.")
 _NOISE = Option("noise", str, "multivariate", "The noise of Vickrey: multivariate or mahalanobis.")
 
 _ENTRIES = (
@@ -94,12 +96,7 @@ _ENTRIES = (
             _LAM,
         ),
     ),
-    Entry(
-        "tem",
-        "Softmax of the distance cut off at γ.",
-        TEM,
-        (Option("beta", float, 0.001, "Sets γ: how likely a word beyond γ is, if all are."),),
-    ),
+    Entry("tem", "Softmax of the distance cut off at γ.", TEM, (_BETA,)),
     Entry("santext", "Softmax of the distance over the whole vocabulary.", SanText),
     Entry(
         "santext-plus",
@@ -115,12 +112,7 @@ _ENTRIES = (
             Option("p", float, 0.2, "How often other words are replaced."),
         ),
     ),
-    Entry(
-        "custext",
-        "A draw inside a public cell of near words; the cell is exposed.",
-        CusText,
-        (Option("k", int, 20, "The words of a cell."),),
-    ),
+    Entry("custext", "A draw inside a public cell of near words; the cell is exposed.", CusText, (_K,)),
     Entry("randomized-response", "The word itself or any other: knows nothing of meaning.", RandomizedResponse),
 )
 
@@ -163,6 +155,36 @@ def checked_options(entry: Entry, options: Mapping[str, object]) -> dict[str, An
     return {name: known[name].value(given) for name, given in options.items()}
 
 
+def parse_options(name: str, texts: Iterable[str], *, parameter: str = "options") -> dict[str, Any]:
+    """Return the options of the mechanism of that name, each typed as NAME=VALUE, as values; nothing is loaded for it.
+
+    >>> parse_options("vickrey", ["t=0.5", "noise=mahalanobis"])
+    {'t': 0.5, 'noise': 'mahalanobis'}
+
+    ``parameter`` is what errors call a text that is not NAME=VALUE.
+
+    :raises InvalidParameter: if the mechanism or an option does not exist, is missing, given twice, or no such value.
+    """
+    options = split_options(texts, parameter=parameter)
+    return checked_options(entry_of(name), options)
+
+
+def split_options(texts: Iterable[str], *, parameter: str = "options", form: str = "NAME=VALUE, such as t=0.5") -> dict[str, str]:
+    """Return options typed as NAME=VALUE by name, with their values as they were typed.
+
+    :raises InvalidParameter: if a text is not of that form, which the error then describes, or an option is given twice.
+    """
+    options: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (name and equals):
+            raise InvalidParameter(parameter, text, f"must be {form}")
+        if name in options:
+            raise InvalidParameter(parameter, text, f"gives {name} a second time")
+        options[name] = value
+    return options
+
+
 PAPERS = "multivariate"
 """The paper's mechanism, and the one that is meant where none is named."""
 
@@ -191,6 +213,21 @@ class ChosenMechanism:
         return identity_of(self(embedding, epsilon=1.0))
 
 
+def parse_mechanism(typed: str, *, parameter: str = "mechanism") -> ChosenMechanism:
+    """Return a mechanism typed as NAME or NAME:OPTION=VALUE,OPTION=VALUE; its options stay as they were typed.
+
+    >>> parse_mechanism("vickrey:t=0.50,noise=mahalanobis").options
+    {'t': '0.50', 'noise': 'mahalanobis'}
+
+    :raises InvalidParameter: if there is no such mechanism or option. ``parameter`` is what errors call the text.
+    """
+    name, _, rest = typed.partition(":")
+    form = "NAME or NAME:OPTION=VALUE, such as rank-smoothing:c=0.1"
+    options = split_options(rest.split(",") if rest else (), parameter=parameter, form=form)
+    checked_options(entry_of(name), options)
+    return ChosenMechanism(name=name, options=options)
+
+
 def is_papers_mechanism(mechanism: Mechanism) -> bool:
     """Return whether a mechanism is the paper's itself, and not a class derived from it, which may draw otherwise."""
     return type(mechanism) is Multivariate
@@ -200,3 +237,19 @@ def identity_of(mechanism: Mechanism) -> dict[str, Any]:
     """Return what mechanisms that draw alike have in common, whatever their ε and embedding: their kind and parameters."""
     kind = type(mechanism)
     return {"mechanism": f"{kind.__module__}.{kind.__qualname__}", "parameters": dict(mechanism.guarantee.parameters)}
+
+
+def chosen_as(mechanism: Mechanism) -> ChosenMechanism | None:
+    """Return the name and options that make this mechanism, for whoever has only its description; None if no name does.
+
+    A list of words is not part of a description: SanText+ is named without its sensitive words, which have to be given again.
+    """
+    names = {entry.make: entry.name for entry in CATALOGUE.values()}
+    kind, given = type(mechanism), dict(mechanism.guarantee.parameters)
+    name = "rank-smoothing" if kind is RankSmoothing else names.get(kind)
+    if name is None:
+        return None
+    if name == "rank-smoothing":
+        given["over"] = next(known for known, make in _NEAREST_WORD.items() if getattr(make, "__name__", "") == given["over"])
+    known_options = {option.name for option in CATALOGUE[name].options}
+    return ChosenMechanism(name=name, options={key: value for key, value in given.items() if key in known_options})

@@ -22,7 +22,7 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.embeddings.embedding import Embedding
-from deniable.interfaces import Guarantee, Randomness
+from deniable.interfaces import LOCAL_PRIVACY, Guarantee, Randomness
 from deniable.mechanisms.base import DrawsByParts, ExactSums
 from deniable.mechanisms.cells import Cells, cells_of
 from deniable.mechanisms.grid import Grid
@@ -46,7 +46,7 @@ class CusText(DrawsByParts, ExactSums):
     def guarantee(self) -> Guarantee:
         """What is promised for one word."""
         return Guarantee(
-            notion="local differential privacy inside each cell of a public partition of the vocabulary",
+            notion=f"{LOCAL_PRIVACY} inside each cell of a public partition of the vocabulary",
             metric="none: the bound is the same for all pairs of words of a cell; summed over the words of a text",
             epsilon=self._epsilon,
             statement=(

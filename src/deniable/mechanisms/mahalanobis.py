@@ -22,7 +22,7 @@ import numpy as np
 
 from deniable.arrays import Floats, Vectors
 from deniable.embeddings.embedding import Embedding
-from deniable.interfaces import Guarantee, Randomness
+from deniable.interfaces import METRIC_PRIVACY, Guarantee, Randomness
 from deniable.mechanisms.base import NearestWord
 from deniable.noise import RadialNoise, shaped_noise
 from deniable.parameters import validated_share
@@ -46,7 +46,7 @@ class Mahalanobis(NearestWord):
     def guarantee(self) -> Guarantee:
         """What is promised for one word."""
         return Guarantee(
-            notion="metric differential privacy (d_χ-privacy)",
+            notion=METRIC_PRIVACY,
             metric=f"regularised Mahalanobis distance √(xᵀ(λΣ + (1-λ)I)⁻¹x) between word vectors, λ = {self.lam:g}; summed over words",
             epsilon=self._epsilon,
             statement=(

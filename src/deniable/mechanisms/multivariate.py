@@ -39,7 +39,7 @@ from __future__ import annotations
 import numpy as np
 
 from deniable.arrays import Floats
-from deniable.interfaces import Guarantee, Randomness
+from deniable.interfaces import METRIC_PRIVACY, Guarantee, Randomness
 from deniable.mechanisms.base import NearestWord
 from deniable.noise import RadialNoise, multivariate_noise
 
@@ -51,7 +51,7 @@ class Multivariate(NearestWord):
     def guarantee(self) -> Guarantee:
         """What is promised for one word."""
         return Guarantee(
-            notion="metric differential privacy (d_χ-privacy)",
+            notion=METRIC_PRIVACY,
             metric="Euclidean distance between word vectors; summed over the words of a text",
             epsilon=self._epsilon,
             statement=(

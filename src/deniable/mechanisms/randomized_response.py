@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.interfaces import Guarantee, Randomness
+from deniable.interfaces import LOCAL_PRIVACY, Guarantee, Randomness
 from deniable.mechanisms.base import DrawsByParts, ExactSums
 from deniable.neighbours.selection import first_of_each, released_words
 
@@ -28,7 +28,7 @@ class RandomizedResponse(DrawsByParts, ExactSums):
     def guarantee(self) -> Guarantee:
         """What is promised for one word."""
         return Guarantee(
-            notion="local differential privacy",
+            notion=LOCAL_PRIVACY,
             metric="none: the bound is the same for all pairs of words; summed over the words of a text",
             epsilon=self._epsilon,
             statement=(

@@ -12,6 +12,7 @@ The rank is drawn by inversion: with ratio q = exp(-c·ε) and a uniform u, k = 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -45,15 +46,7 @@ class RankSmoothing(DrawsByParts):
     def guarantee(self) -> Guarantee:
         """What is promised for one word: what the wrapped mechanism promises."""
         wrapped = self.wrapped.guarantee
-        return Guarantee(
-            notion=wrapped.notion,
-            metric=wrapped.metric,
-            epsilon=self._epsilon,
-            statement=wrapped.statement,
-            parameters={"c": self.c, "over": type(self.wrapped).__name__, **wrapped.parameters},
-            exposed=wrapped.exposed,
-            caveat=wrapped.caveat,
-        )
+        return replace(wrapped, parameters={"c": self.c, "over": type(self.wrapped).__name__, **wrapped.parameters})
 
     def log_bound(self, first: int, second: int) -> float:
         """Return the bound of the wrapped mechanism."""

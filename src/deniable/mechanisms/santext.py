@@ -8,7 +8,7 @@ the private data; here it is that of the embedding.
 from __future__ import annotations
 
 from deniable.arrays import Floats
-from deniable.interfaces import Guarantee
+from deniable.interfaces import METRIC_PRIVACY, Guarantee
 from deniable.mechanisms.softmax import Softmax
 
 
@@ -19,7 +19,7 @@ class SanText(Softmax):
     def guarantee(self) -> Guarantee:
         """What is promised for one word."""
         return Guarantee(
-            notion="metric differential privacy (d_χ-privacy)",
+            notion=METRIC_PRIVACY,
             metric="Euclidean distance between word vectors, rounded to a fine public grid; summed over the words of a text",
             epsilon=self._epsilon,
             statement=(

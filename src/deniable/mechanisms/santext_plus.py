@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from deniable.arrays import Floats, Ids
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
-from deniable.interfaces import Guarantee, Randomness
+from deniable.interfaces import METRIC_PRIVACY, Guarantee, Randomness
 from deniable.mechanisms.santext import SanText
 from deniable.neighbours.selection import first_of_each
 from deniable.parameters import validated_share
@@ -56,7 +56,7 @@ class SanTextPlus(SanText):
         plain = super().guarantee
         others = len(self._embedding) + 1 - int(self._is_sensitive.sum())
         return Guarantee(
-            notion="metric differential privacy (d_χ-privacy) among the sensitive words only",
+            notion=f"{METRIC_PRIVACY} among the sensitive words only",
             metric=plain.metric,
             epsilon=self._epsilon,
             statement=(

@@ -21,7 +21,7 @@ import numpy as np
 from deniable.arrays import Floats
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
-from deniable.interfaces import Guarantee
+from deniable.interfaces import LOCAL_PRIVACY, METRIC_PRIVACY, Guarantee
 from deniable.mechanisms.softmax import Softmax
 from deniable.parameters import validated_share
 
@@ -54,7 +54,7 @@ class TEM(Softmax):
     def guarantee(self) -> Guarantee:
         """What is promised for one word."""
         return Guarantee(
-            notion="metric differential privacy (d_χ-privacy), and local differential privacy",
+            notion=f"{METRIC_PRIVACY}, and {LOCAL_PRIVACY}",
             metric=(
                 "min(d, γ) of the Euclidean distance d between word vectors, rounded to a fine public grid; summed over the words of a text"
             ),

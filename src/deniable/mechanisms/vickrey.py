@@ -11,6 +11,7 @@ breaks the bound: that word is then never released for itself and often for its 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Literal
 
@@ -57,13 +58,7 @@ class Vickrey(NearestWord):
     def guarantee(self) -> Guarantee:
         """What is promised for one word: what the noise promises."""
         plain = self._plain.guarantee
-        return Guarantee(
-            notion=plain.notion,
-            metric=plain.metric,
-            epsilon=self._epsilon,
-            statement=plain.statement,
-            parameters={"t": self.t, "noise": self._kind, **plain.parameters},
-        )
+        return replace(plain, parameters={"t": self.t, "noise": self._kind, **plain.parameters})
 
     def noise(self, source: Randomness, epsilon: Floats) -> Floats:
         """Return the noise of the multivariate or the Mahalanobis mechanism."""

@@ -20,6 +20,8 @@ a tiny constant cover all of it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from deniable.arrays import Floats, Ids, Vectors
@@ -59,12 +61,8 @@ class BlasNeighbours:
     def nearest(self, queries: Vectors) -> Ids:
         """Return the id of the nearest word of every row; ties go to the lowest id."""
         queries = checked_queries(queries, self._dimension)
-        nearest = np.empty(len(queries), dtype=np.int64)
         at_once = min(max(_QUERIES_AT_ONCE, _SCORES_AT_ONCE // self._words), _QUERIES_AT_ONCE_IN_A_SMALL_VOCABULARY)
-        for start in range(0, len(queries), at_once):
-            batch = queries[start : start + at_once]
-            nearest[start : start + len(batch)] = self._nearest_of_batch(batch)
-        return nearest
+        return nearest_in_parts(queries, at_once, self._nearest_of_batch)
 
     def nearest_k(self, queries: Vectors, k: int) -> tuple[Ids, Floats]:
         """Return the ids of the ``k`` nearest words of every row, nearest first, and their distances.
@@ -165,3 +163,11 @@ def row_norms(vectors: Vectors) -> Floats:
         block = vectors[start : start + 16_384].astype(np.float64)
         norms[start : start + len(block)] = np.sqrt(np.einsum("ij,ij->i", block, block))
     return norms
+
+
+def nearest_in_parts(queries: Vectors, at_once: int, nearest: Callable[[Vectors], Ids]) -> Ids:
+    """Return the nearest word of every row, found for ``at_once`` rows at a time: what they need in between takes bounded memory."""
+    found = np.empty(len(queries), dtype=np.int64)
+    for start in range(0, len(queries), at_once):
+        found[start : start + at_once] = nearest(queries[start : start + at_once])
+    return found

@@ -18,7 +18,7 @@ import numpy as np
 from deniable.arrays import Floats, Ids, Vectors
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, MissingExtra
-from deniable.neighbours.blas import BlasNeighbours, float32_growth, row_norms
+from deniable.neighbours.blas import BlasNeighbours, float32_growth, nearest_in_parts, row_norms
 from deniable.neighbours.exact import nearest_of, score_error
 from deniable.parameters import checked_queries
 
@@ -74,13 +74,9 @@ class GpuNeighbours:
         if self._torch.get_float32_matmul_precision() != "highest":
             problem = "the exact search needs full float32 products: torch.set_float32_matmul_precision('highest')"
             raise InvalidParameter("float32 precision", self._torch.get_float32_matmul_precision(), problem)
-        nearest = np.empty(len(queries), dtype=np.int64)
         at_once = max(1, _SCORES_AT_ONCE.get(self._device.type, _SCORES_AT_ONCE_ELSEWHERE) // (self._tiles * TILE))
         with self._torch.inference_mode():
-            for start in range(0, len(queries), at_once):
-                batch = queries[start : start + at_once]
-                nearest[start : start + len(batch)] = self._nearest_of_batch(batch)
-        return nearest
+            return nearest_in_parts(queries, at_once, self._nearest_of_batch)
 
     def nearest_k(self, queries: Vectors, k: int) -> tuple[Ids, Floats]:
         """Return the ``k`` nearest words of every row and their distances; the processor does this one.

@@ -1,7 +1,7 @@
 """Numbers as people say them: the one place that pages and tables take shares from.
 
-``percent`` is for sentences, where digits that say nothing are in the way. ``percent_tenths`` is for tables, where digits stand below
-digits. ``percent_up`` is for bounds.
+``percent`` is for sentences, where digits that say nothing are in the way. ``percent_fixed`` is for tables, where digits stand below
+digits, and for shares that are compared. ``percent_up`` is for bounds.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ def percent(share: float) -> str:
     return f"{round(value, digits):g} %"
 
 
-def percent_tenths(share: float | None) -> str:
-    """Return a share in per cent with one digit after the point, for columns of them; a dash where there is none."""
-    return "–" if share is None else f"{100.0 * share:.1f} %"
+def percent_fixed(share: float | None, digits: int = 1) -> str:
+    """Return a share in per cent with as many digits after the point as ``digits`` says; a dash where there is none."""
+    return "–" if share is None else f"{100.0 * share:.{digits}f} %"
 
 
 def percent_up(share: float) -> str:

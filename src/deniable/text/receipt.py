@@ -134,7 +134,7 @@ class Receipt:
     def summary(self) -> str:
         """Return a few lines for the terminal."""
         tally = self.tally
-        share = f" ({tally.unknown_words / tally.words:.1%} unknown to the embedding)" if tally.words else ""
+        share = f" ({100 * tally.unknown_words / tally.words:.1f} % unknown to the embedding)" if tally.words else ""
         lines = [
             f"{tally}, {tally.words:,} words{share}",
             f"{self._spending()}, {self.mechanism} on {self.embedding['name']} ({self.embedding['fingerprint'][:12]})",

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from deniable.learning.summary import EmbeddingFacts, Point, markdown_table
+from deniable.report.wording import percent
 
 SCORE = "accuracy"
 
@@ -92,7 +93,7 @@ class Findings:
         return (
             f"From ε = {best.epsilon:g} on, a classifier that is given released text only, to learn from and to judge, stays within "
             f"{points} of the original: {best.mean(SCORE):.3f} accuracy against {clean:.3f}. At this ε an average word stays itself in "
-            f"{self.unchanged[best.epsilon]:.1%} of the draws."
+            f"{percent(self.unchanged[best.epsilon])} of the draws."
         )
 
     @property

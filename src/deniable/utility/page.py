@@ -12,6 +12,7 @@ from deniable.learning.summary import PLACES, Point
 from deniable.report.figure import save
 from deniable.report.markup import code, phrase
 from deniable.report.page import Page
+from deniable.report.wording import percent, percent_fixed
 from deniable.utility.findings import SCORE, Findings
 
 _PLACES = {
@@ -88,7 +89,7 @@ def _facts(found: Findings) -> list[tuple[str, str]]:
     if best is not None and best.epsilon is not None:
         loss = f"{100 * found.acceptable_loss:g} points"
         facts.append((f"{best.epsilon:g}", f"the smallest ε that costs somebody with released text only at most {loss}"))
-        facts.append((f"{best.changed:.0%}", "of the words of your texts change at this ε"))
+        facts.append((percent(best.changed), "of the words of your texts change at this ε"))
     return facts
 
 
@@ -106,7 +107,7 @@ def _row(point: Point, found: Findings) -> list[str]:
         PLACES[point.at],
         "" if point.epsilon is None else f"{point.epsilon:g}",
         "" if point.epsilon is None else f"{found.unchanged[point.epsilon]:.3f}",
-        "" if point.epsilon is None else f"{point.changed:.1%}",
+        "" if point.epsilon is None else percent_fixed(point.changed),
         f"{point.mean(SCORE):.3f}",
         f"{low:.3f} to {high:.3f}",
         f"{point.mean('macro F1'):.3f}",
@@ -119,8 +120,8 @@ def _add_method(page: Page, found: Findings) -> None:
     page.add_list(
         [
             f"{about.texts:,} texts of {about.classes:,} classes; {about.left_out:,} records without a text or a label were "
-            f"left out. In each of {about.runs} runs {about.held_out:.0%} of every class are held out ({about.judged:,} texts), another "
-            "part each time, and all texts are released anew, with noise from the secure source.",
+            f"left out. In each of {about.runs} runs {percent(about.held_out)} of every class are held out ({about.judged:,} texts), "
+            "another part each time, and all texts are released anew, with noise from the secure source.",
             f"Classifier: {about.model}. Mechanism: {about.mechanism} over the embedding {about.embedding.name} "
             f"({about.embedding.words:,} words, {about.embedding.dimension} dimensions).",
             f"N_w: {about.average_unchanged_from}. It is an average: some words stay far more often. Every word's own value comes "

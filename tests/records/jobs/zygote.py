@@ -28,7 +28,7 @@ import deniable.cli.app
 import deniable.records.formats.arrow_partial
 import deniable.records.formats.reader
 import deniable.records.jobs.releasing
-from deniable.cli import main
+from deniable.cli.app import main
 from deniable.text.privatizer import Privatizer
 
 release_many = Privatizer.many

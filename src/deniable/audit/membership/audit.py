@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from deniable.audit.draws import Users, draw_users
 from deniable.audit.membership.auditor import QUESTIONS, Findings, judge_conditions
-from deniable.audit.membership.plan import ORIGINAL, LanguageModelSettings, Plan, make_plan
+from deniable.audit.membership.plan import ORIGINAL, LanguageModelSettings, Plan, PlanSummary, make_plan
 from deniable.audit.membership.streams import Streams, encode_conditions
-from deniable.audit.results import AuditResult, head_of, sorted_epsilons
+from deniable.audit.results import AdvisedResult, head_of, sorted_epsilons
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import MissingExtra, UnusableAuditData
 from deniable.learning.scores import sklearn
@@ -22,8 +22,6 @@ from deniable.parameters import validated_count, validated_share
 from deniable.progress import Report
 from deniable.records.labelled import LabelledTexts
 from deniable.words.cutter import Cutter
-
-MODELS_AT_ONCE = 12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,15 +35,6 @@ class TextVolume:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanSummary:
-    """How many users are in the training data of a model, and how many models there are."""
-
-    in_each: int
-    targets: int
-    shadows: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class ReleaseFacts:
     """A condition other than original text: its ε, and the share of words that changed."""
 
@@ -54,12 +43,10 @@ class ReleaseFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MembershipResult(AuditResult):
+class MembershipResult(AdvisedResult):
     """The result of ``audit_membership``. ``protocol`` is what the auditor reaches, by condition, question and adversary."""
 
     audit: Literal["membership"] = "membership"
-    acceptable: float
-    largest_acceptable_epsilon: float | None
     data: TextVolume
     plan: PlanSummary
     settings: LanguageModelSettings
@@ -114,7 +101,7 @@ def audit_membership(
         acceptable=acceptable,
         largest_acceptable_epsilon=_largest_acceptable(facts, protocol, acceptable),
         data=measure_texts(chosen),
-        plan=PlanSummary(in_each=plan.in_each, targets=len(plan.targets), shadows=len(plan.shadows)),
+        plan=plan.summarise(),
         settings=settings,
         questions=dict(QUESTIONS),
         facts=facts,
@@ -159,6 +146,10 @@ def _require_libraries() -> None:
         raise MissingExtra("the membership audit", "experiments") from None
 
 
+_MODELS_AT_ONCE = 12
+"""How many language models are trained side by side."""
+
+
 def _train_and_ask(
     plan: Plan, conditions: Mapping[str, Streams], settings: LanguageModelSettings, *, seed: int, report: Report | None
 ) -> dict[str, NDArray[np.int32]]:
@@ -169,7 +160,7 @@ def _train_and_ask(
 
     jobs = plan.jobs(list(conditions))
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    groups = [jobs[start : start + MODELS_AT_ONCE] for start in range(0, len(jobs), MODELS_AT_ONCE)]
+    groups = [jobs[start : start + _MODELS_AT_ONCE] for start in range(0, len(jobs), _MODELS_AT_ONCE)]
     counts: dict[str, NDArray[np.int32]] = {}
     for number, group in enumerate(groups):
 

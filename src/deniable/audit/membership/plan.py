@@ -61,6 +61,10 @@ class Plan:
         """The users whose texts the adversary has."""
         return tuple(range(2 * self.in_each, 4 * self.in_each))
 
+    def summarise(self) -> PlanSummary:
+        """Return what a result says of the plan."""
+        return PlanSummary(in_each=self.in_each, targets=len(self.targets), shadows=len(self.shadows))
+
     def jobs(self, conditions: Sequence[str]) -> list[Job]:
         """Return all models to train: targets and shadows of every condition, the original text among them.
 
@@ -79,6 +83,15 @@ class Plan:
                     for place, members in enumerate(splits)
                 ]
         return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanSummary:
+    """How many users are in the training data of a model, and how many models there are."""
+
+    in_each: int
+    targets: int
+    shadows: int
 
 
 def make_plan(users: int, *, in_each: int | None = None, targets: int = 1, shadows: int = 10, seed: int = 0, source: str = "data") -> Plan:

@@ -68,12 +68,13 @@ def membership_figure(result: MembershipResult) -> Figure:
 def authorship_figure(result: AuthorshipResult) -> Figure:
     """Return how often the author is named against ε."""
     figure, axes = new_figure()
-    epsilons = [each.epsilon for each in result.released]
-    for found, label in (
-        ([each.learnt_from_original for each in result.released], "learnt from original text"),
-        ([each.learnt_from_released for each in result.released], "learnt from released text"),
-    ):
-        axes.plot(epsilons, [share.value for share in found], marker="o", markersize=4, label=label)
+    found = result.released
+    curves = {
+        "learnt from original text": [each.learnt_from_original.value for each in found],
+        "learnt from released text": [each.learnt_from_released.value for each in found],
+    }
+    for label, values in curves.items():
+        axes.plot([each.epsilon for each in found], values, marker="o", markersize=4, label=label)
     axes.axhline(result.original.value, color=MUTED, linestyle="--", label="original text")
     axes.axhline(result.guess, color=MUTED, linestyle=":", label="guessing blindly")
     _finish(axes, "share of authors named")

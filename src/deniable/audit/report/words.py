@@ -6,9 +6,11 @@ from typing import NamedTuple
 
 from deniable.audit.authorship import AuthorshipResult
 from deniable.audit.bound.attempt import BoundResult
-from deniable.audit.inversion import Estimate, InversionResult
+from deniable.audit.inversion import InversionResult
 from deniable.audit.membership.audit import MembershipResult
+from deniable.audit.results import Estimate
 from deniable.audit.saved import AnyResult
+from deniable.report.wording import percent_fixed
 
 _AT_RISK = 6
 
@@ -47,11 +49,6 @@ def tables(result: AnyResult) -> list[Table]:
             return [_authorship_table(result)]
 
 
-def percent(value: float | None) -> str:
-    """Return a share as people read it."""
-    return "–" if value is None else f"{100 * value:.1f} %"
-
-
 def _bound_sentence(result: BoundResult) -> str:
     tried, what = len(result.places), f"{result.mechanism} at ε = {result.epsilon:g}"
     if result.refuted:
@@ -79,10 +76,12 @@ def _advice(result: InversionResult | MembershipResult | AuthorshipResult, what:
 
 def _inversion_sentence(result: InversionResult) -> str:
     found = result.results
-    ends = " and ".join(f"{percent(each.bayes.value)} of the words at ε = {each.epsilon:g}" for each in (found[0], found[-1])[: len(found)])
+    ends = " and ".join(
+        f"{percent_fixed(each.bayes.value)} of the words at ε = {each.epsilon:g}" for each in (found[0], found[-1])[: len(found)]
+    )
     return (
         f"The best guess of an adversary who knows the mechanism and the word frequencies is right for {ends}; "
-        f"without seeing anything it is right for {percent(found[0].prior_guess)}. {_advice(result, 'of the words')}"
+        f"without seeing anything it is right for {percent_fixed(found[0].prior_guess)}. {_advice(result, 'of the words')}"
     )
 
 
@@ -92,18 +91,18 @@ def _inversion_tables(result: InversionResult) -> list[Table]:
             f"{each.epsilon:g}",
             _with_error(each.bayes),
             _with_error(each.nearest_word),
-            *(percent(band.bayes.value) for band in each.bands),
+            *(percent_fixed(band.bayes.value) for band in each.bands),
         ]
         for each in result.results
     ]
     names = [f"ranks {band.ranks}" for band in result.results[0].bands]
     repeats = [
-        [f"{each.epsilon:g}", str(m.releases), percent(m.majority.value), percent(m.bayes.value if m.bayes else None)]
+        [f"{each.epsilon:g}", str(m.releases), percent_fixed(m.majority.value), percent_fixed(m.bayes.value if m.bayes else None)]
         for each in result.results
         for m in each.repeats
     ]
     risk = [
-        [f"{each.epsilon:g}", w.word, percent(w.bayes.value), percent(w.bayes.low)]
+        [f"{each.epsilon:g}", w.word, percent_fixed(w.bayes.value), percent_fixed(w.bayes.low)]
         for each in result.results
         for w in each.at_risk[:_AT_RISK]
     ]
@@ -115,7 +114,7 @@ def _inversion_tables(result: InversionResult) -> list[Table]:
 
 
 def _with_error(found: Estimate) -> str:
-    return f"{percent(found.value)} ± {100 * found.standard_error:.1f}"
+    return f"{percent_fixed(found.value)} ± {100 * found.standard_error:.1f}"
 
 
 def _membership_sentence(result: MembershipResult) -> str:
@@ -141,15 +140,15 @@ def _membership_table(result: MembershipResult) -> Table:
 
 def _authorship_sentence(result: AuthorshipResult) -> str:
     return (
-        f"Among {result.authors} authors the classifier names the right one for {percent(result.original.value)} of original texts; "
-        f"always naming the most frequent author is right for {percent(result.guess)}. {_advice(result, 'of the texts')}"
+        f"Among {result.authors} authors the classifier names the right one for {percent_fixed(result.original.value)} of original texts; "
+        f"always naming the most frequent author is right for {percent_fixed(result.guess)}. {_advice(result, 'of the texts')}"
     )
 
 
 def _authorship_table(result: AuthorshipResult) -> Table:
-    rows = [["original text", percent(result.original.value), "–"]]
+    rows = [["original text", percent_fixed(result.original.value), "–"]]
     rows += [
-        [f"ε = {each.epsilon:g}", percent(each.learnt_from_original.value), percent(each.learnt_from_released.value)]
+        [f"ε = {each.epsilon:g}", percent_fixed(each.learnt_from_original.value), percent_fixed(each.learnt_from_released.value)]
         for each in result.released
     ]
     return Table("How often the author of a text is named", ["text", "learnt from original text", "learnt from released text"], rows)

@@ -33,8 +33,6 @@ SENTENCES = (
 )
 """Written for this purpose; nobody's text."""
 
-_LEAST_KNOWN = 0.5
-
 
 @dataclass(frozen=True, kw_only=True)
 class Output:
@@ -116,6 +114,10 @@ class ExampleRelease:
 
     epsilon: float
     texts: tuple[str, ...]
+
+
+_LEAST_KNOWN = 0.5
+"""A sentence is shown if the embedding knows at least this share of its words."""
 
 
 def example_releases(

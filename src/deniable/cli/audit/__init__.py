@@ -6,13 +6,7 @@ import typer
 
 from deniable.cli.audit import authorship, bound, inversion, membership, report
 
-app = typer.Typer(
-    name="audit",
-    help="Attack your own release: what can an adversary still learn?",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
+app = typer.Typer(help="Attack your own release: what can an adversary still learn?", no_args_is_help=True, rich_markup_mode=None)
 app.command("bound")(bound.bound)
 app.command("inversion")(inversion.inversion)
 app.command("membership")(membership.membership)

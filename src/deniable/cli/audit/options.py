@@ -1,86 +1,113 @@
-"""What all audits share on the command line: options, the chosen mechanism, and how a result is written and shown."""
+"""What all audits share on the command line: groups of options, what is checked first, and how a result is written and shown."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from deniable.cli.options import AsJson, FileOptions, MechanismOptions, PageFile, Quiet
+from deniable.cli.terminal import make_table, open_console, print_json, save_json
+
 if TYPE_CHECKING:
     from deniable.audit.saved import AnyResult
+    from deniable.embeddings.embedding import Embedding
     from deniable.mechanisms.catalogue import ChosenMechanism
+    from deniable.progress import Report
+    from deniable.records.labelled import LabelledTexts
 
-EmbeddingName = Annotated[str, typer.Option("--embedding", help="The name of an installed embedding.")]
-Epsilon = Annotated[float, typer.Option("--epsilon", "-e", help="The privacy parameter, per word.")]
 Epsilons = Annotated[list[float], typer.Option("--epsilon", "-e", help="A value of ε to look at. May be repeated.")]
-Seed = Annotated[int, typer.Option(help="The seed of the audit's own draws; releases never use it.")]
-Save = Annotated[Path | None, typer.Option("--save", help="Where to write the result as JSON, for `deniable audit report`.")]
-PageFile = Annotated[Path | None, typer.Option("--report", help="Where to write the result as a page for people (HTML).")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress.")]
-DataFile = Annotated[Path, typer.Argument(help="CSV, TSV, JSON Lines or Parquet with one text per record; may be compressed.")]
-TextColumn = Annotated[str, typer.Option("--text-column", "--column", "-c", help="The column that holds the text.")]
 
 
-def choose(name: str, options: list[str] | None) -> ChosenMechanism:
-    """Return the mechanism that was chosen on the command line.
+@dataclass(frozen=True, kw_only=True)
+class AttackedTextOptions:
+    """The texts that an audit releases and attacks, how they are read, and how they are released."""
 
-    :raises InvalidParameter: if there is no mechanism or no option of that name.
-    """
-    from deniable.cli.mechanism import parse_options
-    from deniable.mechanisms.catalogue import ChosenMechanism
+    text_column: Annotated[str, typer.Option("--text-column", "--column", "-c", help="The column that holds the text.")] = "text"
+    file: FileOptions
+    mechanism: MechanismOptions
 
-    return ChosenMechanism(name=name, options=parse_options(name, options))
+    def open(
+        self, data: Path, epsilons: Sequence[float], *, person_column: str, extra: str = "utility"
+    ) -> tuple[LabelledTexts, Embedding, ChosenMechanism]:
+        """Return the texts, and what they are to be released with; what takes no time is checked first.
+
+        ``extra`` is the extra that brings what the audit needs.
+
+        :raises MissingExtra: if scikit-learn is not installed.
+        :raises InvalidParameter: if an option is not allowed.
+        :raises EmbeddingNotFound: if the embedding is not installed.
+        :raises RecordError: if the texts cannot be read.
+        """
+        from deniable.learning.scores import sklearn
+        from deniable.parameters import validated_epsilon
+        from deniable.records.labelled import read_labelled
+
+        sklearn("svm", extra=extra)
+        chosen = self.mechanism.choose()
+        for epsilon in epsilons:
+            validated_epsilon(epsilon)
+        embedding = self.mechanism.open()
+        texts = read_labelled(data, person_column=person_column, text_column=self.text_column, **self.file.reading())
+        return texts, embedding, chosen
 
 
-def finish(result: AnyResult, *, save: Path | None, page: Path | None, as_json: bool) -> None:
-    """Print the result, and write it where it was asked for."""
-    import json
+@dataclass(frozen=True, kw_only=True)
+class AuditOptions:
+    """The seed of an audit, and what becomes of its result."""
 
-    from deniable.atomic import write_whole
+    seed: Annotated[int, typer.Option(help="The seed of the audit's own draws; releases never use it.")] = 0
+    save: Annotated[Path | None, typer.Option("--save", help="Where to write the result as JSON, for `deniable audit report`.")] = None
+    report: PageFile = None
+    as_json: AsJson = False
+    quiet: Quiet = False
 
-    if save is not None:
-        write_whole(save, json.dumps(result.to_dict(), indent=1, ensure_ascii=False) + "\n")
-    if page is not None:
-        from deniable.audit.report.page import audit_page
+    def __post_init__(self) -> None:
+        """Refuse a file that cannot be written before the work begins.
 
-        audit_page([result]).write(page)
-    if as_json:
-        print(json.dumps(result.to_dict(), indent=2, ensure_ascii=False))
-    else:
-        _show(result)
+        :raises RecordError: if a path is a folder or its folder is not there.
+        """
+        from deniable.atomic import check_place
+
+        for path in (self.save, self.report):
+            if path is not None:
+                check_place(path)
+
+    @contextmanager
+    def progress(self, label: str, *, unit: str) -> Iterator[Report | None]:
+        """Show progress unless it is not wanted: lend what an audit tells it."""
+        from deniable.progress import Progress
+
+        with Progress(label, unit=unit) as progress:
+            yield None if self.quiet else progress.report
+
+    def finish(self, result: AnyResult) -> None:
+        """Print the result, and write it where it was asked for."""
+        if self.save is not None:
+            save_json(self.save, result.to_dict())
+        if self.report is not None:
+            from deniable.audit.report.page import audit_page
+
+            audit_page([result]).write(self.report)
+        if self.as_json:
+            print_json(result.to_dict())
+        else:
+            _show(result)
 
 
 def _show(result: AnyResult) -> None:
     """Print the finding in a sentence, then the tables."""
-    from rich.console import Console
-    from rich.table import Table
-
     from deniable.audit.report.words import finding, tables
 
-    console = Console(highlight=False, markup=False)
+    console = open_console()
     console.print(finding(result))
-    for caption, columns, rows in tables(result):
-        shown = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", title=caption, title_justify="left", title_style="")
-        for place, column in enumerate(columns):
-            shown.add_column(column, justify="right" if place else "left")
-        for row in rows:
-            shown.add_row(*row)
+    for table in tables(result):
         console.print()
-        console.print(shown)
+        console.print(make_table(table.columns, table.rows, title=table.caption))
     if result.audit == "bound":
         console.print()
         console.print(result.not_proven)
-
-
-def check_places(*paths: Path | None) -> None:
-    """Refuse a file that cannot be written before the work begins.
-
-    :raises RecordError: if a path is a folder or its folder is not there.
-    """
-    from deniable.report.place import check_place
-
-    for path in paths:
-        if path is not None:
-            check_place(path)

@@ -9,6 +9,7 @@ from deniable.comparison.results import ComparisonResult
 from deniable.report.figure import apply_style, drawable, new_figure
 from deniable.report.page import Page
 from deniable.report.palette import INK, MUTED, SERIES
+from deniable.report.wording import percent_fixed
 
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 
@@ -59,7 +60,7 @@ def _add_method(page: Page, result: ComparisonResult) -> None:
         f"The adversary knows the mechanism, ε, the embedding, word frequencies, and that the word is one of the {sample.distinct:,} "
         "distinct words of the sample. It learns from draws what each of them becomes, guesses the likeliest, and is judged on fresh "
         "draws: a lower bound on the best possible adversary among these words, the same learner for every mechanism. Blind guessing is "
-        f"right for {100 * sample.guess:.1f} %.",
+        f"right for {percent_fixed(sample.guess)}.",
         f"{texts.learn:,} texts ({texts.words:,} words) were released with secure noise, {result.runs} times; TF-IDF and logistic "
         f"regression learnt from each release and were tested on {texts.test:,} original texts. Words per second are those of the "
         "slowest run, on this machine as it was.",

@@ -6,6 +6,7 @@ import math
 
 from deniable.comparison.matching import Target
 from deniable.comparison.results import ComparisonResult, Row, Worth
+from deniable.report.wording import percent_fixed
 
 READINGS = {
     "average": "average N_w",
@@ -26,8 +27,8 @@ LEGEND = (
 def finding(result: ComparisonResult) -> str:
     """Return what was found in a few sentences: the most accurate mechanism at each target, and whom it is clearly ahead of."""
     sentences = [
-        f"A classifier that learns from original text is right for {_percent(result.original)} of the texts, "
-        f"one that always names the most frequent label for {_percent(result.guess)}."
+        f"A classifier that learns from original text is right for {percent_fixed(result.original)} of the texts, "
+        f"one that always names the most frequent label for {percent_fixed(result.guess)}."
     ]
     for target in result.targets:
         found = [(row, worth) for row, worth in result.matched() if _is_at(row, target)]
@@ -77,7 +78,7 @@ def _is_at(row: Row, target: Target) -> bool:
 
 def _best(target: Target, found: list[tuple[Row, Worth]], telling: float | None) -> str:
     first, worth = found[0]
-    sentence = f"At {target_name(target)}, {first.mechanism} is the most accurate ({_percent(worth.accuracy.mean)})"
+    sentence = f"At {target_name(target)}, {first.mechanism} is the most accurate ({percent_fixed(worth.accuracy.mean)})"
     if telling is None:
         return sentence + "; one run does not tell how far that is chance."
     if len(found) == 1:
@@ -98,12 +99,8 @@ def _cells(row: Row, mark: str) -> list[str]:
         f"{reached.average:.2f}",
         f"{reached.worst:.2f}",
         f"{reached.adversary:.2f}",
-        _percent(accuracy.mean) + ("" if accuracy.spread is None else f" ± {100 * accuracy.spread:.1f}"),
+        percent_fixed(accuracy.mean) + ("" if accuracy.spread is None else f" ± {100 * accuracy.spread:.1f}"),
         f"{row.worth.distance.mean:.2f}",
         f"{row.worth.words_per_second:,.0f}",
         mark,
     ]
-
-
-def _percent(value: float) -> str:
-    return f"{100 * value:.1f} %"

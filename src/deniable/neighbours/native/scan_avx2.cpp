@@ -95,11 +95,7 @@ double peak(std::uint64_t rounds) {
     return double(rounds) * 8 * 32;
 }
 
-std::uint32_t look(Look& look) {
-    std::int32_t dots[kTileWords];
-    tile_dots(look.codes, look.query, look.groups, dots);
-    return bounds_of(look, dots, kOffset);
-}
+#include "look.inc"
 
 }  // namespace
 

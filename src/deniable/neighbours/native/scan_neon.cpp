@@ -14,6 +14,7 @@ namespace {
 
 constexpr int kLanes = 4;
 constexpr int kVectors = 2;
+constexpr int kOffset = 0;
 
 template <int Vectors>
 std::size_t scan_block(const ScanJob& job) {
@@ -100,16 +101,12 @@ double peak(std::uint64_t rounds) {
     return double(rounds) * 16 * 16;
 }
 
-std::uint32_t look(Look& look) {
-    std::int32_t dots[kTileWords];
-    tile_dots(look.codes, look.query, look.groups, dots);
-    return bounds_of(look, dots, 0);
-}
+#include "look.inc"
 
 }  // namespace
 
 const Kernel* kernel_neon() {
-    static const Kernel kernel = {"neon", kLanes, kVectors, 127, 0, scan, look, row_score, row_squared_distance, peak};
+    static const Kernel kernel = {"neon", kLanes, kVectors, 127, kOffset, scan, look, row_score, row_squared_distance, peak};
     return &kernel;
 }
 

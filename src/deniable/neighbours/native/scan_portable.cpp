@@ -61,11 +61,7 @@ void tile_dots(const std::int8_t* tile, const std::uint8_t* query, std::size_t g
 
 double peak(std::uint64_t) { return 0.0; }  // there is no one instruction to measure
 
-std::uint32_t look(Look& look) {
-    std::int32_t dots[kTileWords];
-    tile_dots(look.codes, look.query, look.groups, dots);
-    return bounds_of(look, dots, kOffset);
-}
+#include "look.inc"
 
 }  // namespace
 

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from deniable.atomic import lock
 from deniable.errors import ResumeError
-from deniable.locking import lock
 from deniable.text.receipt import Tally
 
 _VERSION = 1

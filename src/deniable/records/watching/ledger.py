@@ -11,8 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from deniable.atomic import lock
 from deniable.errors import RecordError, ResumeError
-from deniable.locking import lock
 
 
 @dataclass(frozen=True, kw_only=True)

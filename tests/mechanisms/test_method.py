@@ -8,8 +8,8 @@ import pytest
 
 from deniable import Gaussian, Mahalanobis, Mechanism, Multivariate, SanText, Vickrey
 from deniable.arrays import Floats, Ids
-from deniable.channel.method import Method, exact_sums, method_of, radial_noise
 from deniable.interfaces import Randomness
+from deniable.mechanisms.base import Method, exact_sums, method_of, radial_noise
 from deniable.mechanisms.catalogue import CATALOGUE, make_mechanism
 from tests.support.strategies import random_embedding
 

@@ -1,0 +1,43 @@
+"""How commands give their results: JSON for machines, and tables in one style for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+
+def print_json(value: object) -> None:
+    """Print a value as JSON."""
+    print(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def save_json(path: Path, value: object) -> None:
+    """Write a result to a file that commands and Python read again."""
+    from deniable.atomic import write_whole
+
+    write_whole(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+
+
+def open_console(width: int | None = None) -> Console:
+    """Return a console that prints text as it is, without colours of its own; as wide as the terminal unless ``width`` says."""
+    from rich.console import Console
+
+    return Console(highlight=False, markup=False, width=width)
+
+
+def make_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str | None = None, left: Collection[int] = (0,)) -> Table:
+    """Return a table without lines. The columns at the places ``left`` are set to the left; all others hold numbers, set to the right."""
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", title=title, title_justify="left", title_style="")
+    for place, column in enumerate(columns):
+        table.add_column(column, justify="left" if place in left else "right")
+    for row in rows:
+        table.add_row(*row)
+    return table

@@ -1,0 +1,155 @@
+"""Groups of options: Typer sees their options, commands get them as one object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from deniable.cli.options import BudgetOptions, FileOptions, MechanismOptions, ReleaseOptions, with_groups
+from deniable.errors import InvalidParameter
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inner:
+    depth: Annotated[int, typer.Option("--depth", "-d", help="How deep.")] = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outer:
+    name: Annotated[str, typer.Option(metavar="WHO", help="Whose.")]
+    inner: Inner
+    loud: Annotated[bool, typer.Option("--loud/--soft")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Derived(Inner):
+    width: Annotated[list[float] | None, typer.Option()] = None
+
+    def __post_init__(self) -> None:
+        if self.depth > 9:
+            raise typer.BadParameter("too deep")
+
+
+def run(command: Callable[..., None], *arguments: str) -> Any:
+    app = typer.Typer(rich_markup_mode=None)
+    app.command()(command)
+    return CliRunner().invoke(app, list(arguments))
+
+
+def test_a_command_gets_its_groups_built_from_the_options() -> None:
+    got: list[object] = []
+
+    @with_groups
+    def command(*, file: Annotated[Path, typer.Argument()], outer: Outer, last: Annotated[int, typer.Option()] = 1) -> None:
+        got.extend([file, outer, last])
+
+    assert run(command, "a.txt", "--name", "x", "-d", "5", "--loud", "--last", "2").exit_code == 0
+    assert got == [Path("a.txt"), Outer(name="x", inner=Inner(depth=5), loud=True), 2]
+
+
+def test_options_stand_in_the_place_of_their_group_with_their_defaults_and_help() -> None:
+    @with_groups
+    def command(*, first: Annotated[int, typer.Option()] = 1, outer: Outer, last: Annotated[int, typer.Option()] = 2) -> None:
+        """Do nothing."""
+
+    made = typer.main.get_command(_app_of(command))
+    assert [parameter.name for parameter in made.params][:5] == ["first", "name", "depth", "loud", "last"]
+    depth = next(parameter for parameter in made.params if parameter.name == "depth")
+    assert (depth.opts, depth.default, depth.help) == (["--depth", "-d"], 3, "How deep.")  # type: ignore[attr-defined]
+    assert next(parameter for parameter in made.params if parameter.name == "name").required
+    assert made.help == "Do nothing."
+    shown = run(command, "--help").output
+    assert "--name WHO" in shown
+    assert "--loud" in shown
+    assert "--soft" in shown
+
+
+def _app_of(command: Callable[..., None]) -> typer.Typer:
+    app = typer.Typer()
+    app.command()(command)
+    return app
+
+
+def test_a_group_may_have_the_name_of_one_of_its_options() -> None:
+    got: list[Inner] = []
+
+    @with_groups
+    def command(*, depth: Inner) -> None:
+        got.append(depth)
+
+    assert run(command, "--depth", "7").exit_code == 0
+    assert got == [Inner(depth=7)]
+
+
+def test_options_of_a_base_class_come_first_and_a_group_may_refuse_them() -> None:
+    got: list[Derived] = []
+
+    @with_groups
+    def command(*, derived: Derived) -> None:
+        got.append(derived)
+
+    assert run(command, "--width", "0.5", "--width", "2").exit_code == 0
+    assert got == [Derived(depth=3, width=[0.5, 2.0])]
+    refused = run(command, "--depth", "10")
+    assert refused.exit_code == 2
+    assert "Invalid value: too deep" in refused.output
+
+
+def test_two_options_of_one_name_are_refused_when_the_command_is_defined() -> None:
+    def command(*, depth: Annotated[int, typer.Option()] = 1, inner: Inner) -> None:
+        """Never runs."""
+
+    with pytest.raises(ValueError, match="duplicate parameter name: 'depth'"):
+        with_groups(command)
+
+
+def test_a_mechanism_is_chosen_and_its_options_are_checked() -> None:
+    chosen = MechanismOptions(mechanism="vickrey", mechanism_option=["t=0.50"]).choose()
+    assert (chosen.name, chosen.options) == ("vickrey", {"t": 0.5})
+    with pytest.raises(InvalidParameter, match="--mechanism-option = 't': must be NAME=VALUE"):
+        MechanismOptions(mechanism="vickrey", mechanism_option=["t"]).choose()
+
+
+def test_a_budget_must_be_said_once() -> None:
+    with pytest.raises(typer.BadParameter, match="give --epsilon"):
+        BudgetOptions()
+    with pytest.raises(typer.BadParameter, match="give one of --epsilon"):
+        BudgetOptions(epsilon=1.0, max_unchanged=0.5)
+    assert BudgetOptions(epsilon=1.0, record_epsilon=5.0).quantile == 1.0
+
+
+def test_a_release_makes_its_recipe(tmp_path: Path) -> None:
+    words = tmp_path / "keep.txt"
+    words.write_text("and\nor\n")
+    options = ReleaseOptions(mechanism="custext", mechanism_option=["k=7"], case="keep", keep_words=words)
+    recipe = options.resolve(BudgetOptions(epsilon=2.0), pytest.fail).recipe
+    assert (recipe.epsilon, recipe.mechanism, recipe.mechanism_options) == (2.0, "custext", (("k", 7),))
+    assert (recipe.case, recipe.keep_words, recipe.consistent) == ("keep", {"and", "or"}, False)
+
+
+def test_a_keyed_release_names_records_by_one_column() -> None:
+    key = Path("key")
+    assert ReleaseOptions(key_file=key, record_id="id").naming_column == "id"
+    assert ReleaseOptions(key_file=key, consistent_by="user").naming_column == "user"
+    assert ReleaseOptions(key_file=key).naming_column is None
+    with pytest.raises(typer.BadParameter, match="need a --key-file"):
+        ReleaseOptions(record_id="id")
+    with pytest.raises(typer.BadParameter, match="give one of --record-id and --consistent-by"):
+        ReleaseOptions(key_file=key, record_id="id", consistent_by="user")
+
+
+def test_reading_options_are_named_as_functions_name_them() -> None:
+    given: dict[str, Any] = {}
+
+    @with_groups
+    def command(*, reading: FileOptions) -> None:
+        given.update(reading.reading())
+
+    assert run(command, "--format", "csv", "--no-header").exit_code == 0
+    assert given == {"format": "csv", "delimiter": None, "header": False, "encoding": "utf-8"}
