@@ -23,7 +23,7 @@ from pathlib import Path
 
 import regex
 
-from deniable.words.tokens import Tokeniser, normalise
+from deniable.words.cutter import Tokeniser, normalise
 
 Words = Callable[[str], list[str]]
 Factory = Callable[[Collection[str]], Words]  # public vocabulary -> tokeniser
@@ -37,9 +37,17 @@ def prepare(text: str) -> str:
     return normalise(text).lower()
 
 
-def ours(known: Collection[str], always_split: str = "") -> Words:
-    """The product's tokeniser; the marks in ``always_split`` separate words whatever the vocabulary holds."""
+LETTER_AND_DIGIT = regex.compile(r"(?<=\p{L})[^\w\s'@:](?=\p{N})|(?<=\p{N})[^\w\s'@:](?=\p{L})|(?<=\p{L})_(?=\p{N})|(?<=\p{N})_(?=\p{L})")
+
+
+def ours(known: Collection[str], always_split: str = "", *, codes_cut: bool = False) -> Words:
+    """The product's tokeniser; the marks in ``always_split`` separate words whatever the vocabulary holds.
+
+    With ``codes_cut``, so does every mark between a letter and a digit.
+    """
     tokeniser, spaces = Tokeniser(known), str.maketrans(dict.fromkeys(always_split, " "))
+    if codes_cut:
+        return lambda text: tokeniser.words(LETTER_AND_DIGIT.sub(" ", text))
     return lambda text: tokeniser.words(text.translate(spaces) if always_split else text)
 
 
@@ -73,6 +81,7 @@ CANDIDATES: dict[str, Factory] = {
     "deniable": ours,
     "... hyphens always split": partial(ours, always_split="-"),
     "... points, apostrophes always split": partial(ours, always_split=".'"),
+    "... letters always split from digits": partial(ours, codes_cut=True),
     "NLTK Treebank": library("nltk.tokenize", "TreebankWordTokenizer"),
     "NLTK NLTKWord": library("nltk.tokenize", "NLTKWordTokenizer"),
     "NLTK Tweet": library("nltk.tokenize", "TweetTokenizer"),

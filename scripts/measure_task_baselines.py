@@ -22,7 +22,7 @@ from deniable.learning.word_classifier import LinearLearner
 from deniable.tasks.data.examples import Classification, Task, fingerprint
 from deniable.tasks.data.registry import TASKS
 from deniable.tasks.experiment.reporting import baselines_of
-from deniable.words.tokens import words_of
+from deniable.words.cutter import words_of
 
 PLACE = Path(__file__).resolve().parent.parent / "docs" / "experiments" / "utility-baselines.json"
 

@@ -28,7 +28,7 @@ from deniable.audit.membership.plan import ORIGINAL
 from deniable.audit.membership.streams import Coder, pack
 from deniable.progress import Progress
 from deniable.records.labelled import LabelledTexts, read_labelled
-from deniable.words.tokens import words_of
+from deniable.words.cutter import words_of
 
 SEED = 20200203
 COLLECTION = 40_000

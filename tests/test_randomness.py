@@ -4,7 +4,10 @@ import copy
 import multiprocessing
 import os
 import pickle
+import platform
 import secrets
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 
@@ -14,7 +17,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from randomgen import AESCounter
 from scipy import stats
 
-from deniable import InsecureSeededRandomness, InvalidParameter, Multivariate, Privatizer, RandomnessError, SecureRandomness
+from deniable import InsecureSeededRandomness, InvalidParameter, Multivariate, Privatizer, RandomnessError, SecureRandomness, randomness
 from tests.support.strategies import random_embedding
 
 
@@ -86,6 +89,72 @@ def test_the_fork_test_catches_a_shared_numpy_generator() -> None:
             return self.shared
 
     assert len(set(fork_and_draw(Shared(), 4))) < 5
+
+
+CLONED = """
+import ctypes, os, platform, signal, sys
+from deniable import InsecureSeededRandomness, RandomnessError, SecureRandomness
+NEW_PROCESS_IDS, NUMBER = 0x20000000, {"x86_64": 56, "aarch64": 220}[platform.machine()]
+kernel = ctypes.PyDLL(None, use_errno=True)  # keeps the interpreter's lock, which nobody could give back in the clone
+def clone(flags):
+    child = kernel.syscall(NUMBER, ctypes.c_ulong(flags | signal.SIGCHLD), None, None, None, None)
+    if child < 0:
+        print("not allowed", flush=True)
+        os._exit(3)
+    return child
+def draw(who):
+    try:
+        seeded.normals(1, 1)
+        print(who, "repeats the seed", flush=True)
+    except RandomnessError:
+        pass
+    print(who, os.getpid(), source.normals(2, 4).tobytes().hex(), flush=True)
+flags = NEW_PROCESS_IDS if sys.argv[1] == "namespace" else 0
+if flags and (first := clone(flags)):
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(first, 0)[1]))
+if not flags:
+    os.getpid = lambda: 1
+source, seeded = SecureRandomness(), InsecureSeededRandomness(insecure_seed=1)
+source.normals(1, 1)
+for child in range(2):
+    if (pid := clone(flags)) == 0:
+        draw("child")
+        if child and clone(flags) == 0:
+            draw("grandchild")
+            os._exit(0)
+        if child:
+            os.wait()
+        os._exit(0)
+    os.waitpid(pid, 0)
+print("parent", os.getpid(), source.normals(2, 4).tobytes().hex(), flush=True)
+os._exit(0)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux" or platform.machine() not in ("x86_64", "aarch64"), reason="the call is another here")
+@pytest.mark.parametrize("how", ["namespace", "same process id"])
+def test_a_clone_that_neither_python_nor_its_process_id_tells_of_never_repeats_noise(how: str) -> None:
+    done = subprocess.run([sys.executable, "-c", CLONED, how.split()[0]], capture_output=True, text=True, timeout=60)
+    if "not allowed" in done.stdout:
+        pytest.skip("only root may make namespaces of process ids")
+    assert done.returncode == 0, done.stderr
+    who, pids, drawn = zip(*(line.split(" ", 2) for line in done.stdout.splitlines()), strict=True)
+    assert sorted(who) == ["child", "child", "grandchild", "parent"], "and the seeded source refuses in each clone"
+    assert set(pids) == {"1"}
+    assert len(set(drawn)) == 4
+
+
+def test_without_a_page_that_is_wiped_every_draw_has_a_key_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = SecureRandomness()
+    if randomness._page is not None:
+        assert source._generator() is source._generator()
+    monkeypatch.setattr(randomness, "_page", None)
+    assert source._generator() is not source._generator()
+
+
+def test_a_kernel_without_such_a_page_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(randomness, "_MADV_WIPEONFORK", 12_345)
+    assert randomness._wiped_on_fork() is None
 
 
 def _draw_in_worker(_: int) -> bytes:

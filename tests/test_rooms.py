@@ -129,7 +129,7 @@ def test_a_wrong_import_is_found(tmp_path: Path, line: str, lazily: bool) -> Non
     known = modules(SOURCE)
     wrong = tmp_path / "tokens.py"
     wrong.write_text(f"def late() -> None:\n    {line}\n" if lazily else f"{line}\n", encoding="utf-8")
-    assert wrong_imports(imports(known | {"deniable.words.tokens": wrong}))
+    assert wrong_imports(imports(known | {"deniable.words.cutter": wrong}))
 
 
 def test_a_circle_is_found() -> None:

@@ -14,6 +14,7 @@ import errno
 import os
 import re
 import secrets
+import stat
 import sys
 import time
 from collections.abc import Iterator
@@ -24,7 +25,9 @@ from typing import IO
 from deniable.errors import RecordError
 
 _ABANDONED_SECONDS = 3600
+_SECONDS_BETWEEN_TRIES = 0.05
 _NAME_BYTES = 4
+_CAREFULLY = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 # Some network file systems cannot sync a folder, and a folder that may only be written to cannot be opened.
 _CANNOT_SYNC = (errno.EACCES, errno.EINVAL, errno.ENOTSUP)
 
@@ -101,13 +104,43 @@ def write_whole(path: Path, text: str) -> None:
         file.write(text.encode())
 
 
+def open_regular(path: Path, flags: int = os.O_RDONLY) -> int:
+    """Open a regular file and return its descriptor: never through a link, and without waiting for the other end of a pipe.
+
+    What is made anew is readable by its owner only.
+
+    :raises OSError: if it cannot be opened so.
+    """
+    descriptor = os.open(path, flags | _CAREFULLY, 0o600)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "is not a regular file", str(path))
+    return descriptor
+
+
+def keep_private(descriptor: int) -> bool:
+    """Make an open file readable by its owner only, whatever its mode was; return False if it is somebody else's."""
+    try:
+        os.fchmod(descriptor, 0o600)
+    except PermissionError:  # also where a file system has no such modes
+        return os.fstat(descriptor).st_uid == os.geteuid()
+    return True
+
+
 def publish(finished: Path, target: Path) -> None:
-    """Give a finished file its final name, and the permissions that new files have."""
-    sync_file(finished)
+    """Give a finished file its final name, and the permissions that new files have.
+
+    :raises OSError: if that fails, or the finished file is a link.
+    """
     # Setting the mask is the only way to read it; for that moment it is the strictest one.
     mask = os.umask(0o077)
     os.umask(mask)
-    finished.chmod(0o666 & ~mask)
+    descriptor = open_regular(finished, os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+        os.fchmod(descriptor, 0o666 & ~mask)
+    finally:
+        os.close(descriptor)
     finished.replace(target)
     sync_folder(target.parent)
 
@@ -174,3 +207,16 @@ else:
         except BlockingIOError:
             return False
         return True
+
+
+def lock_within(file: IO[bytes] | int, seconds: float) -> bool:
+    """Lock an open file or descriptor until it is closed; return whether it could be locked in that time.
+
+    For locks that are only held by a process that is there: the workers of one that was killed hold its locks until they notice.
+    """
+    until = time.monotonic() + seconds
+    while not lock(file, wait=False):
+        if time.monotonic() >= until:
+            return False
+        time.sleep(_SECONDS_BETWEEN_TRIES)
+    return True

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import io
+import lzma
+import os
+import zlib
 from pathlib import Path
 from typing import BinaryIO, cast
+
+from deniable.atomic import open_regular
 
 BYTES_TO_TELL = 10
 """How many first bytes tell the compression; fewer are enough if the file has no more, or its first line ends there."""
 
+DAMAGE = (EOFError, MemoryError, OSError, ValueError, lzma.LZMAError, zlib.error)
+"""What the libraries raise when compressed data is damaged."""
+
+_MOST_GROWN, _MOST_RATIO = 256 << 20, 2_000
+
 ENDINGS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd", ".zstd": "zstd"}
 
+_BYTES_AT_ONCE = 1 << 20
 _FIRST_BYTES = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 # "BZh" and a digit could begin a text. What follows is the mark of a block, or of the end if there is no block.
 _BZIP2_MARKS = (b"1AY&SY", b"\x17rE8P\x90")
@@ -28,6 +39,11 @@ def compression_for(path: Path) -> str | None:
     return ENDINGS.get(path.suffix.lower())
 
 
+def has_grown_too_far(decompressed: int, compressed: int) -> bool:
+    """Return whether data has grown beyond what records do: a few bytes of bzip2, xz or Zstandard can stand for terabytes."""
+    return decompressed > max(_MOST_GROWN, _MOST_RATIO * compressed)
+
+
 def decompress(stream: BinaryIO, kind: str | None) -> BinaryIO:
     """Return the stream decompressed; the libraries are imported only when they are needed."""
     if kind == "gzip":
@@ -39,8 +55,6 @@ def decompress(stream: BinaryIO, kind: str | None) -> BinaryIO:
 
         return cast(BinaryIO, bz2.BZ2File(stream))
     if kind == "xz":
-        import lzma
-
         return cast(BinaryIO, lzma.LZMAFile(stream))
     if kind == "zstd":
         import pyarrow as pa
@@ -60,11 +74,43 @@ def compress(data: bytes, kind: str | None) -> bytes:
 
         return bz2.compress(data)
     if kind == "xz":
-        import lzma
-
         return lzma.compress(data)
     if kind == "zstd":
         import pyarrow as pa
 
         return cast(bytes, pa.Codec("zstd").compress(data, asbytes=True))
     return data
+
+
+def repack(packed: Path, finished: Path, kind: str) -> None:
+    """Write a compressed file anew, as one member (frame) whose bytes depend on the content alone, whatever members it was packed in.
+
+    :raises OSError: if it cannot be written, or something is there under the name of the finished file.
+    """
+    with (
+        os.fdopen(open_regular(finished, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as sink,
+        os.fdopen(open_regular(packed), "rb") as source,
+        decompress(source, kind) as content,
+        _one_member(sink, kind) as member,
+    ):
+        # Compressors may cut their blocks where they are fed, so they are fed by equal parts.
+        while part := content.read(_BYTES_AT_ONCE):
+            member.write(part)
+
+
+def _one_member(sink: BinaryIO, kind: str) -> BinaryIO:
+    if kind == "gzip":
+        import gzip
+
+        return cast(BinaryIO, gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=sink, mtime=0))
+    if kind == "bzip2":
+        import bz2
+
+        return cast(BinaryIO, bz2.BZ2File(sink, "wb"))
+    if kind == "xz":
+        import lzma
+
+        return cast(BinaryIO, lzma.LZMAFile(sink, "wb"))
+    import pyarrow as pa
+
+    return cast(BinaryIO, pa.CompressedOutputStream(pa.PythonFile(sink, mode="w"), "zstd"))

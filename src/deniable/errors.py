@@ -23,7 +23,8 @@
         └── ResumeError         a partial output does not belong to this job      exit code 2
 
 Every message says what was wrong, where, and what to do about it. Messages never hold private text: not a word of
-a record, not a noisy vector, not a score.
+a record, not a noisy vector, not a score. What they quote from a file (a name, a word) is written so that it cannot act on
+a terminal: see ``printable``.
 """
 
 from __future__ import annotations
@@ -31,10 +32,25 @@ from __future__ import annotations
 from pathlib import Path
 
 
+def printable(name: object, *, keep_lines: bool = False) -> str:
+    """Return a name or a text with everything that is not shown as a character of its own written out, such as ``\\x1b``.
+
+    Control characters, separators of lines and marks of direction are written out; line feeds only stay with ``keep_lines``.
+    """
+    text = str(name)
+    if text.isprintable():
+        return text
+    kept = "\n" if keep_lines else ""
+    return "".join(c if c.isprintable() or c in kept else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
 class DeniableError(Exception):
     """Base of all errors raised on purpose by deniable."""
 
     exit_code: int = 1
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(printable(each, keep_lines=True) if isinstance(each, str) else each for each in args))
 
 
 class _ErrorInFile(DeniableError):
@@ -197,7 +213,7 @@ class UnknownWord(DeniableError, ValueError):
     def __init__(self, *, record: int, position: int) -> None:
         super().__init__(
             f"record {record:,}, word {position:,}: unknown to the embedding, and unknown='error' says to stop; "
-            "nothing of this batch was released. Choose another policy (perturb, redact, drop) or another embedding"
+            "neither this record nor any after it was released. Choose another policy (perturb, redact, drop) or another embedding"
         )
         self.record = record
         self.position = position
@@ -210,7 +226,7 @@ class RecordError(DeniableError):
     """
 
     def __init__(self, source: str | Path, problem: str, *, record: int | None = None, line: int | None = None) -> None:
-        where = str(source)
+        where = printable(source)
         if line is not None:
             where += f", line {line:,}"
         elif record is not None:

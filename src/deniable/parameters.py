@@ -17,6 +17,11 @@ FURTHEST_QUERY = 1e25
 """With vectors no longer than 10¹² (``embeddings.content``), no score of fewer than 1,000 dimensions overflows float32; the mechanism stays
 ten times below."""
 
+LONGEST_VECTOR = 1e12
+"""Vectors beyond this length are refused: their squared distances leave no room for those of others in float32."""
+
+_ROWS_AT_ONCE = 16_384
+
 
 def validated_epsilon(value: object, name: str = "epsilon") -> float:
     """Return ``value`` as a float if it is a finite number greater than zero.
@@ -102,3 +107,14 @@ def checked_k(k: int, words: int) -> int:
     if not 1 <= k <= words:
         raise InvalidParameter("k", k, f"must be from 1 to the number of words, {words:,}")
     return k
+
+
+def first_unusable(vectors: Vectors) -> int | None:
+    """Return the first row that is not finite or longer than ``LONGEST_VECTOR``; None if there is none."""
+    for start in range(0, len(vectors), _ROWS_AT_ONCE):
+        block = vectors[start : start + _ROWS_AT_ONCE]
+        squared = np.einsum("ij,ij->i", block, block, dtype=np.float64)
+        usable = squared <= LONGEST_VECTOR**2  # False for NaN
+        if not usable.all():
+            return start + int(np.argmin(usable))
+    return None

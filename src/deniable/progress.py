@@ -121,7 +121,7 @@ class _Bar:
         from rich.progress import Progress as RichProgress
 
         self._rich = RichProgress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),  # it may be the name of a file
             BarColumn(),
             TaskProgressColumn(),
             TextColumn("{task.completed:,.0f} " + unit),

@@ -9,8 +9,10 @@ last ones (numpy's default PCG64, Mersenne Twister) keeps no promise.
 
 from __future__ import annotations
 
+import mmap
 import os
 import secrets
+import sys
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -22,8 +24,25 @@ from deniable.arrays import Floats
 from deniable.errors import RandomnessError
 from deniable.parameters import validated_count
 
+_MADV_WIPEONFORK = 18  # of Linux; the standard library has no name for it
 _forks = 0
-"""How many forks lie between this process and the first one: process ids alone can come back."""
+"""How many forks were noticed between this process and the first one: process ids alone can come back."""
+
+
+def _wiped_on_fork() -> mmap.mmap | None:
+    """Return memory that the kernel empties in every copy of this process, however the copy is made; None where there is none."""
+    if not sys.platform.startswith("linux"):
+        return None
+    try:
+        page = mmap.mmap(-1, mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        page.madvise(_MADV_WIPEONFORK)
+    except (OSError, ValueError):  # an old kernel, or one that only looks like Linux
+        return None
+    page[0] = 1
+    return page
+
+
+_page = _wiped_on_fork()
 
 
 def _count_fork() -> None:
@@ -33,6 +52,14 @@ def _count_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_count_fork)
+
+
+def _process() -> tuple[int, int]:
+    """Return what changes in a copy of this process: by Python's fork hook, by the page that is wiped, or by the process id."""
+    if _page is not None and not _page[0]:
+        _count_fork()
+        _page[0] = 1
+    return _forks, os.getpid()
 
 
 class _FromGenerator(ABC):
@@ -64,10 +91,12 @@ class _FromGenerator(ABC):
 class SecureRandomness(_FromGenerator):
     """A cryptographic source that is never shared between threads or processes.
 
-    Every thread draws from a generator of its own under a key of its own. A forked child notices that it is one (by
-    Python's fork hook, and by its process id where something else than Python forked) and takes a fresh key, so that
-    workers never repeat one another's noise. The source has no state that could be saved: pickling and copying raise. When a
-    key is needed and the operating system gives no entropy, ``RandomnessError`` is raised and no word is released.
+    Every thread draws from a generator of its own under a key of its own. A copy of the process notices that it is one and takes a
+    fresh key, so that workers never repeat one another's noise: by Python's fork hook, by its process id, and, where neither
+    changes (a clone by other code into another namespace of process ids), by a page of memory that the kernel empties in every copy.
+    Where the kernel has no such page, a key serves for one draw only. A snapshot of a whole virtual machine that is started twice
+    is not noticed. The source has no state that could be saved: pickling and copying raise. When a key is needed and the operating
+    system gives no entropy, ``RandomnessError`` is raised and no word is released.
     """
 
     __slots__ = ("_local",)
@@ -81,8 +110,8 @@ class SecureRandomness(_FromGenerator):
 
     def _generator(self) -> np.random.Generator:
         generator: np.random.Generator | None = getattr(self._local, "generator", None)
-        process = (_forks, os.getpid())
-        if generator is None or self._local.process != process:
+        process = _process()
+        if generator is None or _page is None or self._local.process != process:
             generator = _fresh_secure_generator()
             self._local.generator = generator
             self._local.process = process
@@ -107,10 +136,10 @@ class InsecureSeededRandomness(_FromGenerator):
         """
         self.insecure_seed = validated_count(insecure_seed, "insecure_seed", at_least=0)
         self._seeded = np.random.Generator(np.random.PCG64(self.insecure_seed))
-        self._process = (_forks, os.getpid())
+        self._process = _process()
 
     def _generator(self) -> np.random.Generator:
-        if self._process != (_forks, os.getpid()):
+        if self._process != _process():
             raise RandomnessError("a seeded source was carried into a forked process, where it would repeat noise; make one there")
         return self._seeded
 

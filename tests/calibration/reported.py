@@ -17,10 +17,12 @@ HOSTILE = ("<script>alert(1)</script>", "$x$", "日本語", "\x1b[31m", "a\u202e
 @functools.cache
 def calibrated(rays: int = 60) -> RayCalibration:
     """Return N_w and S_w of 80 words: hostile ones, which lie alone, and plain ones."""
-    vectors = np.random.default_rng(0).standard_normal((80, 4))
+    vectors = np.random.default_rng(0).standard_normal((80, 4)).astype(np.float32)
     vectors[: len(HOSTILE)] *= 30.0
     words = [*HOSTILE, *(f"w{i}" for i in range(80 - len(HOSTILE)))]
-    return measure_by_rays(Embedding(words, vectors, name="<i>small</i>"), rays=rays, support=True, keep=False)
+    # Made as an older release may have stored it: words with control characters are taken in no more.
+    embedding = Embedding.from_checked(words, vectors, vectors.mean(axis=0), name="<i>small</i>")
+    return measure_by_rays(embedding, rays=rays, support=True, keep=False)
 
 
 def found(*, epsilon: float | None = None, targets: Targets | None = None) -> Findings:

@@ -112,7 +112,7 @@ def test_two_geometries_share_a_scale_that_shows_both() -> None:
     from deniable.calibration.geometry import geometry
 
     small = calibrated().embedding
-    large = Embedding(small.words, 7.0 * small.vectors)
+    large = Embedding([f"w{i}" for i in range(len(small))], 7.0 * small.vectors)
     for order in ((small, large), (large, small)):
         both = geometry_figure(*(geometry(each) for each in order))
         assert len(both.axes) == 2

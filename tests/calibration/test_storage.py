@@ -1,4 +1,4 @@
-"""Two processes at one calibration: one computes, the other is told so, and nothing is damaged."""
+"""Calibrations on disk: of two processes one computes and the other is told so, and what somebody else has written is not believed."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import pytest
 
 from deniable import Embedding
 from deniable.calibration.by_rays import measure_by_rays
-from deniable.calibration.storage import WorkLock
+from deniable.calibration.storage import Columns, Store, WorkLock
 from deniable.calibration.table import measure_table
 from deniable.embeddings import store
-from deniable.errors import CalibrationInProgress
+from deniable.errors import CalibrationInProgress, DamagedCalibration
 from deniable.mechanisms.catalogue import ChosenMechanism
 from tests.support.strategies import random_embedding
 
@@ -98,3 +98,44 @@ def test_whoever_only_reads_is_waited_for(small: Embedding) -> None:
     assert time.monotonic() - began > 0.1
     released.join()
     assert (folder / "lock").read_bytes() == b""
+
+
+COLUMNS: Columns = {"ids": ("<i8", ()), "radii": ("<f4", (3,))}
+
+
+def plain_store(folder: Path) -> Store:
+    return Store(folder, {"rays": 3}, COLUMNS, 6, embedding="small", last_id=20)
+
+
+@pytest.fixture
+def finished(tmp_path: Path) -> Path:
+    folder = tmp_path / "finished"
+    with plain_store(folder) as store:
+        store.append(ids=np.arange(6), radii=np.ones((6, 3)))
+    return folder
+
+
+@pytest.mark.parametrize("wrong", [-1, 21, 2**62])
+def test_ids_that_no_word_has_are_refused_though_the_checksum_fits(finished: Path, wrong: int) -> None:
+    with plain_store(finished) as store:
+        store.arrays["ids"][2] = wrong
+        digest = store._digest(slice(0, 6))
+    (finished / "journal.txt").write_text(f"0 6 {digest}\n")
+    with pytest.raises(DamagedCalibration, match="no word has"), plain_store(finished):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("settings.json", b"\xff\xfe"),
+        ("journal.txt", b"0 " + b"9" * 5000 + b" 00000000\n"),
+        ("ids.npy", b"\x93NUMPY\x01\x00\x10\x00" + b"'" + b" " * 15),
+        ("ids.npy", b"\x93NUMPY\x01\x00v\x00{'descr': '<i8', 'fortran_order': False, 'shape': (6,), }".ljust(128)),
+        ("radii.npy", b""),
+    ],
+)
+def test_files_that_are_no_calibration_are_one_error(finished: Path, name: str, content: bytes) -> None:
+    (finished / name).write_bytes(content)
+    with pytest.raises(DamagedCalibration), plain_store(finished):
+        pass

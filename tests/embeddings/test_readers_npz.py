@@ -16,7 +16,7 @@ from deniable.errors import MalformedEmbedding
 
 Refused = Callable[..., MalformedEmbedding]
 
-WORDS = ["a", "b\u0085", "no\u00a0break", "😀"]
+WORDS = ["a", "b\u3000", "no\u00a0break", "😀"]
 VECTORS = np.arange(12, dtype=np.float32).reshape(4, 3) / 7
 
 

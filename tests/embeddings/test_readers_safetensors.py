@@ -16,7 +16,7 @@ from deniable.errors import MalformedEmbedding
 
 Refused = Callable[..., MalformedEmbedding]
 
-WORDS = ["a", "b\u2028", "😀"]
+WORDS = ["a", "b\u3000", "😀"]
 VECTORS = np.array([[1, -2], [0.5, 3], [4, 0.25]], dtype=np.float32)  # exact in every float type
 META = {"words": json.dumps(WORDS)}
 

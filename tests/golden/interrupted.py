@@ -15,4 +15,4 @@ INTERRUPTED: dict[str, tuple[str, str, str]] = {
 """The input, the output and the options of ``deniable privatize``, run in a folder that ``materials.laid_out`` made."""
 
 WATCHED = "watch inbox --out released -c text --record-id id -e 3 --embedding plain --key-file golden.key --once --settle 0"
-"""In ``frozen/watched``, early.csv was released and late.csv was cut off."""
+"""In ``frozen/watched`` and ``frozen/noise-2/watched``, early.csv was released and late.csv was cut off."""

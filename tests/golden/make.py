@@ -4,7 +4,8 @@ To run this for releases is to state that released words changed: whoever repeat
 than before, spends the budget again, and an interrupted job goes on with other noise than it began with. Say why in CHANGELOG.md. To run
 it for receipts states that receipts say something else than before, which may be as harmless as a better sentence.
 
-What lies in ``frozen`` is not made anew by anything: old files must be read for as long as there are any.
+What lies in ``frozen`` is not made anew by anything: old files must be read for as long as there are any. Where later code must refuse
+to continue old work, ``cut_off`` freezes new work beside it.
 """
 
 from __future__ import annotations

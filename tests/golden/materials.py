@@ -1,7 +1,8 @@
 """What the golden releases are made of: a fixed key, nasty texts, and frozen files that today's code wrote.
 
 ``frozen/home`` holds stored embeddings, ``frozen/inputs`` records in every format, ``frozen/interrupted`` and ``frozen/watched`` work that
-was cut off. They were written once and are never made anew: that later code reads them is what is tested.
+was cut off under keyed noise 1 and rules 1 for words, which later code refuses, ``frozen/noise-2`` the same under version 2 of both
+(``cut_off`` made it). They were written once and are never made anew: that later code reads them is what is tested.
 """
 
 from __future__ import annotations

@@ -12,12 +12,15 @@ from typing import Any
 import pytest
 
 from tests.golden import releases
-from tests.golden.command import Commands
+from tests.golden.command import Commands, Ended
 from tests.golden.interrupted import INTERRUPTED, WATCHED
 from tests.golden.make import ENDINGS, RECEIPTS, RELEASES, receipts_of
 from tests.golden.materials import FROZEN, FROZEN_TIME, begun_elsewhere, laid_out
 
 pytestmark = pytest.mark.xdist_group("golden")
+
+CONTINUED = FROZEN / "noise-2"
+"""Work that was cut off under the rules and the noise of today; directly in ``FROZEN`` lies that of version 1."""
 
 EXPECTED: dict[str, dict[str, Any]] = json.loads(RELEASES.read_text(encoding="utf-8"))
 EXPECTED_RECEIPTS: dict[str, Any] = json.loads(RECEIPTS.read_text(encoding="utf-8"))
@@ -97,47 +100,83 @@ def test_a_watched_folder_is_released_as_it_was(commands: Commands, tmp_path: Pa
     check("watched", releases.of_watching(commands, tmp_path))
 
 
-@pytest.mark.parametrize("name", INTERRUPTED)
-def test_work_that_was_cut_off_before_can_be_continued(commands: Commands, tmp_path: Path, name: str) -> None:
+def cut_off_work(frozen: Path, name: str, folder: Path) -> list[str]:
+    """Lay out work that was cut off, and return the command that it was begun with."""
     source_name, target_name, options = INTERRUPTED[name]
-    laid_out(tmp_path)
-    source = Path(shutil.copy(FROZEN / "inputs" / source_name, tmp_path))
-    shutil.copytree(FROZEN / "interrupted" / name, tmp_path, dirs_exist_ok=True)
-    begun_elsewhere(tmp_path / f"{target_name}.journal", source)
-    command = ["privatize", source_name, "-o", target_name, "--key-file", "golden.key", "--quiet", *options.split()]
-    before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
-    again = commands.run(*command, cwd=tmp_path)
-    assert again.status != 0, "nothing is left to be continued"
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
-    ended = commands.run(*command, "--resume", cwd=tmp_path)
+    laid_out(folder)
+    source = Path(shutil.copy(FROZEN / "inputs" / source_name, folder))
+    shutil.copytree(frozen / "interrupted" / name, folder, dirs_exist_ok=True)
+    begun_elsewhere(folder / f"{target_name}.journal", source)
+    return ["privatize", source_name, "-o", target_name, "--key-file", "golden.key", "--quiet", *options.split()]
+
+
+def content_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def check_whole(ended: Ended, name: str, folder: Path, *, rows_counted: bool = True) -> None:
+    """Do nothing if the command ended with what it releases when it is not cut off.
+
+    The frozen journals are of a version that did not count which cells make a row, and whose they are: then nothing is made up.
+    """
+    target = folder / INTERRUPTED[name][1]
     assert ended.status == 0, ended.err
-    content = releases.released(ended, tmp_path / target_name)
+    content = releases.released(ended, target)
     expected = EXPECTED["resumed"][f"whole {name}"]
     if name == "parquet":  # its row groups end where work was cut off
         content, expected = content["rows"], expected["rows"]
     assert content == expected
-    receipt = releases.receipt_beside(tmp_path / target_name)
-    noted = EXPECTED_RECEIPTS[f"whole {name}"]
-    # Begun by a version that did not count which cells make a row, and whose they are: nothing is made up.
-    if name == "csv":
+    receipt, noted = releases.receipt_beside(target), EXPECTED_RECEIPTS[f"whole {name}"]
+    if name == "csv" and not rows_counted:
         noted = noted | {"counts": noted["counts"] | {"rows": None}, "budget": noted["budget"] | {"longest_row": None, "median_row": None}}
-    if name == "parquet":
+    if name == "parquet" and not rows_counted:
         noted = noted | {"budget": noted["budget"] | {"longest_user": None}}
     assert receipts_of({f"whole {name}": receipt})[f"whole {name}"] == noted
-    assert not list(tmp_path.glob("*.partial")) + list(tmp_path.glob("*.journal"))
+    assert not list(folder.glob("*.partial")) + list(folder.glob("*.journal"))
+
+
+@pytest.mark.parametrize("name", INTERRUPTED)
+def test_work_that_was_cut_off_before_can_be_continued(commands: Commands, tmp_path: Path, name: str) -> None:
+    command = cut_off_work(CONTINUED, name, tmp_path)
+    before = content_of(tmp_path)
+    assert commands.run(*command, cwd=tmp_path).status != 0, "nothing is left to be continued"
+    assert content_of(tmp_path) == before
+    check_whole(commands.run(*command, "--resume", cwd=tmp_path), name, tmp_path, rows_counted=False)
+
+
+@pytest.mark.parametrize("name", INTERRUPTED)
+def test_work_that_was_cut_off_under_other_rules_is_refused_and_can_be_started_over(commands: Commands, tmp_path: Path, name: str) -> None:
+    """Begun with rules for words 1 and keyed noise 1, of which consistent replacement is still version 1."""
+    command = cut_off_work(FROZEN, name, tmp_path)
+    before = content_of(tmp_path)
+    ended = commands.run(*command, "--resume", cwd=tmp_path)
+    assert ended.status != 0
+    other = "(rules for words 1, now 2)" if name == "parquet" else "(rules for words 1, now 2; keyed noise 1, now 2)"
+    said = " ".join(ended.err.split())
+    assert "was begun by another version of deniable, which cuts text or draws noise otherwise" in said
+    assert other in said
+    assert "start over with --force" in said
+    assert content_of(tmp_path) == before
+    check_whole(commands.run(*command, "--force", cwd=tmp_path), name, tmp_path)
 
 
 def test_work_that_is_not_cut_off_is_released_as_it_was(commands: Commands, tmp_path: Path) -> None:
     check_with_receipts("resumed", releases.of_resumed_work(commands, tmp_path))
 
 
-def test_a_folder_that_was_watched_before_can_be_watched_further(commands: Commands, tmp_path: Path) -> None:
-    laid_out(tmp_path)
-    shutil.copytree(FROZEN / "watched", tmp_path, dirs_exist_ok=True)
-    inbox, out = tmp_path / "inbox", tmp_path / "released"
+def watched_before(frozen: Path, folder: Path) -> tuple[Path, Path]:
+    """Lay out a folder that was watched, with early.csv released and late.csv cut off, and return it and where it goes."""
+    laid_out(folder)
+    shutil.copytree(frozen / "watched", folder, dirs_exist_ok=True)
+    inbox, out = folder / "inbox", folder / "released"
     for path in inbox.iterdir():
         os.utime(path, ns=(FROZEN_TIME, FROZEN_TIME))
     begun_elsewhere(out / "late.csv.journal", inbox / "late.csv")
+    return inbox, out
+
+
+def test_a_folder_that_was_watched_before_can_be_watched_further(commands: Commands, tmp_path: Path) -> None:
+    inbox, out = watched_before(CONTINUED, tmp_path)
     early = (out / "early.csv").stat()
     ended = commands.run(*WATCHED.split(), cwd=tmp_path)
     assert ended.status == 0, ended.err
@@ -151,6 +190,26 @@ def test_a_folder_that_was_watched_before_can_be_watched_further(commands: Comma
     ended = commands.run(*WATCHED.split(), cwd=tmp_path)  # the ledger knows the settings that it was released with
     assert ended.status == 0, ended.err
     assert (out / "early.csv").read_bytes().decode() == EXPECTED["watched"]["early.csv with one more"]
+
+
+def test_a_folder_that_was_watched_under_other_rules_keeps_what_was_released_and_draws_nothing_again(
+    commands: Commands, tmp_path: Path
+) -> None:
+    inbox, out = watched_before(FROZEN, tmp_path)
+    before = content_of(out)
+    with (inbox / "early.csv").open("a") as file:
+        file.write("4,the best bread,4\n")
+    ended = commands.run(*WATCHED.split(), cwd=tmp_path)
+    assert ended.status != 0
+    assert "failed late.csv" in ended.err
+    assert "was begun by another version of deniable" in ended.err
+    assert "failed early.csv" in ended.err
+    assert "released with other settings, another key or by another version of deniable" in ended.err
+    assert content_of(out) == before
+    for ending in (".partial", ".journal"):  # the way out that the message names; nothing of it was ever published
+        (out / f"late.csv{ending}").unlink()
+    commands.run(*WATCHED.split(), cwd=tmp_path)
+    assert (out / "late.csv").read_bytes().decode() == EXPECTED["watched"]["late.csv"]
 
 
 @pytest.mark.parametrize("name", releases.EMBEDDINGS)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable
+from enum import IntEnum, StrEnum
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer, RandomnessError
-from deniable.keyed.encoding import encode_id, encode_parts
+from deniable.keyed.encoding import RecordId, encode_id, encode_parts
 from tests.support.strategies import random_embedding
 
 KEY = bytes(range(32))
@@ -27,7 +29,8 @@ def private(keyed: Keyed, epsilon: float = 0.5, embedding: Embedding = EMBEDDING
 
 @pytest.mark.parametrize("act", [pickle.dumps, copy.copy, copy.deepcopy])
 def test_a_key_cannot_be_pickled_or_copied(act: Callable[[object], object]) -> None:
-    bound = Keyed(KEY).bind(Multivariate(EMBEDDING, epsilon=1), np.array([1]), record_ids=[1], lengths=[1], epsilon=None)
+    mechanism, one = Multivariate(EMBEDDING, epsilon=1), np.array([1])
+    bound = Keyed(KEY).bind(mechanism, one, positions=one, record_ids=[1], lengths=[1], epsilon=None)
     for secret in (Keyed(KEY), bound):
         with pytest.raises(TypeError, match="cannot be pickled or copied"):
             act(secret)
@@ -156,12 +159,91 @@ def test_ids_are_asked_for_with_a_key_and_refused_without_one() -> None:
         private(Keyed(KEY)).many(["w1"], record_ids="a")
 
 
-@pytest.mark.parametrize("bad", [None, 1.5, True, b"x", (), ("a", None), ["a"]])
+class Patient(StrEnum):
+    A = "7"
+
+
+class Bed(IntEnum):
+    SEVENTH = 7
+
+
+class Ward(NamedTuple):
+    number: int
+
+
+class Name(str):
+    __slots__ = ()
+
+
+class Number(int):
+    def __str__(self) -> str:
+        return "another"
+
+
+class Countable:
+    def __index__(self) -> int:
+        return 7
+
+
+OF_OTHER_TYPES = [
+    Patient.A,
+    Bed.SEVENTH,
+    Ward(7),
+    Name("7"),
+    Number(7),
+    Countable(),
+    np.array(7),
+    np.bool_(1),
+    (Patient.A, 1),
+    ((7,), 1),
+]
+
+
+@pytest.mark.parametrize("bad", [None, 1.5, True, b"x", (), ("a", None), ["a"], *OF_OTHER_TYPES])
 def test_an_id_that_is_no_name_is_refused_with_its_record(bad: object) -> None:
     keyed = private(Keyed(KEY))
     with pytest.raises(InvalidParameter, match=r"record 2 is"):
         keyed.many(["w1", "w2"], record_ids=["fine", bad])  # type: ignore[list-item]
     assert keyed.receipt().tally.words == 0
+
+
+def test_a_number_that_python_does_not_write_out_is_no_id() -> None:
+    with pytest.raises(InvalidParameter, match="record 1 has too many digits"):
+        private(Keyed(KEY))("w1", record_id=10**5_000)
+
+
+@pytest.mark.parametrize("odd", OF_OTHER_TYPES)
+@pytest.mark.parametrize("consistent", [False, True])
+def test_an_id_of_another_type_never_shares_the_noise_of_the_number_it_is_made_of(odd: Any, consistent: bool) -> None:
+    keyed = private(Keyed(KEY, consistent=consistent))
+    for record_ids in ([odd, 7], [7, odd]):
+        with pytest.raises(InvalidParameter, match="neither text nor a whole number"):
+            keyed.many(["w1 w2", "w1 w2"], record_ids=record_ids)
+        with pytest.raises(InvalidParameter, match="neither text nor a whole number"):
+            list(keyed.stream(["w1 w2", "w1 w2"], record_ids=record_ids))
+
+
+@pytest.mark.parametrize("same", [[7, "7"], [("7",), 7], [np.int32(7), np.str_("7")], [("a", 7), ("a", "7")]])
+def test_ids_that_share_noise_are_never_taken_for_different_ones(same: list[Any]) -> None:
+    assert encode_id(same[0], 1) == encode_id(same[1], 2)
+    for call in (private(Keyed(KEY)).many, lambda *a, **b: list(private(Keyed(KEY)).stream(*a, **b))):
+        with pytest.raises(InvalidParameter, match="names two texts"):
+            call(["w1", "w2"], record_ids=same)
+
+
+def test_a_repeated_id_is_named_by_its_places_and_not_shown() -> None:
+    keyed = private(Keyed(KEY))
+    ids: list[RecordId] = ["anna", "berta", ("x", "anna"), "anna"]
+    calls: list[Callable[[], object]] = [
+        lambda: keyed.many(TEXTS[:4], record_ids=ids),
+        lambda: keyed.column(pa.chunked_array([TEXTS[:2], TEXTS[2:4]]), record_ids=ids),
+        lambda: list(keyed.stream(TEXTS[:4], record_ids=ids)),
+    ]
+    for call in calls:
+        with pytest.raises(InvalidParameter, match="names two texts") as caught:
+            call()
+        assert "anna" not in str(caught.value)
+        assert "of texts 1 and 4" in str(caught.value) or "of text 4 and of an earlier one" in str(caught.value)
 
 
 def test_a_missing_text_still_has_its_id_checked() -> None:
@@ -172,6 +254,15 @@ def test_a_missing_text_still_has_its_id_checked() -> None:
 def test_a_number_is_the_text_of_its_digits() -> None:
     assert encode_id(7, 1) == encode_id("7", 1) == encode_id(np.int64(7), 1) == encode_id(("7",), 1)
     assert encode_id(("7", "text"), 1) != encode_id("7text", 1)
+
+
+IDS = st.text(st.sampled_from("a7\ud800"), max_size=3) | st.integers(-1, 99)
+
+
+@given(IDS | st.lists(IDS, min_size=1, max_size=3).map(tuple), IDS | st.lists(IDS, min_size=1, max_size=3).map(tuple))
+def test_ids_share_their_bytes_only_if_they_are_written_alike(first: object, second: object) -> None:
+    written = [tuple(map(str, one)) if isinstance(one, tuple) else (str(one),) for one in (first, second)]
+    assert (encode_id(first, 1) == encode_id(second, 1)) == (written[0] == written[1])
 
 
 @given(st.lists(st.text()), st.lists(st.text()))

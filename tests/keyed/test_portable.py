@@ -24,7 +24,7 @@ vectors = (rng.integers(-2**20, 2**20, (300, 50)) * 2.0**-19).astype(np.float32)
 private = Privatizer(Multivariate(Embedding([f"w{i}" for i in range(300)], vectors), epsilon=6), randomness=Keyed(bytes(range(32))))
 set_threads(int(sys.argv[1]))
 released = private.many([f"w{i % 300} strange w{i * i % 300}" for i in range(2000)], record_ids=range(2000))
-keyed = Keyed(bytes(32)).bind(private.mechanism, np.arange(300), record_ids=[1], lengths=[300], epsilon=None)
+keyed = Keyed(bytes(32)).bind(private.mechanism, np.arange(300), positions=np.arange(300), record_ids=[1], lengths=[300], epsilon=None)
 noise = np.concatenate([keyed.normals(300, 50).ravel(), keyed.gammas(300, 50)])
 uses = np.log(rng.random(100_000)) + np.einsum("ij,ij->i", vectors, vectors).sum()
 print(hashlib.blake2b("\\n".join(released).encode()).hexdigest()[:32], hashlib.blake2b(noise.astype("<f8")).hexdigest()[:32])
@@ -64,6 +64,22 @@ def test_logarithm_sine_and_cosine_are_accurate_to_the_last_digits() -> None:
     cosine, sine = portable._cosine_and_sine(turns)
     assert np.allclose(cosine, np.cos(angles), rtol=5e-16, atol=0)
     assert np.allclose(sine, np.sin(angles), rtol=5e-16, atol=0)
+
+
+def test_exponentials_and_logarithms_near_one_are_accurate_to_the_last_digits() -> None:
+    random = np.random.default_rng(1)
+    values = np.concatenate([random.random(5_000) * 40, 10.0 ** -random.uniform(0, 300, 5_000), [0.0]])
+    assert np.allclose(portable.exp_minus(values), np.exp(-values), rtol=1e-14, atol=0)
+    assert np.allclose(portable.one_minus_exp_minus(values), -np.expm1(-values), rtol=2e-15, atol=0)
+    shares = np.concatenate([random.random(5_000), 10.0 ** -random.uniform(0, 300, 5_000), [0.0, 1 - 2.0**-53]])
+    assert np.allclose(portable.minus_log_one_minus(shares), -np.log1p(-shares), rtol=2e-15, atol=0)
+
+
+def test_an_exponential_beyond_all_numbers_is_zero_and_of_zero_is_one() -> None:
+    ends = np.array([[0.0, 700.0], [1e308, np.inf]])
+    assert portable.exp_minus(ends).tolist() == [[1.0, pytest.approx(np.exp(-700.0), rel=1e-12)], [0.0, 0.0]]
+    assert portable.exp_minus(np.array(2.0)) == pytest.approx(np.exp(-2.0), rel=1e-15)
+    assert portable.one_minus_exp_minus(ends[1]).tolist() == [1.0, 1.0]
 
 
 def test_a_pair_of_normals_turns_once_around_with_its_angle() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from deniable import Embedding, Mechanism
+from deniable import Embedding, Mechanism, Privatizer
 from deniable.arrays import Floats
 from deniable.mechanisms import TEM, CusText, Gaussian, Mahalanobis, Multivariate, RandomizedResponse, RankSmoothing, SanText, SanTextPlus
 from deniable.mechanisms import Vickrey as VickreyMechanism
@@ -147,3 +147,47 @@ def test_delta_is_that_of_balle_and_wang() -> None:
 def test_sensitive_words_are_found_however_they_are_written() -> None:
     embedding = Embedding(["john", "new", "york", "house", "tree"], np.eye(5))
     assert SanTextPlus(embedding, epsilon=1.0, sensitive=["John", "New York"]).sensitive.tolist() == [0, 1, 2]
+
+
+CASED = ["john", "John", "JOHN", "Paris", "mary", "O'Neil", "o", "neil", "McDonald-Fry", "Straße", "the"]
+
+
+@pytest.mark.parametrize(
+    ("listed", "words"),
+    [
+        ("john", ["john", "John", "JOHN"]),
+        ("John", ["john", "John", "JOHN"]),
+        ("jOHN", ["john", "John", "JOHN"]),
+        ("paris", ["Paris"]),
+        ("PARIS", ["Paris"]),
+        ("Mary", ["mary"]),
+        ("o'neil", ["O'Neil", "o", "neil"]),
+        ("O'NEIL", ["O'Neil", "o", "neil"]),
+        ("mcdonald-fry", ["McDonald-Fry"]),
+        ("STRASSE", ["Straße"]),
+        ("the mcdonald-fry, paris", ["the", "McDonald-Fry", "Paris"]),
+    ],
+)
+def test_a_listed_word_is_sensitive_in_every_case_that_the_vocabulary_holds(listed: str, words: list[str]) -> None:
+    embedding = Embedding(CASED, np.random.default_rng(0).normal(size=(len(CASED), 3)))
+    mechanism = SanTextPlus(embedding, epsilon=1e-3, sensitive=[listed], p=0.0)
+    assert set(words) <= {embedding.words[word] for word in mechanism.sensitive.tolist()} <= {*words, "o", "neil"}
+    private = Privatizer(mechanism)
+    for word in words:
+        kept = private.many([word] * 200).count(word)
+        assert kept < 100, f"{word} is let out"
+    assert private.many(["john" if listed.lower() != "john" else "mary"] * 20) in (["john"] * 20, ["mary"] * 20), "others are kept"
+
+
+def test_the_stand_ins_of_a_listed_word_are_sensitive_in_every_case() -> None:
+    embedding = Embedding(CASED, np.random.default_rng(0).normal(size=(len(CASED), 3)))
+    embedding.protection = np.array([0, 4, 3, *range(3, len(CASED) + 1)])  # John goes in as mary, JOHN as Paris
+    private = Privatizer(SanTextPlus(embedding, epsilon=1e-3, sensitive=["john"], p=0.0))
+    for word in ("John", "JOHN"):
+        released = private.many([word] * 200)
+        assert max(released.count(one) for one in CASED) < 100, f"{word} is let out, or what stands in for it"
+
+
+def test_an_uncased_vocabulary_finds_listed_words_as_before() -> None:
+    embedding = Embedding(["john", "mary", "straße", "strasse"], np.eye(4))
+    assert SanTextPlus(embedding, epsilon=1.0, sensitive=["John", "STRASSE"]).sensitive.tolist() == [0, 3]

@@ -10,10 +10,10 @@ from deniable.mechanisms.cumulative import TILE, SumsCache, pick_words, running_
 
 def picked(costs: np.ndarray, rate: float, uniforms: np.ndarray) -> np.ndarray:
     sums = running_sums(costs, rate)
-    tiles, rests = sums.pick_tiles(uniforms)
+    tiles, rests, _ = sums.pick_tiles(uniforms)
     padded = np.append(costs, np.full(-len(costs) % TILE, np.inf))
     weights = weigh(padded.reshape(-1, TILE)[tiles], rate, sums.least)
-    return pick_words(tiles, weights, rests)
+    return pick_words(tiles, weights, rests, rests)[0]
 
 
 @pytest.mark.parametrize("words", [1, 63, 64, 65, 1000])

@@ -17,9 +17,9 @@ from tests.support.strategies import random_embedding
 
 pytest.importorskip("deniable.neighbours._native", reason="installed without the native module")
 
-from deniable.neighbours import _native, index_file
-from deniable.neighbours.index_file import FILE_NAME, HEADER_BYTES
-from deniable.neighbours.scan import ScanNeighbours
+from deniable.neighbours import _native
+from deniable.neighbours import scan as index_file
+from deniable.neighbours.scan import FILE_NAME, HEADER_BYTES, ScanNeighbours
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_the_index_of_another_version_is_not_used(stored: Embedding, monkeypatch
     assert_right_words(stored)
     later = file_of(stored).read_bytes()
     monkeypatch.undo()
-    assert index_file._read(file_of(stored), stored, len(later) - HEADER_BYTES) is None
+    assert index_file._map(file_of(stored), stored, len(later) - HEADER_BYTES) is None
 
 
 def test_where_nothing_can_be_written_the_index_stays_in_memory(stored: Embedding, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,8 +19,7 @@ from tests.support.strategies import random_embedding
 pytest.importorskip("deniable.neighbours._native", reason="installed without the native module")
 
 from deniable.neighbours import _native
-from deniable.neighbours.index_file import open_index
-from deniable.neighbours.scan import ScanNeighbours, usable_paths
+from deniable.neighbours.scan import ScanNeighbours, open_index, usable_paths
 
 PATHS = usable_paths()
 every_path = pytest.mark.parametrize("path", PATHS)

@@ -113,12 +113,37 @@ def test_a_damaged_note_is_refused_and_never_believed(mine: Embedding) -> None:
         [second, first],
         [first, without],
         [first, above],
+        [first, {**second, "support": {"median": "many", "95%": 1, "worst": 1}}],
+        [first, {**second, "distinct": {"median": float("nan"), "95%": 1, "worst": 1}}],
+        [first, {**second, "unchanged": {**second["unchanged"], "mean": [0.5]}}],
+        [{**first, "epsilon": True}, second],
     ]
     for table in damaged:
         place.write_text(json.dumps({**good, "table": table}))
         for use in (lambda: note_for_target(mechanism, 0.5).largest_epsilon(0.5), lambda: quote_calibration(mechanism)):
             with pytest.raises(DamagedCalibration):
                 use()
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, '{"rays": 1e3}', "\x00", '{"rays": ' + "9" * 5000 + "}", "[]", '"x"'])
+def test_what_is_no_note_is_one_error(mine: Embedding, content: str) -> None:
+    mechanism = Multivariate(mine, epsilon=1.0)
+    place = note_path(mechanism)
+    assert place is not None
+    place.write_text(content)
+    with pytest.raises(DamagedCalibration):
+        quote_calibration(mechanism)
+
+
+@pytest.mark.parametrize("change", [{"rays": 3.5}, {"words": "all"}, {"words_for_support": -0.5}, {"rays": True}])
+def test_counts_that_are_none_are_one_error(mine: Embedding, change: dict[str, object]) -> None:
+    mechanism = Multivariate(mine, epsilon=1.0)
+    place = note_path(mechanism)
+    assert place is not None
+    good = make_note(measure_by_rays(mechanism.embedding, rays=20, keep=False), [1.0, 2.0]).to_dict()
+    place.write_text(json.dumps({**good, **change}))
+    with pytest.raises(DamagedCalibration, match="whole number"):
+        quote_calibration(mechanism)
 
 
 def test_a_note_that_only_somebody_else_may_read_says_nothing_and_stops_no_release(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

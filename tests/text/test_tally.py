@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer
+from deniable import Embedding, InsecureSeededRandomness, InvalidParameter, Keyed, Multivariate, Privatizer
 from deniable.records import privatize_file
 from deniable.records.jobs.identity import receipt_of
 from deniable.records.jobs.journal import Journal
@@ -49,6 +49,13 @@ def test_two_columns_of_a_row_add_up(table: Path, embedding: Embedding, workers:
     assert any("adds up over its cells" in relaxation for relaxation in receipt["relaxations"])
 
 
+def test_rows_add_up_with_a_seed_too(table: Path, embedding: Embedding) -> None:
+    seeded = Privatizer(Multivariate(embedding, epsilon=3), randomness=InsecureSeededRandomness(insecure_seed=1))
+    made = privatize_file(seeded, table, table.with_name("out.csv"), columns=["one", "two"])
+    assert made is not None
+    assert (made.tally.rows, made.budget["longest_row"]) == (ROWS, {"words": 6, "epsilon": 18})
+
+
 def test_one_column_has_records_that_are_rows(table: Path, embedding: Embedding) -> None:
     made = privatize_file(private(embedding), table, table.with_name("out.csv"), columns=["one"])
     assert made is not None
@@ -76,6 +83,10 @@ def test_rows_are_what_the_caller_says_they_are(embedding: Embedding) -> None:
     receipt = release.receipt()
     assert (receipt.tally.rows, receipt.tally.row_lengths) == (3, Counter({2: 1, 4: 1}))
     assert receipt.budget["longest_row"] == {"words": 4, "epsilon": 12}
+    streamed = private(embedding)
+    many = ["the fox", None, "it", "do the fox", None] * 2_000  # rows go on where blocks end
+    assert len(list(streamed.stream(many, rows=[2, 0, 2, 1] * 2_000))) == len(many)
+    assert (streamed.receipt().tally.rows, streamed.receipt().tally.row_lengths) == (6_000, Counter({2: 2_000, 4: 2_000}))
     release.many(["the fox"])  # of which nobody said whose row it is in
     assert release.receipt().budget["longest_row"] is None
     assert release.receipt().summary().startswith("6 texts, ")

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from deniable.arrays import Floats, Ids
 from deniable.atomic import lock, whole_file
 from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.npy import open_array
 from deniable.embeddings.places import work_folder
 from deniable.errors import CalibrationInProgress, DamagedCalibration
 from deniable.progress import Report
@@ -37,6 +38,7 @@ from deniable.progress import Report
 SETTINGS, JOURNAL, LOCK = "settings.json", "journal.txt", "lock"
 FORMAT = 1
 
+_LONGEST_NUMBER = 15
 _SECONDS_TO_READ = 60.0
 _SECONDS_BETWEEN = 0.1
 
@@ -55,7 +57,8 @@ def open_store(embedding: Embedding, settings: dict[str, Any], columns: Columns,
     if not keep:
         return Memory(columns, words)
     digest = hashlib.blake2b(json.dumps(settings, sort_keys=True).encode(), digest_size=8).hexdigest()
-    return Store(work_folder(embedding, "calibrations") / digest, settings, columns, words, embedding=embedding.name)
+    folder = work_folder(embedding, "calibrations") / digest
+    return Store(folder, settings, columns, words, embedding=embedding.name, last_id=embedding.unknown_id)
 
 
 def fill(store: Store | Memory, ids: Ids, measure: Callable[[Ids], Rows], *, at_once: int, report: Report | None) -> None:
@@ -112,9 +115,9 @@ class Store:
 
     folder: Path
 
-    def __init__(self, folder: Path, settings: dict[str, Any], columns: Columns, words: int, *, embedding: str) -> None:
-        """Name a calibration of this many words."""
-        self.folder, self.words, self._columns, self._embedding = folder, words, columns, embedding
+    def __init__(self, folder: Path, settings: dict[str, Any], columns: Columns, words: int, *, embedding: str, last_id: int) -> None:
+        """Name a calibration of this many words, whose ids end with ``last_id``."""
+        self.folder, self.words, self._columns, self._embedding, self._last_id = folder, words, columns, embedding, last_id
         self._written = json.dumps({"format": FORMAT, **settings}, sort_keys=True, indent=1)
         self.arrays: dict[str, np.memmap[Any, Any]] = {}
         self.done = 0
@@ -166,7 +169,7 @@ class Store:
     def _begin(self, written: str) -> None:
         path = self.folder / SETTINGS
         try:
-            if path.read_text(encoding="utf-8") != written:
+            if path.read_bytes() != written.encode():
                 raise DamagedCalibration(self.folder, "its settings are not the ones it is named by")
         except FileNotFoundError:
             if (self.folder / JOURNAL).exists():
@@ -182,12 +185,10 @@ class Store:
                 if (self.folder / JOURNAL).exists():
                     raise ValueError("it is missing")
                 return np.lib.format.open_memmap(path, mode="w+", dtype=np.dtype(dtype), shape=full)
-            mapped = np.lib.format.open_memmap(path, mode="r+")
-            if mapped.dtype != np.dtype(dtype) or mapped.shape != full:
-                raise ValueError(f"it is {mapped.dtype} of shape {mapped.shape}, not {np.dtype(dtype)} of shape {full}")
-        except (ValueError, EOFError) as error:
+            open_array(path, dtype, full, mapped=True)
+            return np.lib.format.open_memmap(path, mode="r+")
+        except ValueError as error:
             raise DamagedCalibration(path, str(error)) from error
-        return mapped
 
     def _check(self) -> int:
         try:
@@ -202,11 +203,14 @@ class Store:
             (self.folder / JOURNAL).write_text(whole + "\n" if whole else "", encoding="ascii")
         for line in lines[:-1]:
             start, count, digest = ([*line.split(" "), "", ""])[:3]
-            if start != str(done) or not count.isdecimal() or done + int(count) > self.words:
+            if start != str(done) or not count.isdecimal() or len(count) > _LONGEST_NUMBER or done + int(count) > self.words:
                 raise DamagedCalibration(self.folder / JOURNAL, f"a line does not fit: {line[:60]!r}")
             if digest != self._digest(slice(done, done + int(count))):
                 raise DamagedCalibration(self.folder, f"words {done + 1:,} to {done + int(count):,} are not what was written")
             done += int(count)
+        ids = self.arrays["ids"][:done] if "ids" in self.arrays else np.array([], dtype=np.int64)
+        if ((ids < 0) | (ids > self._last_id)).any():  # a checksum can be written by whoever can write the numbers
+            raise DamagedCalibration(self.folder, "it holds an id that no word has")
         return done
 
     def _digest(self, part: slice) -> str:

@@ -2,7 +2,8 @@
 
 A channel is a folder named by what it was computed from. It holds ``settings.json`` (what was asked for), three plain files of numbers
 (``lengths``: how many outputs each row lists; ``outputs``; ``chances``), and ``journal.txt``: a line for each finished block of rows,
-with the CRC of its numbers. A block counts once its line is whole; what lies behind the last line is cut off and made again.
+with the CRC of its numbers. A block counts once its line is whole; what lies behind the last line is cut off and made again. A CRC
+notices damage and no intent, so the numbers themselves are checked too: they become positions in arrays.
 """
 
 from __future__ import annotations
@@ -23,17 +24,18 @@ from deniable.channel.rows import Row
 from deniable.errors import DamagedChannel
 
 SETTINGS, JOURNAL, LOCK = "settings.json", "journal.txt", "lock"
+_LONGEST_NUMBER = 15
 _FILES = {"lengths": "<i4", "outputs": "<i4", "chances": "<f4"}
 
 
 class ChannelFolder:
     """The rows of one channel, filled in order; as a context it is locked, and a second process waits for the first."""
 
-    def __init__(self, root: Path, settings: dict[str, Any], rows: int) -> None:
-        """Name the channel with these settings, of this many rows."""
+    def __init__(self, root: Path, settings: dict[str, Any], rows: int, *, words: int) -> None:
+        """Name the channel with these settings, of this many rows, whose outputs are ids of this many words."""
         self._written = json.dumps(settings, sort_keys=True, indent=1)
         self.folder = root / hashlib.blake2b(self._written.encode(), digest_size=8).hexdigest()
-        self._rows = rows
+        self._rows, self._words = rows, words
         self.done = 0
 
     def __enter__(self) -> Self:
@@ -68,15 +70,13 @@ class ChannelFolder:
             "outputs": np.concatenate([row.outputs for row in rows]).astype("<i4"),
             "chances": _rounded_down(np.concatenate([row.chances for row in rows])),
         }
-        crc = 0
         for name, numbers in block.items():
             with (self.folder / name).open("ab") as file:
                 file.write(numbers.tobytes())
                 file.flush()
                 os.fsync(file.fileno())
-            crc = zlib.crc32(numbers.tobytes(), crc)
         with (self.folder / JOURNAL).open("a", encoding="ascii") as journal:
-            journal.write(f"{len(rows)} {len(block['outputs'])} {crc:08x}\n")
+            journal.write(f"{len(rows)} {len(block['outputs'])} {_crc(block).decode()}\n")
             journal.flush()
             os.fsync(journal.fileno())
         self.done += len(rows)
@@ -84,13 +84,13 @@ class ChannelFolder:
     def arrays(self, *, mapped: bool) -> dict[str, Any]:
         """Return where the rows start, their outputs and their probabilities; the last two are mapped from the disk, or read."""
         starts = np.concatenate([[0], np.cumsum(np.fromfile(self.folder / "lengths", dtype="<i4"), dtype=np.int64)])
-        read = partial(np.memmap, mode="r") if mapped else np.fromfile
+        read = partial(np.memmap, mode="r") if mapped and starts[-1] else np.fromfile  # an empty file cannot be mapped
         return {"starts": starts} | {name: read(self.folder / name, dtype=_FILES[name]) for name in ("outputs", "chances")}
 
     def _begin(self) -> None:
         path = self.folder / SETTINGS
         try:
-            if path.read_text(encoding="utf-8") != self._written:
+            if path.read_bytes() != self._written.encode():
                 raise DamagedChannel(self.folder, "its settings are not the ones it is named by")
         except FileNotFoundError:
             with whole_file(path) as file:
@@ -105,14 +105,15 @@ class ChannelFolder:
         rows = numbers = 0
         for line in lines:
             parts = line.split(b" ")
-            if len(parts) != 3 or not (parts[0].isdigit() and parts[1].isdigit()):
+            if len(parts) != 3 or not all(part.isdigit() and len(part) <= _LONGEST_NUMBER for part in parts[:2]):
                 raise DamagedChannel(self.folder / JOURNAL, f"a line does not fit: {line[:60]!r}")
             count, listed = int(parts[0]), int(parts[1])
-            if self._crc(rows, count, numbers, listed) != parts[2]:
+            if rows + count > self._rows:
+                raise DamagedChannel(self.folder / JOURNAL, f"it has {rows + count:,} rows where {self._rows:,} belong")
+            block = self._block(rows, count, numbers, listed)
+            if _crc(block) != parts[2] or not self._fits(block, listed):
                 raise DamagedChannel(self.folder, f"rows {rows + 1:,} to {rows + count:,} are not what was written")
             rows, numbers = rows + count, numbers + listed
-        if rows > self._rows:
-            raise DamagedChannel(self.folder / JOURNAL, f"it has {rows:,} rows where {self._rows:,} belong")
         for name, dtype in _FILES.items():
             path, length = self.folder / name, (rows if name == "lengths" else numbers) * np.dtype(dtype).itemsize
             if path.exists() or length == 0:
@@ -122,18 +123,38 @@ class ChannelFolder:
             journal.truncate(sum(len(line) + 1 for line in lines))
         return rows
 
-    def _crc(self, rows: int, count: int, numbers: int, listed: int) -> bytes:
-        crc = 0
+    def _block(self, rows: int, count: int, numbers: int, listed: int) -> dict[str, Any]:
+        """Return the numbers of some rows; fewer than belong there if a file is cut off."""
+        block = {}
         for name, dtype in _FILES.items():
             first, many = (rows, count) if name == "lengths" else (numbers, listed)
             size = np.dtype(dtype).itemsize
             try:
                 with (self.folder / name).open("rb") as file:
+                    left = os.fstat(file.fileno()).st_size - first * size
                     file.seek(first * size)
-                    crc = zlib.crc32(file.read(many * size), crc)
+                    block[name] = np.frombuffer(file.read(max(0, min(many * size, left // size * size))), dtype=dtype)
             except FileNotFoundError:
                 raise DamagedChannel(self.folder / name, "it is missing") from None
-        return f"{crc:08x}".encode()
+        return block
+
+    def _fits(self, block: dict[str, Any], listed: int) -> bool:
+        """Return whether the numbers are rows of a channel: whose outputs are words, and whose chances are probabilities."""
+        lengths, outputs, chances = block["lengths"], block["outputs"], block["chances"]
+        return bool(
+            len(outputs) == len(chances) == listed
+            and (lengths >= 0).all()
+            and lengths.sum(dtype=np.int64) == listed
+            and ((outputs >= 0) & (outputs < self._words)).all()
+            and ((chances >= 0.0) & (chances <= 1.0)).all()
+        )
+
+
+def _crc(block: dict[str, Any]) -> bytes:
+    crc = 0
+    for numbers in block.values():
+        crc = zlib.crc32(numbers.tobytes(), crc)
+    return f"{crc:08x}".encode()
 
 
 def _rounded_down(values: Any) -> Any:

@@ -23,7 +23,7 @@ from deniable.cli import (
     utility,
     watch,
 )
-from deniable.errors import DeniableError
+from deniable.errors import DeniableError, printable
 from deniable.version import __version__
 
 app = typer.Typer(
@@ -76,6 +76,6 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except OSError as error:
-        named = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
+        named = f"{printable(error.filename)}: {error.strerror}" if error.filename and error.strerror else str(error)
         print(f"deniable: {named}", file=sys.stderr)
         sys.exit(1)

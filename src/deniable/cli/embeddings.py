@@ -117,6 +117,8 @@ def _show(facts: EmbeddingFacts, *, as_json: bool) -> None:
     for key, value in facts.to_dict().items():
         if value is not None:
             shown = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+            if isinstance(value, tuple):
+                shown = ", ".join(value)
             typer.echo(f"{key.replace('_', ' ') + ':':<20} {shown}")
 
 

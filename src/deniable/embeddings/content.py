@@ -6,14 +6,16 @@ Embeddings in memory, files that are read and folders of the store all keep to w
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deniable.arrays import Ids, Vectors
+from deniable.parameters import LONGEST_VECTOR, first_unusable
 
 if TYPE_CHECKING:
     from deniable.embeddings.subwords import Subwords
@@ -24,8 +26,13 @@ UNKNOWN_TOKENS = ("<unk>", "<UNK>", "[UNK]")
 MARKERS = ("<s>", "</s>")
 """Marks of sentence ends that word2vec and fastText files list among the words. They are no words and are taken out."""
 
-LONGEST_VECTOR = 1e12
-"""Vectors beyond this length are refused: their squared distances leave no room for those of others in float32."""
+
+UNPRINTABLE = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ufeff]")
+"""Characters that no released word holds: control characters (C0, C1 and DEL, so all that ends a line or starts a command of a
+terminal), the separators of lines and paragraphs, the marks that turn the direction of text, and the byte order mark."""
+
+STAND_IN = "\ufffd"
+"""What a word of an older stored copy is shown with in place of such a character."""
 
 _ROWS_AT_ONCE = 16_384
 
@@ -36,6 +43,8 @@ class Content:
 
     ``unknown_origin`` says where the vector of ⊥ comes from, ``shadowed`` are the ids of words that share their vector with
     an earlier word, ``protection`` is the public map of exposed words. ``folder`` is None for what is not in a folder.
+    ``as_stored`` has the spelling in the files, by id, of words that ``words`` spells otherwise. ``state`` says which files were
+    read: see ``verification.files_state``.
     """
 
     name: str
@@ -49,6 +58,8 @@ class Content:
     subwords: Subwords | None = None
     protection: Ids | None = None
     folder: Path | None = None
+    as_stored: dict[int, str] = field(default_factory=dict)
+    state: object = None
 
 
 def table_problem(words: int, shape: tuple[int, ...]) -> str | None:
@@ -80,6 +91,21 @@ def bad_word(words: Sequence[str]) -> tuple[int, str] | None:
     return None
 
 
+def unprintable_words(words: Sequence[str]) -> list[int]:
+    """Return the places of the words that hold a character which no released word may hold."""
+    if UNPRINTABLE.search("".join(words)) is None:
+        return []
+    return [place for place, word in enumerate(words) if UNPRINTABLE.search(word)]
+
+
+def spelled_as_stored(words: Sequence[str], as_stored: dict[int, str]) -> list[str]:
+    """Return the words as they are spelled in the files of an embedding, which is what its fingerprint is computed from."""
+    spelled = list(words)
+    for place, word in as_stored.items():
+        spelled[place] = word
+    return spelled
+
+
 def bad_vector(words: Sequence[str], vectors: Vectors) -> tuple[int, str] | None:
     """Return the place of the first vector that cannot be used, and what is wrong with it; None if all can."""
     place = first_unusable(vectors)
@@ -89,17 +115,6 @@ def bad_vector(words: Sequence[str], vectors: Vectors) -> tuple[int, str] | None
     if np.isfinite(vectors[place]).all():
         return place, f"the vector of {word!r} is longer than {LONGEST_VECTOR:g}: not a usable word vector"
     return place, f"the vector of {word!r} has a value that is not a finite number"
-
-
-def first_unusable(vectors: Vectors) -> int | None:
-    """Return the first row that is not finite or longer than ``LONGEST_VECTOR``; None if there is none."""
-    for start in range(0, len(vectors), _ROWS_AT_ONCE):
-        block = vectors[start : start + _ROWS_AT_ONCE]
-        squared = np.einsum("ij,ij->i", block, block, dtype=np.float64)
-        usable = squared <= LONGEST_VECTOR**2  # False for NaN
-        if not usable.all():
-            return start + int(np.argmin(usable))
-    return None
 
 
 def is_cased(words: Sequence[str]) -> bool:

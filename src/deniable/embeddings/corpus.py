@@ -7,7 +7,7 @@ from pathlib import Path
 
 from deniable.embeddings.readers.packing import UnpackLimit, open_unpacked
 from deniable.progress import Report
-from deniable.words.tokens import words_of
+from deniable.words.cutter import words_of
 
 LONGEST_DOCUMENT = 10_000
 """Words after which a document is cut in two: gensim reads no further than this."""

@@ -12,19 +12,21 @@ from numpy.typing import ArrayLike
 
 from deniable.arrays import Ids, Vectors
 from deniable.embeddings.content import (
-    LONGEST_VECTOR,
     MARKERS,
     UNKNOWN_TOKENS,
     bad_vector,
     bad_word,
     content_fingerprint,
-    first_unusable,
     is_cased,
     mean_vector,
     shadowed_rows,
+    spelled_as_stored,
     table_problem,
+    unprintable_words,
 )
+from deniable.embeddings.verification import computed_fingerprint
 from deniable.errors import MalformedEmbedding
+from deniable.parameters import LONGEST_VECTOR, first_unusable
 
 if TYPE_CHECKING:
     from deniable.embeddings.subwords import Subwords
@@ -44,7 +46,7 @@ class Embedding:
         """Check and hold an embedding given as words and a (words, dimension) array, which is copied.
 
         :raises MalformedEmbedding: if words and vectors do not match in number, a vector is not finite or absurdly long,
-            a word is empty, is repeated, holds a line break or half a character, or there is nothing at all.
+            a word is empty, is repeated, holds a control character or half a character, or there is nothing at all.
         """
         matrix = _copy(vectors)
         words, matrix, own_unknown = check_embedding(list(words), matrix, name)
@@ -80,7 +82,7 @@ class Embedding:
         ``fingerprint``, ``cased`` and ``shadowed`` are computed from the content where they are not given.
         """
         embedding = cls.__new__(cls)
-        embedding._hold(words, vectors, unknown, name)
+        embedding._hold(words, vectors, unknown, name, checked=folder is None)
         embedding.unknown_origin, embedding.subwords, embedding.protection, embedding.folder = unknown_origin, subwords, protection, folder
         known = {"fingerprint": fingerprint, "cased": cased, "shadowed": shadowed}
         embedding.__dict__.update({key: value for key, value in known.items() if value is not None})
@@ -99,7 +101,7 @@ class Embedding:
         from deniable.embeddings.places import read_content
 
         content = read_content(name)
-        return cls.from_checked(
+        embedding = cls.from_checked(
             content.words,
             content.vectors,
             content.unknown,
@@ -112,11 +114,17 @@ class Embedding:
             protection=content.protection,
             folder=content.folder,
         )
+        embedding.as_stored, embedding.state = content.as_stored, content.state
+        return embedding
 
-    def _hold(self, words: Sequence[str], vectors: Vectors, unknown: Vectors, name: str) -> None:
+    def _hold(self, words: Sequence[str], vectors: Vectors, unknown: Vectors, name: str, *, checked: bool = True) -> None:
         self.words = words
-        self.vectors = _read_only(vectors)  # the fingerprint and the search are computed once and must stay true
+        self._vectors = _read_only(vectors)  # the fingerprint and the search are computed once and must stay true
+        if checked:
+            self.__dict__["vectors"] = self._vectors
         self.unknown = _read_only(unknown)
+        self.as_stored: dict[int, str] = {}  # words that are spelled otherwise in the files; see ``Content``
+        self.state: object = None
         self.name = name
         self.folder: Path | None = None
         self.subwords: Subwords | None = None
@@ -134,7 +142,18 @@ class Embedding:
     @property
     def dimension(self) -> int:
         """The number of coordinates of a vector."""
-        return int(self.vectors.shape[1])
+        return int(self._vectors.shape[1])
+
+    @cached_property
+    def vectors(self) -> Vectors:
+        """One float32 vector a word. Those of a stored embedding are checked when they are first asked for.
+
+        :raises MalformedEmbedding: if one is not finite or absurdly long.
+        """
+        if (bad := bad_vector(self.words, self._vectors)) is not None:
+            problem = f"word {bad[0] + 1:,}: {bad[1]}: the stored copy is damaged; remove the embedding and add it again"
+            raise MalformedEmbedding(self.folder or self.name, problem)
+        return self._vectors
 
     @property
     def unknown_id(self) -> int:
@@ -159,7 +178,28 @@ class Embedding:
     @cached_property
     def fingerprint(self) -> str:
         """A digest of words, vectors, ⊥ and subwords: two embeddings with one fingerprint release alike."""
-        return content_fingerprint(self.words, self.vectors, self.unknown, self.subwords, self.protection)
+        return self._compute_fingerprint()
+
+    def check_content(self) -> None:
+        """Do nothing if the content has the fingerprint that was noted when it was stored: computed once a process and state of the files.
+
+        What is in memory has no noted fingerprint, and the default's comes with the package, like its code.
+
+        :raises MalformedEmbedding: if it has another one.
+        """
+        if self.folder is None:
+            return
+        computed = computed_fingerprint(self.folder, self.state, self._compute_fingerprint)
+        if computed != self.fingerprint:
+            problem = (
+                f"its content has the fingerprint {computed}, not {self.fingerprint}: it was changed after it was stored, and its noise "
+                "would repeat that of another embedding; remove it and add it again from its source"
+            )
+            raise MalformedEmbedding(self.folder, problem)
+
+    def _compute_fingerprint(self) -> str:
+        words = spelled_as_stored(self.words, self.as_stored)
+        return content_fingerprint(words, self.vectors, self.unknown, self.subwords, self.protection)
 
     def ids(self, words: Iterable[str]) -> Ids:
         """Return the id of each word exactly as it is spelled; ``unknown_id`` where it is not in the vocabulary."""
@@ -199,6 +239,10 @@ def check_embedding(words: list[str], vectors: Vectors, source: str | Path) -> t
         raise MalformedEmbedding(source, problem)
     if (bad := bad_word(words) or bad_vector(words, vectors)) is not None:
         raise MalformedEmbedding(source, f"word {bad[0] + 1:,}: {bad[1]}")
+    if unprintable := unprintable_words(words):
+        shown = ", ".join(repr(words[place][:50]) for place in unprintable[:5]) + (", …" if len(unprintable) > 5 else "")
+        problem = f"{len(unprintable):,} of its words hold control characters or marks of direction ({shown}); leave them out"
+        raise MalformedEmbedding(source, problem)
     first: dict[str, int] = {}
     for i, word in enumerate(words):
         if first.setdefault(word, i) != i:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deniable.arrays import Vectors
-from deniable.embeddings.content import MARKERS, UNKNOWN_TOKENS, bad_vector, bad_word, table_problem
+from deniable.embeddings.content import MARKERS, UNKNOWN_TOKENS, bad_vector, bad_word, table_problem, unprintable_words
 from deniable.embeddings.readers import RawEmbedding
 from deniable.embeddings.staging import GrowingArray
 from deniable.errors import MalformedEmbedding
@@ -14,18 +14,22 @@ from deniable.errors import MalformedEmbedding
 
 @dataclass(frozen=True, kw_only=True)
 class Intake:
-    """What was taken in: the words, the embedding's own unknown vector if it had one, and the repeats left out."""
+    """What was taken in: the words, the embedding's own unknown vector if it had one, and what was left out.
+
+    ``repeated`` counts the repeats, ``unprintable`` are the words that hold control characters or marks of direction.
+    """
 
     words: list[str]
     unknown: Vectors | None
     repeated: int
+    unprintable: list[str]
 
 
 def take_in(raw: RawEmbedding, vectors_file: Path, *, source: Path, first: int | None = None, drop_repeats: bool = False) -> Intake:
     """Check all blocks, write the vectors to a .npy file and return the words.
 
     ``first`` stops after that many words. Words that stand for the unknown word are taken out; the first of
-    ``UNKNOWN_TOKENS`` that was met gives ⊥.
+    ``UNKNOWN_TOKENS`` that was met gives ⊥. Words that hold control characters are left out: large public files have a few.
 
     :raises MalformedEmbedding: if a word is empty, holds a line break or is repeated (unless ``drop_repeats``), a vector
         is not finite or absurdly long, or there are more or fewer words than the file says.
@@ -40,7 +44,7 @@ def take_in(raw: RawEmbedding, vectors_file: Path, *, source: Path, first: int |
         rows.check_total()
         array.finish()
     own = next((rows.unknown[token] for token in UNKNOWN_TOKENS if token in rows.unknown), None)
-    return Intake(words=rows.words, unknown=own, repeated=rows.repeated + raw.repeated)
+    return Intake(words=rows.words, unknown=own, repeated=rows.repeated, unprintable=rows.unprintable)
 
 
 class _RowChecks:
@@ -54,6 +58,7 @@ class _RowChecks:
         self.words: list[str] = []
         self.unknown: dict[str, Vectors] = {}
         self.repeated = 0
+        self.unprintable: list[str] = []
 
     @property
     def full(self) -> bool:
@@ -67,6 +72,7 @@ class _RowChecks:
         if (bad := bad_word(words) or bad_vector(words, vectors)) is not None:
             self._refuse(bad[1], self._row + bad[0])
         kept: list[int] = []
+        unprintable = set(unprintable_words(words))
         for offset, word in enumerate(words):
             if self.full:
                 break
@@ -76,6 +82,8 @@ class _RowChecks:
                 self.repeated += 1
             elif word in UNKNOWN_TOKENS:
                 self.unknown[word] = vectors[offset].copy()
+            elif offset in unprintable:
+                self.unprintable.append(word)
             elif word not in MARKERS:
                 self.words.append(word)
                 kept.append(offset)
@@ -93,7 +101,8 @@ class _RowChecks:
             problem = f"the header says {announced:,} words, but the file has {self._row:,}: it was cut off; get it again"
             raise MalformedEmbedding(self._source, problem)
         if not self.words:
-            raise MalformedEmbedding(self._source, "its only word is the unknown word" if self.unknown else "there are no words in it")
+            none = "all of its words hold control characters" if self.unprintable else "there are no words in it"
+            raise MalformedEmbedding(self._source, "its only word is the unknown word" if self.unknown else none)
 
     def _refuse_repeat(self, word: str, row: int) -> None:
         if not self._drop_repeats:

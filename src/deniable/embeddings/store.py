@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from deniable.embeddings.content import content_fingerprint, is_cased, shadowed_rows
+from deniable.embeddings.content import content_fingerprint, is_cased, shadowed_rows, spelled_as_stored
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.places import DEFAULT, default_provenance, free_place, installed_folder, known_names, read_content, store_folder
 from deniable.embeddings.staging import GrowingArray, remove_folder, stage_folder
@@ -51,7 +51,8 @@ class EmbeddingFacts:
 
     A damaged one has a ``problem`` and nothing but its name, size (bytes on disk) and folder. The default has neither size nor
     folder. ``unknown`` tells where the vector of ⊥ comes from, ``repeated`` counts repeated words that were left out,
-    ``verified`` is True where the fingerprint was just computed anew.
+    ``verified`` is True where the fingerprint was just computed anew. ``unprintable`` counts the words that were left out because
+    they hold control characters, where there were any, and ``unprintable_words`` are the first of them, escaped.
     """
 
     name: str
@@ -73,8 +74,10 @@ class EmbeddingFacts:
     size: int | None
     folder: str | None
     verified: bool | None = None
+    unprintable: int | None = None
+    unprintable_words: tuple[str, ...] | None = None
 
-    def to_dict(self) -> dict[str, str | int | bool | None]:
+    def to_dict(self) -> dict[str, str | int | bool | tuple[str, ...] | None]:
         """Return the facts for JSON. What an intact embedding in the store could say, and does not, is null."""
         always = ("size", "folder", *(_MAY_BE_UNKNOWN if self.created is not None else ()))
         return {key: value for key, value in dataclasses.asdict(self).items() if value is not None or key in always}
@@ -123,6 +126,8 @@ def info(name: str) -> InstalledFacts:
     except MalformedEmbedding as error:
         return InstalledFacts(name=name, problem=error.problem, size=size, folder=str(folder))
     del noted["format_version"]
+    for key in ("unprintable", "unprintable_words"):
+        noted[key] = noted[key] or None
     return InstalledFacts(**noted | {"name": name}, size=size, folder=str(folder))
 
 
@@ -157,7 +162,8 @@ def add(
     """Read an embedding file in any known format, check it and install it under a name. A failure leaves nothing behind.
 
     ``first`` takes that many words from the start of the file (most files have the frequent words first), and then the
-    rest is not looked at. ``duplicates="first"`` keeps the first of repeated words and counts the others.
+    rest is not looked at. ``duplicates="first"`` keeps the first of repeated words and counts the others. Words that hold control
+    characters, separators of lines or marks of direction are left out and counted.
 
     :raises EmbeddingExists: if the name is taken.
     :raises InvalidParameter: if a parameter is not allowed or there is no such file.
@@ -174,9 +180,7 @@ def add(
         raise InvalidParameter("duplicates", duplicates, f"must be one of {', '.join(DUPLICATES)}")
     drop_repeats = duplicates == "first"
     with stage_folder(target) as folder:
-        with open_embedding_file(
-            path, format=format, first=first, drop_repeats=drop_repeats, limit=limit, report=report, work=folder
-        ) as raw:
+        with open_embedding_file(path, format=format, limit=limit, report=report, work=folder) as raw:
             taken = take_in(raw, folder / VECTORS, source=path, first=first, drop_repeats=drop_repeats)
             if raw.write_subwords is not None:
                 raw.write_subwords(folder)
@@ -188,6 +192,7 @@ def add(
             taken.unknown,
             name=name,
             repeated=taken.repeated,
+            unprintable=taken.unprintable,
             source=path.name,
             source_sha256=digest,
             source_format=raw.format,
@@ -243,11 +248,12 @@ def verify(name: str) -> str:
         was noted then (words that share a vector, whether case is told) is not true of the content.
     """
     content = read_content(name)
-    computed = content_fingerprint(content.words, content.vectors, content.unknown, content.subwords, content.protection)
+    words = spelled_as_stored(content.words, content.as_stored)
+    computed = content_fingerprint(words, content.vectors, content.unknown, content.subwords, content.protection)
     if computed != content.fingerprint:
         problem = f"its content has the fingerprint {computed}, not {content.fingerprint}: it was changed; remove it and add it again"
         raise MalformedEmbedding(content.folder or name, problem)
-    if is_cased(content.words) != content.cased or not np.array_equal(shadowed_rows(content.vectors), content.shadowed):
+    if is_cased(words) != content.cased or not np.array_equal(shadowed_rows(content.vectors), content.shadowed):
         problem = "what was noted about its content (shadowed words, case) is not true: it was changed; remove it and add it again"
         raise MalformedEmbedding(content.folder or name, problem)
     return computed

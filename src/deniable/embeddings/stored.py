@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,8 +13,20 @@ import numpy as np
 
 from deniable.arrays import Ids, Vectors
 from deniable.atomic import sync_file
-from deniable.embeddings.content import Content, content_fingerprint, is_cased, mean_vector, shadowed_rows
-from deniable.errors import MalformedEmbedding
+from deniable.embeddings.content import (
+    STAND_IN,
+    UNPRINTABLE,
+    Content,
+    content_fingerprint,
+    is_cased,
+    mean_vector,
+    shadowed_rows,
+    unprintable_words,
+)
+from deniable.embeddings.npy import open_array
+from deniable.embeddings.verification import files_state
+from deniable.errors import MalformedEmbedding, printable
+from deniable.parameters import first_unusable
 
 if TYPE_CHECKING:
     from deniable.embeddings.subwords import Subwords
@@ -22,6 +36,9 @@ FORMAT_VERSION = 2
 META, WORDS, VECTORS, UNKNOWN, SHADOWED = "meta.json", "words.txt", "vectors.npy", "unknown.npy", "shadowed.npy"
 PROTECTION = "protection.npy"
 
+_FINGERPRINT = re.compile("[0-9a-f]{32}")
+_LONGEST_META = 1 << 20
+_WORDS_SHOWN, _LONGEST_SHOWN = 20, 50
 _DAMAGED = "the stored copy is damaged; remove the embedding and add it again"
 
 
@@ -29,7 +46,8 @@ class Meta(msgspec.Struct, frozen=True, kw_only=True):
     """What ``meta.json`` says of a stored embedding.
 
     ``unknown`` tells where the vector of ⊥ comes from: "own" (the file had one), "mean" (of all vectors) or "given".
-    ``repeated`` counts the repeated words that were left out when the file was added.
+    ``repeated`` counts the repeated words that were left out when the file was added, ``unprintable`` those that hold control
+    characters; ``unprintable_words`` are the first of them.
     """
 
     format_version: int
@@ -48,6 +66,8 @@ class Meta(msgspec.Struct, frozen=True, kw_only=True):
     licence: str | None = None
     subwords: bool = False
     protected: int = 0
+    unprintable: int = 0
+    unprintable_words: tuple[str, ...] = ()
 
 
 def write_content(
@@ -60,6 +80,7 @@ def write_content(
     subwords: bool = False,
     protection: Ids | None = None,
     repeated: int = 0,
+    unprintable: Sequence[str] = (),
     source: str | None = None,
     source_sha256: str | None = None,
     source_format: str | None = None,
@@ -69,7 +90,7 @@ def write_content(
 
     Everything that opening should not have to compute is computed here. Without ``unknown``, ⊥ is the mean vector.
     """
-    vectors = _load(folder / VECTORS, mapped=True)
+    vectors = _load(folder / VECTORS, "<f4", (len(words), None), mapped=True)
     vector = mean_vector(vectors) if unknown is None else np.ascontiguousarray(unknown, dtype=np.float32)
     shadowed = shadowed_rows(vectors)
     meta = Meta(
@@ -89,6 +110,8 @@ def write_content(
         licence=licence,
         subwords=subwords,
         protected=0 if protection is None else int((protection != np.arange(len(words) + 1)).sum()),
+        unprintable=len(unprintable),
+        unprintable_words=tuple(printable(word[:_LONGEST_SHOWN]) for word in unprintable[:_WORDS_SHOWN]),
     )
     (folder / WORDS).write_bytes(("\n".join(words) + "\n").encode("utf-8"))
     np.save(folder / UNKNOWN, vector.astype("<f4"), allow_pickle=False)
@@ -108,15 +131,23 @@ def read_meta(folder: Path) -> Meta:
     :raises MalformedEmbedding: if it is missing, unreadable or of a later version.
     """
     try:
-        meta = msgspec.json.decode((folder / META).read_bytes(), type=Meta)
+        with (folder / META).open("rb") as file:
+            content = file.read(_LONGEST_META + 1)
+        if len(content) > _LONGEST_META:
+            raise MalformedEmbedding(folder, f"{META} is longer than {_LONGEST_META:,} bytes: {_DAMAGED}")
+        meta = msgspec.json.decode(content, type=Meta)
     except FileNotFoundError as error:
         raise MalformedEmbedding(folder, f"there is no {META}: this is not a stored embedding, or {_DAMAGED}") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise MalformedEmbedding(folder, f"{META} cannot be read ({error}): {_DAMAGED}") from error
     if meta.format_version > FORMAT_VERSION:
         problem = f"stored in format {meta.format_version}, newer than this deniable reads ({FORMAT_VERSION}); upgrade deniable"
         raise MalformedEmbedding(folder, problem)
-    return meta
+    if meta.words < 1 or meta.dimension < 1 or meta.shadowed < 0 or _FINGERPRINT.fullmatch(meta.fingerprint) is None:
+        raise MalformedEmbedding(folder, f"{META} states a number or a fingerprint that cannot be: {_DAMAGED}")
+    # Names and notes are shown to people: what somebody else has written there must not act on their terminal.
+    texts = {name: printable(value) for name, value in msgspec.structs.asdict(meta).items() if isinstance(value, str)}
+    return msgspec.structs.replace(meta, **texts, unprintable_words=tuple(map(printable, meta.unprintable_words)))
 
 
 def read_folder(folder: Path) -> Content:
@@ -124,23 +155,27 @@ def read_folder(folder: Path) -> Content:
 
     :raises MalformedEmbedding: if the files do not agree with the description.
     """
+    state = files_state(folder)  # first: what changes while it is read must not count as what was read
     meta = read_meta(folder)
-    vectors = _load(folder / VECTORS, mapped=True)
-    unknown, shadowed = _load(folder / UNKNOWN), _load(folder / SHADOWED)
-    _expect(folder / VECTORS, vectors, "<f4", (meta.words, meta.dimension))
-    _expect(folder / UNKNOWN, unknown, "<f4", (meta.dimension,))
-    _expect(folder / SHADOWED, shadowed, "<i8", (meta.shadowed,))
+    vectors = _load(folder / VECTORS, "<f4", (meta.words, meta.dimension), mapped=True)
+    unknown = _load(folder / UNKNOWN, "<f4", (meta.dimension,))
+    shadowed = _load(folder / SHADOWED, "<i8", (meta.shadowed,))
+    if first_unusable(unknown[np.newaxis]) is not None:
+        raise MalformedEmbedding(folder / UNKNOWN, f"must hold finite numbers: {_DAMAGED}")
     if shadowed.size and (shadowed[0] < 0 or shadowed[-1] >= meta.words or (np.diff(shadowed) <= 0).any()):
         raise MalformedEmbedding(folder / SHADOWED, f"must hold ids of its {meta.words:,} words in order: {_DAMAGED}")
     protection = None
     if meta.format_version > 1:
-        protection = _load(folder / PROTECTION)
-        _expect(folder / PROTECTION, protection, "<i8", (meta.words + 1,))
+        protection = _load(folder / PROTECTION, "<i8", (meta.words + 1,))
         if ((protection < 0) | (protection > meta.words)).any():
             raise MalformedEmbedding(folder / PROTECTION, f"holds an id that no word has: {_DAMAGED}")
+    words = _read_words(folder / WORDS, meta.words)
+    as_stored = {place: words[place] for place in unprintable_words(words)}
+    for place, word in as_stored.items():
+        words[place] = UNPRINTABLE.sub(STAND_IN, word)
     return Content(
         name=folder.name,
-        words=_read_words(folder / WORDS, meta.words),
+        words=words,
         vectors=vectors,
         unknown=unknown,
         unknown_origin=meta.unknown,
@@ -150,6 +185,8 @@ def read_folder(folder: Path) -> Content:
         subwords=_subwords(folder) if meta.subwords else None,
         protection=protection,
         folder=folder,
+        as_stored=as_stored,
+        state=state,
     )
 
 
@@ -167,18 +204,13 @@ def _read_words(path: Path, expected: int) -> list[str]:
         raise MalformedEmbedding(path, f"cannot be read ({error}): {_DAMAGED}") from error
     if words.pop() != "" or len(words) != expected:
         raise MalformedEmbedding(path, f"must hold {expected:,} words, not {len(words):,}: {_DAMAGED}")
+    if "" in words:
+        raise MalformedEmbedding(path, f"word {words.index('') + 1:,} is empty: {_DAMAGED}")
     return words
 
 
-def _load(path: Path, *, mapped: bool = False) -> Any:
+def _load(path: Path, dtype: str, shape: tuple[int | None, ...], *, mapped: bool = False) -> Any:
     try:
-        loaded = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+        return open_array(path, dtype, shape, mapped=mapped)
+    except (OSError, ValueError) as error:
         raise MalformedEmbedding(path, f"cannot be read ({error}): {_DAMAGED}") from error
-    return np.asarray(loaded)  # a plain array on the mapped memory: slicing a memmap costs more and gains nothing
-
-
-def _expect(path: Path, array: Any, dtype: str, shape: tuple[int, ...]) -> None:
-    if array.dtype != np.dtype(dtype) or array.shape != shape:
-        problem = f"must be {np.dtype(dtype)} of shape {shape}, not {array.dtype} of shape {array.shape}: {_DAMAGED}"
-        raise MalformedEmbedding(path, problem)

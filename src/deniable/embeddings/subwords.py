@@ -15,13 +15,19 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Vectors
+from deniable.embeddings.npy import open_array
 from deniable.errors import MalformedEmbedding
+from deniable.parameters import first_unusable
 
 TABLE, FACTS = "subwords.npy", "subwords.json"
 
 LONGEST_SPELLING = 200
 """Longer spellings have no vector. They are no words, and the work for one token must be bounded."""
 
+LONGEST_RUN = 50
+"""Characters that a run may have; models are trained with 6, and the work for one character must be bounded."""
+
+_LONGEST_FACTS = 4_096
 _FNV_START, _FNV_PRIME, _32_BITS = 2166136261, 16777619, 0xFFFFFFFF
 
 
@@ -35,7 +41,7 @@ class Subwords:
         """
         if table.ndim != 2 or 0 in table.shape or table.dtype != np.float32:
             raise MalformedEmbedding("subwords", f"must be a table of float32 vectors, not {table.dtype} of shape {table.shape}")
-        if not 1 <= minn <= maxn:
+        if not 1 <= minn <= maxn <= LONGEST_RUN:
             raise MalformedEmbedding("subwords", f"runs of {minn} to {maxn} characters make no sense")
         self.table = table
         self.minn = minn
@@ -52,12 +58,17 @@ class Subwords:
         return int(self.table.shape[1])
 
     def vectors(self, words: Sequence[str]) -> Vectors:
-        """Return one vector a word, known or not; a row of zeros for a word that has no runs or is far too long."""
+        """Return one vector a word, known or not; a row of zeros for a word that has no runs or is far too long.
+
+        :raises MalformedEmbedding: if the table holds something other than finite numbers.
+        """
         result = np.zeros((len(words), self.dimension), dtype=np.float32)
         for row, word in zip(result, words, strict=True):
             buckets = ngram_buckets(word, self.minn, self.maxn, self.buckets) if len(word) <= LONGEST_SPELLING else []
             if buckets:
                 row[:] = self.table[buckets].mean(axis=0, dtype=np.float64)
+        if first_unusable(result) is not None:
+            raise MalformedEmbedding("subwords", "a vector is not finite or absurdly long; remove the embedding and add it again")
         return result
 
     def save(self, folder: Path) -> None:
@@ -72,10 +83,11 @@ def open_subwords(folder: Path) -> Subwords:
     :raises MalformedEmbedding: if a file is missing, cannot be read or does not fit the other.
     """
     try:
-        facts: Any = json.loads((folder / FACTS).read_text(encoding="utf-8"))
-        table = np.asarray(np.load(folder / TABLE, mmap_mode="r", allow_pickle=False))
+        with (folder / FACTS).open("rb") as file:
+            facts: Any = json.loads(file.read(_LONGEST_FACTS))
+        table = open_array(folder / TABLE, "<f4", (None, None), mapped=True)
         minn, maxn, buckets = (int(facts[key]) for key in ("minn", "maxn", "buckets"))
-    except (OSError, ValueError, EOFError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise MalformedEmbedding(folder, f"the subword vectors cannot be read ({error}); remove the embedding and add it again") from error
     if len(table) != buckets:
         problem = f"{TABLE} has {len(table):,} rows, {FACTS} says {buckets:,}; remove the embedding and add it again"

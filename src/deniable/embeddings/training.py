@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from deniable.embeddings import store
+from deniable.embeddings.content import UNPRINTABLE
 from deniable.embeddings.corpus import Corpus, GuardedCorpus
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.readers.binary import subwords_of
@@ -76,7 +77,11 @@ def train_embedding(corpus: Path, training: Training, *, name: str = "unnamed", 
         counts.update(words)
         pieces += 1
     # Ties go by spelling, so that the choice does not hang on the order of a dictionary.
-    frequent = sorted((word for word, count in counts.items() if count >= training.min_count), key=lambda word: (-counts[word], word))
+    frequent = sorted(
+        # An address is a word whatever stands in it; one that holds a control character is not taken in.
+        (word for word, count in counts.items() if count >= training.min_count and not UNPRINTABLE.search(word)),
+        key=lambda word: (-counts[word], word),
+    )
     if not frequent:
         raise MalformedEmbedding(corpus, f"no word of it occurs {training.min_count:,} times; give more text or a smaller --min-count")
     model.build_vocab_from_freq({word: counts[word] for word in frequent[: training.first]}, corpus_count=pieces)

@@ -18,10 +18,12 @@ from typing import Any, TypeVar
 
 from deniable.errors import InvalidParameter, MissingExtra
 from deniable.keyed.encoding import RecordId, encode_id
+from deniable.keyed.source import noise_version
 from deniable.keyed.unique import UniqueIds
 from deniable.records.formats.naming import name_text
 from deniable.text.recipe import Recipe, recipe_from
 from deniable.version import __version__
+from deniable.words.cutter import RULES
 
 try:
     from datasets import Dataset, DatasetDict, is_caching_enabled
@@ -101,7 +103,9 @@ class _ColumnRelease:
         cached = is_caching_enabled() if load_from_cache_file is None else load_from_cache_file
         # Two releases must not go by one name, or a later step would be looked up for the one and found for the other.
         repeatable = self._recipe.key_file is not None or (cached and bool(dataset.cache_files))
-        parts = [dataset._fingerprint, "deniable", __version__, self._recipe.describe(), self._column, self._record_id]
+        # Rules for words and the version of the noise, so that what was kept from before is not taken for what is drawn now.
+        versions = [__version__, RULES, noise_version(consistent=self._recipe.consistent)]
+        parts = [dataset._fingerprint, "deniable", *versions, self._recipe.describe(), self._column, self._record_id]
         return dataset.map(
             self,
             batched=True,

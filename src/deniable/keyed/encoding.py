@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from deniable.errors import InvalidParameter
 
 RecordId = str | int | tuple[str | int, ...]
-"""What names a record: text or a whole number, or several of them. A number counts as the text of its digits."""
+"""What names a record: text or a whole number, or several of them. A number counts as the text of its digits, and one in a tuple of
+its own as itself."""
+
+_TEXT = frozenset({str, np.str_})
+_WHOLE = frozenset({int, *(np.dtype(code).type for code in np.typecodes["AllInteger"])})
+_NO_ID = (
+    "is neither text nor a whole number, nor a tuple of those; of an enumeration, or of another type of your own, give the text or the "
+    "number that names the record"
+)
 
 
 def encode_parts(parts: Iterable[str | bytes]) -> bytes:
@@ -19,21 +29,28 @@ def encode_parts(parts: Iterable[str | bytes]) -> bytes:
 def encode_id(record_id: object, record: int) -> bytes:
     """Return a record id as bytes; ``record`` (from 1) is for the message.
 
-    7 and "7" are one id: a column of whole numbers is text in one format and numbers in the next, and the record is the same.
+    7 and "7" are one id: a column of whole numbers is text in one format and numbers in the next, and the record is the same. Types
+    made from these (members of an enumeration, named tuples) are refused: two of them may differ to their makers and be equal here.
 
     :raises InvalidParameter: if it is not text, a whole number, or a tuple of those.
     """
-    parts = record_id if isinstance(record_id, tuple) else (record_id,)
+    parts = record_id if type(record_id) is tuple else (record_id,)
     texts = []
     for part in parts:
-        if isinstance(part, str):
-            texts.append(part)
-        elif hasattr(part, "__index__") and not isinstance(part, bool):
-            texts.append(str(int(part)))
+        if type(part) in _TEXT:
+            texts.append(str(part))
+        elif type(part) in _WHOLE:
+            texts.append(_digits(int(part), record))
         else:
             # The value could be private text that stands in the wrong column.
-            problem = f"the id of record {record:,} is neither text nor a whole number, nor a tuple of those"
-            raise InvalidParameter("record_ids", type(part).__name__, problem)
+            raise InvalidParameter("record_ids", type(part).__name__, f"the id of record {record:,} {_NO_ID}")
     if not texts:
         raise InvalidParameter("record_ids", (), f"the id of record {record:,} is empty")
     return encode_parts(texts)
+
+
+def _digits(number: int, record: int) -> str:
+    try:
+        return str(number)
+    except ValueError:  # Python does not write out numbers of thousands of digits
+        raise InvalidParameter("record_ids", "int", f"the id of record {record:,} has too many digits; give it as text") from None

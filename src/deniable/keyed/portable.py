@@ -1,4 +1,4 @@
-"""Random bits into normal, gamma and uniform numbers, with the same result to the last bit on every machine.
+"""Random bits into normal, gamma and uniform numbers, exponentials and logarithms: the same to the last bit on every machine.
 
 A keyed release must give the same word wherever it is computed, and the nearest word is a discontinuous function of the
 noisy point: one wrong last bit in a logarithm can, rarely, change a released word, and so spend the budget of that word
@@ -7,7 +7,8 @@ arithmetic that IEEE 754 defines to be correctly rounded: conversion of whole nu
 multiplication, division and square root. numpy applies each of these element by element in a loop of its own, so no
 compiler can fuse two of them. Everything here is made of these and of operations on whole numbers and bits, so the result is
 a function of the bits alone. (``noise`` adds up squares in an order that is written down, the point is rounded to
-float32, and the search for the nearest word is exact: so the released word is a function of the bits too.)
+float32, and the search for the nearest word is exact: so the released word is a function of the bits too. Mechanisms that weigh
+words have ``exp_minus`` and a written order of adding up for what a library's last bits could decide.)
 
 Each row is made from its own bits alone, so it does not matter which other rows are made with it.
 """
@@ -28,6 +29,12 @@ _AT_ONCE = 16_384  # numbers per step: a dozen temporary arrays stay in the proc
 _LOWEST_TOP = np.int64(0x3FE6A09E667F3BCD)  # the bits of √½
 _LN2 = 0.6931471805599453
 _QUARTER_TURN = 0.7853981633974483 * 2.0**-63  # π/4 over the range of a signed 64-bit number
+_EXP_AT_ONCE = 8192
+_STEP_BITS = 11
+_STEPS = 1 << _STEP_BITS  # of the table of 2^(-k/2048)
+_ROUNDING = 1.5 * 2.0**52  # added to a number below 2^51, it leaves the nearest whole number in the last bits
+_MOST_HALVINGS = 1021  # further down there are no normal float64 numbers
+_SMALLEST = 2.0**-_MOST_HALVINGS
 # Minimax polynomials of fdlibm (e_log.c and k_sin.c, Sun Microsystems 1993), accurate to 2^-58 where they are used.
 _LOG = (
     0.6666666666666735130,
@@ -46,6 +53,26 @@ _SIN = (
     -2.50507602534068634195e-08,
     1.58969099521155010221e-10,
 )
+
+
+def _powers_of_the_root() -> NDArray[np.int64]:
+    """Return the bits of 2^(-k/2048) for k from 0 to 2047, correctly rounded, with k added where ``exp_minus`` takes it away again.
+
+    Worked out in whole numbers of 256 bits.
+    """
+    root = 1 << 255
+    for _ in range(_STEP_BITS):
+        root = math.isqrt(root << 256)
+    powers = [1 << 256]
+    while len(powers) < _STEPS:
+        powers.append(powers[-1] * root >> 256)
+    bits = np.array([power / (1 << 256) for power in powers]).view(np.int64)
+    return bits + (np.arange(_STEPS) << (52 - _STEP_BITS))
+
+
+_POWERS = _powers_of_the_root()
+_STEP = _LN2 / _STEPS
+_EXP = (1.0, -_STEP, _STEP * _STEP / 2.0, -_STEP * _STEP * _STEP / 6.0)  # off by 2^-54
 
 
 def normal_bits(dimension: int) -> int:
@@ -131,6 +158,51 @@ def minus_log(values: Floats) -> Floats:
     return result
 
 
+def exp_minus(values: Floats) -> Floats:
+    """Return e^-x for numbers of at least 0, infinity included; what is not above 2^-1021 is 0.
+
+    Off by 2^-52·(1 + x) of itself: with y = x·2048/ln 2 rounded once, n the whole number nearest to y and f = y - n, it is
+    2^(-f/2048), a short polynomial, times 2^(-n/2048), of which a table has the part that is no power of two.
+    """
+    made = np.empty(values.shape)
+    given, flat = np.ascontiguousarray(values).reshape(-1), made.reshape(-1)
+    room = np.empty((3, min(len(flat), _EXP_AT_ONCE)))
+    for start in range(0, len(flat), _EXP_AT_ONCE):
+        part = flat[start : start + _EXP_AT_ONCE]
+        y, whole, rest = room[:, : len(part)]
+        with np.errstate(over="ignore"):
+            np.multiply(given[start : start + _EXP_AT_ONCE], _STEPS / _LN2, out=y)
+        np.minimum(y, float(_STEPS * _MOST_HALVINGS), out=y)
+        np.add(y, _ROUNDING, out=whole)
+        bits, places, powers = whole.view(np.int64), rest.view(np.int64), part.view(np.int64)
+        np.bitwise_and(bits, _STEPS - 1, out=places)
+        np.take(_POWERS, places, out=powers, mode="clip")
+        powers -= np.left_shift(bits, 52 - _STEP_BITS, out=places)
+        whole -= _ROUNDING
+        y -= whole
+        part *= _polynomial(y, _EXP, out=whole)
+        part -= _SMALLEST  # nothing is left of those that were cut off above, and the others do not notice
+    return made
+
+
+def one_minus_exp_minus(values: Floats) -> Floats:
+    """Return 1 - e^-x for numbers of at least 0, precise near 0 too (after Kahan: the errors of e^-x and of its logarithm cancel)."""
+    power = exp_minus(values)
+    some = (power > 0.5) & (power < 1.0)
+    made = np.where(power == 1.0, values, 1.0 - power)
+    made[some] *= values[some] / minus_log(power[some])
+    return made
+
+
+def minus_log_one_minus(values: Floats) -> Floats:
+    """Return -ln(1 - x) for numbers from 0 to below 1, precise near 0 too (after Kahan)."""
+    rest = 1.0 - values
+    some = rest < 1.0
+    made = values.copy()
+    made[some] *= minus_log(rest[some]) / (1.0 - rest[some])
+    return made
+
+
 def _cosine_and_sine(turn: NDArray[np.int64]) -> tuple[Floats, Floats]:
     x = turn.astype(np.float64)
     x *= _QUARTER_TURN
@@ -145,8 +217,8 @@ def _cosine_and_sine(turn: NDArray[np.int64]) -> tuple[Floats, Floats]:
     return cosine, sine
 
 
-def _polynomial(z: Floats, coefficients: tuple[float, ...]) -> Floats:
-    value = z * coefficients[-1]
+def _polynomial(z: Floats, coefficients: tuple[float, ...], out: Floats | None = None) -> Floats:
+    value: Floats = np.multiply(z, coefficients[-1], out=out)
     for coefficient in coefficients[-2:0:-1]:
         value += coefficient
         value *= z

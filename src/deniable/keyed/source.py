@@ -2,8 +2,9 @@
 
 The function
 ------------
-The noise of a token is F(key; context, record id, position, word id, ε). The context is the mechanism with its parameters, the
-fingerprint of the embedding and the mode (below). With three keys derived from the secret one by BLAKE2b,
+The noise of a token is F(key; context, record id, position, word id, ε). The context is the version of this function, the mechanism
+with its parameters, the fingerprint of the embedding and the mode (below). The position is the place of the word among all words of
+the text, whatever policies do with the others. With three keys derived from the secret one by BLAKE2b,
 
     R = BLAKE2b-128 under key 1 of (context, record id), written so that different inputs have different bytes,
     T = AES-256 under key 2 of R ⊕ (position, word id, ε),
@@ -23,12 +24,14 @@ the same place get equal noise, which shows that they are equal.
 For the same reason ids must be given by the data holder: whoever can have a text of their own released under the id of
 somebody else's record, with the same key, can try out guesses and sees which are right.
 
-*The same record again.* Every token has the same input to F, so it has the same output: nothing is learnt, nothing spent.
+*The same record again.* Every token has the same input to F, so it has the same output: nothing is learnt, nothing spent. That holds
+under other policies too: the words that are drawn in both releases have kept their places, and come out the same.
 
 *An edited record.* A word that changed has another word id, so its noise is new and independent of the old. Were the word
 left out of F, φ(w) + N and φ(w') + N would be released with one N, and their difference would show w' given w. Comparing
 the two releases shows which places stayed the same; what changed is spent anew. Another ε or another embedding gives
-independent noise for the same reason.
+independent noise for the same reason. With a budget per record ε itself depends on how many words are drawn, so one word more draws the
+whole record anew.
 
 *Unknown words.* F is given the id of ⊥, not the spelling. So the whole release, and any series of releases, is a function of
 the ids alone, and unknown words stay perfectly indistinguishable: exchanging one for another, at any time, changes
@@ -37,6 +40,10 @@ nothing at all. With the spelling in F, an edit from one unknown word to another
 *Consistent replacement.* With ``consistent=True`` the position is left out and the record id names a user: the same word of one
 user becomes the same word in all places. That discloses which of a user's words are equal (all unknown words count as one),
 hence how often each occurs, and the receipt says so. In return a word is drawn once, however often the user repeats it.
+
+*Versions.* Version 1 counted positions among the words that were drawn, so that one more kept word redrew all words after it. Version
+2 counts them in the text. The version is part of the context, so noise of the one is independent of the other's. Consistent
+replacement has no positions, and stays what it was in version 1.
 
 What matters about time: AES and BLAKE2b take the same time for all keys and inputs in the libraries used. The search that
 follows takes a time that depends on the noisy point, with a key as without one.
@@ -62,7 +69,10 @@ from deniable.keyed.tokens import KeyedTokens, encrypt
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers import CipherContext
 
-_VERSION = "deniable keyed noise 1"
+
+def noise_version(*, consistent: bool) -> int:
+    """Return the version of the function that makes the noise: under another one, the same record gives other words."""
+    return 1 if consistent else 2
 
 
 class Keyed:
@@ -121,10 +131,16 @@ class Keyed:
         """A name for the key that shows nothing of it: 64 bits of a one-way function."""
         return hashlib.blake2b(key=self._key, digest_size=8, person=b"deniable-name").hexdigest()
 
+    @property
+    def version(self) -> int:
+        """The version of the function that makes the noise: under another one, the same record gives other words."""
+        return noise_version(consistent=self.consistent)
+
     def describe(self) -> Mapping[str, Any]:
         """Say what kind of source this is, for the receipt; the key itself is not in it."""
         return {
             "source": "keyed",
+            "version": self.version,
             "generator": "AES-256 and BLAKE2b under a secret key; whoever holds the key can undo the noise",
             "key": self.fingerprint,
             "consistent": self.consistent,
@@ -141,6 +157,7 @@ class Keyed:
         mechanism: Mechanism,
         ids: Ids,
         *,
+        positions: Ids,
         record_ids: Sequence[object],
         lengths: Sequence[int],
         epsilon: Floats | None,
@@ -148,12 +165,13 @@ class Keyed:
     ) -> KeyedTokens:
         """Return the source of noise for a batch of tokens.
 
-        ``ids`` are the word ids of all records in a row, ``lengths`` says how many belong to each record, and ``epsilon``
-        is what the mechanism will be given. ``first`` is the number of the first record, for messages.
+        ``ids`` are the word ids of all records in a row and ``positions`` their places in the text of their record, from 0;
+        ``lengths`` says how many belong to each record, and ``epsilon`` is what the mechanism will be given. ``first`` is the number of
+        the first record, for messages.
 
         :raises InvalidParameter: if there is not one allowed id for each record.
         """
-        if len(record_ids) != len(lengths) or sum(lengths) != len(ids):
+        if len(record_ids) != len(lengths) or sum(lengths) != len(ids) or len(positions) != len(ids):
             raise InvalidParameter("record_ids", f"{len(record_ids):,} ids", f"must be one for each of the {len(lengths):,} records")
         records = self._records(mechanism)
         tags = bytearray()
@@ -164,8 +182,7 @@ class Keyed:
         counts = np.asarray(lengths, dtype=np.int64)
         blocks = np.repeat(np.frombuffer(tags, dtype="<u8").reshape(-1, 2), counts, axis=0)
         if not self.consistent:
-            starts = np.repeat(np.cumsum(counts) - counts, counts)
-            blocks[:, 0] ^= (np.arange(len(ids)) - starts).astype(np.uint64)
+            blocks[:, 0] ^= positions.astype(np.uint64)
         blocks[:, 0] ^= ids.astype(np.uint64) << np.uint64(32)
         each = np.full(len(ids), mechanism.epsilon) if epsilon is None else np.asarray(epsilon, dtype=np.float64)
         blocks[:, 1] ^= each.astype("<f8").view("<u8")
@@ -175,7 +192,7 @@ class Keyed:
         """Return the function of record ids for this mechanism, ready to be copied and given one."""
         parameters = sorted(mechanism.guarantee.parameters.items())
         context = [
-            _VERSION,
+            f"deniable keyed noise {self.version}",
             "consistent" if self.consistent else "by position",
             mechanism.embedding.fingerprint,
             type(mechanism).__name__,

@@ -23,6 +23,7 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import LOCAL_PRIVACY, Guarantee, Randomness
+from deniable.keyed.portable import exp_minus
 from deniable.mechanisms.base import DrawsByParts, ExactSums
 from deniable.mechanisms.cells import Cells, cells_of
 from deniable.mechanisms.grid import Grid
@@ -106,6 +107,8 @@ class CusText(DrawsByParts, ExactSums):
         distances = self._grid.to_some(ids, np.maximum(members, 0))
         least = np.where(there, distances, np.inf).min(axis=1, keepdims=True)
         spread = np.where(there, distances, -np.inf).max(axis=1, keepdims=True) - least
-        scores = np.divide(least - distances, spread, out=np.zeros_like(distances), where=spread > 0.0)
-        weights = np.where(there, np.exp(np.where(there, scores, 0.0) * (epsilon[:, None] / 2)), 0.0)
+        costs = np.divide(distances - least, spread, out=np.zeros_like(distances), where=there & (spread > 0.0))
+        with np.errstate(over="ignore", under="ignore"):
+            exponents = costs * (epsilon[:, None] / 2)
+        weights = np.where(there, exp_minus(exponents), 0.0)
         return members, weights

@@ -20,8 +20,9 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids, Vectors
 from deniable.embeddings.embedding import Embedding
+from deniable.noise import row_norms
 
-_LONGEST = 2.0**25.5
+_LONGEST = math.sqrt(2.0**51)
 _WORDS_AT_ONCE = 8_192
 
 
@@ -30,13 +31,14 @@ class Grid:
 
     def __init__(self, embedding: Embedding) -> None:
         self._embedding = embedding
-        longest = float(np.linalg.norm(embedding.unknown.astype(np.float64)))
+        longest = float(row_norms(embedding.unknown.astype(np.float64)[None, :])[0])
         for start in range(0, len(embedding), _WORDS_AT_ONCE):
             block = embedding.vectors[start : start + _WORDS_AT_ONCE].astype(np.float64)
-            longest = max(longest, math.sqrt(float(np.einsum("ij,ij->i", block, block).max())))
+            longest = max(longest, float(row_norms(block).max()))
         # Rounding lengthens a vector by at most √n/2 units.
         room = _LONGEST - math.sqrt(embedding.dimension) / 2 - 1.0
-        self.unit = 2.0 ** math.ceil(math.log2(longest / room)) if longest > 0.0 else 1.0
+        fraction, exponent = math.frexp(longest / room)
+        self.unit = 2.0 ** (exponent - (fraction == 0.5)) if longest > 0.0 else 1.0
 
     def rows(self, ids: Ids) -> Floats:
         """Return the grid vectors of word ids, ⊥ included, in units."""

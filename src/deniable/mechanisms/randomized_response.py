@@ -17,6 +17,7 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.interfaces import LOCAL_PRIVACY, Guarantee, Randomness
+from deniable.keyed.portable import exp_minus
 from deniable.mechanisms.base import DrawsByParts, ExactSums
 from deniable.neighbours.selection import first_of_each, released_words
 
@@ -61,7 +62,7 @@ class RandomizedResponse(DrawsByParts, ExactSums):
         for place in self._places[self._entering(ids)].tolist():
             chances = np.full((len(epsilons), count), 1.0 / count)
             if place >= 0:
-                chances[:] = (kept * np.exp(-epsilons))[:, None]
+                chances[:] = (kept * exp_minus(epsilons))[:, None]
                 chances[:, place] = kept
             yield self._outputs, chances
 
@@ -83,5 +84,5 @@ class RandomizedResponse(DrawsByParts, ExactSums):
 
 def _kept(epsilon: float | Floats, count: int) -> Floats:
     """Return e^ε/(e^ε + count - 1) without overflow."""
-    kept: Floats = 1.0 / (1.0 + (count - 1) * np.exp(-np.asarray(epsilon)))
+    kept: Floats = 1.0 / (1.0 + (count - 1) * exp_minus(np.asarray(epsilon, dtype=np.float64)))
     return kept

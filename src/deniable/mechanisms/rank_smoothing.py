@@ -20,6 +20,7 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Guarantee, Randomness
+from deniable.keyed.portable import minus_log_one_minus, one_minus_exp_minus
 from deniable.mechanisms.base import DrawsByParts, NearestWord
 from deniable.neighbours.selection import nearest_released, released_words
 from deniable.parameters import validated_epsilon
@@ -75,6 +76,7 @@ def truncated_geometric(uniforms: Floats, decay: Floats, count: int) -> Ids:
     """Return one rank from 0 to ``count`` - 1 for each uniform number, with probability proportional to exp(-decay·rank)."""
     # With next to no decay the ranks are uniform, which the quotient of two tiny numbers says too, but for 0/0.
     decay = np.maximum(decay, _LEAST_DECAY)
-    reach = -np.expm1(-decay * count)
-    ranks = np.floor(-np.log1p(-uniforms * reach) / decay)
+    with np.errstate(over="ignore"):
+        reach = one_minus_exp_minus(decay * count)
+    ranks = np.floor(minus_log_one_minus(uniforms * reach) / decay)
     return np.minimum(ranks, count - 1).astype(np.int64)

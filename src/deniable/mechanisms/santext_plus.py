@@ -2,7 +2,8 @@
 
 A sensitive word w is replaced by SanText's draw Q(· | w). Any other word is kept with probability 1-p, and replaced by that
 draw with probability p. ⊥ is always sensitive, so no unknown word is kept; words that share a vector are sensitive if one of
-them is, and the word that stands in for a protected one is if that one is.
+them is, and the word that stands in for a protected one is if that one is. A listed word is sensitive in every case: "john" means
+"John" and "JOHN" too, whichever of them the vocabulary holds.
 
 Between two sensitive words ε·d holds, as for SanText. A word outside the set is exposed: it comes out as itself with
 probability above 1-p, so nothing is promised for any pair with such a word, and the output tells which positions are likely to
@@ -26,7 +27,7 @@ from deniable.interfaces import METRIC_PRIVACY, Guarantee, Randomness
 from deniable.mechanisms.santext import SanText
 from deniable.neighbours.selection import first_of_each
 from deniable.parameters import validated_share
-from deniable.words.cutter import Cutter, Lookup
+from deniable.words.cutter import Cutter, Lookup, Tokeniser, normalise
 
 
 class SanTextPlus(SanText):
@@ -42,10 +43,7 @@ class SanTextPlus(SanText):
         self.p = validated_share(p, "p")
         if isinstance(sensitive, str):
             raise InvalidParameter("sensitive", "a single str", "must be a list of words")
-        # As text is read: a listed "John" or "New York" must not stay outside because the vocabulary spells it otherwise.
-        cutter, lookup = Cutter(embedding), Lookup(embedding)
-        found = [lookup.ids(cutter.words(entry)) for entry in sensitive]
-        listed = np.array([word for words in found for word in words], dtype=np.int64)
+        listed = _ids_of(list(sensitive), embedding)
         self.sensitive: Ids = np.unique(listed[listed != embedding.unknown_id])
         if not len(self.sensitive):
             raise InvalidParameter("sensitive", "no known word", f"must hold words of the embedding {embedding.name!r}")
@@ -105,3 +103,24 @@ class SanTextPlus(SanText):
     @cached_property
     def _digest(self) -> str:
         return hashlib.blake2b(np.ascontiguousarray(self.sensitive, dtype="<i8").data, digest_size=8).hexdigest()
+
+
+def _ids_of(listed: list[str], embedding: Embedding) -> Ids:
+    """Return the ids of the listed words as text is read, in every case that the vocabulary holds; ⊥ for those it does not hold.
+
+    A listed "John", "New York" or "o'neil" must not stay outside because the vocabulary spells it otherwise.
+    """
+    cutter, lookup = Cutter(embedding), Lookup(embedding)
+    words = [word for entry in listed for word in cutter.words(entry)]
+    ids = lookup.ids(words)
+    if embedding.cased:
+        folded = [_fold(word) for word in embedding.words]
+        in_any_case = Tokeniser(frozenset(folded))
+        wanted = {_fold(word) for word in words}
+        wanted.update(word for entry in listed for word in in_any_case.words(_fold(entry)))
+        ids += [word for word, spelling in enumerate(folded) if spelling in wanted]
+    return np.array(ids, dtype=np.int64)
+
+
+def _fold(text: str) -> str:
+    return normalise(text).casefold()

@@ -6,7 +6,7 @@ probabilities by at most exp(ε·d(w, w')). Outputs are the words of the public 
 one: a fixed set, the same for every input.
 
 Costs are functions of exact distances (``grid``), and drawing is inversion (``cumulative``): a token's word depends on its
-input word, its ε and its uniform number, and on nothing else of the batch.
+input word, its ε and its uniform number, and on nothing else of the batch, nor on the machine.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from deniable.arrays import Floats, Ids
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Randomness
 from deniable.mechanisms.base import DrawsByParts, ExactSums
-from deniable.mechanisms.cumulative import TILE, RunningSums, SumsCache, pick_words, running_sums, weigh
+from deniable.mechanisms.cumulative import TILE, RunningSums, SumsCache, pick_exactly, pick_words, running_sums, weigh
 from deniable.mechanisms.grid import Grid
 
 _DISTANCES_AT_ONCE = 1 << 24
@@ -61,15 +61,21 @@ class Softmax(DrawsByParts, ExactSums):
         """Return one word for each input, by one uniform number each."""
         uniforms = source.uniforms(len(ids), 1)[:, 0]
         tiles, rests, least = np.empty(len(ids), dtype=np.int64), np.empty(len(ids)), np.empty(len(ids))
+        clear, margins = np.empty(len(ids), dtype=bool), np.empty(len(ids))
         for tokens, sums in self._sums_of_each(ids, epsilon):
-            tiles[tokens], rests[tokens] = sums.pick_tiles(uniforms[tokens])
-            least[tokens] = sums.least
+            tiles[tokens], rests[tokens], clear[tokens] = sums.pick_tiles(uniforms[tokens])
+            least[tokens], margins[tokens] = sums.least, sums.margin
         released = np.empty(len(ids), dtype=np.int64)
         at_once = max(1, _TILE_NUMBERS_AT_ONCE // (TILE * self._embedding.dimension))
         for start in range(0, len(ids), at_once):
             part = slice(start, start + at_once)
             weights = self._tile_weights(ids[part], tiles[part], epsilon[part], least[part])
-            released[part] = pick_words(tiles[part], weights, rests[part])
+            released[part], clear_words = pick_words(tiles[part], weights, rests[part], margins[part])
+            clear[part] &= clear_words
+        for token in np.flatnonzero(~clear).tolist():
+            spent = float(epsilon[token])
+            costs = self._costs_of_all(self.grid.to_all(ids[token : token + 1])[0], spent)
+            released[token] = pick_exactly(costs, spent / 2, float(uniforms[token]))
         return released
 
     @cached_property
@@ -107,11 +113,14 @@ class Softmax(DrawsByParts, ExactSums):
             for word, row in zip(some.tolist(), distances, strict=True):
                 for tokens in missing[word]:
                     spent = float(epsilon[tokens[0]])
-                    costs = self.cost(row, spent)
-                    costs[self._embedding.shadowed] = np.inf
-                    sums = running_sums(costs, spent / 2)
+                    sums = running_sums(self._costs_of_all(row, spent), spent / 2)
                     self._cache.put(word, spent, sums)
                     yield tokens, sums
+
+    def _costs_of_all(self, distances: Floats, epsilon: float) -> Floats:
+        costs = self.cost(distances, epsilon)
+        costs[self._embedding.shadowed] = np.inf
+        return costs
 
     def _tile_weights(self, ids: Ids, tiles: Ids, epsilon: Floats, least: Floats) -> Floats:
         """Return the weights of the 64 words of each token's tile."""

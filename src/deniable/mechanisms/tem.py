@@ -22,6 +22,7 @@ from deniable.arrays import Floats
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.interfaces import LOCAL_PRIVACY, METRIC_PRIVACY, Guarantee
+from deniable.keyed.portable import minus_log
 from deniable.mechanisms.softmax import Softmax
 from deniable.parameters import validated_share
 
@@ -43,7 +44,7 @@ class TEM(Softmax):
             raise InvalidParameter(
                 "beta", beta, f"must be above 0 and at most {others / (others + 1):g} for {others + 1:,} words, such as 0.001"
             )
-        self._log_odds = math.log(odds) if others else 0.0
+        self._log_odds = -float(minus_log(np.array([odds]))[0]) if others else 0.0
 
     @property
     def gamma(self) -> float:

@@ -25,6 +25,7 @@ from deniable.mechanisms.base import NearestWord
 from deniable.mechanisms.mahalanobis import Mahalanobis
 from deniable.mechanisms.multivariate import Multivariate
 from deniable.neighbours.selection import nearest_released
+from deniable.noise import row_norms
 from deniable.parameters import validated_share
 
 Noise = Literal["multivariate", "mahalanobis"]
@@ -70,8 +71,10 @@ class Vickrey(NearestWord):
         chances = source.uniforms(len(ids), 1)[:, 0]
         if self._choices < 2:
             return self.neighbours.nearest(points)
-        near, distances = nearest_released(self._embedding, self.neighbours, points, 2)
-        weights = np.stack([(1.0 - self.t) * distances[:, 1], self.t * distances[:, 0]])
+        near, _ = nearest_released(self._embedding, self.neighbours, points, 2)
+        # Not the distances of the search, whose last bit depends on the processor.
+        nearer, further = (row_norms(points.astype(np.float64) - self._embedding.rows(near[:, place])) for place in (0, 1))
+        weights = np.stack([(1.0 - self.t) * further, self.t * nearer])
         # Only t = 1 with the point on a word gives two zeros: the limit from below is the first word.
         second = chances * weights.sum(axis=0) >= weights[0]
         second &= weights[1] > 0.0

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from deniable.errors import InvalidParameter
+from deniable.errors import DeniableError, InvalidParameter
 from deniable.progress import Progress
 from deniable.records.formats.layout import Layout, make_layout
 from deniable.records.formats.opening import naming_for, open_reader, open_source
@@ -15,9 +14,12 @@ from deniable.records.formats.reader import BatchSize
 from deniable.records.formats.source import Source
 from deniable.records.jobs.identity import check_budget, receipt_of
 from deniable.records.jobs.job import run_job
+from deniable.records.jobs.releasing import releasing
 from deniable.text.privatizer import Privatizer
 from deniable.text.receipt import Receipt, Tally
 from deniable.text.recipe import Recipe
+
+_BYTES_AT_ONCE = 1 << 16
 
 
 def privatize_file(
@@ -64,10 +66,12 @@ def privatize_file(
 def privatize_stream(private: Privatizer, source: Source, sink: BinaryIO, layout: Layout) -> Receipt:
     """Release every record of the source into the sink and return the receipt.
 
-    What has arrived is released at once when the producer is slow, and in large batches when it is fast. A sink that
-    was closed by its reader ends the work without an error. The privatizer's own counts start from zero.
+    What has arrived is released at once when the producer is slow. When it is fast, the sink is given equal parts, so that its reader
+    cannot see how long the private texts are. A sink that was closed by its reader ends the work without an error. The privatizer's own
+    counts start from zero.
 
-    :raises RecordError: if the source cannot be read; the batches before that are released.
+    :raises RecordError: if a record cannot be read; those before it are released.
+    :raises UnknownWord: if the policy is to stop at unknown words; the records before that are released.
     :raises InvalidParameter: if the layout does not fit the source.
     """
     if layout.format == "parquet":
@@ -75,18 +79,33 @@ def privatize_stream(private: Privatizer, source: Source, sink: BinaryIO, layout
     check_budget(private.record_epsilon, layout.columns)
     private.take_tally()
     promised = private.receipt_for(Tally())  # a calibration that cannot be read is said before anything is released
-    tally, size = Tally(), BatchSize(fixed=private.keyed is not None)
+    tally, size = Tally(), BatchSize(up_to_errors=True)
     reader = open_reader(source, layout, naming_for(private, source, layout))
+    by_arrival = source.identity() is None  # also with a seed: who waits for an answer must not wait for more text
     try:
-        sink.write(b"".join(reader.head()))
-        sink.flush()
-        for batch in reader.batches(size):
-            started = time.monotonic()
-            data = batch.release(private)
-            size.took(time.monotonic() - started)
-            tally.add(private.take_tally())
-            sink.write(data)
-            sink.flush()
+        waiting = bytearray(b"".join(reader.head()))
+        if by_arrival:
+            _write(sink, waiting, all_of_it=True)
+        try:
+            with releasing(private, workers=1, by_batch=by_arrival, up_to_errors=True) as release:
+                for batch, released in release(reader.batches(size)):
+                    size.took(released.seconds)
+                    tally.add(released.tally)
+                    waiting += batch.write(released.texts)
+                    _write(sink, waiting, all_of_it=batch.pause)
+        except DeniableError:
+            _write(sink, waiting, all_of_it=True)
+            raise
+        _write(sink, waiting, all_of_it=True)
     except BrokenPipeError:
         pass
     return receipt_of(promised, reader, layout, tally)
+
+
+def _write(sink: BinaryIO, waiting: bytearray, *, all_of_it: bool) -> None:
+    """Write what is waiting, or as much of it as makes parts of the same size, and take it out."""
+    while len(waiting) >= _BYTES_AT_ONCE or (all_of_it and waiting):
+        part = bytes(waiting[:_BYTES_AT_ONCE])
+        del waiting[:_BYTES_AT_ONCE]
+        sink.write(part)
+        sink.flush()

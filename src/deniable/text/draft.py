@@ -11,8 +11,7 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, UnknownWord
 from deniable.text.policies import REDACTED, TextPolicy
 from deniable.text.subwords import SubwordLookup
-from deniable.words.cutter import Cutter, Lookup
-from deniable.words.tokens import CLITICS
+from deniable.words.cutter import CLITICS, Cutter, Lookup
 
 PUBLIC_PUNCTUATION = frozenset(".,;:!?\"'()[]{}-–—/&%«»¿¡。、")
 """The marks that punctuation='keep' may release. A closed list: no other character of the input can pass."""
@@ -27,18 +26,24 @@ Shape = Callable[[str], str]
 class Draft:
     """One text after the policies and before the noise.
 
-    ``drawn`` holds the ids that go through the mechanism, in order. ``fixed`` holds the words that are released as
-    they are, by their position among the released words; it is empty unless a policy says so. ``gaps`` (before each
-    word, and one at the end) and ``shapes`` are None unless punctuation or case is kept.
+    ``drawn`` holds the ids that go through the mechanism, in order, and ``positions`` the places of these words among all words of the
+    text. ``fixed`` holds the words that are released as they are, by their position among the released words; it is empty unless a
+    policy says so. ``gaps`` (before each word, and one at the end) and ``shapes`` are None unless punctuation or case is kept.
     """
 
     words: int
     unknown: int
     drawn: list[int] = field(repr=False)
+    positions: Sequence[int] = field(repr=False)
     fixed: dict[int, str] = field(default_factory=dict, repr=False)
     gaps: list[str] | None = field(default=None, repr=False)
     shapes: list[Shape] | None = field(default=None, repr=False)
     protected: int = 0
+
+    @property
+    def size(self) -> int:
+        """About how many words this holds: those to be released, and punctuation counted at five marks a word."""
+        return len(self.drawn) + len(self.fixed) + (0 if self.gaps is None else sum(map(len, self.gaps)) // 5)
 
     def assemble(self, released: Sequence[str]) -> str:
         """Return the text to release, given one released word per drawn id."""
@@ -78,7 +83,7 @@ class Drafter:
         ids = self._lookup.ids(words, folded=self._cutter.folds)
         unknown = ids.count(self._unknown)
         if self._plain:
-            return self._protected(Draft(words=len(words), unknown=unknown, drawn=ids))
+            return self._protected(Draft(words=len(words), unknown=unknown, drawn=ids, positions=range(len(ids))))
         if unknown and self._policy.unknown == "error":
             raise UnknownWord(record=record, position=ids.index(self._unknown) + 1)
         return self._protected(self._with_policies(words, gaps, ids, unknown))
@@ -98,7 +103,8 @@ class Drafter:
             strangers = [i for i, word_id in enumerate(ids) if word_id == self._unknown]
             for i, word_id in zip(strangers, self._subwords.ids([words[i] for i in strangers]), strict=True):
                 ids[i] = word_id
-        draft = Draft(words=len(words), unknown=unknown, drawn=[])
+        positions: list[int] = []
+        draft = Draft(words=len(words), unknown=unknown, drawn=[], positions=positions)
         kept_gaps, carried = [], ""
         shapes = []
         for i, (word, word_id) in enumerate(zip(words, ids, strict=True)):
@@ -112,6 +118,7 @@ class Drafter:
                 continue
             else:
                 draft.drawn.append(word_id)
+                positions.append(i)
             shapes.append(_shape_of(word))
             kept_gaps.append(carried)
             carried = ""

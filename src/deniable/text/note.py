@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import resources
@@ -40,9 +41,11 @@ class Spread:
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
         """Return what ``to_dict`` made.
 
-        :raises KeyError: if a value is missing.
+        :raises ValueError: or KeyError, if a value is missing or no number.
         """
-        return cls(median=content["median"], most=content["95%"], worst=content["worst"], mean=content.get("mean"))
+        mean = content.get("mean")
+        median, most, worst = (_number(content[name]) for name in ("median", "95%", "worst"))
+        return cls(median=median, most=most, worst=worst, mean=None if mean is None else _number(mean))
 
     def to_dict(self) -> dict[str, float]:
         """Return the values as JSON-ready data."""
@@ -78,9 +81,9 @@ class NoteRow:
         """
         support, distinct = (Spread.from_dict(content[name]) if name in content else None for name in ("support", "distinct"))
         row = cls(
-            epsilon=content["epsilon"],
+            epsilon=_number(content["epsilon"]),
             unchanged=Spread.from_dict(content["unchanged"]),
-            unchanged_quantiles={float(key): share for key, share in content["unchanged_quantiles"].items()},
+            unchanged_quantiles={float(key): _number(share) for key, share in content["unchanged_quantiles"].items()},
             words_above_half=content.get("words_above_half"),
             support=support,
             distinct=distinct,
@@ -154,11 +157,11 @@ class Note:
         note = cls(
             fingerprint=content["fingerprint"],
             mechanism=content.get("mechanism"),
-            draws=content["rays"],
-            words=content["words"],
+            draws=_whole_number(content["rays"]),
+            words=_whole_number(content["words"]),
             table=tuple(NoteRow.from_dict(row) for row in content["table"]),
             method=content.get("method"),
-            words_for_support=content.get("words_for_support"),
+            words_for_support=None if content.get("words_for_support") is None else _whole_number(content["words_for_support"]),
             eta=content.get("eta"),
         )
         if not note.table:
@@ -224,6 +227,18 @@ class Note:
         return float(max(met))
 
 
+def _number(value: Any) -> float:
+    if type(value) not in (int, float) or not math.isfinite(value):
+        raise ValueError("a value is not a finite number")
+    return value  # type: ignore[no-any-return]
+
+
+def _whole_number(value: Any) -> int:
+    if type(value) is not int:
+        raise ValueError("a count is not a whole number")
+    return value
+
+
 def note_path(mechanism: Mechanism) -> Path | None:
     """Return where the calibration of a mechanism over its embedding is noted; None for what comes with the package."""
     embedding = mechanism.embedding
@@ -247,7 +262,7 @@ def read_note(mechanism: Mechanism) -> Note | None:
         note = Note.from_dict(json.loads(file.read_text(encoding="utf-8")))
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return None  # somebody else's private note of a shared embedding must not keep others from releasing with it
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise DamagedCalibration(str(file), f"cannot be read ({error})") from error
     # What is said of all words comes from a calibration of all words, whoever wrote the file.
     known = note.fingerprint == mechanism.embedding.fingerprint and note.words == len(mechanism.embedding)

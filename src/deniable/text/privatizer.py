@@ -29,7 +29,10 @@ _NOT_CONSISTENT = (
     "a budget per record gives records of different lengths different noise, so that a user's word would be drawn more than once; "
     "use epsilon alone with a consistent key"
 )
-_CHARACTERS_AT_ONCE = 81_920  # some 16,000 words
+_WITH_A_BUDGET = (
+    "; the budget per record is divided by the number of words drawn, so a record in which that number changes is drawn anew as a whole"
+)
+_WORDS_AT_ONCE = 16_384
 _TEXTS_AT_ONCE = 4_096
 _NAMES_TWO = "names two texts; give each its own id, or use Keyed(…, consistent=True) with users' ids"
 
@@ -67,6 +70,7 @@ class Privatizer:
 
         :raises InvalidParameter: if a policy or ``record_epsilon`` is not allowed, or an entry of ``keep_words`` is not one word, or
             there is a budget per record and a key that draws the words of a user once.
+        :raises MalformedEmbedding: if there is a key, and the embedding is not what its fingerprint says.
         """
         listed = keep_words if isinstance(keep_words, str) else frozenset(keep_words)  # the policy refuses a str
         self.mechanism = mechanism
@@ -75,6 +79,8 @@ class Privatizer:
         self._randomness: Randomness | Keyed = SecureRandomness() if randomness is None else randomness
         if self.record_epsilon is not None and self.keyed is not None and self.keyed.consistent:
             raise InvalidParameter("record_epsilon", record_epsilon, _NOT_CONSISTENT)
+        if self.keyed is not None:  # the noise is drawn from the fingerprint
+            mechanism.embedding.check_content()
         self._drafter = Drafter(mechanism.embedding, self.policy)
         self._vocabulary = mechanism.embedding.words
         self._tally = Tally()
@@ -89,6 +95,8 @@ class Privatizer:
     def settings(self) -> ReleaseSettings:
         """How text is released here, as receipts and jobs describe it."""
         randomness = {**self._randomness.describe(), "class": type(self._randomness).__qualname__}
+        if self.keyed is not None and self.record_epsilon is not None:
+            randomness["repeated"] += _WITH_A_BUDGET
         return ReleaseSettings(mechanism=self.mechanism, policy=self.policy, record_epsilon=self.record_epsilon, randomness=randomness)
 
     def __call__(self, text: str, *, record_id: RecordId | None = None) -> str:
@@ -114,23 +122,22 @@ class Privatizer:
         tally = Tally()
         if record_ids is not None and len(record_ids) != len(texts):
             raise InvalidParameter("record_ids", f"{len(record_ids):,} ids", f"must be one for each of the {len(texts):,} texts")
-        _check_rows(rows, len(texts))
+        tally.place_in_rows(_check_rows(rows, len(texts)))
         if record_ids is not None and self.keyed is not None and not self.keyed.consistent:
             _check_different(record_ids)
-        if rows is not None:
-            tally.begin_rows()
         released = [text for batch in self._release(texts, record_ids, tally) for text in batch]
-        if rows is not None:
-            tally.end_rows(rows)
         self._count(tally)
         return released
 
-    def stream(self, texts: Iterable[str | None], *, record_ids: Iterable[RecordId] | None = None) -> Iterator[str | None]:
-        """Yield the texts of any iterable with every word replaced, reading a few thousand words ahead.
+    def stream(
+        self, texts: Iterable[str | None], *, record_ids: Iterable[RecordId] | None = None, rows: Iterable[int] | None = None
+    ) -> Iterator[str | None]:
+        """Yield the texts of any iterable with every word replaced, reading a few thousand words ahead; ``rows`` as in ``many``.
 
         :raises InvalidParameter: as ``many``; an id that comes again after more than 65,536 others is noticed at the end only.
         """
         tally = Tally()
+        tally.place_in_rows(rows)
         seen = UniqueIds() if self.keyed is not None and not self.keyed.consistent else None
         ids = record_ids if seen is None or record_ids is None or isinstance(record_ids, str) else _remember_ids(record_ids, seen)
         for released in self._release(texts, ids, tally):
@@ -184,14 +191,9 @@ class Privatizer:
         :raises UnknownWord: if the policy is to stop at unknown words.
         """
         tally = Tally()
-        _check_rows(rows, len(texts))
-        if rows is not None:
-            tally.begin_rows()
-        for batch, start in _batches(texts):
-            names = None if record_ids is None else list(record_ids[start : start + len(batch)])
-            self._add(tally, self._drafts(batch, start), names, start)
-        if rows is not None:
-            tally.end_rows(rows)
+        tally.place_in_rows(_check_rows(rows, len(texts)))
+        names = None if record_ids is None else list(record_ids)
+        self._add(tally, self._drafts(texts), names, 0)
         return tally
 
     def _count(self, tally: Tally) -> None:
@@ -210,12 +212,13 @@ class Privatizer:
         if self.keyed is None and record_ids is not None:
             raise InvalidParameter("record_ids", "given", "mean something only with a key: Privatizer(…, randomness=Keyed.from_file(…))")
         ids = None if record_ids is None else iter(record_ids)
-        for batch, start in _batches(texts):
-            names = None if ids is None else list(islice(ids, len(batch)))
-            yield self._release_batch(batch, names, start, tally)
+        start = 0
+        for drafts in _blocks(self._drafts(texts)):
+            names = None if ids is None else list(islice(ids, len(drafts)))
+            yield self._release_block(drafts, names, start, tally)
+            start += len(drafts)
 
-    def _release_batch(self, texts: list[str | None], record_ids: list[RecordId] | None, start: int, tally: Tally) -> list[str | None]:
-        drafts = self._drafts(texts, start)
+    def _release_block(self, drafts: list[Draft | None], record_ids: list[RecordId] | None, start: int, tally: Tally) -> list[str | None]:
         words = self._draw(drafts, record_ids, start)
         self._add(tally, drafts, record_ids, start)
         released: list[str | None] = []
@@ -229,13 +232,11 @@ class Privatizer:
             position += drawn
         return released
 
-    def _drafts(self, texts: list[str | None], start: int) -> list[Draft | None]:
-        drafts: list[Draft | None] = []
-        for record, text in enumerate(texts, start + 1):
+    def _drafts(self, texts: Iterable[str | None]) -> Iterator[Draft | None]:
+        for record, text in enumerate(texts, 1):
             if text is not None and not isinstance(text, str):
                 raise InvalidParameter("texts", type(text).__name__, f"record {record:,} is not text; give str or None")
-            drafts.append(None if text is None else self._drafter.draft(text, record=record))
-        return drafts
+            yield None if text is None else self._drafter.draft(text, record=record)
 
     def _draw(self, drafts: list[Draft | None], record_ids: list[RecordId] | None, start: int) -> list[str]:
         lengths = [0 if draft is None else len(draft.drawn) for draft in drafts]
@@ -243,18 +244,29 @@ class Privatizer:
         epsilon = None
         if self.record_epsilon is not None:
             epsilon = np.repeat(np.minimum(self.mechanism.epsilon, self.record_epsilon / np.maximum(lengths, 1)), lengths)
-        randomness = self._noise_for(ids, record_ids, lengths, epsilon, start)
+        randomness = self._noise_for(ids, drafts, record_ids, lengths, epsilon, start)
         if not len(ids):
             return []
         vocabulary = self._vocabulary
         return [vocabulary[word_id] for word_id in self.mechanism.perturb(ids, randomness, epsilon=epsilon).tolist()]
 
-    def _noise_for(self, ids: Ids, record_ids: list[RecordId] | None, lengths: list[int], epsilon: Floats | None, start: int) -> Randomness:
+    def _noise_for(
+        self,
+        ids: Ids,
+        drafts: list[Draft | None],
+        record_ids: list[RecordId] | None,
+        lengths: list[int],
+        epsilon: Floats | None,
+        start: int,
+    ) -> Randomness:
         if not isinstance(self._randomness, Keyed):
             return self._randomness
-        return self._randomness.bind(self.mechanism, ids, record_ids=record_ids or [], lengths=lengths, epsilon=epsilon, first=start + 1)
+        positions = np.array([place for draft in drafts if draft is not None for place in draft.positions], dtype=np.int64)
+        return self._randomness.bind(
+            self.mechanism, ids, positions=positions, record_ids=record_ids or [], lengths=lengths, epsilon=epsilon, first=start + 1
+        )
 
-    def _add(self, tally: Tally, drafts: list[Draft | None], record_ids: list[RecordId] | None, start: int) -> None:
+    def _add(self, tally: Tally, drafts: Iterable[Draft | None], record_ids: list[RecordId] | None, start: int) -> None:
         by_user = record_ids is not None and self.keyed is not None and self.keyed.consistent
         for place, draft in enumerate(drafts):
             if draft is None:
@@ -264,9 +276,14 @@ class Privatizer:
             tally.count(words=draft.words, unknown=draft.unknown, spent=len(draft.drawn), protected=draft.protected, user=user)
 
 
-def _check_rows(rows: Sequence[int] | None, texts: int) -> None:
+def _check_rows(rows: Sequence[int] | None, texts: int) -> Sequence[int] | None:
+    """Return the rows if all texts belong to them.
+
+    :raises InvalidParameter: if not.
+    """
     if rows is not None and (sum(rows) != texts or min(rows, default=0) < 0):
         raise InvalidParameter("rows", f"{len(rows):,} rows", f"must say for each row how many of the {texts:,} texts it has")
+    return rows
 
 
 def _check_different(record_ids: Sequence[RecordId]) -> None:
@@ -274,34 +291,33 @@ def _check_different(record_ids: Sequence[RecordId]) -> None:
 
     :raises InvalidParameter: if two are the same.
     """
-    seen: set[tuple[str, ...]] = set()
-    for one in record_ids:
-        name = tuple(map(str, one if isinstance(one, tuple) else (one,)))
-        if name in seen:
-            raise InvalidParameter("record_ids", one, _NAMES_TWO)
-        seen.add(name)
+    seen: dict[bytes, int] = {}
+    for record, one in enumerate(record_ids, 1):
+        earlier = seen.setdefault(encode_id(one, record), record)
+        if earlier != record:  # an id can be a name, so no message shows it
+            raise InvalidParameter("record_ids", f"of texts {earlier:,} and {record:,}", _NAMES_TWO)
 
 
 def _remember_ids(record_ids: Iterable[RecordId], seen: UniqueIds) -> Iterator[RecordId]:
     for record, one in enumerate(record_ids, 1):
         if not seen.add(encode_id(one, record), record):
-            raise InvalidParameter("record_ids", one, _NAMES_TWO)
+            raise InvalidParameter("record_ids", f"of text {record:,} and of an earlier one", _NAMES_TWO)
         yield one
 
 
-def _batches(texts: Iterable[str | None]) -> Iterator[tuple[list[str | None], int]]:
-    """Yield lists of texts of bounded size, each with the number of texts before it.
+def _blocks(drafts: Iterable[Draft | None]) -> Iterator[list[Draft | None]]:
+    """Yield drafts in lists of bounded size, whose words are drawn together.
 
-    Their size is that of their characters, so that memory stays bounded before anything is tokenised.
+    With a seed the words depend on which are drawn together. So the lists end by the number of texts and by what drafts hold, which is
+    public, and never by the length of private text; a draft holds nothing of that, so memory stays bounded all the same.
     """
-    batch: list[str | None] = []
-    start = characters = 0
-    for text in texts:
-        batch.append(text)
-        characters += len(text) if isinstance(text, str) else 0
-        if characters >= _CHARACTERS_AT_ONCE or len(batch) >= _TEXTS_AT_ONCE:
-            yield batch, start
-            start += len(batch)
-            batch, characters = [], 0
-    if batch:
-        yield batch, start
+    block: list[Draft | None] = []
+    size = 0
+    for draft in drafts:
+        block.append(draft)
+        size += 0 if draft is None else draft.size
+        if size >= _WORDS_AT_ONCE or len(block) >= _TEXTS_AT_ONCE:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block

@@ -14,9 +14,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any, Self
 
 MOST_USERS = 65_536
@@ -88,7 +87,9 @@ class Tally:
     row_texts: int = 0
     row_lengths: Counter[int] = field(default_factory=Counter)
     users: UserCounts = field(default_factory=UserCounts)
-    _in_order: list[int | None] | None = field(default=None, repr=False, compare=False)
+    _coming: Iterator[int] | None = field(default=None, repr=False, compare=False)
+    _row: list[int | None] = field(default_factory=list, repr=False, compare=False)
+    _row_length: int = field(default=0, repr=False, compare=False)
 
     def count(self, *, words: int, unknown: int, spent: int, protected: int = 0, user: bytes | None = None) -> None:
         """Add one text: its words, the unknown ones among them, the words that were drawn with noise, and whose it is."""
@@ -99,30 +100,35 @@ class Tally:
         self.lengths[spent] += 1
         if user is not None:
             self.users.count(user, spent)
-        if self._in_order is not None:
-            self._in_order.append(spent)
+        self._place(spent)
 
     def count_missing(self) -> None:
         """Add one missing text."""
         self.records += 1
         self.missing += 1
-        if self._in_order is not None:
-            self._in_order.append(None)
+        self._place(None)
 
-    def begin_rows(self) -> None:
-        """Remember the texts that are counted from now on, until ``end_rows`` says which rows they are."""
-        self._in_order = []
+    def place_in_rows(self, rows: Iterable[int] | None) -> None:
+        """Let the texts that are counted from now on belong to rows, given how many texts each has; None if that is not known.
 
-    def end_rows(self, texts: Sequence[int]) -> None:
-        """Add the rows of the texts counted since ``begin_rows``, given how many texts each has; rows without a text do not count."""
-        spent = iter(self._in_order or ())
-        self._in_order = None
-        for count in texts:
-            there = [words for words in islice(spent, count) if words is not None]
-            self.rows += count > 0
-            self.row_texts += count
-            if there:
-                self.row_lengths[sum(there)] += 1
+        Rows without a text do not count.
+        """
+        self._coming = None if rows is None else iter(rows)
+
+    def _place(self, spent: int | None) -> None:
+        """Put the next text into its row; ``spent`` is None for a missing one."""
+        if self._coming is None:
+            return
+        while not self._row_length:
+            self._row_length = next(self._coming)
+        self._row.append(spent)
+        if len(self._row) < self._row_length:
+            return
+        self.rows += 1
+        self.row_texts += len(self._row)
+        if there := [words for words in self._row if words is not None]:
+            self.row_lengths[sum(there)] += 1
+        self._row, self._row_length = [], 0
 
     def every_text_is_a_row(self) -> Tally:
         """Return these counts as those of rows of one text each."""

@@ -3,15 +3,186 @@
 What is cut depends on the public vocabulary (which compounds it holds, and whether it is cased) and on the policy for case, and on
 nothing else. Whoever cuts text in another way measures something that no release does. ``Lookup`` is the public map π of the proof, from
 words to ids: every word that the vocabulary does not hold becomes ⊥.
+
+How it is cut
+-------------
+Text is brought to Unicode form NFKC with one kind of apostrophe and cut into chunks by a pattern of the ``regex``
+library (its character classes know combining marks; the standard library's do not). A chunk that the vocabulary holds
+is a word ("u.s.", "o'clock", "e-mail"). Any other chunk is split at hyphens and the like, then before clitics the
+vocabulary holds ("do|n't", "john|'s"), then at full stops and apostrophes. What holds neither a letter nor a digit
+(punctuation, emoji, symbols) is no word.
+
+Nothing is split between the first and the last piece of a chunk that hold digits, whatever marks and letters stand there:
+"ssn:555-12-3456" is "ssn" and one unknown word, not three known numbers, and "12-AB-34" is one as well. Short letters that the same
+mark joins to a number belong to it ("AB/1234/56", "A-12-B", "B-MW-1234"; see ``_code_in``), but a word and a number alone are a compound
+like any other ("f-16", "covid-19", "24-hour"). Neither is an e-mail address or a web address split. White space and the marks < > "
+always separate, and a bare host is one word only as far as .com, .net, .org, .edu or .gov, or with a port: "end.Start" looks like one too.
+
+Chosen by measurement: benchmarks/tokenisers.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import repeat
+import unicodedata
+from collections import deque
+from collections.abc import Container, Iterator, Mapping
+from itertools import pairwise, repeat
 from typing import Protocol
 
-from deniable.words.tokens import Tokeniser, normalise
+import regex
+
+RULES = 2
+"""The number of these rules: one more whenever some text is cut otherwise than before, since keyed noise depends on where words stand."""
+
+_OF_CODES = frozenset("-/.:")
+_SHORT = 3
+_LONGEST_CODE = 200
+_LETTERS_OF_A_PHONE = regex.compile(r"(?<=-\p{N}{3})-\p{L}{4,7}(?![\w-])")
+
+CLITICS = frozenset({"'s", "n't", "'re", "'ve", "'ll", "'d", "'m"})
+"""Parts of words that English writes without a space before them and embeddings hold as words of their own."""
+
+_CHARACTERS = str.maketrans({**dict.fromkeys("`\u00b4\u2018\u2019\u201b\u02bc\uff07", "'"), "\u2010": "-", "\u2011": "-", "\u00ad": None})
+# Python's NFKC takes time quadratic in the length of a run of combining marks: 100,000 of them, 20 seconds. The two
+# half-width characters are no marks, but NFKC makes marks of them; they are the only ones.
+_PILED_MARKS = regex.compile(r"([\p{M}\uff9e\uff9f]{30})[\p{M}\uff9e\uff9f]++")
+_WORD = r"[\p{L}\p{N}]\w*+"
+_AFTER_A_DIGIT = r"(?<=\p{N}\p{M}{0,30})"
+# What makes a host a web address when it follows: a path, a query or a fragment, perhaps after a port.
+_PATH = r"(?<=\.\p{L}{2,24})(?::\p{N}{1,5})?+(?:/|\?[\w.-]++=|\#(?=\w))"
+_JOINED = (
+    rf"(?:://(?=[^\s<>\"])|{_PATH})[^\s<>\"]*+"
+    rf"|[-.,:/&'@+!\#$%*=?^{{|}}~]{_WORD}"  # all that may stand before the @ of an e-mail address
+    rf"|[-+]++@{_WORD}"
+    # Whatever joins digits, with letters among them or without: (555)123-4567, 12–AB–34.
+    rf"|{_AFTER_A_DIGIT}(?:[^\w\s<>\"]++[\p{{L}}\p{{N}}]\w{{0,23}}+){{0,2}}?[^\w\s<>\"]++(?=\p{{N}}){_WORD}"
+)
+_CHUNK = regex.compile(
+    r"[wW]{3}\.[^\s<>\"]++"
+    rf"|(?<!\S)'[\p{{L}}\p{{N}}]{{1,3}}+(?![\w']|{_JOINED})"  # 's or '90s on its own, not the quoted '555-1234'
+    rf"|{_WORD}(?:(?!\s)(?:{_JOINED}))*+"  # mostly a space follows, and no more need be tried
+    r"(?:(?<=\.\p{L})\.)?+",  # the last full stop belongs to u.s. and p.m.
+)
+_LETTER = regex.compile(r"\p{L}")
+_LETTER_OR_DIGIT = regex.compile(r"[\p{L}\p{N}]")
+_DIGIT = regex.compile(r"\p{N}")
+_PIECE = regex.compile(r"(?:[^\W_]|\p{N})++")
+_NUMBER = regex.compile(r"(?<![^\W_]|\p{N})[^\W\p{N}_]*+\p{N}(?:[^\W_]|\p{N})*+")
+_ADDRESS = regex.compile(rf"@|://|(?<!\w)www\.|{_PATH}|(?<=\.\p{{L}}{{2,24}}):\p{{N}}{{1,5}}+(?!\w)", regex.IGNORECASE)
+_DOMAIN = r"(?i:com|net|org|edu|gov)(?![\p{L}\p{M}\p{N}])"
+# Possessive throughout: the library takes quadratic time to back out of the shorter [\w.-]*\.
+_HOST = rf"(?<![\w.-])(?:[\w-]*+(?:\.(?!{_DOMAIN})[\w-]*+)*+\.{_DOMAIN})++"
+_WHOLE = rf"{_HOST}(*SKIP)(*FAIL)"
+_COMPOUND = regex.compile(rf"{_WHOLE}|[^\w.']|_")
+_CLITIC = regex.compile(r"(?:n't|'(?:s|re|ve|ll|d|m))$", regex.IGNORECASE)
+_INNER = regex.compile(rf"{_WHOLE}|[.']")
+
+
+def normalise(text: str) -> str:
+    """Return the text in Unicode form NFKC with one kind of apostrophe and hyphen; never slow, whatever the text."""
+    if text.isascii():
+        return text.replace("`", "'")
+    return unicodedata.normalize("NFKC", _PILED_MARKS.sub(r"\1", text.translate(_CHARACTERS)))
+
+
+class Tokeniser:
+    """Cuts normalised text into words by a public vocabulary, given in lower case or, if ``cased``, as it is."""
+
+    def __init__(self, known: Container[str], *, cased: bool = False) -> None:
+        self._known = known
+        self._cased = cased
+
+    def words(self, normalised: str) -> list[str]:
+        """Return the words of a normalised text, in the case they have there."""
+        words: list[str] = []
+        known = self._known
+        for chunk in _CHUNK.findall(normalised):
+            if chunk in known:
+                words.append(chunk)
+            else:
+                words.extend(self._parts(chunk))
+        return words
+
+    def spans(self, normalised: str) -> Iterator[tuple[int, int]]:
+        """Yield where each word of ``words`` starts and ends."""
+        for match in _CHUNK.finditer(normalised):
+            chunk, position = match.group(), 0
+            for word in [chunk] if chunk in self._known else self._parts(chunk):
+                start = chunk.index(word, position)
+                position = start + len(word)
+                yield match.start() + start, match.start() + position
+
+    def _parts(self, chunk: str) -> Iterator[str]:
+        if self._holds(chunk) or _ADDRESS.search(chunk) or not _LETTER.search(chunk):
+            yield chunk
+        elif _DIGIT.search(chunk) and (code := _code_in(chunk)):
+            yield from self._split(chunk[: code.start])
+            yield chunk[code]
+            yield from self._split(chunk[code.stop :])
+        else:
+            yield from self._split(chunk)
+
+    def _split(self, chunk: str) -> Iterator[str]:
+        for part in _COMPOUND.split(chunk):
+            clitic = None if self._holds(part) else _CLITIC.search(part)
+            ending = clitic.group() if clitic and self._holds(clitic.group()) else ""
+            stem = part.removesuffix(ending)
+            if self._holds(stem):
+                pieces = [stem]
+            elif stem.endswith(".") and self._holds(stem[:-1]):
+                pieces = [stem[:-1]]
+            else:
+                pieces = _INNER.split(stem)
+            yield from filter(_LETTER_OR_DIGIT.search, pieces)
+            if ending:
+                yield ending
+
+    def _holds(self, word: str) -> bool:
+        return word.lower() in self._known or (self._cased and word in self._known)
+
+
+def _code_in(chunk: str) -> slice | None:
+    """Return where a chunk with a digit holds a number or a code that is one word; None where it is cut like any compound.
+
+    It is all that stands from the first piece with a digit to the last one. If one and the same mark (a hyphen, slash, full stop or
+    colon) joins all of it, the pieces before belong to it, as far as that mark goes, if none has more than three letters; so do those
+    after it. With a single number they make a code only if both is so and there are two of them, one before the number: "A-12-B" and
+    "B-MW-1234", but not "f-16" or "10-yr-old". The letters of a telephone number belong to it too: "1-800-FLOWERS".
+    """
+    if len(chunk) > _LONGEST_CODE:
+        return _from_number_to_number(chunk)
+    pieces = list(_PIECE.finditer(chunk))
+    numbers = [place for place, piece in enumerate(pieces) if _DIGIT.search(piece.group())]
+    marks = [chunk[one.end() : other.start()] for one, other in pairwise(pieces)]
+    first, last = numbers[0], numbers[-1]
+    inside = set(marks[first:last] if first < last else marks[first - 1 : first])
+    mark = inside.pop() if len(inside) == 1 else ""
+    if mark in _OF_CODES:
+        low, high = first, last
+        while low > 0 and marks[low - 1] == mark:
+            low -= 1
+        while high < len(marks) and marks[high] == mark:
+            high += 1
+        before, after = (all(len(piece.group()) <= _SHORT for piece in side) for side in (pieces[low:first], pieces[last + 1 : high + 1]))
+        if first < last or (before and after and high - low > 1):
+            first, last = low if before else first, high if after else last
+    if first == last:
+        return None
+    letters = _LETTERS_OF_A_PHONE.match(chunk, pieces[last].end())
+    return slice(pieces[first].start(), letters.end() if letters else pieces[last].end())
+
+
+def _from_number_to_number(chunk: str) -> slice | None:
+    """Return where the first piece with a digit begins and the last one ends, if there are two; in constant memory."""
+    numbers = _NUMBER.finditer(chunk)
+    first = next(numbers)
+    last = deque(numbers, maxlen=1)
+    return slice(first.start(), last[0].end()) if last else None
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text in lower case when there is no vocabulary yet: compounds are split, clitics kept."""
+    return Tokeniser(CLITICS).words(normalise(text).lower())
 
 
 class Vocabulary(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from deniable.compression import BYTES_TO_TELL, compression_of, decompress
+from deniable.compression import BYTES_TO_TELL, DAMAGE, compression_of, decompress, has_grown_too_far
 from deniable.errors import RecordError
 from deniable.progress import Report
 
@@ -23,7 +23,11 @@ def read_lines(path: Path, *, report: Report | None = None) -> Iterator[str]:
             kind = compression_of(raw.read(BYTES_TO_TELL))
             raw.seek(0)
             stream, size, rest, number = decompress(raw, kind), path.stat().st_size, b"", 0
+            grown = 0
             while block := stream.read(_BYTES_AT_ONCE):
+                grown += len(block)
+                if kind is not None and has_grown_too_far(grown, size):
+                    raise RecordError(path, f"{size:,} bytes decompress to more than {grown - len(block):,}; decompress it first")
                 *lines, rest = (rest + block).split(b"\n")
                 for line in lines:
                     number += 1
@@ -35,7 +39,9 @@ def read_lines(path: Path, *, report: Report | None = None) -> Iterator[str]:
                     report(raw.tell(), size)
             if rest:
                 yield _decoded(rest, path, number + 1)
-    except (OSError, EOFError) as error:  # also what the decompressors raise for damaged files
+    except RecordError:
+        raise
+    except DAMAGE as error:
         problem = error.strerror if isinstance(error, OSError) and error.strerror else f"cannot be read ({error})"
         raise RecordError(path, problem or "cannot be read") from error
 

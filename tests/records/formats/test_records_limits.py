@@ -80,5 +80,5 @@ def test_json_records_without_the_column_are_not_held_without_end(private: Priva
 
 def test_no_repr_shows_private_text() -> None:
     row = Row({"t": "secret"}, ("secret",), 6)
-    batch = Batch(first=0, counts=[1], texts=["secret"], write=lambda released: released)
+    batch = Batch(first=0, counts=[1], texts=["secret"], writer=lambda released, _: released)
     assert "secret" not in f"{row!r} {row} {[row]} {batch!r} {batch}"

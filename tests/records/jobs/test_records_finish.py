@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import os
 import stat
 import zlib
@@ -340,22 +341,25 @@ def test_an_input_under_any_name_that_is_written_is_refused(private: Privatizer,
     assert [path.name for path in tmp_path.iterdir()] == [source.name]
 
 
-@pytest.mark.parametrize("stop_at", ["streams_to_parquet", "seal", "replace", "write_whole", "publish", "remove"])
-@pytest.mark.parametrize("format_", ["txt", "parquet"])
+@pytest.mark.parametrize("stop_at", ["streams_to_parquet", "repack", "seal", "replace", "write_whole", "publish", "remove"])
+@pytest.mark.parametrize("format_", ["txt", "parquet", "txt.gz"])
 def test_a_job_stopped_anywhere_in_its_finish_is_finished_by_resuming(
     noisy: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_at: str, format_: str
 ) -> None:
     source, target = tmp_path / f"in.{format_}", tmp_path / f"out.{format_}"
     if format_ == "txt":
         source.write_text("the quick\n" * 50)
+    elif format_ == "txt.gz":
+        source.write_bytes(gzip.compress(b"the quick\n" * 50))
     else:
         pq.write_table(pa.table({"t": ["the quick"] * 50}), source)
     options: dict[str, Any] = {"columns": ["t"] if format_ == "parquet" else []}
 
-    def stop(*_: Any) -> None:
+    def stop(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
     where = {
+        "repack": "deniable.records.jobs.job.repack",
         "streams_to_parquet": "deniable.records.formats.arrow_partial.streams_to_parquet",
         "seal": "deniable.records.jobs.journal.Journal.seal",
         "replace": "pathlib.Path.replace",
@@ -375,7 +379,10 @@ def test_a_job_stopped_anywhere_in_its_finish_is_finished_by_resuming(
     receipt = privatize_file(noisy, source, target, resume=True, **options)
     assert (receipt is None) == (not stopped)
     assert receipt is None or receipt.tally.records == 50
-    rows = target.read_text().splitlines() if format_ == "txt" else pq.read_table(target)["t"].to_pylist()
+    if format_ == "parquet":
+        rows = pq.read_table(target)["t"].to_pylist()
+    else:
+        rows = (gzip.decompress(target.read_bytes()) if format_ == "txt.gz" else target.read_bytes()).splitlines()
     assert len(rows) == 50
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([source.name, target.name, target.name + ".receipt.json"])
 

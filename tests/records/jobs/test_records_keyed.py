@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -167,27 +168,82 @@ def test_what_cannot_be_an_id_is_refused(keyed: Make, private: Privatizer, tmp_p
         privatize_file(keyed(consistent=True), source, tmp_path / "o.csv", columns=["text"])
 
 
-def test_a_partial_output_is_continued_with_the_same_key_only(keyed: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = write(tmp_path / "in.csv", ROWS)
-    privatize_file(keyed(), source, tmp_path / "whole.csv", columns=["text"])
-    monkeypatch.setattr(deniable.records.formats.reader, "_RECORDS_AT_ONCE", 50)
-    monkeypatch.setattr("deniable.records.jobs.releasing.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+def stop_midway(private: Privatizer, source: Path, target: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
+    """Begin a job and stop it after some batches, so that there is something to continue."""
     done = 0
 
-    def stop_midway(*arguments: Any) -> Any:
+    def release_some(*arguments: Any) -> Any:
         nonlocal done
         done += 1
         if done > 5:
             raise OSError(28, "No space left on device")
         return release_texts(*arguments)
 
-    monkeypatch.setattr("deniable.records.jobs.releasing.release_texts", stop_midway)
-    with pytest.raises(RecordError, match="No space left"):
-        privatize_file(keyed(), source, tmp_path / "out.csv", columns=["text"])
-    monkeypatch.setattr("deniable.records.jobs.releasing.release_texts", release_texts)
+    monkeypatch.setattr(deniable.records.formats.reader, "_RECORDS_AT_ONCE", 50)
+    monkeypatch.setattr("deniable.records.jobs.releasing.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    with monkeypatch.context() as patched:
+        patched.setattr("deniable.records.jobs.releasing.release_texts", release_some)
+        with pytest.raises(RecordError, match="No space left"):
+            privatize_file(private, source, target, columns=["text"], **options)
+
+
+def test_a_partial_output_is_continued_with_the_same_key_only(keyed: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = write(tmp_path / "in.csv", ROWS)
+    privatize_file(keyed(), source, tmp_path / "whole.csv", columns=["text"])
+    stop_midway(keyed(), source, tmp_path / "out.csv", monkeypatch)
     with pytest.raises(ResumeError, match="key was"):
         privatize_file(keyed(bytes(32)), source, tmp_path / "out.csv", columns=["text"], resume=True)
     privatize_file(keyed(), source, tmp_path / "out.csv", columns=["text"], resume=True, workers=2)
     assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
     with pytest.raises(ResumeError, match=r"other settings.*key"):
         privatize_file(keyed(bytes(32)), source, tmp_path / "out.csv", columns=["text"], resume=True)
+
+
+def say_it_was_begun_with(journal: Path, **said: object) -> None:
+    """Let a journal say that its job was begun with these settings; None leaves one out, as journals did before they had it."""
+    first, rest = journal.read_bytes().split(b"\n", 1)
+    entry = json.loads(first.partition(b" ")[2])
+    entry["job"] = {key: value for key, value in {**entry["job"], **said}.items() if value is not None}
+    text = json.dumps(entry).encode()
+    journal.write_bytes(b"%08x %s\n" % (zlib.crc32(text), text) + rest)
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ({"keyed_noise": None}, r"\(keyed noise 1, now 2\)"),
+        ({"keyed_noise": 1}, r"\(keyed noise 1, now 2\)"),
+        ({"keyed_noise": 1, "rules_for_words": 1}, r"\(rules for words 1, now 2; keyed noise 1, now 2\)"),
+        ({"rules_for_words": 1}, r"\(rules for words 1, now 2\)"),
+    ],
+)
+def test_what_was_begun_under_another_version_of_the_noise_is_refused_and_stays_as_it_is(
+    keyed: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: dict[str, object], shown: str
+) -> None:
+    source, target = write(tmp_path / "in.csv", ROWS), tmp_path / "out.csv"
+    stop_midway(keyed(), source, target, monkeypatch)
+    say_it_was_begun_with(tmp_path / "out.csv.journal", **said)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(ResumeError, match=rf"begun by another version of deniable.*{shown}.*start over with --force"):
+        privatize_file(keyed(), source, target, columns=["text"], resume=True)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    assert privatize_file(keyed(), source, target, columns=["text"], force=True) is not None
+
+
+def test_consistent_work_of_before_is_continued(keyed: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, target = write(tmp_path / "in.csv", ROWS), tmp_path / "out.csv"
+    stop_midway(keyed(consistent=True), source, target, monkeypatch, record_id="id")
+    say_it_was_begun_with(tmp_path / "out.csv.journal", keyed_noise=None)
+    assert privatize_file(keyed(consistent=True), source, target, columns=["text"], record_id="id", resume=True) is not None
+
+
+def test_a_finished_output_of_another_version_of_the_noise_is_told_from_this_one(keyed: Make, tmp_path: Path) -> None:
+    source, target = write(tmp_path / "in.csv", ROWS), tmp_path / "out.csv"
+    privatize_file(keyed(), source, target, columns=["text"])
+    assert privatize_file(keyed(), source, target, columns=["text"], resume=True) is None
+    receipt = tmp_path / "out.csv.receipt.json"
+    made = json.loads(receipt.read_text())
+    del made["randomness"]["version"]
+    receipt.write_text(json.dumps(made))
+    with pytest.raises(ResumeError, match=r"finished, with other settings \(version of keyed noise\)"):
+        privatize_file(keyed(), source, target, columns=["text"], resume=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import gzip
+import io
 import json
 import os
 import random
@@ -70,8 +72,12 @@ def write_source(source: Path) -> list[str]:
     return texts
 
 
+def unpacked(data: bytes, target: Path) -> bytes:
+    return gzip.decompress(data) if target.suffix == ".gz" else data
+
+
 def released_so_far(target: Path) -> list[Any]:
-    """What the journal has on record after a kill: the bytes of CSV, the rows of Parquet."""
+    """What the journal has on record after a kill: the bytes of CSV, unpacked, or the rows of Parquet."""
     if not (path := target.with_name(target.name + ".journal")).exists():
         return []
     partial = target.with_name(target.name + ".partial")
@@ -81,27 +87,30 @@ def released_so_far(target: Path) -> list[Any]:
     journal.close()
     if journal.sealed or not partial.exists():
         return []  # the partial file is in its final form already
-    if target.suffix == ".csv":
-        return [partial.read_bytes()[: journal.length]]
+    if target.suffix != ".parquet":
+        return [unpacked(partial.read_bytes()[: journal.length], target)]
     return [row for batch in _batches(partial, journal.ends) for row in batch.to_pylist()]
 
 
-@pytest.mark.parametrize("victim", ["job", "worker"])
-def test_a_job_with_workers_that_is_killed_resumes_to_the_very_output_of_one_process(zygote: Zygote, tmp_path: Path, victim: str) -> None:
-    source, key = tmp_path / "in.csv", tmp_path / "secret.key"
+@pytest.mark.parametrize(("victim", "format_"), [("job", "csv"), ("worker", "csv"), ("job", "csv.gz"), ("job", "parquet")])
+def test_a_job_with_workers_that_is_killed_resumes_to_the_very_output_of_one_process(
+    zygote: Zygote, tmp_path: Path, victim: str, format_: str
+) -> None:
+    source, key = tmp_path / f"in.{format_.removesuffix('.gz')}", tmp_path / "secret.key"
     texts = write_source(source)
     write_new_key(key)
     command: list[str | Path] = ["privatize", source, "-c", "text", "-e1", "--embedding", "tiny", "--quiet", "--key-file", key]
-    assert zygote.run(command, tmp_path / "whole.csv")["status"] == 0
-    wanted = (tmp_path / "whole.csv").read_bytes()
+    whole, by_two = tmp_path / f"whole.{format_}", tmp_path / f"shared.{format_}"
+    assert zygote.run(command, whole)["status"] == 0
+    wanted = whole.read_bytes()
     shared = [*command, "--workers", "2"]
-    run = zygote.run(shared, tmp_path / "shared.csv")
+    run = zygote.run(shared, by_two)
     assert run["status"] == 0
-    assert (tmp_path / "shared.csv").read_bytes() == wanted
+    assert by_two.read_bytes() == wanted
     moments = random.Random(7)
     interrupted = midway = 0
     for kill in range(8):
-        target = tmp_path / f"out{kill}.csv"
+        target = tmp_path / f"out{kill}.{format_}"
         broken = zygote.run(shared, target, length=moments.uniform(0.05, 0.9) * run["length"], victim=victim)
         assert broken["status"] in (0, -9 if victim == "job" else 1)
         interrupted += broken["status"] != 0
@@ -115,9 +124,9 @@ def test_a_job_with_workers_that_is_killed_resumes_to_the_very_output_of_one_pro
     assert midway >= 2
 
 
-@pytest.mark.parametrize("format_", ["csv", "parquet"])
+@pytest.mark.parametrize("format_", ["csv", "csv.gz", "parquet"])
 def test_a_killed_job_resumes_without_losing_repeating_or_redrawing(zygote: Zygote, tmp_path: Path, format_: str) -> None:
-    source = tmp_path / f"in.{format_}"
+    source = tmp_path / f"in.{format_.removesuffix('.gz')}"
     texts = write_source(source)
     command: list[str | Path] = ["privatize", source, "--column", "text", "--epsilon", "1", "--embedding", "tiny", "--quiet"]
     whole = [zygote.run(command, tmp_path / f"whole{i}.{format_}") for i in range(3)]
@@ -150,18 +159,20 @@ def test_a_killed_job_resumes_without_losing_repeating_or_redrawing(zygote: Zygo
 def rows_in(target: Path) -> int:
     if target.suffix == ".parquet":
         return int(pq.ParquetFile(target).metadata.num_rows)
-    with target.open(newline="") as file:
-        return sum(1 for _ in csv.reader(file)) - 1
+    return len(rows_of(target)) - 1
+
+
+def rows_of(target: Path) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(unpacked(target.read_bytes(), target).decode(), newline="")))
 
 
 def check_output(target: Path, texts: list[str], kept: list[list[Any]]) -> None:
-    if target.suffix == ".csv":
-        with target.open(newline="") as file:
-            header, *rows = csv.reader(file)
+    if target.suffix != ".parquet":
+        header, *rows = rows_of(target)
         assert header == ["id", "text", "note"]
         assert [(row[0], row[2]) for row in rows] == [(str(i), f"0{i},\n") for i in range(ROWS)]
         released = [row[1] for row in rows]
-        assert all(target.read_bytes().startswith(part) for parts in kept for part in parts)
+        assert all(unpacked(target.read_bytes(), target).startswith(part) for parts in kept for part in parts)
     else:
         table = pq.read_table(target).to_pylist()
         assert [(row["id"], row["note"]) for row in table] == [(i, f"0{i},") for i in range(ROWS)]

@@ -71,7 +71,7 @@ def watched(noisy: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     watched.stop()
 
 
-def full_disk(*_: object) -> None:
+def full_disk(*_: object, **__: object) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from deniable.embeddings.content import MARKERS, UNKNOWN_TOKENS
 from deniable.embeddings.readers.detection import FORMATS, detect_format
 from deniable.embeddings.readers.packing import UnpackLimit, open_unpacked, unpacked_copy
 from deniable.embeddings.readers.raw import Block, RawEmbedding
@@ -26,8 +25,6 @@ def open_embedding_file(
     path: Path,
     *,
     format: str | None = None,  # noqa: A002 - the word users know
-    first: int | None = None,
-    drop_repeats: bool = False,
     limit: UnpackLimit | None = None,
     report: Report | None = None,
     work: Path | None = None,
@@ -35,8 +32,7 @@ def open_embedding_file(
     """Open an embedding file and give what is in it, block by block; the file is closed when the context ends.
 
     ``format`` is one of ``FORMATS``, or None to tell it from the content. Formats that cannot be read front to back are
-    unpacked into a temporary folder within ``work`` first. ``first`` and ``drop_repeats`` are hints for readers that load
-    everything at once; the caller still stops and checks by itself.
+    unpacked into a temporary folder within ``work`` first.
 
     :raises InvalidParameter: if there is no such file or format.
     :raises MalformedEmbedding: if the file is not an embedding, now or while its blocks are consumed.
@@ -57,7 +53,7 @@ def open_embedding_file(
             return
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=work)))
         content = unpacked_copy(path, folder, limit=limit, report=report)
-        if content == path and chosen.endswith("-binary") and path.suffix.lower() in _MISLEADING:
+        if content == path and chosen == "fasttext-binary" and path.suffix.lower() in _MISLEADING:
             content = Path(shutil.copyfile(path, folder / "content"))
         if chosen == "npz":
             from deniable.embeddings.readers.npz import read_npz
@@ -70,8 +66,7 @@ def open_embedding_file(
         elif chosen == "word2vec-binary":
             from deniable.embeddings.readers.binary import read_word2vec_binary
 
-            rows = None if first is None else first + len(UNKNOWN_TOKENS) + len(MARKERS)  # some of the first may be taken out
-            yield read_word2vec_binary(content, source=path, first=rows, drop_repeats=drop_repeats)
+            yield read_word2vec_binary(content, source=path)
         else:
             from deniable.embeddings.readers.binary import read_fasttext_binary
 

@@ -1,8 +1,10 @@
-"""Binary files of word2vec (GoogleNews and its kin) and fastText, read by gensim."""
+"""Binary files of word2vec (GoogleNews and its kin), and of fastText, which gensim reads."""
 
 from __future__ import annotations
 
+import mmap
 import re
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,59 +12,76 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Vectors
-from deniable.embeddings.content import LONGEST_VECTOR, first_unusable
 from deniable.embeddings.readers.raw import Block, RawEmbedding
-from deniable.embeddings.subwords import Subwords
+from deniable.embeddings.subwords import LONGEST_RUN, Subwords
 from deniable.errors import MalformedEmbedding, MissingExtra
+from deniable.parameters import LONGEST_VECTOR, first_unusable
+
+LONGEST_WORD = 1 << 16
+"""Bytes that a word of a binary file may have: these files say nowhere how long their words are."""
+
+BLOCK_BYTES = 1 << 22
 
 _HEADER = re.compile(rb"([0-9]{1,18}) ([0-9]{1,9}) *\r?\n")
 _ROWS_AT_ONCE = 8192
+_FASTTEXT_MAGIC = (793712314).to_bytes(4, "little")
+_FASTTEXT_TRAINING = struct.Struct("<12id")  # the dimension first, the buckets eighth of the others, the longest run tenth
+_FASTTEXT_DICTIONARY = struct.Struct("<3iq")  # entries, words, labels, tokens
+_FASTTEXT_PRUNED = struct.Struct("<q")  # how many entries a pruned index has, and the size of each
+_FASTTEXT_LEAST_ENTRY = 1 + 8 + 1  # the byte that ends a word, its count, its kind
+_FASTTEXT_SHAPE = struct.Struct("<qq")
 
 
-def read_word2vec_binary(path: Path, *, source: Path, first: int | None = None, drop_repeats: bool = False) -> RawEmbedding:
-    """Return the embedding of a word2vec binary file; gensim holds all of it in memory.
+def read_word2vec_binary(path: Path, *, source: Path) -> RawEmbedding:
+    """Return the embedding of a word2vec binary file, read as it is consumed.
 
-    ``first`` reads that many words only. gensim keeps the first of repeated words, so their places are not known here.
-
-    :raises MalformedEmbedding: if the file is cut off, longer than its header says, not UTF-8, or repeats words and
-        ``drop_repeats`` is not set.
-    :raises MissingExtra: if gensim is not installed.
+    :raises MalformedEmbedding: if the file is cut off, now or while its blocks are consumed; then also if it is longer than its
+        header says, or a word is not UTF-8 or absurdly long.
     """
     header, announced, dimension = _header(path, source)
     size = path.stat().st_size
     least = header + announced * (2 + 4 * dimension)  # one byte of a word, a space, the floats
     if size < least:
-        # Asked before gensim, which believes the header and allocates whatever it says.
         problem = f"the header says {announced:,} words x {dimension:,}, at least {least:,} bytes, but there are {size:,}: it was cut off"
         raise MalformedEmbedding(source, f"{problem}; get it again")
+    return RawEmbedding(format="word2vec-binary", blocks=_word2vec_blocks(path, header, announced, dimension, source), announced=announced)
+
+
+def _word2vec_blocks(path: Path, header: int, announced: int, dimension: int, source: Path) -> Iterator[Block]:
+    row_bytes = 4 * dimension
+    at_once = max(1, min(_ROWS_AT_ONCE, BLOCK_BYTES // row_bytes))
+    words: list[str] = []
+    rows: list[bytes] = []
+    with path.open("rb") as file:
+        file.seek(header)
+        data, at = b"", 0
+        for row in range(announced):
+            while (space := data.find(b" ", at, at + LONGEST_WORD + 2)) < 0 or len(data) <= space + row_bytes:
+                if space < 0 and len(data) - at > LONGEST_WORD:
+                    problem = f"word {row + 1:,} is longer than {LONGEST_WORD:,} bytes: not a word2vec file, or damaged; get it again"
+                    raise MalformedEmbedding(source, problem)
+                more = file.read(BLOCK_BYTES + row_bytes)
+                if not more:
+                    raise MalformedEmbedding(source, f"the file ends before the {announced:,} words of its header: cut off; get it again")
+                data, at = data[at:] + more, 0
+            words.append(_decode(data[at:space].lstrip(b"\n"), row, source))  # a line break is allowed after each row
+            rows.append(data[space + 1 : space + 1 + row_bytes])
+            at = space + 1 + row_bytes
+            if len(words) == at_once:
+                yield words, np.frombuffer(b"".join(rows), dtype="<f4").reshape(len(words), dimension)
+                words, rows = [], []
+        if words:
+            yield words, np.frombuffer(b"".join(rows), dtype="<f4").reshape(len(words), dimension)
+        left = path.stat().st_size - file.tell() + len(data) - at
+        if left > (data[at : at + 1] == b"\n"):
+            raise MalformedEmbedding(source, f"the header says {announced:,} words, but {left:,} bytes follow them; get it again")
+
+
+def _decode(word: bytes, row: int, source: Path) -> str:
     try:
-        from gensim.models import KeyedVectors
-    except ImportError as error:
-        raise MissingExtra("reading word2vec binary files", "train") from error
-    try:
-        loaded = KeyedVectors.load_word2vec_format(str(path), binary=True, limit=first, unicode_errors="strict")
-    except EOFError as error:
-        raise MalformedEmbedding(source, f"the file ends before the {announced:,} words of its header: cut off; get it again") from error
+        return word.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise MalformedEmbedding(source, f"a word is not UTF-8: {error.object[:50]!r}") from error
-    # Where words are repeated, gensim closes the ranks and leaves empty places at the end.
-    words: list[str] = [word for word in loaded.index_to_key if word is not None]
-    asked = announced if first is None else min(first, announced)
-    repeated = asked - len(words)
-    if repeated and not drop_repeats:
-        problem = f"{repeated:,} of its {asked:,} words are repeats of an earlier word; --duplicates first leaves them out"
-        raise MalformedEmbedding(source, problem)
-    if first is None and not repeated:
-        most = header + sum(len(word.encode()) for word in words) + announced * (2 + 4 * dimension)  # a line break is allowed after each
-        if size > most:
-            raise MalformedEmbedding(source, f"the header says {announced:,} words, but {size - most:,} bytes follow them; get it again")
-
-    def blocks() -> Iterator[Block]:
-        for start in range(0, len(words), _ROWS_AT_ONCE):
-            end = min(start + _ROWS_AT_ONCE, len(words))
-            yield words[start:end], loaded.vectors[start:end]
-
-    return RawEmbedding(format="word2vec-binary", blocks=blocks(), announced=len(words), repeated=repeated)
+        raise MalformedEmbedding(source, f"word {row + 1:,} is not UTF-8: {word[:50]!r}") from error
 
 
 def read_fasttext_binary(path: Path, *, source: Path) -> RawEmbedding:
@@ -93,6 +112,7 @@ def load_fasttext(path: Path) -> tuple[list[str], Vectors, Subwords | None]:
     except ImportError as error:
         raise MissingExtra("reading fastText binary files", "train") from error
     try:
+        _check_fasttext(path)
         loaded = load_facebook_vectors(str(path))
     except FileNotFoundError:
         raise
@@ -100,6 +120,41 @@ def load_fasttext(path: Path) -> tuple[list[str], Vectors, Subwords | None]:
         problem = f"gensim cannot read this fastText model ({type(error).__name__}: {error}): damaged, cut off, or quantised (.ftz)"
         raise MalformedEmbedding(path, problem) from error
     return list(loaded.index_to_key), np.asarray(loaded.vectors, dtype=np.float32), subwords_of(loaded)
+
+
+def _check_fasttext(path: Path) -> None:
+    """Do nothing if all that a fastText model claims to hold is there: gensim believes the counts, and reads on behind the end.
+
+    :raises ValueError: or struct.error, if it is not.
+    """
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        new = content[:4] == _FASTTEXT_MAGIC  # files from before 2017 have neither it nor what is only asked for where it is
+        at = 8 if new else 0
+        dimension, *training = _FASTTEXT_TRAINING.unpack_from(content, at)
+        bucket, maxn = training[7], training[9]
+        at += _FASTTEXT_TRAINING.size
+        count, words, labels, _tokens = _FASTTEXT_DICTIONARY.unpack_from(content, at)
+        at += _FASTTEXT_DICTIONARY.size
+        (pruned,) = _FASTTEXT_PRUNED.unpack_from(content, at) if new else (0,)
+        at += _FASTTEXT_PRUNED.size if new else 0
+        if labels > 0:
+            raise ValueError("supervised models are not read")
+        if dimension < 1 or bucket < 0 or maxn > LONGEST_RUN or count < 1 or words != count:
+            raise ValueError("a number in its head cannot be")
+        left = len(content) - at
+        if count > left // _FASTTEXT_LEAST_ENTRY or pruned > left // _FASTTEXT_PRUNED.size:
+            raise ValueError(f"it claims {count:,} words, more than it has room for")
+        for row in range(count):
+            end = content.find(b"\0", at, at + LONGEST_WORD + 1)
+            if end < 0:
+                raise ValueError(f"word {row + 1:,} does not end within {LONGEST_WORD:,} bytes")
+            at = end + _FASTTEXT_LEAST_ENTRY
+        at += max(pruned, 0) * _FASTTEXT_PRUNED.size
+        if new and content[at : at + 1] != b"\0":
+            raise ValueError("it is cut off or quantised")
+        rows, columns = _FASTTEXT_SHAPE.unpack_from(content, at + new)
+        if columns != dimension or rows != count + bucket or rows * columns * 4 > len(content) - at - new - _FASTTEXT_SHAPE.size:
+            raise ValueError(f"it claims {rows:,} vectors of {columns:,} dimensions, which it has not")
 
 
 def subwords_of(loaded: Any) -> Subwords | None:

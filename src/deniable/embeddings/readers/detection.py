@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from deniable.embeddings.readers.packing import UnpackLimit, open_unpacked, packing_of_bytes
-from deniable.embeddings.readers.values import is_number
+from deniable.embeddings.readers.values import are_numbers, is_number
 from deniable.errors import MalformedEmbedding
 
 FORMATS = ("glove", "word2vec-text", "fasttext-text", "word2vec-binary", "fasttext-binary", "npz", "safetensors")
@@ -54,7 +54,7 @@ def _is_binary(body: bytes, *, dimension: int) -> bool:
     """Return whether the words are followed by raw floats rather than by decimal numbers."""
     line, ended, _ = body.partition(b"\n")
     fields = line.rstrip(b" \r").split(b" ")
-    if ended and len(fields) > dimension > 0 and all(is_number(field) for field in fields[-dimension:]):
+    if ended and len(fields) > dimension > 0 and are_numbers(b" ".join(fields[-dimension:])):
         return False
     try:
         text = codecs.getincrementaldecoder("utf-8")().decode(body)

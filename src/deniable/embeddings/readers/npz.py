@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Vectors
-from deniable.embeddings.readers.packing import UnpackLimit
+from deniable.embeddings.npy import LONGEST_HEADER, read_header
+from deniable.embeddings.readers.packing import DAMAGE, UnpackLimit
 from deniable.embeddings.readers.raw import Block, RawEmbedding
 from deniable.errors import MalformedEmbedding
 
@@ -22,7 +23,7 @@ WORD_NAMES = ("words", "vocab", "vocabulary", "tokens", "keys", "index_to_key", 
 VECTOR_NAMES = ("vectors", "embeddings", "embedding", "matrix", "weights", "weight", "vecs", "emb", "W")
 
 _ROWS_AT_ONCE = 8192
-_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, OSError)
+_BYTES_AT_ONCE = 1 << 24
 _RESAVE = "save it again: np.savez(FILE, words=np.array(words), vectors=vectors)"
 
 
@@ -38,12 +39,14 @@ def read_npz(path: Path, *, source: Path, limit: UnpackLimit) -> Iterator[RawEmb
             unpacked = sum(info.file_size for info in members.values())
             if limit.exceeded(unpacked, path.stat().st_size):
                 raise MalformedEmbedding(source, f"its arrays claim {unpacked:,} bytes, past the limit for packed files")
-            words = _read_words(archive, _find_member(members, WORD_NAMES, "words", source), source)
-            with archive.open(_find_member(members, VECTOR_NAMES, "vectors", source)) as file:
-                yield RawEmbedding(format="npz", blocks=_blocks(file, words, source), announced=len(words))
+            words_member = _find_member(members, WORD_NAMES, "words", source)
+            vectors_member = _find_member(members, VECTOR_NAMES, "vectors", source)
+            words = _read_words(archive, words_member, source)
+            with archive.open(vectors_member) as file:
+                yield RawEmbedding(format="npz", blocks=_blocks(file, vectors_member, words, source), announced=len(words))
     except MalformedEmbedding:
         raise
-    except _DAMAGE as error:
+    except DAMAGE as error:
         raise MalformedEmbedding(source, f"the .npz file is damaged ({error}); get it again") from error
 
 
@@ -56,26 +59,33 @@ def _find_member(members: dict[str, zipfile.ZipInfo], names: tuple[str, ...], wh
     raise MalformedEmbedding(source, f"{count} for the {what} (it holds {have}; names looked for: {', '.join(names)}); {_RESAVE}")
 
 
-def _header(file: IO[bytes], source: Path) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    version = np.lib.format.read_magic(file)
-    reader = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, fortran_order, dtype = reader(file)
+def _header(file: IO[bytes], info: zipfile.ZipInfo, source: Path) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Return what an array says of itself, which its size confirms: nothing is read or reserved on the word of a header alone."""
+    shape, fortran_order, dtype = read_header(file)
     if dtype.hasobject:
         raise MalformedEmbedding(source, f"an array holds Python objects (pickle), which can run code and are never read; {_RESAVE}")
+    left = info.file_size - math.prod(shape) * dtype.itemsize
+    if not 0 <= left <= LONGEST_HEADER + 12:
+        problem = (
+            f"the array {info.filename} claims the shape {str(shape)[:60]}, but has {info.file_size:,} bytes: damaged; get the file again"
+        )
+        raise MalformedEmbedding(source, problem)
     return shape, fortran_order, dtype
 
 
 def _read_words(archive: zipfile.ZipFile, info: zipfile.ZipInfo, source: Path) -> list[str]:
     with archive.open(info) as file:
-        shape, _, dtype = _header(file, source)
+        shape, _, dtype = _header(file, info, source)
         if len(shape) != 1 or dtype.kind not in "US":
             raise MalformedEmbedding(source, f"the words must be one row of strings, not {dtype} of shape {shape}; {_RESAVE}")
+        if not dtype.itemsize and shape[0]:
+            raise MalformedEmbedding(source, f"the array of words is of type {dtype}, which is empty words only; {_RESAVE}")
         data = file.read()
     if len(data) != shape[0] * dtype.itemsize:
         raise MalformedEmbedding(source, "the array of words is cut off; get the file again")
     if dtype.kind == "U" and dtype.itemsize and int(np.frombuffer(data, dtype=f"{dtype.str[0]}u4").max(initial=0)) > sys.maxunicode:
         raise MalformedEmbedding(source, f"a word holds a number that stands for no character; {_RESAVE}")
-    words: list[Any] = np.frombuffer(data, dtype=dtype).tolist() if dtype.itemsize else [""] * shape[0]
+    words: list[Any] = np.frombuffer(data, dtype=dtype).tolist() if data else []
     if dtype.kind == "U":
         return words
     try:
@@ -84,8 +94,8 @@ def _read_words(archive: zipfile.ZipFile, info: zipfile.ZipInfo, source: Path) -
         raise MalformedEmbedding(source, f"a word is not UTF-8: {error.object[:50]!r}") from error
 
 
-def _blocks(file: IO[bytes], words: list[str], source: Path) -> Iterator[Block]:
-    shape, fortran_order, dtype = _header(file, source)
+def _blocks(file: IO[bytes], info: zipfile.ZipInfo, words: list[str], source: Path) -> Iterator[Block]:
+    shape, fortran_order, dtype = _header(file, info, source)
     if len(shape) != 2 or dtype.kind not in "fiu":
         raise MalformedEmbedding(source, f"the vectors must be a table of numbers, not {dtype} of shape {shape}")
     if shape[0] != len(words):
@@ -97,8 +107,9 @@ def _blocks(file: IO[bytes], words: list[str], source: Path) -> Iterator[Block]:
             raise MalformedEmbedding(source, "the array of vectors is cut off; get the file again")
         yield words, _as_float32(np.frombuffer(data, dtype=dtype).reshape(shape, order="F"))
         return
-    for start in range(0, shape[0], _ROWS_AT_ONCE):
-        rows = min(_ROWS_AT_ONCE, shape[0] - start)
+    at_once = max(1, min(_ROWS_AT_ONCE, _BYTES_AT_ONCE // max(1, shape[1] * dtype.itemsize)))
+    for start in range(0, shape[0], at_once):
+        rows = min(at_once, shape[0] - start)
         data = file.read(rows * shape[1] * dtype.itemsize)
         if len(data) != rows * shape[1] * dtype.itemsize:
             raise MalformedEmbedding(source, "the array of vectors is cut off; get the file again")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -17,7 +18,22 @@ from deniable.progress import Report
 
 GIB = 1 << 30
 
-_DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error, zipfile.BadZipFile, NotImplementedError)
+# zipfile states few of the errors that a damaged archive leads to: names that are no text, numbers that fit nowhere, passwords.
+DAMAGE = (
+    ArithmeticError,
+    EOFError,
+    LookupError,
+    MemoryError,
+    NotImplementedError,
+    OSError,
+    RuntimeError,
+    ValueError,
+    lzma.LZMAError,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+"""What the libraries raise when a packed file is damaged."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,12 +41,12 @@ class UnpackLimit:
     """How far a packed file may grow before it is refused as a bomb.
 
     ``total`` bytes in any case; and once past ``ratio_from`` bytes, not more than ``ratio`` times the packed size.
-    Vectors shrink to a third or a half when packed, never to a thousandth.
+    Vectors shrink to a third or a half when packed, never to a hundredth.
     """
 
     total: int = 64 * GIB
-    ratio: int = 1000
-    ratio_from: int = GIB
+    ratio: int = 100
+    ratio_from: int = 64 << 20
 
     def exceeded(self, unpacked: int, packed: int) -> bool:
         """Return whether a file of ``packed`` bytes has grown too far."""
@@ -66,7 +82,7 @@ class UnpackedStream:
         else:
             try:
                 data = self._stream.read(size)
-            except _DAMAGE as error:
+            except DAMAGE as error:
                 raise MalformedEmbedding(self._path, f"the {self._packing} file is damaged or cut off ({error}); get it again") from error
             self._unpacked += len(data)
             if self._limit.exceeded(self._unpacked, self._size):
@@ -104,7 +120,7 @@ def _is_npz(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
-    except _DAMAGE:
+    except DAMAGE:
         # The central directory of a cut-off archive is gone; its first entry still says what it was.
         with path.open("rb") as file:
             start = file.read(30 + 512)
@@ -137,7 +153,9 @@ def _only_member(path: Path, raw: IO[bytes], stack: ExitStack) -> IO[bytes]:
         if members[0].flag_bits & 0x1:
             raise MalformedEmbedding(path, "the zip file is encrypted; unpack it and add the file inside")
         return archive.open(members[0])
-    except _DAMAGE as error:
+    except MalformedEmbedding:
+        raise
+    except DAMAGE as error:
         raise MalformedEmbedding(path, f"the zip file is damaged or cut off ({error}); get it again") from error
 
 

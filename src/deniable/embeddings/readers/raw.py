@@ -17,15 +17,13 @@ class RawEmbedding:
     """An embedding file being read. Nothing is held but the current block.
 
     ``announced`` is the number of words the file claims to have, ``first_line`` the line of the first word (None if the
-    format has no lines), ``repeated`` the repeated words that the reader itself had to leave out, and ``write_subwords``
-    writes the vectors of word parts into a folder, for the formats that have them.
+    format has no lines), and ``write_subwords`` writes the vectors of word parts into a folder, for the formats that have them.
     """
 
     format: str
     blocks: Iterator[Block]
     announced: int | None = None
     first_line: int | None = None
-    repeated: int = 0
     write_subwords: Callable[[Path], None] | None = None
 
     def place(self, row: int) -> str:

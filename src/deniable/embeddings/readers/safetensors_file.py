@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +18,7 @@ from deniable.errors import MalformedEmbedding
 
 _DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 _ROWS_AT_ONCE = 8192
+_BYTES_AT_ONCE = 1 << 24
 
 
 def read_safetensors(path: Path, *, source: Path) -> RawEmbedding:
@@ -29,7 +32,7 @@ def read_safetensors(path: Path, *, source: Path) -> RawEmbedding:
         with safe_open(path, framework="np") as file:  # checks the header against the size of the file
             tables = [name for name in file.keys() if len(file.get_slice(name).get_shape()) == 2]  # noqa: SIM118 - not a dict
             metadata = file.metadata() or {}
-    except (SafetensorError, OSError, ValueError) as error:
+    except (SafetensorError, OSError, ValueError, MemoryError, OverflowError) as error:
         raise MalformedEmbedding(source, f"the .safetensors file is damaged ({error}); get it again") from error
     if len(tables) != 1:
         raise MalformedEmbedding(source, f"must hold one table of vectors, not {len(tables)} ({', '.join(tables) or 'none'})")
@@ -41,7 +44,7 @@ def _words(metadata: dict[str, str], source: Path) -> list[str]:
     if "words" in metadata:
         try:
             words = json.loads(metadata["words"])
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise MalformedEmbedding(source, f"its metadata key 'words' is not JSON ({error})") from error
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
             raise MalformedEmbedding(source, "its metadata key 'words' is not a JSON list of strings")
@@ -59,19 +62,35 @@ def _words(metadata: dict[str, str], source: Path) -> list[str]:
 
 def _blocks(path: Path, name: str, words: list[str], source: Path) -> Iterator[Block]:
     with path.open("rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        entry = json.loads(file.read(length))[name]
-        (count, dimension), (begin, _) = entry["shape"], entry["data_offsets"]
-        if entry["dtype"] not in _DTYPES:
-            raise MalformedEmbedding(source, f"vectors of type {entry['dtype']} are not floats ({', '.join(_DTYPES)} are read)")
+        kind, count, dimension, begin = _entry(file, name, source)
+        if kind not in _DTYPES:
+            raise MalformedEmbedding(source, f"vectors of type {kind} are not floats ({', '.join(_DTYPES)} are read)")
         if count != len(words):
             raise MalformedEmbedding(source, f"{len(words):,} words but {count:,} vectors")
-        dtype = np.dtype(_DTYPES[entry["dtype"]])
-        file.seek(8 + length + begin)
-        for start in range(0, count, _ROWS_AT_ONCE):
-            rows = min(_ROWS_AT_ONCE, count - start)
-            data = np.frombuffer(file.read(rows * dimension * dtype.itemsize), dtype=dtype).reshape(rows, dimension)
-            yield words[start : start + rows], _as_float32(data, bfloat=entry["dtype"] == "BF16")
+        dtype = np.dtype(_DTYPES[kind])
+        file.seek(begin)
+        at_once = max(1, min(_ROWS_AT_ONCE, _BYTES_AT_ONCE // max(1, dimension * dtype.itemsize)))
+        for start in range(0, count, at_once):
+            rows = min(at_once, count - start)
+            content = file.read(rows * dimension * dtype.itemsize)
+            if len(content) != rows * dimension * dtype.itemsize:
+                raise MalformedEmbedding(source, "the table of vectors is cut off; get the file again")
+            data = np.frombuffer(content, dtype=dtype).reshape(rows, dimension)
+            yield words[start : start + rows], _as_float32(data, bfloat=kind == "BF16")
+
+
+def _entry(file: BinaryIO, name: str, source: Path) -> tuple[str, int, int, int]:
+    """Return the type, the shape and the place of a table, which the library has checked: but two readers of one header may differ."""
+    length = int.from_bytes(file.read(8), "little")
+    size = os.fstat(file.fileno()).st_size
+    try:
+        entry = json.loads(file.read(min(length, size)))[name]
+        kind, (count, dimension), (begin, end) = str(entry["dtype"]), map(int, entry["shape"]), map(int, entry["data_offsets"])
+    except (LookupError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise MalformedEmbedding(source, f"the .safetensors file is damaged (the entry of {name}); get it again") from error
+    if count < 0 or dimension < 0 or not 0 <= begin <= end <= size - 8 - length:
+        raise MalformedEmbedding(source, f"the .safetensors file is damaged (the place of {name}); get it again")
+    return kind, count, dimension, 8 + length + begin
 
 
 def _as_float32(data: NDArray[np.generic], *, bfloat: bool) -> Vectors:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from deniable.embeddings.readers.packing import UnpackedStream
@@ -54,7 +55,7 @@ def most_frequent_dimension(lines: Sequence[bytes], *, source: Path) -> int:
 
     :raises MalformedEmbedding: if the lines hold no values.
     """
-    counts = Counter(line.rstrip(b" ").count(b" ") for line in lines[:_LINES_TO_JUDGE] if line)
+    counts = Counter(line.rstrip(b" ").count(b" ") for line in islice(filter(None, lines), _LINES_TO_JUDGE))
     most = max(counts.values())
     dimension = min(count for count, times in counts.items() if times == most)
     if dimension == 0:

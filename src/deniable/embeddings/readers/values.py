@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +12,8 @@ import pyarrow.compute as pc
 from deniable.arrays import Vectors
 from deniable.errors import MalformedEmbedding
 
+_STARTS_OF_NUMBERS = frozenset(bytes([start]) for start in b"+-.0123456789iInN")
+
 
 def parse_values(tails: Sequence[bytes], dimension: int, *, source: Path, first_line: int) -> Vectors:
     """Return the values of lines that hold ``dimension`` numbers each, separated by single spaces.
@@ -20,19 +22,34 @@ def parse_values(tails: Sequence[bytes], dimension: int, *, source: Path, first_
 
     :raises MalformedEmbedding: with the line and the value, if one is not a finite number.
     """
-    values = _parse(b" ".join(tails))
-    if values is None or values.size != len(tails) * dimension or not np.isfinite(values).all():
-        for offset, tail in enumerate(tails):
-            row = _parse(tail)
-            if row is None or row.size != dimension or not np.isfinite(row).all():
-                raise MalformedEmbedding(source, _problem(tail, dimension), line=first_line + offset)
-        raise MalformedEmbedding(source, "cannot be parsed", line=first_line)  # pragma: no cover - every bad block has a bad line
+    if (values := _parse_rows(tails, dimension)) is None:
+        bad = _first_bad(tails, lambda part: _parse_rows(part, dimension) is None)
+        raise MalformedEmbedding(source, _problem(tails[bad], dimension), line=first_line + bad)
     return values.reshape(len(tails), dimension)
 
 
 def is_number(field: bytes) -> bool:
     """Return whether a field reads as a number (NaN and infinity included)."""
-    return _parse(field) is not None
+    return field[:1] in _STARTS_OF_NUMBERS and b" " not in field and _parse(field) is not None
+
+
+def are_numbers(fields: bytes) -> bool:
+    """Return whether all fields, separated by single spaces, read as numbers (NaN and infinity included)."""
+    return _parse(fields) is not None
+
+
+def _parse_rows(tails: Sequence[bytes], dimension: int) -> Vectors | None:
+    values = _parse(b" ".join(tails))
+    return None if values is None or values.size != len(tails) * dimension or not np.isfinite(values).all() else values
+
+
+def _first_bad(parts: Sequence[bytes], is_bad: Callable[[Sequence[bytes]], bool]) -> int:
+    """Return the place of the first bad part, by halves: one by one, a file of millions of small lines would take minutes."""
+    start, end = 0, len(parts)
+    while end - start > 1:
+        middle = (start + end) // 2
+        start, end = (start, middle) if is_bad(parts[start:middle]) else (middle, end)
+    return start
 
 
 def _parse(text: bytes) -> Vectors | None:
@@ -48,13 +65,10 @@ def _problem(tail: bytes, dimension: int) -> str:
     fields = tail.split(b" ")
     if len(fields) != dimension:
         return f"{len(fields):,} values where {dimension:,} were expected"
-    for field in fields:
-        value = _parse(field)
-        shown = repr(field[:50].decode("utf-8", "backslashreplace"))
-        if field == b"":
-            return "two spaces in a row: a value is missing"
-        if value is None:
-            return f"{shown} is not a number"
-        if not np.isfinite(value).all():
-            return f"the value {shown} is not a finite float32 number"
-    return "cannot be parsed"  # pragma: no cover - a line fails only through one of its fields
+    field = fields[_first_bad(fields, lambda part: _parse_rows(part, 1) is None)]
+    if field == b"":
+        return "two spaces in a row: a value is missing"
+    shown = repr(field[:50].decode("utf-8", "backslashreplace"))
+    if _parse(field) is None:
+        return f"{shown} is not a number"
+    return f"the value {shown} is not a finite float32 number"

@@ -114,3 +114,8 @@ def _embedding_here(recipe: Recipe) -> str | Path:
         f"executor {socket.gethostname()} has no embedding at {recipe.embedding}: put it on a disk that every executor sees, "
         "or send it to them: deniable.integrations.spark.ship_embedding(spark, NAME)"
     )
+
+
+def quoted(name: str) -> str:
+    """Return a column's name so that Spark takes dots in it for dots."""
+    return "`" + name.replace("`", "``") + "`"

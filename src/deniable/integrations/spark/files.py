@@ -10,27 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 from deniable.atomic import beside, check_regular, write_whole
 from deniable.errors import ClusterError, InvalidParameter, RecordError
-from deniable.integrations.spark.frames import check_unique, privatize, receipt
+from deniable.integrations.spark.frames import check_unique, make_task, receipt_of_task
+from deniable.integrations.spark.reading import read_files
 from deniable.integrations.spark.session import session
 from deniable.integrations.spark.shipping import ship_embedding
-from deniable.records.formats.layout import find_named_columns, format_of
+from deniable.records.formats.layout import find_header_columns, find_named_columns, format_of
 from deniable.text.receipt import Receipt
 from deniable.text.recipe import Recipe, recipe_from
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
 
 _URI = re.compile(r"[a-z][a-z0-9+.-]+:/", re.IGNORECASE)
 
-# A cell may hold line ends, so a file is not cut within; a record that cannot be read must stop the job and not slip through
-# in a column of its own; and every file must have the columns of the first one, or private text would pass under another name.
-_READING: dict[str, dict[str, Any]] = {
-    "csv": {"header": True, "multiLine": True, "escape": '"', "mode": "FAILFAST", "enforceSchema": False},
-    "jsonl": {"mode": "FAILFAST"},
-    "parquet": {"mergeSchema": True},
-}
+_ABOUT_PATHS = ("PATH_NOT_FOUND", "PATH_ALREADY_EXISTS", "UNABLE_TO_INFER_SCHEMA", "UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE")
 _WRITING: dict[str, dict[str, Any]] = {
     "csv": {"header": True, "escape": '"', "ignoreLeadingWhiteSpace": False, "ignoreTrailingWhiteSpace": False},
     "jsonl": {"ignoreNullFields": False},
@@ -54,9 +49,10 @@ def privatize_files(
     """Release the files of a folder, or one file, into a new folder, and return the receipt, which is also written beside it.
 
     Source and target are paths that every executor sees, or addresses that Spark reads (``hdfs://``, ``s3a://``). The part files
-    appear in the target when all are done, and ``_SUCCESS`` last. Without a key the noise is fresh: the frame is computed for this one
-    writing, and what a failed attempt drew is never published. ``settings`` are those of a ``Recipe``, which may be
-    given in their place.
+    appear in the target when all are done, and ``_SUCCESS`` last. Records come in the order of the files' names and of their places in
+    these, and parts are of equally many: the sizes of private files do not show. Without a key the noise is fresh: the frame is computed
+    for this one writing, and what a failed attempt drew is never published. ``settings`` are those of a ``Recipe``, which may be given in
+    their place.
 
     :raises InvalidParameter: if a setting is not allowed or a column is not there.
     :raises RecordError: if the target is there already and is not to be replaced (``force``), or it and the source lie one in the other.
@@ -68,16 +64,19 @@ def privatize_files(
     recipe = recipe_from(recipe, settings)
     recipe.pin()  # whatever is wrong with the settings is said before a cluster is asked for anything
     with session(master) as spark, plain_errors():
-        frame = _read(spark, source, kind)
-        for name in columns:
-            find_named_columns([name], frame.columns, source)
+        records = read_files(spark, source, kind)
+        # What should be a header may be a private record, and the keys of JSON may be private too: they are not shown.
+        find_columns = find_named_columns if kind == "parquet" else find_header_columns
+        for wanted in (columns, *([[record_id]] if record_id else [])):
+            find_columns(wanted, records.columns, source)
+        task = make_task(records.schema, tuple(columns), record_id, recipe)
         if not str(spark.sparkContext.master).startswith("local"):
             ship_embedding(spark, recipe.embedding)
         if record_id is not None and not recipe.consistent:
-            check_unique(frame, record_id)
-        released = privatize(frame, *columns, record_id=record_id, fresh_noise=recipe.key_file is None, recipe=recipe)
-        made = receipt(frame, *columns, record_id=record_id, recipe=recipe)
-        _write(released, target, kind, force=force)
+            check_unique(records.select(record_id), record_id)
+        counted = records.count(task)
+        made = receipt_of_task(task, records.columns, counted.tally)
+        _write(records.release(task, counted, spark), target, kind, force=force)
     write_whole(noted, made.to_json())
     return made
 
@@ -116,13 +115,6 @@ def _check_target(source: str, target: str, noted: Path, *, force: bool) -> None
             raise RecordError(path, "exists already; replace it with --force")
 
 
-def _read(spark: SparkSession, source: str, kind: str) -> DataFrame:
-    reader = spark.read.options(**_READING["csv" if kind == "tsv" else kind])
-    if kind == "parquet":
-        return reader.parquet(source)
-    return reader.json(source) if kind == "jsonl" else reader.csv(source, sep="\t" if kind == "tsv" else ",")
-
-
 def _write(frame: DataFrame, target: str, kind: str, *, force: bool) -> None:
     writer = frame.write.mode("overwrite" if force else "error").options(**_WRITING["csv" if kind == "tsv" else kind])
     if kind == "parquet":
@@ -144,7 +136,9 @@ def plain_errors() -> Iterator[None]:
 
     try:
         yield
-    except AnalysisException as error:  # about names and paths, before any record is read
+    except AnalysisException as error:
+        if error.getCondition() not in _ABOUT_PATHS:  # others may name columns, and what should be a header may be a private record
+            raise ClusterError(_in_one_line("", error.getCondition())) from None
         raise ClusterError(f"Spark: {str(error).strip().splitlines()[0]}") from None
     except PySparkException as error:
         raise ClusterError(_in_one_line(str(error), error.getCondition())) from None
@@ -159,4 +153,4 @@ def _in_one_line(report: str, condition: str | None) -> str:
         return str(ours[-1])
     if "No module named 'deniable'" in report:
         return "deniable is not installed where the executors run: pip install 'deniable[spark]' there, or set PYSPARK_PYTHON"
-    return f"Spark gave up ({condition or 'no reason given'}); its logs say more, and may quote private text"
+    return f"Spark gave up ({condition or 'no reason given'})"

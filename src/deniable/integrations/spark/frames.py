@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from deniable.errors import InvalidParameter
-from deniable.integrations.spark.executor import TALLY, Task
+from deniable.integrations.spark.executor import TALLY, Task, quoted
 from deniable.records.formats.layout import find_named_columns, untouched_columns
 from deniable.records.jobs.identity import check_budget, relaxations_of
 from deniable.text.receipt import Receipt, Tally
@@ -17,6 +17,7 @@ from deniable.text.recipe import Recipe, recipe_from
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
 
 
 def privatize(
@@ -39,7 +40,7 @@ def privatize(
         is not allowed.
     :raises KeyFileError: if the key file cannot be read.
     """
-    task = _task(frame, columns, record_id, recipe_from(recipe, settings))
+    task = make_task(frame.schema, columns, record_id, recipe_from(recipe, settings))
     if fresh_noise == (task.recipe.key_file is not None):
         problem = (
             "Spark may compute a frame more than once, and each time would be another release: give key_file= and record_id=, "
@@ -73,7 +74,7 @@ def receipt(
 
     :raises InvalidParameter: if a column is not there, the frame is a stream, or a setting is not allowed.
     """
-    task = _task(frame, columns, record_id, recipe_from(recipe, settings))
+    task = make_task(frame.schema, columns, record_id, recipe_from(recipe, settings))
     if frame.isStreaming:
         raise InvalidParameter("frame", "a stream", "never ends; count its batches, or the files that were read")
 
@@ -82,12 +83,17 @@ def receipt(
 
     tally = Tally()
     named = [record_id] if record_id is not None and task.recipe.consistent else []
-    for row in frame.select(*map(_quoted, [*columns, *named])).mapInArrow(count, f"{TALLY} string").collect():
+    for row in frame.select(*map(quoted, [*columns, *named])).mapInArrow(count, f"{TALLY} string").collect():
         tally.add(Tally.from_dict(json.loads(row[TALLY])))
+    return receipt_of_task(task, frame.columns, tally)
+
+
+def receipt_of_task(task: Task, names: Sequence[str], tally: Tally) -> Receipt:
+    """Return the receipt of a task for the records counted in the tally; ``names`` are those of all columns of its records."""
     made = task.recipe.make().receipt_for(tally)
-    untouched = untouched_columns(frame.columns, [frame.columns.index(name) for name in columns])
+    untouched = untouched_columns(names, [names.index(name) for name in task.columns])
     public = made.public if untouched is None else (*made.public, f"released exactly as it is: {untouched}")
-    return replace(made, public=public, relaxations=tuple(relaxations_of(made.relaxations, columns)))
+    return replace(made, public=public, relaxations=tuple(relaxations_of(made.relaxations, task.columns)))
 
 
 def check_unique(frame: DataFrame, record_id: str) -> None:
@@ -95,32 +101,31 @@ def check_unique(frame: DataFrame, record_id: str) -> None:
 
     :raises InvalidParameter: otherwise, with how many ids are repeated.
     """
-    repeated = frame.groupBy(_quoted(record_id)).count().filter("`count` > 1").count()
+    repeated = frame.groupBy(quoted(record_id)).count().filter("`count` > 1").count()
     if repeated:
         problem = f"{repeated:,} of its values name more than one record, whose equal words would be released as equal; choose unique ids"
         raise InvalidParameter("record_id", record_id, problem)
 
 
-def _task(frame: DataFrame, columns: tuple[str, ...], record_id: str | None, recipe: Recipe) -> Task:
+def make_task(schema: StructType, columns: tuple[str, ...], record_id: str | None, recipe: Recipe) -> Task:
+    """Return what a task is told about records of this schema.
+
+    :raises InvalidParameter: if a column is not there or does not hold text, or a setting is not allowed.
+    """
     from pyspark.sql.types import IntegralType, StringType
 
-    find_named_columns(columns, frame.columns, "the data frame")
+    find_named_columns(columns, schema.names, "the data frame")
     for name in columns:
-        if not isinstance(frame.schema[name].dataType, StringType):
-            raise InvalidParameter("columns", name, f"holds {frame.schema[name].dataType.simpleString()}, not text")
+        if not isinstance(schema[name].dataType, StringType):
+            raise InvalidParameter("columns", name, f"holds {schema[name].dataType.simpleString()}, not text")
     check_budget(recipe.record_epsilon, columns)
     if (recipe.key_file is None) != (record_id is None):
         problem = "key_file= and record_id= go together: the noise is a function of the key and of what names the record"
         raise InvalidParameter("record_id", record_id, problem)
     if record_id is not None:
-        find_named_columns([record_id], frame.columns, "the data frame")
-        if not isinstance(frame.schema[record_id].dataType, StringType | IntegralType):
+        find_named_columns([record_id], schema.names, "the data frame")
+        if not isinstance(schema[record_id].dataType, StringType | IntegralType):
             raise InvalidParameter("record_id", record_id, "must be a column of text or whole numbers")
         if record_id in columns:
             raise InvalidParameter("record_id", record_id, "is itself released as other words; a record is named by something that stays")
     return Task(recipe=recipe.pin(), columns=columns, record_id=record_id)
-
-
-def _quoted(name: str) -> str:
-    """Return a column's name so that Spark takes dots in it for dots."""
-    return "`" + name.replace("`", "``") + "`"

@@ -69,7 +69,9 @@ def session(master: str | None) -> Iterator[SparkSession]:
 
     # Without this the executors run whatever python3 is on their path, which seldom has deniable installed.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.appName("deniable").config("spark.ui.showConsoleProgress", "false")
+    # Spark's reports of failures may quote records. We know of none that still would, and keep them out of its logs all the same.
+    builder = SparkSession.builder.appName("deniable").config("spark.log.level", "FATAL")
+    builder = builder.config("spark.executor.syncLogLevel.enabled", "true").config("spark.ui.showConsoleProgress", "false")
     if master is not None:
         builder = builder.master(master)
     try:

@@ -72,6 +72,8 @@ std::vector<Judge::Ranked> Judge::contenders(std::vector<Candidate>& candidates,
     for (const Candidate& candidate : candidates)
         if (candidate.upper >= reached)
             found.push_back({kernel_.squared_distance(query64_.data(), index_.vector(candidate.word), index_.layout.dimension), candidate.word});
+    // Bounds that cross each other, which no index of ours holds: the caller takes k of what is found.
+    if (found.size() < k) throw std::runtime_error("the index of the search is damaged: too few words survive");
     return found;
 }
 
@@ -94,7 +96,8 @@ void Judge::rank(std::vector<Candidate>& candidates, std::size_t k, std::int64_t
 
 void Judge::keep_nearest(std::vector<Candidate>& candidates, std::size_t k) const {
     std::vector<Ranked> found = contenders(candidates, k);
-    std::nth_element(found.begin(), found.begin() + std::ptrdiff_t(k - 1), found.end(), [&](const Ranked& a, const Ranked& b) { return nearer(a, b); });
+    // Not nth_element: this sort stays within its range even if the vectors change below it and the order contradicts itself.
+    std::partial_sort(found.begin(), found.begin() + std::ptrdiff_t(k), found.end(), [&](const Ranked& a, const Ranked& b) { return nearer(a, b); });
     candidates.clear();
     for (std::size_t i = 0; i < k; ++i) {
         const Score exact = score(found[i].word);

@@ -1,9 +1,11 @@
 #include "index.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <stdexcept>
 #include <vector>
 
 #include "pool.hpp"
@@ -14,6 +16,7 @@ namespace {
 constexpr double kUp = 1.0 + 1e-6;  // makes the float32 below no smaller than the float64 it comes from
 constexpr double kNegligible = 1e-30;
 constexpr std::size_t kTilesAtOnce = 512;
+constexpr double kLongest = 2e12;  // twice what an embedding may hold (embeddings/content.py): the check there rounds otherwise
 
 double norm_of(const float* vector, std::size_t dimension) {
     double sum = 0.0;
@@ -25,15 +28,11 @@ struct Builder {
     const Layout& layout;
     const float* vectors;
     const std::uint8_t* shadowed;
-    TileHead* heads;
-    std::int8_t* codes;
     double factor = 1.0;
 
-    void word(std::size_t tile, std::size_t slot) const {
-        const std::size_t id = tile * kTileWords + slot;
+    void word(std::size_t id, std::size_t slot, TileHead& head, std::int8_t* codes) const {
         const float* vector = vectors + id * layout.dimension;
-        std::int8_t* code = codes + tile * layout.tile_code_bytes() + slot * kGroup;
-        TileHead& head = heads[tile];
+        std::int8_t* code = codes + slot * kGroup;
         float largest = 0.0f;
         for (std::size_t i = 0; i < layout.dimension; ++i) largest = std::max(largest, std::fabs(vector[i]));
         const double top = largest * factor;
@@ -64,42 +63,72 @@ struct Builder {
         head.largest_half = std::max(head.largest_half, half);
     }
 
-    void tile(std::size_t number) const {
-        TileHead& head = heads[number];
+    // Fills the head and the codes (layout.tile_code_bytes() of them) of one tile.
+    void tile(std::size_t number, TileHead& head, std::int8_t* codes) const {
         std::memset(&head, 0, sizeof head);
-        std::memset(codes + number * layout.tile_code_bytes(), 0, layout.tile_code_bytes());
+        std::memset(codes, 0, layout.tile_code_bytes());
         for (std::size_t slot = 0; slot < kTileWords; ++slot) {
             const std::size_t id = number * kTileWords + slot;
             if (id < layout.words)
-                word(number, slot);
+                word(id, slot, head, codes);
             else
                 head.half[slot] = head.half_all[slot] = std::numeric_limits<float>::infinity();
         }
     }
 };
 
-}  // namespace
+std::size_t parts_of(const Layout& layout) { return (layout.tiles + kTilesAtOnce - 1) / kTilesAtOnce; }
 
-void build_index(const Layout& layout, const float* vectors, const std::uint8_t* shadowed, unsigned char* data, std::size_t threads) {
-    std::memset(data, 0, layout.heads_at);
-    Builder builder{layout, vectors, shadowed, reinterpret_cast<TileHead*>(data + layout.heads_at),
-                    reinterpret_cast<std::int8_t*>(data + layout.codes_at)};
-    const std::size_t parts = (layout.tiles + kTilesAtOnce - 1) / kTilesAtOnce;
-    std::vector<double> longest(parts, 0.0);
-    run_parallel(parts, threads, [&](std::size_t part) {
+// The power of two that brings the longest vector to a norm from 1/2 to 1.
+double factor_for(const Layout& layout, const float* vectors, std::size_t threads) {
+    std::vector<double> longest(parts_of(layout), 0.0);
+    run_parallel(longest.size(), threads, [&](std::size_t part) {
         const std::size_t end = std::min((part + 1) * kTilesAtOnce * kTileWords, layout.words);
-        for (std::size_t id = part * kTilesAtOnce * kTileWords; id < end; ++id)
-            longest[part] = std::max(longest[part], norm_of(vectors + id * layout.dimension, layout.dimension));
+        for (std::size_t id = part * kTilesAtOnce * kTileWords; id < end; ++id) {
+            const double norm = norm_of(vectors + id * layout.dimension, layout.dimension);
+            // The vectors of a stored embedding come from a file. One that is not a number would lose every comparison.
+            if (!(norm <= kLongest)) throw std::invalid_argument("a vector is not finite or absurdly long");
+            longest[part] = std::max(longest[part], norm);
+        }
     });
     const double norm = *std::max_element(longest.begin(), longest.end());
     int exponent = 0;
     if (norm > 0.0) std::frexp(norm, &exponent);
-    builder.factor = std::ldexp(1.0, -exponent);
+    return std::ldexp(1.0, -exponent);
+}
+
+}  // namespace
+
+void build_index(const Layout& layout, const float* vectors, const std::uint8_t* shadowed, unsigned char* data, std::size_t threads) {
+    std::memset(data, 0, layout.heads_at);
+    const Builder builder{layout, vectors, shadowed, factor_for(layout, vectors, threads)};
     std::memcpy(data, &builder.factor, sizeof builder.factor);
-    run_parallel(parts, threads, [&](std::size_t part) {
+    TileHead* heads = reinterpret_cast<TileHead*>(data + layout.heads_at);
+    std::int8_t* codes = reinterpret_cast<std::int8_t*>(data + layout.codes_at);
+    run_parallel(parts_of(layout), threads, [&](std::size_t part) {
         const std::size_t end = std::min((part + 1) * kTilesAtOnce, layout.tiles);
-        for (std::size_t tile = part * kTilesAtOnce; tile < end; ++tile) builder.tile(tile);
+        for (std::size_t tile = part * kTilesAtOnce; tile < end; ++tile) builder.tile(tile, heads[tile], codes + tile * layout.tile_code_bytes());
     });
+}
+
+bool is_index_of(const Layout& layout, const float* vectors, const std::uint8_t* shadowed, const unsigned char* data, std::size_t threads) {
+    const Builder builder{layout, vectors, shadowed, factor_for(layout, vectors, threads)};
+    if (std::memcmp(data, &builder.factor, sizeof builder.factor) != 0) return false;
+    const unsigned char* heads = data + layout.heads_at;
+    const unsigned char* codes = data + layout.codes_at;
+    std::atomic<bool> same{true};
+    run_parallel(parts_of(layout), threads, [&](std::size_t part) {
+        TileHead head;
+        std::vector<std::int8_t> made(layout.tile_code_bytes());
+        const std::size_t end = std::min((part + 1) * kTilesAtOnce, layout.tiles);
+        for (std::size_t tile = part * kTilesAtOnce; tile < end && same.load(std::memory_order_relaxed); ++tile) {
+            builder.tile(tile, head, made.data());
+            if (std::memcmp(heads + tile * sizeof head, &head, sizeof head) != 0 ||
+                std::memcmp(codes + tile * made.size(), made.data(), made.size()) != 0)
+                same.store(false, std::memory_order_relaxed);
+        }
+    });
+    return same;
 }
 
 std::uint64_t checksum(const unsigned char* data, std::size_t bytes) {

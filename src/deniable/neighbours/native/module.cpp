@@ -6,6 +6,8 @@
 #include <nanobind/stl/vector.h>
 
 #include <chrono>
+#include <cmath>
+#include <cstring>
 #include <stdexcept>
 
 #include "../../channel/rays/native/binding.hpp"
@@ -43,12 +45,22 @@ const unsigned char* checked_data(const Layout& layout, const unsigned char* dat
     return data;
 }
 
+// Read once: what is computed from it must not change while the file below it does.
+double checked_factor(const unsigned char* data) {
+    double factor;
+    std::memcpy(&factor, data, sizeof factor);
+    int exponent;
+    if (!(factor > 0.0 && factor < 0x1p200) || std::frexp(factor, &exponent) != 0.5 || factor < 0x1p-200)
+        throw std::invalid_argument("the index is damaged: it is not scaled by a power of two");
+    return factor;
+}
+
 // Keeps the arrays alive that an IndexView points into.
 class Index {
   public:
     Index(Array<const std::uint8_t, 1> data, Array<const float, 2> vectors)
         : data_(data), vectors_(vectors), layout_(checked_layout(vectors.shape(0), vectors.shape(1))),
-          view_{layout_, checked_data(layout_, data.data(), data.size()), vectors.data()} {}
+          view_{layout_, checked_data(layout_, data.data(), data.size()), vectors.data(), checked_factor(data.data())} {}
 
     void nearest(Array<const float, 2> queries, Array<std::int64_t, 1> ids, const std::string& path, std::size_t threads) const {
         check(queries);
@@ -88,6 +100,14 @@ void build(Array<const float, 2> vectors, Array<const std::uint8_t, 1> shadowed,
     build_index(layout, vectors.data(), shadowed.data(), data.data(), threads);
 }
 
+bool is_index(Array<const float, 2> vectors, Array<const std::uint8_t, 1> shadowed, Array<const std::uint8_t, 1> data, std::size_t threads) {
+    const Layout layout = checked_layout(vectors.shape(0), vectors.shape(1));
+    checked_data(layout, data.data(), data.size());
+    if (shadowed.shape(0) != layout.words) throw std::invalid_argument("shadowed must have one entry per word");
+    const nb::gil_scoped_release release;
+    return is_index_of(layout, vectors.data(), shadowed.data(), data.data(), threads);
+}
+
 // Multiply-adds per second of the path's instruction on registers alone, all threads together.
 double multiply_peak(const std::string& path, std::size_t threads, double seconds) {
     const Kernel& kernel = kernel_called(path);
@@ -111,6 +131,8 @@ NB_MODULE(_native, m) {
     m.attr("LAYOUT_VERSION") = kLayoutVersion;
     m.def("index_bytes", [](std::size_t words, std::size_t dimension) { return checked_layout(words, dimension).bytes; });
     m.def("build", &build, nb::arg("vectors").noconvert(), nb::arg("shadowed").noconvert(), nb::arg("data").noconvert(), nb::arg("threads"));
+    m.def("is_index_of", &is_index, nb::arg("vectors").noconvert(), nb::arg("shadowed").noconvert(), nb::arg("data").noconvert(),
+          nb::arg("threads"));
     m.def("checksum", [](Array<const std::uint8_t, 1> data) {
         const nb::gil_scoped_release release;
         return checksum(data.data(), data.size());

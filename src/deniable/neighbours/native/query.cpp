@@ -50,7 +50,7 @@ QueryBatch::QueryBatch(const IndexView& index, const Kernel& kernel, const float
 
 void QueryBatch::prepare(const IndexView& index, const float* query, std::size_t at) {
     const std::size_t dimension = index.layout.dimension;
-    const double factor = index.factor();
+    const double factor = index.factor;
     float largest = 0.0f;
     for (std::size_t i = 0; i < dimension; ++i) largest = std::max(largest, std::fabs(query[i]));
     const double step = std::max(largest * factor / kernel_.code_limit, kSmallestStep), per_step = factor / step;

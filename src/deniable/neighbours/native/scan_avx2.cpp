@@ -41,7 +41,7 @@ std::size_t scan(const ScanJob& job) {
         const std::uint8_t* queries = job.packed;
 
         __m256i sums[kWords];
-        unrolled<kWords>([&](auto w) DENIABLE_INLINED { sums[w] = _mm256_set1_epi32(-kOffset * head.code_sum[w]); });
+        unrolled<kWords>([&](auto w) DENIABLE_INLINED { sums[w] = _mm256_set1_epi32(correction(kOffset, head.code_sum[w])); });
         for (std::size_t g = 0; g < job.groups; ++g) {
             const __m256i query = _mm256_load_si256(reinterpret_cast<const __m256i*>(queries));
             unrolled<kWords>([&](auto w) DENIABLE_INLINED { sums[w] = multiply_add(sums[w], query, broadcast(codes + w * kGroup)); });

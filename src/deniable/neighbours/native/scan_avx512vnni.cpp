@@ -45,7 +45,7 @@ std::size_t scan_block(const ScanJob& job) {
 
         __m512i sums[kWords][Vectors];
         unrolled<kWords>([&](auto w) DENIABLE_INLINED {
-            unrolled<Vectors>([&](auto v) DENIABLE_INLINED { sums[w][v] = _mm512_set1_epi32(-kOffset * head.code_sum[w]); });
+            unrolled<Vectors>([&](auto v) DENIABLE_INLINED { sums[w][v] = _mm512_set1_epi32(correction(kOffset, head.code_sum[w])); });
         });
         for (std::size_t g = 0; g < job.groups; ++g) {
             __m512i query[Vectors];

@@ -21,13 +21,14 @@ std::size_t scan(const ScanJob& job) {
 
         std::int32_t sums[kTileWords][kLanes];
         for (std::size_t w = 0; w < kTileWords; ++w)
-            for (int lane = 0; lane < kLanes; ++lane) sums[w][lane] = -kOffset * head.code_sum[w];
+            for (int lane = 0; lane < kLanes; ++lane) sums[w][lane] = correction(kOffset, head.code_sum[w]);
         for (std::size_t g = 0; g < job.groups; ++g) {
             for (std::size_t w = 0; w < kTileWords; ++w) {
                 const std::int8_t* word = codes + w * kGroup;
                 for (int lane = 0; lane < kLanes; ++lane) {
                     const std::uint8_t* query = queries + lane * kGroup;
-                    sums[w][lane] += query[0] * word[0] + query[1] * word[1] + query[2] * word[2] + query[3] * word[3];
+                    const std::int32_t dot = query[0] * word[0] + query[1] * word[1] + query[2] * word[2] + query[3] * word[3];
+                    sums[w][lane] = std::int32_t(std::uint32_t(sums[w][lane]) + std::uint32_t(dot));
                 }
             }
             queries += kLanes * kGroup;

@@ -1,6 +1,7 @@
 #include "search.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -112,9 +113,14 @@ class Walk {
         look.groups = index.layout.groups;
         look.with_shadowed = request_.with_shadowed;
         const std::uint32_t words = request_.kernel.look(look);
-        for (std::size_t w = 0; words >> w; ++w)
-            if (words >> w & 1)
-                keep(query, {std::uint32_t(tile * kTileWords + w), look.scores[w] - look.errors[w], look.scores[w] + look.errors[w]});
+        for (std::size_t w = 0; w < kTileWords; ++w) {
+            const std::size_t id = tile * kTileWords + w;
+            // The last tile has places without a word, which only the index says are out of the race.
+            if (!(words >> w & 1) || !index.is_word(id)) continue;
+            // A lower bound that is not a number would put the sorts below out of step, and they would leave their range.
+            const float lower = look.scores[w] - look.errors[w], upper = look.scores[w] + look.errors[w];
+            keep(query, {std::uint32_t(id), std::isnan(lower) ? -std::numeric_limits<float>::infinity() : lower, upper});
+        }
     }
 
     void keep(std::size_t query, Candidate candidate) {

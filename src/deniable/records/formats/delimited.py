@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from deniable.errors import RecordError
 from deniable.keyed.encoding import RecordId
@@ -66,19 +67,23 @@ class DelimitedReader(LineReader):
             if cells and len(cells) != self._width:
                 problem = f"{len(cells):,} cells where the first row has {self._width:,}"
                 raise RecordError(self._name, problem, line=self._reader.line_num)
+            weight = sum(map(len, cells))
             texts = tuple(cells[i] for i in self._private) if cells else ()
-            yield Row(cells, texts, sum(map(len, cells)), self._names(record, cells))
+            if cells:
+                for i in self._private:
+                    cells[i] = ""
+            yield Row(cells, texts, weight, self._names(record, cells))
             cells = self._next_row()
 
-    def write(self, rows: list[Row], released: list[str | None]) -> bytes:
+    def write(self, payloads: list[Any], released: list[str | None]) -> bytes:
         """Return the rows with the released texts in their cells."""
         texts = iter(released)
         written = []
-        for row in rows:
-            if row.payload:
+        for cells in payloads:
+            if cells:
                 for i in self._private:
-                    row.payload[i] = next(texts)
-            written.append(self._line(row.payload))
+                    cells[i] = next(texts)
+            written.append(self._line(cells))
         return "".join(written).encode()
 
     def _names(self, record: int, cells: list[str]) -> tuple[RecordId, ...]:

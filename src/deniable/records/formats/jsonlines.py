@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from deniable.errors import InvalidParameter, RecordError
+from deniable.errors import InvalidParameter, RecordError, printable
 from deniable.keyed.encoding import RecordId
 from deniable.records.formats.layout import TO_SEE_THE_NAMES, Layout, number_of
 from deniable.records.formats.naming import Naming
@@ -22,6 +22,7 @@ _WRITE = msgspec.json.Encoder().encode
 # msgspec keeps the last of two equal keys and says nothing; this reader of the standard library shows every pair.
 _PAIRS = json.JSONDecoder(object_pairs_hook=lambda pairs: pairs, parse_int=str, parse_float=str).decode
 _RECORDS_TO_SEE_A_COLUMN_IN = 1_000
+_LONG = 1 << 16
 
 
 class JsonLinesReader(LineReader):
@@ -66,15 +67,14 @@ class JsonLinesReader(LineReader):
             self._refuse_unseen(line)
         yield from held
 
-    def write(self, rows: list[Row], released: list[str | None]) -> bytes:
+    def write(self, payloads: list[Any], released: list[str | None]) -> bytes:
         """Return the objects with the released texts under their keys."""
         texts = iter(released)
         written = []
-        for row in rows:
-            if row.payload is None:
+        for record in payloads:
+            if record is None:
                 written.append(b"\n")
                 continue
-            record: dict[str, Any] = row.payload
             for name in self._columns:
                 if name in record:
                     record[name] = next(texts)
@@ -96,7 +96,12 @@ class JsonLinesReader(LineReader):
             self._unseen.difference_update(record)
             self._keys.update(record)
         there = [name for name in self._columns if name in record]
-        return Row(record, tuple(self._text(record[name], name, line) for name in there), len(text), self._names(record, there, line))
+        names = self._names(record, there, line)
+        texts = tuple(self._text(record[name], name, line) for name in there)
+        others: dict[str, Any] = {**record, **dict.fromkeys(there)}
+        if len(text) > _LONG:  # what is not private would hold all of the line in memory
+            others = {name: None if value is None else value.copy() for name, value in others.items()}
+        return Row(others, texts, len(text), names)
 
     def _names(self, record: dict[str, Any], there: list[str], line: int) -> tuple[RecordId, ...]:
         if self._naming is None:
@@ -121,5 +126,5 @@ class JsonLinesReader(LineReader):
         name = next(name for name in self._columns if name in self._unseen)
         # Keys can be private too: a file may hold what somebody said under their name.
         keys = number_of(len(self._keys), "other key")
-        problem = f"none of the first {line:,} records of {self._name} has it; they have {keys}; {TO_SEE_THE_NAMES}"
+        problem = f"none of the first {line:,} records of {printable(self._name)} has it; they have {keys}; {TO_SEE_THE_NAMES}"
         raise InvalidParameter("columns", name, problem)

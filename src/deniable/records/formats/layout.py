@@ -13,7 +13,7 @@ from typing import Any
 
 from deniable.compression import ENDINGS as COMPRESSION_ENDINGS
 from deniable.compression import compression_for
-from deniable.errors import InvalidParameter
+from deniable.errors import InvalidParameter, printable
 
 FORMATS = ("text", "csv", "tsv", "jsonl", "parquet")
 TO_SEE_THE_NAMES = "to see the names: head -1 FILE"
@@ -151,6 +151,7 @@ def find_columns(wanted: Sequence[str], names: Sequence[str], source: str, *, th
 
     :raises InvalidParameter: if none is wanted, or one is not there or is there twice.
     """
+    source = printable(source)
     if not wanted:
         raise InvalidParameter("columns", [], f"say which columns hold private text (--column); {source} has {there}; {advice}")
     for name in wanted:
@@ -211,6 +212,6 @@ def names_as_text(names: Sequence[str]) -> str:
     """Return the names as words, the first few if they are many."""
     if not names:
         return "no columns"
-    shown = ", ".join(name if name.isprintable() else ascii(name) for name in names[:_NAMES_SHOWN])
+    shown = ", ".join(map(printable, names[:_NAMES_SHOWN]))
     more = f" and {len(names) - _NAMES_SHOWN:,} more" if len(names) > _NAMES_SHOWN else ""
     return f"the column{'s' if len(names) > 1 else ''} {shown}{more}"

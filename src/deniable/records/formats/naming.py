@@ -8,11 +8,11 @@ different files never share noise.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NoReturn
+from typing import NoReturn, cast
 
 from deniable.errors import InvalidParameter, RecordError
 from deniable.keyed import Keyed
-from deniable.keyed.encoding import RecordId
+from deniable.keyed.encoding import RecordId, encode_id
 from deniable.keyed.unique import UniqueIds
 
 
@@ -24,7 +24,7 @@ def name_text(record_id: RecordId, column: str, *, consistent: bool) -> RecordId
     """
     if consistent:
         return record_id
-    return (*record_id, column) if isinstance(record_id, tuple) else (record_id, column)
+    return (*record_id, column) if type(record_id) is tuple else (record_id, column)  # type: ignore[return-value]
 
 
 def name_column(keyed: Keyed | None, record_ids: Iterable[RecordId] | None, column: object) -> list[RecordId] | None:
@@ -54,13 +54,19 @@ class Naming:
         """
         if self.column is None:
             return tuple(("", self._digest, record, column) for column in columns)
-        if not isinstance(given, str | int) or given == "":
+        if given is None or given == "":
             raise RecordError(self._source, f"has no id in {self.column!r}; every record needs one", record=record)
+        try:
+            name = encode_id(given, record)
+        except InvalidParameter:
+            problem = f"has an id in {self.column!r} that is neither text nor a whole number"
+            raise RecordError(self._source, problem, record=record) from None
+        named = cast("RecordId", given)
         if self._consistent:
-            return (given,) * len(columns)
-        if not self._ids.add(str(given).encode("utf-8", "surrogatepass"), record):
+            return (named,) * len(columns)
+        if not self._ids.add(name, record):
             self._refuse(None, record)
-        return tuple(name_text(given, column, consistent=False) for column in columns)
+        return tuple(name_text(named, column, consistent=False) for column in columns)
 
     def check_unique(self) -> None:
         """Do nothing if no two of all records named so far have one id.

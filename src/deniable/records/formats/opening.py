@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from deniable.errors import InvalidParameter
+from deniable.errors import InvalidParameter, printable
 from deniable.records.formats.layout import Layout
 from deniable.records.formats.naming import Naming
 from deniable.records.formats.reader import PlainReader, Reader
@@ -17,18 +18,21 @@ from deniable.text.privatizer import Privatizer
 
 
 @contextmanager
-def open_source(path: Path | None) -> Iterator[Source]:
+def open_source(path: Path | None, *, listed: os.stat_result | None = None) -> Iterator[Source]:
     """Open a file, or standard input when there is no path; a pipe under a path is read like standard input.
 
+    A file that was ``listed`` in its folder is opened only if it is that very file, as it was, and not through a link.
+
     :raises OSError: if it cannot be opened.
+    :raises RecordError: if it is not the file that was listed.
     """
     if path is None:
         yield StreamSource(sys.stdin.fileno(), "standard input")
-    elif path.exists() and not path.is_file() and not path.is_dir():
+    elif listed is None and path.exists() and not path.is_file() and not path.is_dir():
         with path.open("rb", buffering=0) as pipe:
             yield StreamSource(pipe.fileno(), str(path))
     else:
-        source = FileSource(path)
+        source = FileSource(path, listed=listed)
         try:
             yield source
         finally:
@@ -56,7 +60,7 @@ def open_reader(source: Source, layout: Layout, naming: Naming | None = None) ->
 
         if not isinstance(source, FileSource):
             raise InvalidParameter("format", "parquet", "cannot be read from a stream; give a file")
-        return ParquetReader(source.path, layout, naming)
+        return ParquetReader(source, layout, naming)
     return PlainReader(source, naming, encoding=layout.encoding)
 
 
@@ -76,6 +80,6 @@ def naming_for(private: Privatizer, source: Source, layout: Layout) -> Naming | 
         raise InvalidParameter("record_id", None, "consistent replacement needs the column that names the users (--consistent-by)")
     digest = source.digest()
     if digest is None:
-        problem = f"{source.name} is a stream, whose records have no names of their own; name a column of ids (--record-id) or give a file"
-        raise InvalidParameter("record_id", None, problem)
+        problem = "is a stream, whose records have no names of their own; name a column of ids (--record-id) or give a file"
+        raise InvalidParameter("record_id", None, f"{printable(source.name)} {problem}")
     return Naming(source.name, column=None, digest=digest)

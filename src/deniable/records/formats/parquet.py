@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, islice, repeat
-from pathlib import Path
+from itertools import accumulate, repeat
 from typing import Any
 
 import pyarrow as pa
@@ -21,8 +20,11 @@ from deniable.errors import InvalidParameter, RecordError, ResumeError
 from deniable.keyed.encoding import RecordId
 from deniable.records.formats.layout import Layout, find_named_columns, untouched_columns
 from deniable.records.formats.naming import Naming
+from deniable.records.formats.parquet_batches import BoundedBatches
+from deniable.records.formats.parquet_footer import Footer
+from deniable.records.formats.parquet_pages import checked_footer
 from deniable.records.formats.reader import Batch, BatchSize, Row, gather
-from deniable.records.formats.source import LONGEST_RECORD
+from deniable.records.formats.source import LONGEST_RECORD, FileSource
 from deniable.text.columns import is_text
 
 _BYTES_AT_ONCE = 8 << 20
@@ -32,15 +34,18 @@ _SAYS_TYPES_ONLY = {b"ARROW:schema", b"PARQUET:field_id"}
 _PANDAS = b"pandas"
 
 
-def open_parquet(path: Path) -> pq.ParquetFile:
-    """Open a Parquet file for reading a little at a time.
+def open_parquet(source: FileSource) -> tuple[pq.ParquetFile, Footer]:
+    """Open a Parquet file for reading a little at a time; return it with its footer.
 
     :raises RecordError: if it is not one.
     """
     try:
-        return pq.ParquetFile(path, pre_buffer=False, buffer_size=_READ_BUFFER)
-    except (pa.ArrowException, OSError) as error:
-        raise RecordError(path, "not a Parquet file, or a damaged one") from error
+        footer = checked_footer(source.path)
+        file = pq.ParquetFile(source.file, pre_buffer=False, buffer_size=_READ_BUFFER)
+        str(file.schema_arrow)  # names that are not UTF-8 fail here and not later
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise RecordError(source.name, "not a Parquet file, or a damaged one") from error
+    return file, footer
 
 
 class ParquetReader:
@@ -48,17 +53,17 @@ class ParquetReader:
 
     unit = "rows"
 
-    def __init__(self, path: Path, layout: Layout, naming: Naming | None = None) -> None:
+    def __init__(self, source: FileSource, layout: Layout, naming: Naming | None = None) -> None:
         """Open the file and find the columns.
 
         :raises RecordError: if it is not a Parquet file.
         :raises InvalidParameter: if a column is not there or does not hold text.
         """
-        self._path = path
-        self._file = open_parquet(path)
+        self._path = source.path
+        self._file, self.footer = open_parquet(source)
         self.schema: pa.Schema = self._file.schema_arrow
-        self.total: int | None = self._file.metadata.num_rows
-        self._columns = find_named_columns(layout.columns, self.schema.names, str(path))
+        self.total: int | None = self.footer.rows
+        self._columns = find_named_columns(layout.columns, self.schema.names, source.name)
         self.untouched = _untouched(self.schema, self._columns)
         for i in self._columns:
             field = self.schema.field(i)
@@ -88,10 +93,13 @@ class ParquetReader:
         if records > (self.total or 0):
             raise ResumeError(self._path, f"has {self.total:,} records, but an earlier run released {records:,}: the input has changed")
         if self._naming is not None and self._id is not None:  # their ids must not come again in what is left
-            parts = self._file.iter_batches(_ROWS_AT_ONCE, columns=[self.schema.field(self._id).name])
-            given = (name for part in parts for name in part.column(0).to_pylist())
-            for record, name in enumerate(islice(given, records), 1):
-                self._naming.names(record, name, self._names)
+            record = 0
+            for part in self._parts(column=self._id):
+                for name in self._ids(part.column(0), record)[: records - record]:
+                    record += 1
+                    self._naming.names(record, name, self._names)
+                if record == records:
+                    break
         self._done = records
 
     def batches(self, size: BatchSize) -> Iterator[Batch]:
@@ -112,24 +120,23 @@ class ParquetReader:
         if self._naming is not None:
             self._naming.check_unique()
 
-    def _parts(self) -> Iterator[pa.RecordBatch]:
-        metadata = self._file.metadata
-        sizes = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+    def _parts(self, column: int | None = None) -> Iterator[pa.RecordBatch]:
+        """Yield the rows that are not done, or one column of them, in parts that take little memory.
+
+        :raises RecordError: if the file is damaged, or decodes to far more than its size.
+        """
+        bounded = BoundedBatches(self._path, self._file, self.footer, most_rows=_ROWS_AT_ONCE, most_bytes=_BYTES_AT_ONCE)
+        sizes = [group.rows for group in self.footer.groups]
         for group, (rows, end) in enumerate(zip(sizes, accumulate(sizes), strict=True)):
             ahead = self._done - (end - rows)
             if not rows or ahead >= rows:
                 continue
-            per_row = max(1, metadata.row_group(group).total_byte_size // rows)
-            at_once = min(_ROWS_AT_ONCE, max(1, _BYTES_AT_ONCE // per_row))
-            try:
-                for part in self._file.iter_batches(at_once, row_groups=[group]):
-                    if ahead >= len(part):
-                        ahead -= len(part)
-                        continue
-                    yield part.slice(ahead)
-                    ahead = 0
-            except (pa.ArrowException, OSError) as error:
-                raise RecordError(self._path, f"row group {group + 1:,} cannot be read; the file is damaged") from error
+            for part in bounded.of_group(group, None if column is None else self.schema.field(column).name):
+                if ahead >= len(part):
+                    ahead -= len(part)
+                    continue
+                yield part.slice(max(ahead, 0))
+                ahead = 0
 
     def _id_column(self) -> int | None:
         if self._naming is None or self._naming.column is None:
@@ -144,18 +151,25 @@ class ParquetReader:
     def _named(self, part: pa.RecordBatch) -> Iterator[tuple[RecordId, ...]]:
         if self._naming is None:
             return repeat((), len(part))
-        given = repeat(None) if self._id is None else part.column(self._id).to_pylist()
+        given = repeat(None) if self._id is None else self._ids(part.column(self._id), self._done)
         naming, columns = self._naming, self._names
         return (
             naming.names(record, name, columns)
             for record, name in zip(range(self._done + 1, self._done + len(part) + 1), given, strict=False)
         )
 
-    def _texts(self, column: pa.Array) -> list[str | None]:
-        self._check_lengths(column)
+    def _ids(self, column: pa.Array, done: int) -> list[Any]:
         try:
+            ids: list[Any] = column.to_pylist()
+        except UnicodeDecodeError:  # its message holds the id
+            raise RecordError(self._path, f"an id in records {done + 1:,} to {done + len(column):,} is not valid UTF-8") from None
+        return ids
+
+    def _texts(self, column: pa.Array) -> list[str | None]:
+        try:
+            self._check_lengths(column)
             texts: list[str | None] = column.to_pylist()
-        except UnicodeDecodeError:
+        except (UnicodeDecodeError, pa.ArrowInvalid):
             last = self._done + len(column)
             raise RecordError(self._path, f"a text in records {self._done + 1:,} to {last:,} is not valid UTF-8") from None
         return texts
@@ -174,9 +188,10 @@ class ParquetReader:
 
     def _batch(self, part: pa.RecordBatch, rows: list[Row]) -> Batch:
         width = len(self._columns)
+        columns = [None if place in self._columns else column for place, column in enumerate(part.columns)]
 
-        def write(released: list[str | None]) -> pa.RecordBatch:
-            arrays = part.columns
+        def write(released: list[str | None], records: int) -> pa.RecordBatch:
+            arrays = [None if column is None else column.slice(0, records) for column in columns]
             for i, column in enumerate(self._columns):
                 arrays[column] = _as_type(released[i::width], self.schema.field(column).type)
             return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
@@ -185,7 +200,7 @@ class ParquetReader:
             first=self._done,
             counts=[width] * len(rows),
             texts=[text for row in rows for text in row.texts],
-            write=write,
+            writer=write,
             names=None if self._naming is None else [name for row in rows for name in row.names],
         )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple, Protocol, cast
 
-from deniable.errors import ResumeError, UnknownWord
+from deniable.errors import RecordError, ResumeError, UnknownWord
 from deniable.keyed.encoding import RecordId
 from deniable.records.formats.naming import Naming
 from deniable.records.formats.source import Lines, Source
@@ -19,7 +19,7 @@ _WEIGHT_AT_ONCE = 4 << 20
 
 
 class Row(NamedTuple):
-    """One record: what its reader needs to write it again, its private texts, its length in characters, and in a keyed
+    """One record: what its reader needs to write it again beside its private texts, these, its length in characters, and in a keyed
     release the name of each text.
     """
 
@@ -35,27 +35,33 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Records that go through together. ``write`` makes what is released of them, given their texts released."""
+    """Records that go through together. ``writer`` makes what is released of them, given their texts released and how many they are.
+
+    Where batches end depends on private text, on time and on the number of workers, so it must not be seen in what is released.
+    ``pause`` says that the next record is still to come from a slow producer.
+    """
 
     first: int
     counts: list[int]
     texts: list[str | None] = field(repr=False)  # private: not for logs and tracebacks
-    write: Callable[[list[str | None]], Any]
+    writer: Callable[[list[str | None], int], Any]
     names: list[RecordId] | None = field(default=None, repr=False)
+    pause: bool = False
 
     def __len__(self) -> int:
         """Return the number of records."""
         return len(self.counts)
 
-    def release(self, private: Privatizer) -> Any:
-        """Return the records with their texts privatized, as their reader writes them.
+    def write(self, released: list[str | None]) -> Any:
+        """Return the records as their reader writes them, with the released texts in place of the private ones."""
+        return self.writer(released, len(self))
 
-        :raises UnknownWord: with the number of the record in the file, if the policy is to stop at unknown words.
-        """
-        try:
-            return self.write(release_texts(private, self.texts, self.names, self.counts))
-        except UnknownWord as error:
-            raise self.in_file(error) from None
+    def before(self, record: int) -> Batch:
+        """Return the records of this batch that come before a record of the file."""
+        records = record - 1 - self.first
+        texts = sum(self.counts[:records])
+        names = None if self.names is None else self.names[:texts]
+        return Batch(first=self.first, counts=self.counts[:records], texts=self.texts[:texts], writer=self.writer, names=names)
 
     def in_file(self, error: UnknownWord) -> UnknownWord:
         """Return the error about a text of this batch as one about a record of the file."""
@@ -75,19 +81,16 @@ def release_texts(private: Privatizer, texts: list[str | None], names: list[Reco
 class BatchSize:
     """How many characters of private text make a batch; follows the speed of the mechanism.
 
-    A batch should take well under a second, so that checkpoints are frequent, and hold thousands of words. A keyed release
-    has batches of one size: what is written depends on where they end (the parts of a compressed file, the row groups
-    of Parquet), and a keyed release gives the same bytes whenever it is run.
+    A batch should take well under a second, so that checkpoints are frequent, and hold thousands of words. ``up_to_errors`` says that
+    the records before one that cannot be read make a batch too: how many of them a stream gets must not depend on where batches end.
     """
 
-    def __init__(self, *, fixed: bool = False) -> None:
-        self.characters = 40_000 if fixed else 20_000
-        self._fixed = fixed
+    def __init__(self, *, up_to_errors: bool = False) -> None:
+        self.characters = 20_000
+        self.up_to_errors = up_to_errors
 
     def took(self, seconds: float) -> None:
         """Learn how long the last batch took."""
-        if self._fixed:
-            return
         if seconds < 0.3:
             self.characters = min(self.characters * 2, 80_000)
         elif seconds > 1.0:
@@ -98,7 +101,15 @@ def gather(rows: Iterator[Row], size: BatchSize, idle: Callable[[], bool]) -> It
     """Yield the rows in lists: as many as make a batch, or fewer when the next one is still to come (``idle``)."""
     batch: list[Row] = []
     characters = weight = 0
-    for row in rows:
+    while True:
+        try:
+            row = next(rows)
+        except StopIteration:
+            break
+        except RecordError:
+            if batch and size.up_to_errors:
+                yield batch
+            raise
         batch.append(row)
         weight += row.weight
         for text in row.texts:
@@ -154,8 +165,8 @@ class LineReader(ABC):
         """Yield the records one by one."""
 
     @abstractmethod
-    def write(self, rows: list[Row], released: list[str | None]) -> bytes:
-        """Return the rows as they are written, with the released texts in place of the private ones."""
+    def write(self, payloads: list[Any], released: list[str | None]) -> bytes:
+        """Return the records as they are written, with the released texts in place of the private ones."""
 
     def head(self) -> list[Any]:
         """Return what the output begins with, before any record."""
@@ -176,18 +187,20 @@ class LineReader(ABC):
         :raises RecordError: if a record cannot be read, or at the end, if two records of a keyed release have one id.
         """
         for rows in gather(self._rows, size, self._lines.idle):
-            yield self._batch(rows)
+            yield self._batch(rows, pause=self._lines.idle())
             self._done += len(rows)
         if self._naming is not None:
             self._naming.check_unique()
 
-    def _batch(self, rows: list[Row]) -> Batch:
+    def _batch(self, rows: list[Row], *, pause: bool) -> Batch:
+        payloads = [row.payload for row in rows]  # without the private texts, which need not be held until the batch is written
         return Batch(
             first=self._done,
             counts=[len(row.texts) for row in rows],
             texts=[text for row in rows for text in row.texts],
-            write=lambda released: self.write(rows, released),
+            writer=lambda released, records: self.write(payloads[:records], released),
             names=None if self._naming is None else [name for row in rows for name in row.names],
+            pause=pause,
         )
 
 
@@ -204,6 +217,6 @@ class PlainReader(LineReader):
             names = () if self._naming is None else self._naming.names(record, None, ("",))
             yield Row(None, (text,), len(text), names)
 
-    def write(self, rows: list[Row], released: list[str | None]) -> bytes:  # noqa: ARG002
+    def write(self, payloads: list[Any], released: list[str | None]) -> bytes:  # noqa: ARG002
         """Return the released lines."""
         return "\n".join([*cast(list[str], released), ""]).encode()

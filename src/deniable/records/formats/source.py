@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import hashlib
 import io
 import os
-import zlib
 from collections import deque
-from collections.abc import Iterator
-from lzma import LZMAError
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, Self, cast
 
-from deniable.compression import BYTES_TO_TELL, compression_of, decompress
+from deniable.atomic import open_regular
+from deniable.compression import BYTES_TO_TELL, DAMAGE, compression_of, decompress, has_grown_too_far
 from deniable.errors import RecordError
 
 LONGEST_RECORD = 16 * 2**20
@@ -28,7 +28,7 @@ _MARKED_ENCODINGS = {  # the longer marks first: that of UTF-32 begins like that
 }
 
 BYTES_AT_ONCE = 1 << 18
-_DAMAGE = (EOFError, OSError, zlib.error, LZMAError)
+_SWAPPED = "is not the file any more that the folder was seen to hold; links and pipes are not followed"
 
 
 class Source(Protocol):
@@ -57,17 +57,18 @@ class Source(Protocol):
 
 
 class FileSource:
-    """A regular file."""
+    """A regular file. All that is read of it is read from the one that was opened, whatever its name stands for later."""
 
-    def __init__(self, path: Path) -> None:
-        """Open the file.
+    def __init__(self, path: Path, *, listed: os.stat_result | None = None) -> None:
+        """Open the file; if it was ``listed`` in its folder, then only that very file, as it was, and never through a link.
 
         :raises OSError: if it cannot be opened.
+        :raises RecordError: if it is not the file that was listed.
         """
         self.path = path
         self.name = str(path)
-        self._file = path.open("rb")
-        about = os.fstat(self._file.fileno())
+        self.file = path.open("rb") if listed is None else _open_listed(path, listed)
+        about = os.fstat(self.file.fileno())
         self.size: int | None = about.st_size
         self._identity = {"input": str(path.resolve()), "input size": about.st_size, "input time": about.st_mtime_ns}
 
@@ -76,8 +77,8 @@ class FileSource:
 
         :raises RecordError: if compressed data is damaged or cut short.
         """
-        kind = compression_of(self._file.peek(BYTES_TO_TELL))
-        return read_chunks(decompress(self._file, kind), kind, self.name)
+        kind = compression_of(self.file.peek(BYTES_TO_TELL))
+        return read_chunks(decompress(self.file, kind), kind, self.name, compressed=lambda: self.size or 0)
 
     def waiting(self) -> bool:
         """Return False: a file never keeps one waiting."""
@@ -85,7 +86,7 @@ class FileSource:
 
     def position(self) -> int:
         """Return how many bytes of the file were read so far."""
-        return self._file.tell()
+        return self.file.tell()
 
     def identity(self) -> dict[str, Any] | None:
         """Return the file's path, size and time of last change, as they were when it was opened."""
@@ -94,29 +95,55 @@ class FileSource:
     def digest(self) -> str | None:
         """Return a digest of the file's bytes; reading goes on where it was."""
         digest, position = hashlib.blake2b(digest_size=16), 0
-        while chunk := os.pread(self._file.fileno(), BYTES_AT_ONCE, position):
+        while chunk := os.pread(self.file.fileno(), BYTES_AT_ONCE, position):
             digest.update(chunk)
             position += len(chunk)
         return digest.hexdigest()
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        self.file.close()
 
 
-def read_chunks(stream: BinaryIO, kind: str | None, name: str) -> Iterator[bytes]:
+def _open_listed(path: Path, listed: os.stat_result) -> io.BufferedReader:
+    try:
+        descriptor = open_regular(path)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EINVAL, errno.ENXIO):
+            raise RecordError(path, _SWAPPED) from None
+        raise
+    try:
+        now = os.fstat(descriptor)
+        if not os.path.samestat(now, listed):
+            raise RecordError(path, _SWAPPED)
+        if (now.st_size, now.st_mtime_ns) != (listed.st_size, listed.st_mtime_ns):
+            raise RecordError(path, "changed while it was taken up; it is read when it has stopped changing")
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def read_chunks(stream: BinaryIO, kind: str | None, name: str, *, compressed: Callable[[], int]) -> Iterator[bytes]:
     """Yield what a stream of decompressed bytes holds, as it comes; ``kind`` is how they were compressed.
 
-    :raises RecordError: if compressed data is damaged or cut short.
+    ``compressed`` says how many bytes there are before decompression, or how many have arrived.
+
+    :raises RecordError: if compressed data is damaged or cut short, or grows out of all proportion.
     """
     read = cast(io.BufferedReader, stream).read1
+    grown = 0
     while True:
         try:
             chunk = read(BYTES_AT_ONCE)
-        except _DAMAGE as error:
+        except DAMAGE as error:
             if kind is None:
                 raise
             raise RecordError(name, f"the {kind} data is damaged or cut short") from error
+        grown += len(chunk)
+        if kind is not None and has_grown_too_far(grown, compressed()):
+            grew = f"{compressed():,} bytes of {kind} decompress to more than {grown - len(chunk):,}"
+            raise RecordError(name, f"{grew}; if you trust the file, decompress it first")
         if not chunk:
             return
         yield chunk
@@ -182,7 +209,7 @@ class Lines:
         decoder = codecs.getincrementaldecoder(self._encoding)(errors="strict")
         start = True
         for chunk in chunks:
-            text = self._decode(decoder, chunk, first=start)
+            text, problem = self._decode(decoder, chunk, first=start)
             if start and text:
                 start = False
                 if text.startswith(_BYTE_ORDER_MARK):
@@ -191,17 +218,24 @@ class Lines:
             self._line_feeds += text.count("\n")
             if text:
                 yield text
-        if text := self._decode(decoder, b"", final=True):
+            if problem is not None:  # after the lines before it, however many of them came in this chunk
+                raise RecordError(self.name, problem, line=self._line_feeds + 1)
+        text, problem = self._decode(decoder, b"", final=True)
+        if text:
             yield text
+        if problem is not None:
+            raise RecordError(self.name, problem, line=self._line_feeds + text.count("\n") + 1)
 
-    def _decode(self, decoder: codecs.IncrementalDecoder, chunk: bytes, *, first: bool = False, final: bool = False) -> str:
+    def _decode(
+        self, decoder: codecs.IncrementalDecoder, chunk: bytes, *, first: bool = False, final: bool = False
+    ) -> tuple[str, str | None]:
+        """Return the text, as far as it is any, and what is wrong with the rest; None if nothing is."""
         try:
-            return decoder.decode(chunk, final)
+            return decoder.decode(chunk, final), None
         except UnicodeDecodeError as error:
             good = error.object[: error.start].decode(self._encoding, "replace")
             advice = _encoding_of(error.object) if first else "such as latin-1"
-            problem = f"not valid {self._encoding.upper()}; say the encoding of the file with --encoding, {advice}"
-            raise RecordError(self.name, problem, line=self._line_feeds + good.count("\n") + 1) from None
+            return good, f"not valid {self._encoding.upper()}; say the encoding of the file with --encoding, {advice}"
         except UnicodeError:  # UTF-16 and UTF-32 without the mark that tells the order of their bytes
             problem = f"no byte order mark, so it is not {self._encoding}; say the order with --encoding, such as utf-16-le or utf-16-be"
             raise RecordError(self.name, problem, line=1) from None

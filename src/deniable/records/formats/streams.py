@@ -74,8 +74,9 @@ class StreamSource:
             start += more
         kind = compression_of(start)
         if kind is not None:
-            stream = io.BufferedReader(_Replayed(start, self._descriptor), BYTES_AT_ONCE)
-            yield from read_chunks(decompress(cast(BinaryIO, stream), kind), kind, self.name)
+            replayed = _Replayed(start, self._descriptor)
+            stream = io.BufferedReader(replayed, BYTES_AT_ONCE)
+            yield from read_chunks(decompress(cast(BinaryIO, stream), kind), kind, self.name, compressed=lambda: replayed.count)
             return
         while start:
             yield start
@@ -88,6 +89,7 @@ class _Replayed(io.RawIOBase):
     def __init__(self, start: bytes, descriptor: int) -> None:
         self._start = start
         self._descriptor = descriptor
+        self.count = 0  # bytes that were read
 
     def readable(self) -> bool:
         return True
@@ -95,5 +97,6 @@ class _Replayed(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         data = self._start[: len(buffer)] if self._start else os.read(self._descriptor, len(buffer))
         self._start = self._start[len(data) :]
+        self.count += len(data)
         buffer[: len(data)] = data
         return len(data)

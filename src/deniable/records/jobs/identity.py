@@ -20,8 +20,9 @@ from deniable.records.formats.source import Source
 from deniable.text.privatizer import Privatizer
 from deniable.text.receipt import Receipt, Tally
 from deniable.version import __version__
-from deniable.words.tokens import RULES
+from deniable.words.cutter import RULES
 
+_VERSIONS = {"rules_for_words": "rules for words", "keyed_noise": "keyed noise"}
 _DESCRIBING = ("mechanism", "guarantee", "epsilon_per_word", "epsilon_per_record", "embedding", "policy")
 
 
@@ -52,6 +53,7 @@ def _settings(private: Privatizer, layout: Layout) -> dict[str, Any]:
         "case": policy.case,
         "keep_words": hashlib.blake2b(keep_words, digest_size=8).hexdigest(),
         "randomness": settings.randomness["source"],
+        "keyed_noise": settings.randomness.get("version"),
         "key": settings.randomness.get("key"),
         "consistent": settings.randomness.get("consistent"),
     }
@@ -62,7 +64,13 @@ def check_identity(begun: Mapping[str, Any], now: Mapping[str, Any], partial: Pa
 
     :raises ResumeError: if not, with every setting that differs.
     """
+    if begun.get("randomness") == "keyed":
+        begun = {**begun, "keyed_noise": begun.get("keyed_noise", 1)}  # what jobs were begun with before they said so
     differing = [key for key in {**begun, **now} if begun.get(key) != now.get(key)]
+    if versions := [f"{_VERSIONS[key]} {begun.get(key)}, now {now.get(key)}" for key in _VERSIONS if key in differing]:
+        problem = f"was begun by another version of deniable, which cuts text or draws noise otherwise ({'; '.join(versions)})"
+        way_out = "finish it with that version, or delete it with its journal, or start over with --force: all is drawn anew then"
+        raise ResumeError(partial, f"{problem}; {way_out}")
     if differing:
         settings = "; ".join(f"{key} was {begun.get(key)!r} and is {now.get(key)!r}" for key in differing)
         raise ResumeError(partial, f"belongs to another job: {settings}. Use the same settings, or start over with --force")
@@ -104,8 +112,11 @@ def check_finished(private: Privatizer, receipt: Path, target: Path) -> None:
         raise ResumeError(target, problem) from None
     described = private.settings.to_dict()
     differing = [key for key in _DESCRIBING if then[key] != described[key]]
-    if any(made.get("randomness", {}).get(key) != described["randomness"].get(key) for key in ("key", "consistent")):
+    noise = made.get("randomness", {})
+    if any(noise.get(key) != described["randomness"].get(key) for key in ("key", "consistent")):
         differing.append("key")
+    elif noise.get("source") == "keyed" and noise.get("version", 1) != described["randomness"].get("version"):
+        differing.append("version of keyed noise")
     if differing:
         problem = f"is finished, with other settings ({', '.join(differing)}); name another output, or start over with --force"
         raise ResumeError(target, problem)

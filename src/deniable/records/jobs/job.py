@@ -12,8 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from deniable.atomic import beside, check_apart, check_place, check_regular, discard_drafts, publish, sync_file, write_whole
-from deniable.compression import compress, compression_for
-from deniable.errors import InvalidParameter, RecordError, ResumeError
+from deniable.compression import compress, compression_for, repack
+from deniable.errors import InvalidParameter, RecordError, ResumeError, printable
 from deniable.progress import Progress
 from deniable.records.formats.layout import Layout
 from deniable.records.formats.opening import naming_for, open_reader
@@ -37,13 +37,15 @@ def run_job(
     resume: bool = False,
     force: bool = False,
     progress: type[Progress] | None = None,
+    through_links: bool = True,
     before_publishing: Callable[[], None] | None = None,
 ) -> Receipt | None:
     """Release the records of a source into a file and return the receipt; None if that was finished before. A stream cannot be resumed.
 
-    ``before_publishing`` is called when all is done but that the output gets its name; if it raises, the work can be continued.
+    If the target is a link, what it links to is written, unless ``through_links`` is False: it is refused then. ``before_publishing``
+    is called when all is done but that the output gets its name; if it raises, the work can be continued.
     """
-    job = Job(private, source, layout, Path(target), receipt, workers=workers)
+    job = Job(private, source, layout, Path(target), receipt, workers=workers, through_links=through_links)
     return job.run(resume=resume, force=force, progress=progress, before_publishing=before_publishing)
 
 
@@ -51,7 +53,15 @@ class Job:
     """One file on its way into another."""
 
     def __init__(
-        self, private: Privatizer, source: Source, layout: Layout, target: Path, receipt: Path | None, *, workers: int = 1
+        self,
+        private: Privatizer,
+        source: Source,
+        layout: Layout,
+        target: Path,
+        receipt: Path | None,
+        *,
+        workers: int = 1,
+        through_links: bool = True,
     ) -> None:
         """Check where everything goes.
 
@@ -59,7 +69,7 @@ class Job:
         :raises RecordError: if the output cannot go where it is to go.
         """
         check_budget(private.record_epsilon, layout.columns)
-        self.target = _check_target(target, layout)
+        self.target = _check_target(target, layout, through_links=through_links)
         self.partial_path = beside(self.target, ".partial")
         self.journal_path = beside(self.target, ".journal")
         self.receipt_path = beside(self.target, ".receipt.json") if receipt is None else receipt
@@ -91,7 +101,7 @@ class Job:
                 return None
             if partial is not None:
                 self._release(reader, journal, partial, progress)
-            return self._finish(receipt_of(promised, reader, self._layout, journal.tally), journal, before_publishing)
+            return self._finish(receipt_of(promised, reader, self._layout, journal.tally), reader, journal, before_publishing)
         except OSError as error:
             if error.filename is not None:
                 raise
@@ -137,14 +147,14 @@ class Job:
 
     def _release(self, reader: Reader, journal: Journal, partial: Partial, progress: type[Progress] | None) -> None:
         work = Checkpoints(reader, journal, partial, self._pack(reader))
-        size = BatchSize(fixed=self._private.keyed is not None)
+        size = BatchSize()
         try:
             reader.skip(journal.records)
             with releasing(self._private, workers=self._workers, not_for_workers=(journal.fileno(), partial.fileno())) as release:
                 if progress is None:
                     work.run(release, size, None)
                 else:
-                    with progress(self.target.name, total=reader.total, done=reader.position(), unit=reader.unit) as shown:
+                    with progress(printable(self.target.name), total=reader.total, done=reader.position(), unit=reader.unit) as shown:
                         work.run(release, size, shown)
         finally:
             partial.close()
@@ -158,14 +168,12 @@ class Job:
             schema = reader.schema
             return lambda pieces: pack_stream(pieces, schema)
         kind = compression_for(self.target)
-        if kind is not None and self._private.keyed is not None:  # checkpoints fall where they fall, batches always in the same places
-            return lambda pieces: b"".join(compress(piece, kind) for piece in pieces)
         return lambda pieces: compress(b"".join(pieces), kind)
 
-    def _finish(self, receipt: Receipt, journal: Journal, before_publishing: Callable[[], None] | None) -> Receipt:
+    def _finish(self, receipt: Receipt, reader: Reader, journal: Journal, before_publishing: Callable[[], None] | None) -> Receipt:
         if self.partial_path.exists():
-            if self._layout.format == "parquet":
-                self._seal(journal)
+            if self._layout.format == "parquet" or compression_for(self.target) is not None:
+                self._seal(reader, journal)
             discard_drafts(self.receipt_path)  # of this job when it was killed: the journal's lock keeps others away
             write_whole(self.receipt_path, receipt.to_json())
             if before_publishing is not None:
@@ -174,18 +182,30 @@ class Job:
         journal.remove()
         return receipt
 
-    def _seal(self, journal: Journal) -> None:
-        """Turn the partial file into Parquet. Each step can be cut off: the copy starts over, the renaming is repeated."""
-        from deniable.records.formats.arrow_partial import streams_to_parquet
+    def _seal(self, reader: Reader, journal: Journal) -> None:
+        """Give the partial file its final form, in which nothing is left of where batches and checkpoints ended.
 
+        Each step can be cut off: the copy starts over, the renaming is repeated.
+        """
         finished = self._finishing_path
         if not journal.sealed:
             finished.unlink(missing_ok=True)
-            streams_to_parquet(self.partial_path, journal.ends, Path(self._source.name), finished)
+            self._copy_into(finished, reader, journal)
             sync_file(finished)
             journal.seal()
         if finished.exists():
             finished.replace(self.partial_path)
+
+    def _copy_into(self, finished: Path, reader: Reader, journal: Journal) -> None:
+        kind = compression_for(self.target)
+        if kind is not None:
+            repack(self.partial_path, finished, kind)
+            return
+        from deniable.records.formats.arrow_partial import streams_to_parquet
+        from deniable.records.formats.parquet import ParquetReader
+
+        assert isinstance(reader, ParquetReader)  # noqa: S101
+        streams_to_parquet(self.partial_path, journal.ends, reader.footer, finished, private=self._layout.columns)
 
     def _refuse(self, path: Path) -> None:
         if path.exists():
@@ -197,13 +217,15 @@ class Job:
         journal.remove()
 
 
-def _check_target(target: Path, layout: Layout) -> Path:
+def _check_target(target: Path, layout: Layout, *, through_links: bool) -> Path:
     """Return the path to write to: the target itself, or what it links to.
 
     :raises InvalidParameter: if the target's name speaks of another format than the input has.
-    :raises RecordError: if it is a folder or a device, or its folder is not there.
+    :raises RecordError: if it is a folder or a device, its folder is not there, or it is a link and none may be followed.
     """
     if target.is_symlink():
+        if not through_links:
+            raise RecordError(target, "is a link, and nothing is written through links here; remove it")
         target = target.resolve()
     check_place(target, "without -o the output goes to standard output")
     layout.check_output_name(target)

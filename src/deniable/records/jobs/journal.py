@@ -14,11 +14,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from deniable.atomic import lock
+from deniable.atomic import keep_private, lock_within, open_regular
 from deniable.errors import ResumeError
 from deniable.text.receipt import Tally
 
 _VERSION = 1
+_SECONDS_UNTIL_WORKERS_NOTICE = 1.0
 _BYTES_AT_ONCE = 1 << 20
 _FOREIGN = "exists and is not a journal of deniable, or one cut short in its first line; move it away"
 
@@ -43,6 +44,7 @@ class Journal:
         self._descriptor = _open_locked(path)
         try:
             self._read()
+            self._keep_private()
         except BaseException:
             self.close()
             raise
@@ -95,6 +97,10 @@ class Journal:
         if descriptor >= 0:
             os.close(descriptor)
 
+    def _keep_private(self) -> None:
+        if not keep_private(self._descriptor):
+            raise ResumeError(self.path, "belongs to somebody else; move it away")
+
     def _append(self, entry: Mapping[str, Any]) -> None:
         text = json.dumps(entry).encode()
         line = b"%08x %s\n" % (zlib.crc32(text), text)
@@ -133,8 +139,9 @@ class Partial:
         """Start an empty partial file; what an earlier one held is gone."""
         self.path = path
         self.length = self.crc = 0
-        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        os.fchmod(self._descriptor, 0o600)
+        # Not opened and cut: it might be a link, a pipe, or have a second name elsewhere.
+        path.unlink(missing_ok=True)
+        self._descriptor = open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
 
     @classmethod
     def reopen(cls, path: Path, *, length: int, crc: int) -> Partial:
@@ -145,12 +152,13 @@ class Partial:
         partial = cls.__new__(cls)
         partial.path, partial.length, partial.crc = path, length, crc
         try:
-            partial._descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+            partial._descriptor = open_regular(path, os.O_RDWR)
         except FileNotFoundError:
             raise ResumeError(path, "is gone, so the job cannot be continued; start over with --force") from None
         if _checksum(partial._descriptor, length) != crc:
             partial.close()
             raise ResumeError(path, "is not what the earlier run wrote; start over with --force")
+        keep_private(partial._descriptor)
         os.ftruncate(partial._descriptor, length)
         os.lseek(partial._descriptor, length, os.SEEK_SET)
         return partial
@@ -215,7 +223,7 @@ def _open_locked(path: Path) -> int:
         try:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise ResumeError(path, _FOREIGN)
-            if not lock(descriptor, wait=False):
+            if not lock_within(descriptor, _SECONDS_UNTIL_WORKERS_NOTICE):
                 raise ResumeError(path, "another process is writing this output")
         except BaseException:
             os.close(descriptor)

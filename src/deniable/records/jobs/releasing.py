@@ -115,16 +115,21 @@ def check_workers(private: Privatizer, workers: int) -> int:
 
 
 @contextmanager
-def releasing(private: Privatizer, *, workers: int, not_for_workers: Sequence[int] = ()) -> Iterator[ReleaseBatches]:
+def releasing(
+    private: Privatizer, *, workers: int, not_for_workers: Sequence[int] = (), by_batch: bool = False, up_to_errors: bool = False
+) -> Iterator[ReleaseBatches]:
     """Lend a function that releases batches in order, by this process or by that many workers.
 
-    Workers close the descriptors in ``not_for_workers``: a lock that they inherited would outlive a killed parent.
+    ``by_batch`` says that no batch may wait for the next one, although the words that a seed draws then depend on where batches end.
+    ``up_to_errors`` says that the records before an unknown word are released. Workers close the descriptors in ``not_for_workers``: a
+    lock that they inherited would outlive a killed parent.
 
     :raises WorkerLost: if a worker dies.
     :raises UnknownWord: with the number of the record in the file, if the policy is to stop at unknown words.
     """
     if workers == 1:
-        yield lambda batches: _in_this_process(private, batches)
+        as_one = private.settings.seeded and not by_batch
+        yield lambda batches: _as_one_stream(private, batches) if as_one else _in_this_process(private, batches, up_to_errors=up_to_errors)
         return
     best_neighbours(private.mechanism.embedding)  # prepared once, before there is more than one process
     threads, reason = threads_with_reason()
@@ -140,13 +145,57 @@ def releasing(private: Privatizer, *, workers: int, not_for_workers: Sequence[in
     pool.shutdown()
 
 
-def _in_this_process(private: Privatizer, batches: Iterator[Batch]) -> Iterator[tuple[Batch, Released]]:
+def _in_this_process(private: Privatizer, batches: Iterator[Batch], *, up_to_errors: bool) -> Iterator[tuple[Batch, Released]]:
     private.take_tally()
     for batch in batches:
         try:
-            yield batch, _release_timed(private, batch.texts, batch.names, batch.counts)
+            released = _release_timed(private, batch.texts, batch.names, batch.counts)
         except UnknownWord as error:
-            raise batch.in_file(error) from None
+            found = batch.in_file(error)
+        else:
+            yield batch, released
+            continue
+        # How many records a stream gets before the error must not depend on where batches end.
+        if up_to_errors and len(before := batch.before(found.record)):
+            yield before, _release_timed(private, before.texts, before.names, before.counts)
+        raise found
+
+
+def _as_one_stream(private: Privatizer, batches: Iterator[Batch]) -> Iterator[tuple[Batch, Released]]:
+    # With a seed the words depend on which of them are drawn together. Batches end where private text is long, streams do not.
+    private.take_tally()
+    waiting: deque[Batch] = deque()
+    counts: deque[int] = deque()
+    done, started = 0, time.monotonic()
+
+    def texts() -> Iterator[str | None]:
+        for batch in batches:
+            waiting.append(batch)
+            counts.extend(batch.counts)
+            yield from batch.texts
+            batch.texts.clear()  # private, and not needed any more
+
+    def first_of_waiting(released: list[str | None]) -> tuple[Batch, Released]:
+        nonlocal done, started
+        seconds, started = time.monotonic() - started, time.monotonic()
+        done += len(released)
+        return waiting.popleft(), Released(released, private.take_tally(), seconds)
+
+    released: list[str | None] = []
+    try:
+        for text in private.stream(texts(), rows=iter(counts.popleft, None)):
+            released.append(text)
+            while waiting and len(released) >= (wanted := sum(waiting[0].counts)):
+                yield first_of_waiting(released[:wanted])
+                released = released[wanted:]
+        while waiting:
+            yield first_of_waiting([])
+    except UnknownWord as error:
+        for batch in waiting:
+            if error.record <= done + sum(batch.counts):
+                raise batch.in_file(UnknownWord(record=error.record - done, position=error.position)) from None
+            done += sum(batch.counts)
+        raise
 
 
 def _by_workers(pool: ProcessPoolExecutor, batches: Iterator[Batch], *, at_once: int) -> Iterator[tuple[Batch, Released]]:

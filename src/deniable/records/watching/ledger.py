@@ -5,14 +5,16 @@ from __future__ import annotations
 import errno
 import json
 import os
-import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from deniable.atomic import lock
+from deniable.atomic import keep_private, lock_within, open_regular
 from deniable.errors import RecordError, ResumeError
+
+_SECONDS_UNTIL_WORKERS_NOTICE = 2.0
+_LONGEST_NUMBER = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,10 +62,18 @@ class Ledger:
         self.path = path
         self._entries: dict[str, LedgerEntry] = {}
         self._contents: dict[str, dict[str, LedgerEntry]] = {}
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
-            self._lock()
+            self._descriptor = open_regular(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        except OSError as error:
+            if error.errno in (errno.ELOOP, errno.EINVAL):
+                raise RecordError(path, "is a link or a pipe, and a ledger is never written through one; move it away") from None
+            raise
+        try:
+            if not lock_within(self._descriptor, _SECONDS_UNTIL_WORKERS_NOTICE):
+                raise ResumeError(self.path, "another process is watching into this folder")
             self._read()
+            if not keep_private(self._descriptor):
+                raise RecordError(self.path, "belongs to somebody else; move it away")
         except BaseException:
             self.close()
             raise
@@ -86,7 +96,8 @@ class Ledger:
 
     def record(self, entry: LedgerEntry) -> None:
         """Add an event and wait until it is on disk."""
-        line = json.dumps(asdict(entry)).encode() + b"\n"
+        # The ledger lies beside what is released, where its own size can be seen: it must not tell that of a private file.
+        line = (json.dumps(asdict(entry)) + " " * (_LONGEST_NUMBER - len(str(entry.size)))).encode() + b"\n"
         before = os.fstat(self._descriptor).st_size
         if os.write(self._descriptor, line) != len(line):
             os.ftruncate(self._descriptor, before)  # or the next event would continue this line
@@ -105,14 +116,6 @@ class Ledger:
         self._entries[entry.name] = entry
         if entry.digest is not None:
             self._contents.setdefault(entry.digest, {})[entry.name] = entry
-
-    def _lock(self) -> None:
-        # Workers of a killed watch hold the lock until they notice that they are alone.
-        for _ in range(20):
-            if lock(self._descriptor, wait=False):
-                return
-            time.sleep(0.1)
-        raise ResumeError(self.path, "another process is watching into this folder")
 
     def _read(self) -> None:
         with open(os.dup(self._descriptor), "rb") as file:  # noqa: PTH123

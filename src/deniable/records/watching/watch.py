@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from deniable.atomic import beside
-from deniable.errors import DeniableError, InvalidParameter, RecordError
+from deniable.errors import DeniableError, InvalidParameter, RecordError, printable
 from deniable.progress import Progress
 from deniable.records.formats.layout import Layout, format_of
 from deniable.records.formats.opening import open_source
@@ -142,7 +142,7 @@ class Watch:
         if format_of(path) is None:
             if path.name not in self._without_format:
                 self._without_format.add(path.name)
-                self._warn(f"skipped {path.name}: its name does not say a format")
+                self._warn(f"skipped {printable(path.name)}: its name does not say a format")
             return False
         state = (about.st_size, about.st_mtime_ns)
         try:
@@ -162,7 +162,7 @@ class Watch:
 
     def _fail(self, name: str, state: State, error: Exception) -> bool:
         if self._failures.is_news(name, state, str(error)):
-            self._warn(f"failed {name}: {error}")
+            self._warn(f"failed {printable(name)}: {error}")
         return False
 
     def _forget_all_but(self, names: set[str]) -> None:
@@ -174,16 +174,21 @@ class Watch:
     def _check_nothing_in_the_way(self, name: str, entry: LedgerEntry | None) -> None:
         """Do nothing if output and receipt are there when they were published from here, and only then.
 
-        :raises RecordError: if one is there and somebody else's, or was published and taken away before that was entered.
+        :raises RecordError: if one is there and somebody else's, or was published and taken away before that was entered, or a link
+            stands where something would be written.
         """
         output, receipt = self._out / name, beside(self._out / name, _RECEIPT)
+        for ending in ("", *_OURS):
+            if (path := beside(output, ending)).is_symlink():
+                raise RecordError(path, "is a link, and nothing is written through links here; remove it")
         if entry is not None and entry.released:
             return
         if entry is not None and self._is_out(entry):
             for made in (output, receipt):
                 if not made.exists():
-                    problem = f"is gone, and the release of {name} was not entered yet; drawn again, its records would be spent twice"
-                    raise RecordError(made, f"{problem}: put it back, or take {name} out of the watched folder")
+                    which = printable(name)
+                    problem = f"is gone, and the release of {which} was not entered yet; drawn again, its records would be spent twice"
+                    raise RecordError(made, f"{problem}: put it back, or take {which} out of the watched folder")
             return
         # What was begun here may have written its receipt, but nothing under the name of the output.
         for made in (output, receipt) if entry is None else (output,):
@@ -210,7 +215,7 @@ class Watch:
         # By the ledger and not by the output, which its reader may have taken away. What was only begun and has no output yet
         # released nothing.
         again = entry is not None and not entry.same_file(about) and (entry.released or published)
-        with open_source(path) as source:
+        with open_source(path, listed=about) as source:
             now = LedgerEntry(
                 name=path.name,
                 size=about.st_size,
@@ -233,7 +238,7 @@ class Watch:
                     again = published = False
             earlier = None if published and not again else self._released_as(now)
             if earlier is not None and again:
-                problem = f"changed into what was released as {earlier.name} with other settings or another key"
+                problem = f"changed into what was released as {printable(earlier.name)} with other settings or another key"
                 raise RecordError(path, f"{problem}; its records would be drawn again")
             if earlier is not None:
                 return self._skip(now, earlier, target)
@@ -250,7 +255,8 @@ class Watch:
             way_out = "put what is new into a file of its own, or watch with a key and record ids (--key-file, --record-id)"
             raise RecordError(path, f"{problem}: {way_out}")
         if entry.settings != now.settings:
-            raise RecordError(path, f"{problem}: it was released with other settings or another key; watch with those")
+            then = "it was released with other settings, another key or by another version of deniable"
+            raise RecordError(path, f"{problem}: {then}; watch with those")
 
     def _released_as(self, now: LedgerEntry) -> LedgerEntry | None:
         """Return the entry under whose name this content was released before, if fresh noise would be drawn for it now."""
@@ -269,8 +275,8 @@ class Watch:
         name = earlier.same_as or earlier.name
         self._ledger.record(replace(now, settings=earlier.settings, words=earlier.words, same_as=name))
         self._warn(
-            f"skipped {now.name}: its content was released as {name}, and fresh noise would spend the budget of its records again "
-            "(--same-content release, if equal files are different people's)"
+            f"skipped {printable(now.name)}: its content was released as {printable(name)}, "
+            "and fresh noise would spend the budget of its records again (--same-content release, if equal files are different people's)"
         )
         return False
 
@@ -287,10 +293,11 @@ class Watch:
             resume=resume and not replaces,
             force=replaces or (left_over and not resume),
             progress=self._settings.progress,
+            through_links=False,
             before_publishing=None if replaces else lambda: self._ledger.record(replace(now, begun=True, publishing=True)),
         )
         counts = "" if made is None else f": {made.tally}, {made.tally.words:,} words"
-        line = f"released {now.name}{' again, by its key' if replaces else ''}{counts}"
+        line = f"released {printable(now.name)}{' again, by its key' if replaces else ''}{counts}"
         self._owed = (replace(now, words=None if made is None else made.tally.words), line)
         self._pay(*self._owed)
         return True

@@ -16,7 +16,7 @@ from deniable.learning.summary import Outcome, markdown_table, points_of
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.tasks.data.examples import AnswerSelection, Classification, Task
 from deniable.tasks.data.registry import TASKS
-from deniable.words.tokens import words_of
+from deniable.words.cutter import words_of
 
 
 def write_curve_and_table(

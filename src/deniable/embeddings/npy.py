@@ -1,0 +1,68 @@
+"""Arrays in NumPy's .npy form, read with suspicion: nothing is allocated before the file is known to hold it.
+
+``np.load`` believes a header: it reserves what the header asks for, reads other kinds of files too, and lets errors of its
+parser out that it does not state.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import stat
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+LONGEST_HEADER = 10_000
+"""Bytes of a header; NumPy reads no longer ones either."""
+
+
+def read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Return shape, whether columns come first, and type of the array whose numbers follow in a file.
+
+    :raises ValueError: if what stands there is no header of an array.
+    """
+    start = file.read(8)
+    if start[:6] != b"\x93NUMPY" or len(start) < 8:
+        raise ValueError("it does not begin as a .npy file does")
+    count = 2 if start[6] == 1 else 4
+    length = file.read(count)
+    size = int.from_bytes(length, "little")
+    if start[6] not in (1, 2, 3) or len(length) < count or size > LONGEST_HEADER:
+        raise ValueError("its header is of no known version, or too long")
+    copy = io.BytesIO(length + file.read(size))
+    reader = np.lib.format.read_array_header_1_0 if start[6] == 1 else np.lib.format.read_array_header_2_0
+    try:
+        shape, columns_first, dtype = reader(copy)
+    except Exception as error:  # NumPy states no errors: the header is Python source, and a damaged one may fail in any way
+        raise ValueError("its header cannot be read") from error
+    if not all(type(length) is int and 0 <= length < 1 << 60 for length in shape):
+        raise ValueError(f"its header states an impossible shape, {str(shape)[:60]}")
+    return shape, columns_first, dtype
+
+
+def open_array(path: Path, dtype: str, shape: tuple[int | None, ...], *, mapped: bool = False) -> Any:
+    """Return the array in a .npy file, which must have that type and shape (None: any length); mapped from the disk, or read.
+
+    :raises OSError: if it cannot be read.
+    :raises ValueError: if it is anything else.
+    """
+    with path.open("rb") as file:
+        about = os.fstat(file.fileno())
+        if not stat.S_ISREG(about.st_mode):
+            raise ValueError("it is not a regular file")
+        found, columns_first, kind = read_header(file)
+        wanted = tuple(there if asked is None else asked for asked, there in zip(shape, found, strict=False))
+        if kind != np.dtype(dtype) or len(found) != len(shape) or found != wanted or (columns_first and len(shape) > 1):
+            order = ", columns first," if columns_first else ""
+            asked_for = "(" + ", ".join("any" if asked is None else str(asked) for asked in shape) + ")"
+            raise ValueError(f"it must be {np.dtype(dtype)} of shape {asked_for}, not {kind}{order} of shape {found}")
+        count, start = math.prod(found), file.tell()
+        if about.st_size != start + count * kind.itemsize:
+            raise ValueError(f"it has {about.st_size - start:,} bytes of numbers where {count * kind.itemsize:,} belong")
+        if mapped and count:
+            # A plain array on the mapped memory: slicing a memmap costs more and gains nothing.
+            return np.asarray(np.memmap(file, dtype=kind, mode="r", offset=start, shape=found))
+        return np.fromfile(file, dtype=kind, count=count).reshape(found)

@@ -1,0 +1,1 @@
+"""Every reader of files that come from elsewhere, fed with damaged ones."""

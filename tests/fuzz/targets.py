@@ -1,0 +1,462 @@
+"""What is fuzzed: small real files of every kind, and how each is read. A reader may succeed, or raise ``DeniableError`` or ``OSError``."""
+
+from __future__ import annotations
+
+import bz2
+import functools
+import gzip
+import io
+import json
+import lzma
+import random
+import struct
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from deniable import Embedding, Multivariate
+from deniable.embeddings.content import UNPRINTABLE
+from deniable.errors import KeyFileError
+from tests.fuzz.mutation import mutate
+
+Files = dict[str, bytes]
+
+PRIVATE = "qzxsecret"
+"""Stands in every private text: no message may show it."""
+
+WORDS = ["the", "of", "king", "queen", "na\u00efve", "\U0001f600", "New_York", "u.s.", "<unk>", "0.5"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """Files to damage, and what reads the folder that holds them; ``repair`` puts checksums right again after some of the damage."""
+
+    seeds: Callable[[], list[Files]]
+    read: Callable[[Path, random.Random], None]
+    repair: Callable[[Files, random.Random], Files] | None = None
+
+    def case(self, seeds: list[Files], source: random.Random) -> Files:
+        """Return a damaged set of files."""
+        files = dict(source.choice(seeds))
+        others = [content for seed in seeds for content in seed.values()]
+        for _ in range(source.choice((1, 1, 1, 2))):
+            name = source.choice(sorted(files))
+            files[name] = mutate(files[name], others, source)
+        if source.random() < 0.02 and len(files) > 1:
+            del files[source.choice(sorted(files))]
+        return files if self.repair is None else self.repair(files, source)
+
+
+def vectors(count: int = len(WORDS), dimension: int = 4) -> Any:
+    return np.random.default_rng(0).standard_normal((count, dimension)).astype(np.float32)
+
+
+# Embedding files
+
+
+def text_files() -> list[Files]:
+    rows = [f"{word} {' '.join(f'{value:.4f}' for value in row)}" for word, row in zip(WORDS, vectors(), strict=True)]
+    body = ("\n".join(rows) + "\n").encode()
+    return [{"v": body}, {"v": b"10 4\n" + body}, {"v": body.replace(b"\n", b"\r\n")}]
+
+
+def packed_files() -> list[Files]:
+    import pyarrow as pa
+
+    body = text_files()[0]["v"]
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("v.txt", body)
+    zstd = bytes(pa.compress(body, codec="zstd", asbytes=True))
+    return [{"v": each} for each in (gzip.compress(body, mtime=0), bz2.compress(body), lzma.compress(body), zstd, out.getvalue())]
+
+
+def repack(files: Files, source: random.Random) -> Files:
+    """Return text that was damaged, packed whole: what is wrong is inside."""
+    if source.random() < 0.5:
+        return files
+    import pyarrow as pa
+
+    damaged = mutate(text_files()[0]["v"], [b"x"], source)
+    pack: Callable[[bytes], bytes] = source.choice(
+        (gzip.compress, bz2.compress, lzma.compress, lambda data: bytes(pa.compress(data, codec="zstd", asbytes=True)))
+    )
+    return {"v": pack(damaged)}
+
+
+def word2vec_files() -> list[Files]:
+    rows = [word.encode() + b" " + row.tobytes() for word, row in zip(WORDS, vectors(), strict=True)]
+    return [{"v": b"10 4\n" + b"".join(rows)}, {"v": b"10 4\n" + b"\n".join(rows) + b"\n"}]
+
+
+def fasttext_files() -> list[Files]:
+    words = [word for word in WORDS if word != "<unk>"]
+    head = struct.pack("<2i12id", 793712314, 12, 4, 5, 5, 1, 5, 1, 2, 2, 6, 2, 3, 100, 1e-4)
+    entries = b"".join(word.encode() + b"\0" + struct.pack("<qb", 100 - i, 0) for i, word in enumerate(words))
+    table = vectors(len(words) + 6)
+    body = struct.pack("<3iqq", len(words), len(words), 0, 1000, -1) + entries
+    matrix = struct.pack("<?qq", False, len(table), 4) + table.tobytes()
+    return [{"v": head + body + matrix + matrix}]
+
+
+def npz_files() -> list[Files]:
+    found = []
+    for save in (np.savez, np.savez_compressed):
+        for words in (np.array(WORDS), np.array([word.encode() for word in WORDS])):
+            out = io.BytesIO()
+            save(out, words=words, vectors=vectors())
+            found.append({"v": out.getvalue()})
+    return found
+
+
+def rezip(files: Files, source: random.Random) -> Files:
+    """Return an archive whose checksums fit what is in it, half of the time: an array is damaged and not its packing."""
+    if source.random() < 0.5:
+        return files
+    arrays = {}
+    for name, array in (("words", np.array(WORDS)), ("vectors", vectors())):
+        out = io.BytesIO()
+        np.save(out, array)
+        arrays[name] = out.getvalue()
+    name = source.choice(sorted(arrays))
+    arrays[name] = mutate(arrays[name], list(arrays.values()), source)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", source.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))) as archive:
+        for each, content in arrays.items():
+            archive.writestr(f"{each}.npy", content)
+    return {"v": out.getvalue()}
+
+
+def safetensors_files() -> list[Files]:
+    from safetensors.numpy import save
+
+    table = vectors()
+    inside = {"words": json.dumps(WORDS)}
+    return [
+        {"v": save({"w": table}, metadata=inside)},
+        {"v": save({"w": table.astype(np.float16), "bias": np.zeros(3, np.float32)}, metadata=inside)},
+        {"v": save({"w": table}), "v.words.txt": ("\n".join(WORDS) + "\n").encode()},
+    ]
+
+
+def read_embedding_file(folder: Path, source: random.Random, formats: tuple[str | None, ...] = (None,)) -> None:
+    from deniable.embeddings.intake import take_in
+    from deniable.embeddings.readers import open_embedding_file
+
+    repeats, first = source.random() < 0.5, source.choice((None, None, 3))
+    with open_embedding_file(folder / "v", format=source.choice(formats), work=folder) as raw:
+        taken = take_in(raw, folder / "taken.npy", source=folder / "v", first=first, drop_repeats=repeats)
+        if raw.write_subwords is not None:
+            raw.write_subwords(folder)
+    assert not any(UNPRINTABLE.search(word) for word in taken.words)
+
+
+# Stored embeddings
+
+
+@functools.cache
+def stored_files() -> list[Files]:
+    from deniable.embeddings.staging import GrowingArray
+    from deniable.embeddings.stored import VECTORS, write_content
+    from deniable.embeddings.subwords import Subwords
+    from deniable.neighbours.scan import ScanNeighbours
+
+    found = []
+    words = [f"w{i}" for i in range(19)] + ["old\u2028word"]
+    for protected, parts in ((False, False), (True, False), (False, True)):
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place)
+            with GrowingArray(folder / VECTORS) as array:
+                array.append(vectors(20, 6))
+                array.finish()
+            protection = np.array([1, *range(1, 20), 20]) if protected else None
+            if parts:
+                Subwords(vectors(5, 6), minn=2, maxn=3).save(folder)
+            write_content(folder, words, None, name="stored", protection=protection, subwords=parts)
+            ScanNeighbours(Embedding.open(folder))
+            found.append({path.name: path.read_bytes() for path in sorted(folder.iterdir())})
+    return found
+
+
+def forge_index(files: Files, source: random.Random) -> Files:
+    """Return the files with an index whose checksum and fingerprint are right, half of the time."""
+    from deniable.neighbours import _native
+    from deniable.neighbours.scan import _FIELDS, FILE_NAME, HEADER_BYTES
+
+    content = files.get(FILE_NAME, b"")
+    if source.random() < 0.5 or len(content) <= HEADER_BYTES:
+        return files
+    index = np.frombuffer(content, dtype=np.uint8)[HEADER_BYTES:].copy()
+    for _ in range(source.choice((0, 1, 5, 50))):
+        index[source.randrange(len(index))] = source.randrange(256)
+    head = list(_FIELDS.unpack(stored_files()[0][FILE_NAME][: _FIELDS.size]))
+    head[4] = json.loads(stored_files()[0]["meta.json"])["fingerprint"].encode()
+    head[7], head[8] = len(index), _native.checksum(index)
+    return files | {FILE_NAME: _FIELDS.pack(*head).ljust(HEADER_BYTES, b"\0") + index.tobytes()}
+
+
+def read_stored(folder: Path, source: random.Random) -> None:
+    from deniable.neighbours.oracle import OracleNeighbours
+    from deniable.neighbours.scan import ScanNeighbours
+
+    embedding = Embedding.open(folder)
+    assert not any(UNPRINTABLE.search(word) for word in embedding.words)
+    queries = np.random.default_rng(1).standard_normal((8, embedding.dimension)).astype(np.float32)
+    found, oracle = ScanNeighbours(embedding).nearest(queries), OracleNeighbours(embedding)
+    # A false list of words that share a vector is believed, and only changes which words are released.
+    if not len(embedding.shadowed):
+        assert np.array_equal(found, oracle.nearest(queries))
+    assert found.max() < len(embedding)
+    if embedding.subwords is not None:
+        embedding.subwords.vectors(["word", "\u4e2d"])
+    embedding.check_content()
+
+
+# What is kept beside embeddings
+
+
+@functools.cache
+def small_embedding() -> Embedding:
+    return Embedding([f"w{i}" for i in range(20)], vectors(20, 6), name="small")
+
+
+def in_folder(folder: Path) -> Embedding:
+    known = small_embedding()
+    return Embedding.from_checked(known.words, known.vectors, known.unknown, name="small", fingerprint=known.fingerprint, folder=folder)
+
+
+def note_files() -> list[Files]:
+    spread = {"mean": 0.3, "median": 0.3, "95%": 0.5, "worst": 0.9}
+    counts = {"median": 30, "95%": 10, "worst": 2}
+    rows = [
+        {"epsilon": epsilon, "unchanged": spread, "unchanged_quantiles": {"0.5": 0.3, "0.95": 0.5, "1.0": 0.9}, "words_above_half": 3}
+        | ({"support": counts, "distinct": counts} if epsilon > 1 else {})
+        for epsilon in (1.0, 2.0, 5.0)
+    ]
+    note = {"fingerprint": small_embedding().fingerprint, "rays": 100, "words": 20, "words_for_support": 20, "eta": 0.01, "table": rows}
+    return [{"calibration.json": json.dumps(note).encode()}]
+
+
+def read_note_file(folder: Path, source: random.Random) -> None:
+    from deniable.text.note import quote_calibration, read_note
+
+    mechanism = Multivariate(in_folder(folder), epsilon=source.choice((0.5, 1.0, 1.7, 5.0, 9.0)))
+    quote = quote_calibration(mechanism)
+    if quote is not None:
+        json.dumps(quote.to_dict(), allow_nan=False)
+    note = read_note(mechanism)
+    if note is not None:
+        note.largest_epsilon(0.95, note.quantiles[-1])
+
+
+CHANNEL = {"format": 1, "fingerprint": "x", "epsilon": 5.0}
+_CHANNEL_ROWS = 6
+
+
+@functools.cache
+def channel_files() -> list[Files]:
+    from deniable.channel.rows import Row
+    from deniable.channel.store import ChannelFolder
+
+    rng = np.random.default_rng(2)
+    with tempfile.TemporaryDirectory() as place:
+        with ChannelFolder(Path(place), CHANNEL, _CHANNEL_ROWS, words=20) as channel:
+            for rows in (4, 2):
+                outputs = [rng.permutation(20)[:3] for _ in range(rows)]
+                channel.append([Row(outputs=each, chances=np.array([0.5, 0.2, 0.1])) for each in outputs])
+            folder = channel.folder
+        whole = {f"{folder.name}/{path.name}": path.read_bytes() for path in sorted(folder.iterdir()) if path.name != "lock"}
+    part = {name: content if not name.endswith("journal.txt") else content.split(b"\n")[0] + b"\n" for name, content in whole.items()}
+    return [whole, part]
+
+
+def resum_channel(files: Files, source: random.Random) -> Files:
+    """Return the files with checksums that fit the numbers, half of the time."""
+    if source.random() < 0.5:
+        return files
+    journal = next((name for name in files if name.endswith("journal.txt")), None)
+    if journal is None:
+        return files
+    lines, rows, numbers = [], 0, 0
+    for line in files[journal].split(b"\n")[:-1]:
+        parts = line.split(b" ")
+        if len(parts) == 3 and all(part.isdigit() and len(part) < 9 for part in parts[:2]):
+            count, listed = int(parts[0]), int(parts[1])
+            crc = 0
+            for name, first, many in (("lengths", rows, count), ("outputs", numbers, listed), ("chances", numbers, listed)):
+                content = next((files[each] for each in files if each.endswith(name)), b"")
+                crc = zlib.crc32(content[4 * first : 4 * (first + many)], crc)
+            parts[2] = f"{crc:08x}".encode()
+            rows, numbers = rows + count, numbers + listed
+        lines.append(b" ".join(parts) + b"\n")
+    return files | {journal: b"".join(lines)}
+
+
+def read_channel(folder: Path, _source: random.Random) -> None:
+    from deniable.channel.channel import Channel
+    from deniable.channel.store import ChannelFolder
+
+    with ChannelFolder(folder, CHANNEL, _CHANNEL_ROWS, words=20) as opened:
+        if not opened.complete:
+            return
+        inputs, arrays = np.arange(_CHANNEL_ROWS), opened.arrays(mapped=True)
+        channel = Channel(embedding=small_embedding(), epsilon=5.0, method="rays", directions=9, inputs=inputs, **arrays)
+        shares = channel.output_shares(np.full(_CHANNEL_ROWS, 1 / _CHANNEL_ROWS))
+        assert np.isfinite(shares).all()
+        assert len(list(channel.columns(np.arange(20)))) == 20
+        channel.pulled_back(np.ones(20))
+        channel.row(3)
+
+
+CALIBRATION: dict[str, Any] = {"fingerprint": "x", "rays": 3}
+_CALIBRATION_COLUMNS: dict[str, tuple[str, tuple[int, ...]]] = {"ids": ("<i8", ()), "radii": ("<f4", (3,))}
+
+
+@functools.cache
+def calibration_files() -> list[Files]:
+    from deniable.calibration.storage import Store
+
+    with tempfile.TemporaryDirectory() as place:
+        with Store(Path(place), CALIBRATION, _CALIBRATION_COLUMNS, 6, embedding="x", last_id=20) as store:
+            store.append(ids=np.arange(4), radii=np.ones((4, 3)))
+            store.append(ids=np.arange(2), radii=np.ones((2, 3)))
+        return [{path.name: path.read_bytes() for path in sorted(Path(place).iterdir()) if path.name != "lock"}]
+
+
+def read_calibration(folder: Path, _source: random.Random) -> None:
+    from deniable.calibration.storage import Store
+
+    with Store(folder, CALIBRATION, _CALIBRATION_COLUMNS, 6, embedding="x", last_id=20) as store:
+        words = [small_embedding().words[i] for i in store.arrays["ids"][: store.done] if i < 20]
+        assert len(words) <= 6
+
+
+PRIVATE_KEY = bytes(range(32)).hex()
+
+
+def key_files() -> list[Files]:
+    return [{"key": f"deniable key 1\n{PRIVATE_KEY}\n".encode()}]
+
+
+def read_key_file(folder: Path, _source: random.Random) -> None:
+    from deniable.keyed.key_file import read_key
+
+    (folder / "key").chmod(0o600)
+    try:
+        assert len(read_key(folder / "key")) == 32
+    except KeyFileError as error:
+        if PRIVATE_KEY[:16] in str(error):
+            raise AssertionError("the key stands in a message") from error
+        raise
+
+
+# Records
+
+
+_TEXTS = ["the king", f"a {PRIVATE} is here", "", "na\u00efve, \u201cquoted\u201d"]
+
+
+def line_files() -> list[Files]:
+    plain = ("\n".join(_TEXTS) + "\n").encode()
+    rows = "".join(f'{i},"{text}",x{i}\n' for i, text in enumerate(_TEXTS))
+    objects = "".join(json.dumps({"id": f"p{i}", "text": text, "n": [i, None]}) + "\n" for i, text in enumerate(_TEXTS))
+    bare: dict[str, bytes] = {"in.txt": plain, "in.csv": b"id,text,other\n" + rows.encode(), "in.jsonl": objects.encode()}
+    found: list[Files] = [{name: content} for name, content in bare.items()]
+    import pyarrow as pa
+
+    for ending, pack in (
+        (".gz", lambda data: gzip.compress(data, mtime=0)),
+        (".bz2", bz2.compress),
+        (".xz", lzma.compress),
+        (".zst", lambda data: bytes(pa.compress(data, codec="zstd", asbytes=True))),
+    ):
+        found += [{name + ending: pack(content)} for name, content in bare.items()]
+    return found
+
+
+@functools.cache
+def parquet_files() -> list[Files]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.table(
+        {
+            "id": [f"p{i}" for i in range(4)],
+            "text": _TEXTS,
+            "number": pa.array([1, None, 3, 4]),
+            "list": pa.array([["a", None], [], None, ["b"]]),
+            "category": pa.array(["a", "b", "a", None]).dictionary_encode(),
+        }
+    )
+    found = []
+    for options in (
+        {"compression": "none"},
+        {"compression": "snappy", "data_page_version": "2.0"},
+        {"compression": "zstd", "use_dictionary": False, "column_encoding": {"text": "DELTA_BYTE_ARRAY", "id": "DELTA_LENGTH_BYTE_ARRAY"}},
+        {"compression": "gzip", "row_group_size": 2},
+        {"compression": "none", "use_dictionary": False, "column_encoding": {"text": "DELTA_BYTE_ARRAY"}, "store_schema": False},
+    ):
+        out = pa.BufferOutputStream()
+        pq.write_table(table, out, **options)
+        found.append({"in.parquet": bytes(out.getvalue())})
+    return found
+
+
+def read_records(folder: Path, source: random.Random) -> None:
+    from deniable.records.formats.layout import Layout, format_of
+    from deniable.records.formats.naming import Naming
+    from deniable.records.formats.opening import open_reader, open_source
+    from deniable.records.formats.reader import BatchSize
+
+    path = next(path for path in folder.iterdir() if path.name.startswith("in."))
+    kind = format_of(path) or "text"
+    layout = Layout(
+        format=kind,
+        columns=() if kind == "text" else ("text",),
+        encoding=source.choice(("utf-8", "utf-8", "utf-16", "latin-1")),
+        delimiter=",",
+    )
+    naming = None
+    if kind != "text" and source.random() < 0.5:
+        naming = Naming(str(path), column="id")
+    with open_source(path) as opened:
+        reader = open_reader(opened, layout, naming)
+        reader.head()
+        if source.random() < 0.2:
+            reader.skip(source.choice((0, 1, 3, 100)))
+        for batch in reader.batches(BatchSize()):
+            batch.write(list(batch.texts))
+
+
+def read_public(folder: Path, _source: random.Random) -> None:
+    from deniable.words.public_text import read_lines
+    from deniable.words.word_list import read_word_list
+
+    path = next(path for path in folder.iterdir() if path.name.startswith("in."))
+    sum(len(line) for line in read_lines(path))
+    if path.name == "in.txt":
+        read_word_list(path)
+
+
+TARGETS: dict[str, Target] = {
+    "text": Target(seeds=text_files, read=functools.partial(read_embedding_file, formats=(None, None, "glove", "word2vec-text"))),
+    "packed": Target(seeds=packed_files, read=read_embedding_file, repair=repack),
+    "word2vec": Target(seeds=word2vec_files, read=functools.partial(read_embedding_file, formats=(None, "word2vec-binary"))),
+    "fasttext": Target(seeds=fasttext_files, read=functools.partial(read_embedding_file, formats=(None, "fasttext-binary"))),
+    "npz": Target(seeds=npz_files, read=functools.partial(read_embedding_file, formats=(None, "npz")), repair=rezip),
+    "safetensors": Target(seeds=safetensors_files, read=functools.partial(read_embedding_file, formats=(None, "safetensors"))),
+    "stored": Target(seeds=stored_files, read=read_stored, repair=forge_index),
+    "note": Target(seeds=note_files, read=read_note_file),
+    "channel": Target(seeds=channel_files, read=read_channel, repair=resum_channel),
+    "calibration": Target(seeds=calibration_files, read=read_calibration),
+    "key": Target(seeds=key_files, read=read_key_file),
+    "lines": Target(seeds=line_files, read=read_records),
+    "parquet": Target(seeds=parquet_files, read=read_records),
+    "public": Target(seeds=line_files, read=read_public),
+}

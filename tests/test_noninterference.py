@@ -1,0 +1,303 @@
+"""Two private texts of the same public shape, released with the same key, cannot be told apart by anything that leaves the data holder.
+
+Every format, compression, engine and policy is asked; Spark in ``tests/integrations/test_spark_noninterference.py``. What is printed is
+compared too. The bar of progress is not: it counts bytes of the input on the data holder's own terminal, and is not part of a release.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from deniable import Keyed, Multivariate, Privatizer, UnknownWord
+from deniable.compression import ENDINGS, repack
+from deniable.errors import RecordError
+from deniable.randomness import InsecureSeededRandomness
+from deniable.records import privatize_file, privatize_stream
+from deniable.records.formats import arrow_partial
+from deniable.records.formats.layout import Layout, make_layout
+from deniable.records.formats.opening import open_source
+from deniable.records.formats.parquet_footer import read_footer
+from deniable.records.formats.source import FileSource
+from deniable.records.jobs import releasing
+from deniable.records.watching.watch import Watch, WatchSettings
+from tests.cli.privatize_command import make_command
+from tests.support.private_pairs import (
+    OUTPUTS,
+    POLICIES,
+    Pair,
+    all_that_is_seen,
+    check_shape,
+    embedding,
+    pairs,
+    spread_out,
+    strange,
+    write_input,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")
+
+KEY = bytes(range(32))
+ENGINES = ("one process", "workers", "watch", "stream", "seed")
+Side = dict[str, Any]
+
+
+def make_private(policy: dict[str, Any], engine: str) -> Privatizer:
+    noise = InsecureSeededRandomness(insecure_seed=5) if engine == "seed" else Keyed(KEY)
+    return Privatizer(Multivariate(embedding(), epsilon=2.0), randomness=noise, **policy)
+
+
+def layout_for(path: Path, *, keyed: bool) -> Layout:
+    text = ".txt" in path.name
+    return make_layout(
+        path,
+        format=None,
+        columns=() if text else ("text",),
+        delimiter=None,
+        header=True,
+        encoding="utf-8",
+        record_id=None if text or not keyed else "id",
+    )
+
+
+class Sink(io.BytesIO):
+    """Standard output, and how much was written to it at a time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sizes: list[int] = []
+
+    def write(self, data: Any) -> int:
+        self.sizes.append(len(data))
+        return super().write(data)
+
+
+def release(texts: list[str | None], notes: list[str], output: str, policy: dict[str, Any], engine: str) -> Side:
+    """Release texts, and return everything that can be seen of it."""
+    private, said = make_private(policy, engine), list[str]()
+    with TemporaryDirectory() as place:
+        inbox, out = Path(place, "in"), Path(place, "out")
+        inbox.mkdir()
+        out.mkdir()
+        source = write_input(inbox / f"records.{output}", texts, notes)
+        os.utime(source, (1_700_000_000, 1_700_000_000))
+        seen: Side = {}
+        keyed = engine != "seed"
+        if engine == "watch":
+            about = WatchSettings(settle=0)
+            watch = Watch(private, inbox, out, lambda path: layout_for(path, keyed=True), settings=about, say=said.append)
+            watch.look()
+            assert watch.failed == 0, said
+            watch.close()
+        elif engine == "stream" and not output.startswith("parquet"):
+            with open_source(source) as opened:
+                sink = Sink()
+                made = privatize_stream(private, opened, sink, layout_for(source, keyed=True))
+            seen["stream"] = (sink.getvalue(), sink.sizes, {**made.to_dict(), "created": None})
+        else:
+            layout = layout_for(source, keyed=keyed)
+            privatize_file(
+                private,
+                source,
+                out / f"records.{output}",
+                columns=layout.columns,
+                record_id=layout.record_id,
+                workers=2 if engine == "workers" else 1,
+            )
+        return {**seen, "said": said, **all_that_is_seen(out)}
+
+
+def check(pair: Pair, output: str, policy: dict[str, Any], engine: str) -> None:
+    """Do nothing if the two sides of a pair cannot be told apart."""
+    check_shape(pair, policy)
+    left, right = (release(texts, pair.notes, output, policy, engine) for texts in (pair.left, pair.right))
+    assert left.keys() == right.keys()
+    for name in left:
+        # Compared before the assertion: pytest would spend minutes on showing how megabytes differ.
+        same = left[name] == right[name]
+        assert same, f"{name} tells two texts apart"
+
+
+@pytest.fixture(autouse=True)
+def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything that is cut is cut often, so that small releases have many places to differ in."""
+    monkeypatch.setattr(releasing, "SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr(arrow_partial, "ROWS_PER_ROW_GROUP", 9)
+    monkeypatch.setattr(arrow_partial, "BYTES_PER_ROW_GROUP", 4_000)
+    monkeypatch.setattr("deniable.text.privatizer._WORDS_AT_ONCE", 20)
+    monkeypatch.setattr("deniable.text.privatizer._TEXTS_AT_ONCE", 11)
+    monkeypatch.setattr("deniable.records.files._BYTES_AT_ONCE", 100)
+    monkeypatch.setattr("deniable.compression._BYTES_AT_ONCE", 200)
+    same_names(monkeypatch)
+
+
+def same_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Name the records of plain text alike: they have no names of their own, and are named after the digest of the file."""
+    monkeypatch.setattr(FileSource, "digest", lambda _: "0" * 32)
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(pair=pairs(), policy=st.sampled_from(sorted(POLICIES)), engine=st.sampled_from(ENGINES))
+def test_releases_of_the_same_shape_are_the_same(output: str, pair: Pair, policy: str, engine: str) -> None:
+    check(pair, output, POLICIES[policy], engine)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("output", OUTPUTS)
+@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(pair=pairs(most=60))
+def test_releases_of_the_same_shape_are_the_same_whatever_is_chosen(output: str, engine: str, policy: str, pair: Pair) -> None:
+    check(pair, output, POLICIES[policy], engine)
+
+
+@pytest.mark.parametrize(("output", "engine"), [("csv.gz", "one process"), ("parquet", "workers"), ("jsonl.zst", "watch"), ("txt", "seed")])
+def test_long_words_among_many_records_do_not_show(output: str, engine: str) -> None:
+    check(spread_out(600, long_words=3, length=100_000), output, {}, engine)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("output", "engine"),
+    [*((output, ENGINES[i % len(ENGINES)]) for i, output in enumerate(OUTPUTS)), *(("csv.gz", e) for e in ENGINES), ("parquet", "watch")],
+)
+def test_a_word_of_a_megabyte_does_not_show(output: str, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    same_names(monkeypatch)
+    check(spread_out(4_000, long_words=2, length=500_000), output, {}, engine)
+
+
+def test_what_is_printed_and_the_exit_code_are_the_same(tmp_path: Path) -> None:
+    pair = spread_out(60, long_words=2, length=90_000)
+    seen = []
+    for side in (pair.left, pair.right):
+        place = tmp_path / "place"  # one after the other under the same name, which is printed
+        place.mkdir()
+        (place / "out").mkdir()
+        (place / "in").mkdir()
+        command = make_command(tmp_path / "home", place)
+        command.deniable("key", "new", "../key") if not (tmp_path / "key").exists() else None
+        write_input(place / "in" / "records.csv", side, pair.notes)
+        given = ["--embedding", "tiny", "-e", "2", "-c", "text", "--record-id", "id", "--key-file", "../key"]
+        printed = [
+            command.deniable("privatize", "in/records.csv", *given, "-o", "out/one.csv.gz"),
+            command.deniable("privatize", "in/records.csv", *given, "--workers", "2", "-o", "out/two.csv.xz", "--json"),
+            command.deniable("privatize", "in/records.csv", *given),
+            command.deniable("privatize", "in/records.csv", *given, "--unknown", "error"),
+            command.deniable("privatize", *given, "--format", "csv", data=(place / "in" / "records.csv").read_bytes()),
+        ]
+        status, out, err = command.deniable("watch", "in", "--out", "out", *given, "--once", "--settle", "0")
+        printed.append((status, out, b"\n".join(line[19:] for line in err.splitlines())))
+        assert [one[0] for one in printed] == [0, 0, 0, 1, 0, 0], printed
+        seen.append((without_times(printed), all_that_is_seen(place / "out")))
+        place.rename(tmp_path / f"was {len(seen)}")
+    assert seen[0][0] == seen[1][0]
+    same = seen[0][1] == seen[1][1]
+    assert same
+
+
+def without_times(printed: Sequence[tuple[int, bytes, bytes]]) -> list[list[Any]]:
+    return [[status, *([line for line in said.splitlines() if b'"created"' not in line] for said in both)] for status, *both in printed]
+
+
+@pytest.mark.parametrize("wrong", ["word", "cells", "encoding"])
+def test_a_stream_that_stops_at_an_error_holds_all_records_before_it(wrong: str, tmp_path: Path) -> None:
+    """However they were put together in batches: how many there are would tell how long they were."""
+    released = set()
+    for length in (1, 30_000):
+        texts = [*(f"the fox {'※' * length}" for _ in range(12)), "the fox", "the"]
+        path = write_input(tmp_path / "records.csv", texts, ["n"] * 14)
+        added = {"word": b"14,nobody,n", "cells": b"14,one cell too few", "encoding": b"14,\xff,n"}[wrong]
+        path.write_bytes(path.read_bytes() + added + b"\n15,the,fox\n")
+        sink = Sink()
+        with open_source(path) as opened, pytest.raises((RecordError, UnknownWord)):
+            privatize_stream(make_private({"unknown": "error"}, "stream"), opened, sink, layout_for(path, keyed=True))
+        released.add(sink.getvalue())
+        assert sink.getvalue().count(b"\n") == 15
+    assert len(released) == 1
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("output", [output for output in OUTPUTS if output.startswith(("csv.", "parquet"))])
+def test_without_a_key_the_layout_is_a_function_of_what_is_released(output: str, workers: int, tmp_path: Path) -> None:
+    private = Privatizer(Multivariate(embedding(), epsilon=2.0))
+    pair = spread_out(150, long_words=3, length=60_000)
+    source = write_input(tmp_path / f"in.{output}", pair.right, pair.notes)
+    target, again = tmp_path / f"out.{output}", tmp_path / "again"
+    privatize_file(private, source, target, columns=["text"], workers=workers)
+    if output == "parquet":
+        file = pq.ParquetFile(target)
+        batch = file.read().combine_chunks().to_batches()[0]
+        packed = arrow_partial.pack_stream([batch], file.schema_arrow)
+        (tmp_path / "packed").write_bytes(packed)
+        arrow_partial.streams_to_parquet(tmp_path / "packed", [len(packed)], read_footer(target), again, private=["text"])
+        assert file.num_row_groups > 10
+    else:
+        repack(target, again, ENDINGS[target.suffix])
+    assert again.read_bytes() == target.read_bytes()
+
+
+# Mutants: what this package once did, or might do, and what must be noticed.
+
+
+def packed_as_it_came(packed: Path, finished: Path, kind: str) -> None:
+    finished.write_bytes(packed.read_bytes())
+
+
+def one_row_group_a_batch(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    return (pa.Table.from_batches([batch]) for batch in batches)
+
+
+def drawn_by_batches(private: Privatizer, batches: Any) -> Any:
+    return releasing._in_this_process(private, batches, up_to_errors=False)
+
+
+def written_by_batches(sink: Any, waiting: bytearray, *, all_of_it: bool) -> None:
+    sink.write(bytes(waiting))
+    waiting.clear()
+
+
+MUTANTS: dict[str, tuple[str, Callable[..., Any], str, str]] = {
+    "members of gzip that end with batches": ("deniable.records.jobs.job.repack", packed_as_it_came, "csv.gz", "one process"),
+    "members of bzip2 that end with batches": ("deniable.records.jobs.job.repack", packed_as_it_came, "csv.bz2", "watch"),
+    "members of xz that end with batches": ("deniable.records.jobs.job.repack", packed_as_it_came, "jsonl.xz", "workers"),
+    "members of Zstandard that end with batches": ("deniable.records.jobs.job.repack", packed_as_it_came, "txt.zst", "one process"),
+    "row groups that end with batches": ("deniable.records.formats.arrow_partial.row_groups", one_row_group_a_batch, "parquet", "workers"),
+    "draws that end with batches": ("deniable.records.jobs.releasing._as_one_stream", drawn_by_batches, "csv", "seed"),
+    "writes that end with batches": ("deniable.records.files._write", written_by_batches, "csv", "stream"),
+}
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_batches_cut_by_private_length_are_noticed(mutant: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    name, replacement, output, engine = MUTANTS[mutant]
+    monkeypatch.setattr(name, replacement)
+    with pytest.raises(AssertionError, match="tells two texts apart"):
+        check(spread_out(150, long_words=3, length=60_000), output, {}, engine)
+
+
+def test_a_dictionary_of_released_texts_does_not_tell_where_batches_end(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    made = []
+    for length in (1, 50_000):
+        texts = [f"the {strange('Latin', length if i % 10 == 3 else 1)} {'fox' if i % 3 else 'word'}" for i in range(60)]
+        notes = pa.DictionaryArray.from_arrays(pa.array([i % 2 for i in range(60)], pa.int8()), pa.array(["a", "b", "in no row"]))
+        table = pa.table({"id": range(60), "text": pa.array(texts).dictionary_encode(), "kind": notes})
+        pq.write_table(table, tmp_path / "in.parquet", row_group_size=23)
+        target = tmp_path / f"out{length}.parquet"
+        privatize_file(make_private({}, "one process"), tmp_path / "in.parquet", target, columns=["text"], record_id="id")
+        made.append(target.read_bytes())
+        assert pq.read_table(target)["kind"].chunk(0).dictionary.to_pylist() == ["a", "b", "in no row"]
+    same = made[0] == made[1]
+    assert same
