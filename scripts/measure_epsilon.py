@@ -52,7 +52,8 @@ def main() -> None:
     running = review_ids(embedding)
     print(f"{embedding.name} ({embedding.fingerprint[:12]}): {options.words:,} random words, {DRAWS_FOR_THE_MEAN} draws each;")
     print(f"{options.closely:,} of them, {DRAWS_FOR_A_WORD} draws each; {len(running):,} running words, {DRAWS_FOR_RUNNING_WORDS} each.\n")
-    heads = ("ε", "a random word stays", "median word", "worst word", "words that stay in over half", "a running word stays")
+    of = f"of {options.closely:,} words"
+    heads = ("ε", "a random word stays", f"median {of}", f"worst {of}", f"{of}, stay in over half", "a running word stays")
     print(f"| {' | '.join(heads)} |")
     print("|---|---|---|---|---|---|")
     for epsilon in options.epsilons:

@@ -28,6 +28,7 @@ WHOLE = {
     "mechanism santext-plus",
     "mechanism custext",
     "whole csv",
+    "whole parquet",
 }
 """Receipts that are kept word for word; of the others there are digests."""
 

@@ -114,8 +114,11 @@ def content_of(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
-def check_whole(ended: Ended, name: str, folder: Path) -> None:
-    """Do nothing if the command ended with what it releases when it is not cut off."""
+def check_whole(ended: Ended, name: str, folder: Path, *, rows_counted: bool = True) -> None:
+    """Do nothing if the command ended with what it releases when it is not cut off.
+
+    The frozen journals are of a version that did not count which cells make a row, and whose they are: then nothing is made up.
+    """
     target = folder / INTERRUPTED[name][1]
     assert ended.status == 0, ended.err
     content = releases.released(ended, target)
@@ -123,8 +126,12 @@ def check_whole(ended: Ended, name: str, folder: Path) -> None:
     if name == "parquet":  # its row groups end where work was cut off
         content, expected = content["rows"], expected["rows"]
     assert content == expected
-    receipt = releases.receipt_beside(target)
-    assert receipts_of({f"whole {name}": receipt})[f"whole {name}"] == EXPECTED_RECEIPTS[f"whole {name}"]
+    receipt, noted = releases.receipt_beside(target), EXPECTED_RECEIPTS[f"whole {name}"]
+    if name == "csv" and not rows_counted:
+        noted = noted | {"counts": noted["counts"] | {"rows": None}, "budget": noted["budget"] | {"longest_row": None, "median_row": None}}
+    if name == "parquet" and not rows_counted:
+        noted = noted | {"budget": noted["budget"] | {"longest_user": None}}
+    assert receipts_of({f"whole {name}": receipt})[f"whole {name}"] == noted
     assert not list(folder.glob("*.partial")) + list(folder.glob("*.journal"))
 
 
@@ -134,7 +141,7 @@ def test_work_that_was_cut_off_before_can_be_continued(commands: Commands, tmp_p
     before = content_of(tmp_path)
     assert commands.run(*command, cwd=tmp_path).status != 0, "nothing is left to be continued"
     assert content_of(tmp_path) == before
-    check_whole(commands.run(*command, "--resume", cwd=tmp_path), name, tmp_path)
+    check_whole(commands.run(*command, "--resume", cwd=tmp_path), name, tmp_path, rows_counted=False)
 
 
 @pytest.mark.parametrize("name", INTERRUPTED)

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import tarfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,6 +20,11 @@ from deniable.keyed.key_file import write_new_key
 from tests.support.spark_place import RECORDS, Place
 
 pytestmark = pytest.mark.xdist_group("spark")
+
+
+def private_words(text: str | None) -> int:
+    """Return how many words are drawn for a text."""
+    return 0 if text is None else Privatizer(Multivariate(Embedding.open("tiny"), epsilon=1)).count([text]).longest
 
 
 def kill_the_executor_once(batches: Iterator[Any], mark: Path) -> Iterator[Any]:
@@ -92,13 +98,21 @@ def test_the_receipt_counts_what_is_released_and_says_what_is_not(place: Place) 
     settings: dict[str, Any] = {"epsilon": 1, "embedding": "tiny", "key_file": place.key}
     made = receipt(place.frame, "text", record_id="id", **settings).to_dict()
     local = Privatizer(Multivariate(Embedding.open("tiny"), epsilon=1), randomness=Keyed.from_file(place.key))
-    local.many(place.texts, record_ids=range(RECORDS))
+    local.many(place.texts, record_ids=range(RECORDS), rows=[1] * RECORDS)
     expected = local.receipt().to_dict()
     for part in ("counts", "budget", "randomness", "guarantee", "embedding"):
         assert made[part] == expected[part]
     assert all(name in made["public"][-1] for name in ("released exactly as it is", "id", "note"))
     both = receipt(place.frame, "text", "note", epsilon=1, embedding="tiny", fresh_noise=True).to_dict()
-    assert both["counts"]["records"] == 2 * RECORDS
+    assert (both["counts"]["records"], both["counts"]["rows"]) == (2 * RECORDS, RECORDS)
+    assert both["budget"]["longest_row"]["words"] >= both["budget"]["longest_record"]["words"]
+    frame = place.frame
+    named = frame.withColumn("who", frame.id % 7)
+    users = receipt(named, "text", record_id="who", consistent=True, **settings).to_dict()["budget"]["longest_user"]
+    spent: Counter[int] = Counter()
+    for record, text in enumerate(place.texts):
+        spent[record % 7] += private_words(text)
+    assert users == {"words": max(spent.values()), "epsilon": max(spent.values()), "exact": True, "users": len(spent)}
     assert "2 columns are privatized" in both["relaxations"][-1]
 
 

@@ -48,7 +48,13 @@ def test_a_receipt_quotes_it() -> None:
     private = Privatizer(Multivariate(Embedding.open(), epsilon=5.0))
     receipt = private.receipt()
     assert receipt.to_dict()["calibration"]["at_epsilon"] == 5.0
-    assert "calibration: words stay themselves" in receipt.summary()
+    assert "calibration: at ε = 5 words stay themselves" in receipt.summary()
+
+
+def test_a_receipt_says_at_which_epsilon_it_was_read() -> None:
+    small = Privatizer(Multivariate(Embedding.open(), epsilon=0.1)).receipt()
+    assert small.to_dict()["calibration"]["at_epsilon"] == 1.0
+    assert "calibration: at ε = 1, the nearest value above that was calibrated, words stay themselves" in small.summary()
 
 
 def test_the_largest_epsilon_is_read_off() -> None:

@@ -281,3 +281,15 @@ def test_texts_are_not_in_representations_or_errors(embedding: Embedding) -> Non
         private(embedding).column(broken)
     assert caught.value.__cause__ is None
     assert "secret" not in str(caught.value)
+
+
+def test_a_release_prints_and_logs_nothing(
+    embedding: Embedding, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    caplog.set_level(0)
+    private = Privatizer(Multivariate(embedding, epsilon=3))
+    private.many(["the secretword fox", None, "it do"])
+    list(private.stream(["the fox"]))
+    private.receipt().to_json()
+    assert caplog.records == []
+    assert capfd.readouterr() == ("", "")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from deniable import TEM, Embedding, Gaussian, InsecureSeededRandomness, Multivariate, Privatizer, __version__
 from deniable.text.receipt import Tally
+from deniable.text.tally import UserCounts
 from tests.support.strategies import random_embedding
 
 
@@ -18,8 +20,19 @@ def test_the_receipt_says_what_was_promised_and_spent(embedding: Embedding) -> N
     assert receipt["deniable"] == __version__
     assert (receipt["epsilon_per_word"], receipt["largest_epsilon_of_a_word"]) == (3, 3)
     assert receipt["embedding"]["fingerprint"] == embedding.fingerprint
-    assert receipt["counts"] == {"records": 4, "missing_records": 1, "words": 7, "unknown_words": 1, "protected_words": 0}
-    assert receipt["budget"] == {"longest_record": {"words": 4, "epsilon": 12}, "median_record": {"words": 2, "epsilon": 6}}
+    assert receipt["counts"] == {
+        "records": 4,
+        "missing_records": 1,
+        "words": 7,
+        "unknown_words": 1,
+        "protected_words": 0,
+        "rows": None,
+    }
+    assert receipt["budget"] == {
+        "longest_record": {"words": 4, "epsilon": 12},
+        "median_record": {"words": 2, "epsilon": 6},
+        **dict.fromkeys(("longest_row", "median_row", "longest_user")),
+    }
     assert receipt["relaxations"] == []
     assert receipt["randomness"]["source"] == "secure"
     assert any("not the ε of local differential privacy" in caveat for caveat in receipt["caveats"])
@@ -57,7 +70,8 @@ def test_with_a_budget_the_receipt_says_what_a_word_may_get_and_what_one_got(emb
     limited.many(texts)
     receipt = limited.receipt().to_dict()
     assert (receipt["epsilon_per_word"], receipt["epsilon_per_record"], receipt["largest_epsilon_of_a_word"]) == (20, 60, 20)
-    assert receipt["budget"] == {"longest_record": {"words": 4, "epsilon": 60}, "median_record": {"words": 2, "epsilon": 40}}
+    budget = {name: receipt["budget"][name] for name in ("longest_record", "median_record")}
+    assert budget == {"longest_record": {"words": 4, "epsilon": 60}, "median_record": {"words": 2, "epsilon": 40}}
     assert "ε = 60 per record and at most 20 per word: a word of the shortest record got 20" in limited.receipt().summary()
     assert any("largest ε of a word come from the private text" in caveat for caveat in receipt["caveats"])
 
@@ -70,7 +84,11 @@ def test_a_seed_is_recorded_and_shouted(embedding: Embedding) -> None:
 
 def test_an_unused_privatizer_has_an_empty_receipt(embedding: Embedding) -> None:
     receipt = Privatizer(Multivariate(embedding, epsilon=3)).receipt()
-    assert receipt.budget == {"longest_record": {"words": 0, "epsilon": 0}, "median_record": {"words": 0, "epsilon": 0}}
+    nothing = {"words": 0, "epsilon": 0}
+    assert receipt.budget == {
+        **{f"{which}_{what}": nothing for what in ("record", "row") for which in ("longest", "median")},
+        "longest_user": None,
+    }
     assert "0 records" in receipt.summary()
 
 
@@ -80,7 +98,16 @@ TALLIES = st.builds(
     missing=st.integers(0, 9),
     words=st.integers(0, 99),
     unknown_words=st.integers(0, 9),
-    lengths=st.dictionaries(st.integers(0, 9), st.integers(1, 9)).map(lambda d: __import__("collections").Counter(d)),
+    lengths=st.dictionaries(st.integers(0, 9), st.integers(1, 9)).map(Counter),
+    rows=st.integers(0, 9),
+    row_texts=st.integers(0, 9),
+    row_lengths=st.dictionaries(st.integers(0, 9), st.integers(1, 9)).map(Counter),
+    users=st.builds(
+        UserCounts,
+        counts=st.dictionaries(st.text("ab", max_size=2), st.integers(0, 9)).map(Counter),
+        uncertain=st.integers(0, 3),
+        texts=st.integers(0, 3),
+    ),
 )
 
 
@@ -94,6 +121,8 @@ def test_tallies_add_up_and_survive_json(first: Tally, second: Tally) -> None:
     everything = sorted(copied.lengths.elements())
     assert copied.median == (everything[(len(everything) - 1) // 2] if everything else 0)
     assert copied.longest == max(everything, default=0)
+    assert (copied.rows, copied.row_texts) == (first.rows + second.rows, first.row_texts + second.row_texts)
+    assert copied.users.largest >= max(first.users.largest, second.users.largest)
 
 
 def test_the_promise_is_worded_for_what_was_done(embedding: Embedding) -> None:

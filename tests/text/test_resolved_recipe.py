@@ -60,7 +60,7 @@ def test_an_epsilon_that_a_few_isolated_words_force_is_explained() -> None:
     resolved = resolve_recipe(max_unchanged=0.5)
     assert resolved.recipe.epsilon == 1
     which, why = resolved.messages
-    assert which == "ε = 1: N_w, how often a word stays itself, is at most 0.5 for every word"
+    assert which == "ε = 1: by the calibration of all 50,000 words, N_w, how often a word stays itself, is at most 0.5 for every word"
     assert "a few isolated words" in why
     assert "--quantile" in why
     assert "calibrate --protect" in why

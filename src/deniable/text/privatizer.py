@@ -108,8 +108,12 @@ class Privatizer:
             raise InvalidParameter("text", type(text).__name__, "is not text; for lists there is many(), for columns column()")
         return cast(str, self.many([text], record_ids=None if record_id is None else [record_id])[0])
 
-    def many(self, texts: Sequence[str | None], *, record_ids: Sequence[RecordId] | None = None) -> list[str | None]:
+    def many(
+        self, texts: Sequence[str | None], *, record_ids: Sequence[RecordId] | None = None, rows: Sequence[int] | None = None
+    ) -> list[str | None]:
         """Return the texts with every word replaced, in order; None stays None.
+
+        ``rows`` says how many texts each row of a table has, one row after the other, so that the receipt adds up what is spent on a row.
 
         :raises InvalidParameter: if something is neither text nor None, or there is a key and not one id for each text; nothing is
             released then.
@@ -118,18 +122,22 @@ class Privatizer:
         tally = Tally()
         if record_ids is not None and len(record_ids) != len(texts):
             raise InvalidParameter("record_ids", f"{len(record_ids):,} ids", f"must be one for each of the {len(texts):,} texts")
+        tally.place_in_rows(_check_rows(rows, len(texts)))
         if record_ids is not None and self.keyed is not None and not self.keyed.consistent:
             _check_different(record_ids)
         released = [text for batch in self._release(texts, record_ids, tally) for text in batch]
         self._count(tally)
         return released
 
-    def stream(self, texts: Iterable[str | None], *, record_ids: Iterable[RecordId] | None = None) -> Iterator[str | None]:
-        """Yield the texts of any iterable with every word replaced, reading a few thousand words ahead.
+    def stream(
+        self, texts: Iterable[str | None], *, record_ids: Iterable[RecordId] | None = None, rows: Iterable[int] | None = None
+    ) -> Iterator[str | None]:
+        """Yield the texts of any iterable with every word replaced, reading a few thousand words ahead; ``rows`` as in ``many``.
 
         :raises InvalidParameter: as ``many``; an id that comes again after more than 65,536 others is noticed at the end only.
         """
         tally = Tally()
+        tally.place_in_rows(rows)
         seen = UniqueIds() if self.keyed is not None and not self.keyed.consistent else None
         ids = record_ids if seen is None or record_ids is None or isinstance(record_ids, str) else _remember_ids(record_ids, seen)
         for released in self._release(texts, ids, tally):
@@ -174,15 +182,18 @@ class Privatizer:
             tally, self._tally = self._tally, Tally()
         return tally
 
-    def count(self, texts: Iterable[str | None]) -> Tally:
-        """Return the counts that releasing the texts would add to the receipt; nothing is drawn and nothing is released.
+    def count(
+        self, texts: Sequence[str | None], *, record_ids: Sequence[RecordId] | None = None, rows: Sequence[int] | None = None
+    ) -> Tally:
+        """Return the counts that releasing the texts with ``many`` would add to the receipt; nothing is drawn and nothing is released.
 
-        :raises InvalidParameter: if something is neither text nor None.
+        :raises InvalidParameter: if something is neither text nor None, or ids or rows do not fit the texts.
         :raises UnknownWord: if the policy is to stop at unknown words.
         """
         tally = Tally()
-        for draft in self._drafts(texts):
-            _add(tally, draft)
+        tally.place_in_rows(_check_rows(rows, len(texts)))
+        names = None if record_ids is None else list(record_ids)
+        self._add(tally, self._drafts(texts), names, 0)
         return tally
 
     def _count(self, tally: Tally) -> None:
@@ -209,10 +220,10 @@ class Privatizer:
 
     def _release_block(self, drafts: list[Draft | None], record_ids: list[RecordId] | None, start: int, tally: Tally) -> list[str | None]:
         words = self._draw(drafts, record_ids, start)
+        self._add(tally, drafts, record_ids, start)
         released: list[str | None] = []
         position = 0
         for draft in drafts:
-            _add(tally, draft)
             if draft is None:
                 released.append(None)
                 continue
@@ -255,12 +266,24 @@ class Privatizer:
             self.mechanism, ids, positions=positions, record_ids=record_ids or [], lengths=lengths, epsilon=epsilon, first=start + 1
         )
 
+    def _add(self, tally: Tally, drafts: Iterable[Draft | None], record_ids: list[RecordId] | None, start: int) -> None:
+        by_user = record_ids is not None and self.keyed is not None and self.keyed.consistent
+        for place, draft in enumerate(drafts):
+            if draft is None:
+                tally.count_missing()
+                continue
+            user = encode_id(record_ids[place], start + place + 1) if by_user and record_ids is not None else None
+            tally.count(words=draft.words, unknown=draft.unknown, spent=len(draft.drawn), protected=draft.protected, user=user)
 
-def _add(tally: Tally, draft: Draft | None) -> None:
-    if draft is None:
-        tally.count_missing()
-    else:
-        tally.count(words=draft.words, unknown=draft.unknown, spent=len(draft.drawn), protected=draft.protected)
+
+def _check_rows(rows: Sequence[int] | None, texts: int) -> Sequence[int] | None:
+    """Return the rows if all texts belong to them.
+
+    :raises InvalidParameter: if not.
+    """
+    if rows is not None and (sum(rows) != texts or min(rows, default=0) < 0):
+        raise InvalidParameter("rows", f"{len(rows):,} rows", f"must say for each row how many of the {texts:,} texts it has")
+    return rows
 
 
 def _check_different(record_ids: Sequence[RecordId]) -> None:

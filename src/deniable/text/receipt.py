@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -16,89 +16,21 @@ from typing import Any
 from deniable.interfaces import NOTHING_EXPOSED, RATE_PER_DISTANCE, Mechanism
 from deniable.text.note import Quote, quote_calibration
 from deniable.text.policies import TextPolicy
+from deniable.text.tally import Tally, lower_median
 from deniable.version import __version__
+
+__all__ = ["CAVEATS", "Receipt", "ReleaseSettings", "Tally"]
+
+Budget = dict[str, dict[str, float | None] | None]
+"""What was spent on the longest and the median of something, by its name: words, and their ε summed."""
 
 CAVEATS = (
     "The paper claims 'one user, one word'. A record of many words spends ε per word; the budget lines say how much.",
+    "What several texts or rows say of one person adds up. The budget adds up the texts of a row where rows are known (longest_row), and "
+    "the rows of a user where a column names the users (longest_user); of other people with several rows nothing is known here.",
     "The counts, the budget lines and the largest ε of a word come from the private text (its unknown words, its longest and shortest "
     "records) and are not covered by the guarantee: keep this receipt with the data holder.",
 )
-
-
-@dataclass(kw_only=True)
-class Tally:
-    """How many records, words and unknown words were seen, and how long the records were."""
-
-    records: int = 0
-    missing: int = 0
-    words: int = 0
-    unknown_words: int = 0
-    protected_words: int = 0
-    lengths: Counter[int] = field(default_factory=Counter)
-
-    def count(self, *, words: int, unknown: int, spent: int, protected: int = 0) -> None:
-        """Add one text: its words, the unknown ones among them, and the words that were drawn with noise."""
-        self.records += 1
-        self.words += words
-        self.unknown_words += unknown
-        self.protected_words += protected
-        self.lengths[spent] += 1
-
-    def count_missing(self) -> None:
-        """Add one missing text."""
-        self.records += 1
-        self.missing += 1
-
-    def add(self, other: Tally) -> None:
-        """Add the counts of another tally to this one."""
-        self.records += other.records
-        self.missing += other.missing
-        self.words += other.words
-        self.unknown_words += other.unknown_words
-        self.protected_words += other.protected_words
-        self.lengths.update(other.lengths)
-
-    def clear(self) -> None:
-        """Start again from zero."""
-        self.records = self.missing = self.words = self.unknown_words = self.protected_words = 0
-        self.lengths.clear()
-
-    @property
-    def longest(self) -> int:
-        """The most words drawn for one record."""
-        return max(self.lengths, default=0)
-
-    @property
-    def shortest(self) -> int:
-        """The fewest words drawn for one record that has any; 0 if none has."""
-        return min((length for length in self.lengths if length), default=0)
-
-    @property
-    def median(self) -> int:
-        """The lower median of the words drawn per record."""
-        middle = (sum(self.lengths.values()) + 1) // 2
-        seen = 0
-        for length, count in sorted(self.lengths.items()):
-            seen += count
-            if seen >= middle:
-                return length
-        return 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the counts as JSON-ready data."""
-        return {**vars(self), "lengths": {str(length): count for length, count in sorted(self.lengths.items())}}
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Tally:
-        """Return the tally that ``to_dict`` wrote."""
-        return cls(
-            records=int(data["records"]),
-            missing=int(data["missing"]),
-            words=int(data["words"]),
-            unknown_words=int(data["unknown_words"]),
-            protected_words=int(data.get("protected_words", 0)),
-            lengths=Counter({int(length): int(count) for length, count in data["lengths"].items()}),
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,13 +60,32 @@ class Receipt:
         return _ceiling(self.word_epsilon, self.record_epsilon)
 
     @property
-    def budget(self) -> dict[str, dict[str, float]]:
-        """The words and the summed ε of the longest and of the median record."""
-        budget = {}
-        for which, words in (("longest_record", self.tally.longest), ("median_record", self.tally.median)):
-            spent = self.word_epsilon * words
-            budget[which] = {"words": words, "epsilon": spent if self.record_epsilon is None else min(self.record_epsilon, spent)}
+    def budget(self) -> Budget:
+        """The words and the summed ε of the longest and of the median text ("record"), row and user; None where these are not known.
+
+        A row is all private texts of a record, in all columns. Users are known where ids name them: no user got more than
+        ``longest_user`` says, which is the largest sum itself if it is ``exact``.
+        """
+        tally, users = self.tally, self.tally.users
+        by_row = tally.row_lengths if tally.knows_rows else None
+        budget: Budget = {
+            **_longest_and_median("record", tally.lengths, self._sum),
+            **_longest_and_median("row", by_row, self._sum if tally.row_texts == tally.rows else self._sum_of_words),
+            "longest_user": None,
+        }
+        if tally.knows_users:
+            most = {"words": users.largest, "epsilon": self._sum_of_words(users.largest)}
+            budget["longest_user"] = {**most, "exact": users.exact, "users": len(users.counts) if users.exact else None}
         return budget
+
+    def _sum(self, words: int) -> float:
+        """Return the most that the words of one text got together."""
+        spent = self._sum_of_words(words)
+        return spent if self.record_epsilon is None else min(self.record_epsilon, spent)
+
+    def _sum_of_words(self, words: int) -> float:
+        """Return the most that this many words got together, whatever texts they stand in."""
+        return self.word_epsilon * words
 
     @property
     def largest_epsilon_of_a_word(self) -> float:
@@ -165,6 +116,7 @@ class Receipt:
                 "words": tally.words,
                 "unknown_words": tally.unknown_words,
                 "protected_words": tally.protected_words,
+                "rows": tally.rows if tally.knows_rows else None,
             },
             "budget": self.budget,
             "calibration": None if self.calibration is None else self.calibration.to_dict(),
@@ -183,21 +135,19 @@ class Receipt:
         """Return a few lines for the terminal."""
         tally = self.tally
         share = f" ({100 * tally.unknown_words / tally.words:.1f} % unknown to the embedding)" if tally.words else ""
-        budget = self.budget
         lines = [
-            f"{tally.records:,} records, {tally.words:,} words{share}",
+            f"{tally}, {tally.words:,} words{share}",
             f"{self._spending()}, {self.mechanism} on {self.embedding['name']} ({self.embedding['fingerprint'][:12]})",
-            "budget: median record Σε = {:g}, longest record Σε = {:g}".format(
-                budget["median_record"]["epsilon"], budget["longest_record"]["epsilon"]
-            ),
+            *self._budget_lines(),
             f"public: {'; '.join(self.public)}",
         ]
         if (exposed := self.guarantee["exposed"]) != NOTHING_EXPOSED:
             lines.append(f"exposed: {exposed}")
         if self.calibration is not None:
-            stays = self.calibration.unchanged
+            stays, at = self.calibration.unchanged, self.calibration.at_epsilon
+            known = f"at ε = {at:g}" if at == self.word_epsilon else f"at ε = {at:g}, the nearest value above that was calibrated,"
             lines.append(
-                f"calibration: words stay themselves with N_w = {stays.median:.3f} (median), {stays.most:.3f} (95 %), "
+                f"calibration: {known} words stay themselves with N_w = {stays.median:.3f} (median), {stays.most:.3f} (95 %), "
                 f"{stays.worst:.3f} (worst of {self.calibration.words:,} words)"
             )
         if protected := self.embedding["protected_words"]:
@@ -210,6 +160,21 @@ class Receipt:
         if "insecure_seed" in self.randomness:
             lines.append("INSECURE: the noise came from a seed; whoever knows it can undo the noise")
         return "\n".join(lines)
+
+    def _budget_lines(self) -> list[str]:
+        """Return what was spent on rows, or on texts where rows are not known, and on users."""
+        tally, users = self.tally, self.tally.users
+        unit, lengths, spent, together = "record", tally.lengths, self._sum, ""
+        if not tally.knows_rows:
+            unit, together = "text", " (those of one person add up)"
+        elif tally.rows != tally.records:
+            unit, lengths, spent, together = "row", tally.row_lengths, self._sum_of_words, " (its texts in all columns together)"
+        median, longest = spent(lower_median(lengths)), spent(max(lengths, default=0))
+        lines = [f"budget: median {unit} Σε = {median:g}, longest {unit} Σε = {longest:g}{together}"]
+        if tally.knows_users:
+            how = f"the largest of {len(users.counts):,} users" if users.exact else "a bound; there are too many users to count each"
+            lines.append(f"budget of a user: Σε of at most {self._sum_of_words(users.largest):g}, for {users.largest:,} words ({how})")
+        return lines
 
     def _spending(self) -> str:
         if self.record_epsilon is None:
@@ -337,6 +302,13 @@ class ReleaseSettings:
             caveat=promised.caveat,
             calibration=quote_calibration(self.mechanism) if self.record_epsilon is None else None,
         )
+
+
+def _longest_and_median(what: str, lengths: Counter[int] | None, spent: Callable[[int], float]) -> Budget:
+    if lengths is None:
+        return {f"longest_{what}": None, f"median_{what}": None}
+    numbers = {f"longest_{what}": max(lengths, default=0), f"median_{what}": lower_median(lengths)}
+    return {which: {"words": words, "epsilon": spent(words)} for which, words in numbers.items()}
 
 
 def _ceiling(word_epsilon: float, record_epsilon: float | None) -> float | None:

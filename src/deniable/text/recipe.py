@@ -175,7 +175,8 @@ def resolve_recipe(*, max_unchanged: float | None = None, quantile: float = 1.0,
     embedding = Embedding.open(recipe.embedding)
     note = note_for_target(recipe.make_mechanism(embedding), max_unchanged)
     epsilon = note.largest_epsilon(max_unchanged, quantile)
-    messages = [f"ε = {epsilon:g}: N_w, how often a word stays itself, is at most {max_unchanged:g} for {most_words(quantile)}"]
+    measured = f"by the calibration of all {note.words:,} words"
+    messages = [f"ε = {epsilon:g}: {measured}, N_w, how often a word stays itself, is at most {max_unchanged:g} for {most_words(quantile)}"]
     if _is_forced_by_few_words(note, epsilon, max_unchanged):
         messages.append(
             f"ε = {epsilon:g}: a few isolated words, whose N_w is large at any useful ε, force this small value, at which little of the "

@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -28,16 +29,15 @@ import deniable.records.formats.arrow_partial
 import deniable.records.formats.reader
 import deniable.records.jobs.releasing
 from deniable.cli.app import main
-from deniable.keyed.encoding import RecordId
 from deniable.text.privatizer import Privatizer
 
 release_many = Privatizer.many
 
 
-def release_slowly(private: Privatizer, texts: Sequence[str | None], *, record_ids: Sequence[RecordId] | None = None) -> list[str | None]:
+def release_slowly(private: Privatizer, texts: Sequence[str | None], **named: Any) -> list[str | None]:
     """Release a batch after a pause."""
     time.sleep(0.005)
-    return release_many(private, texts, record_ids=record_ids)
+    return release_many(private, texts, **named)
 
 
 Privatizer.many = release_slowly  # type: ignore[method-assign, assignment]

@@ -55,8 +55,12 @@ class Task:
         private = privatizer_here(self.recipe)
         tally = Tally()
         for batch in batches:
-            for column in self.columns:
-                tally.add(private.count(batch.column(column).to_pylist()))
+            columns = [batch.column(column).to_pylist() for column in self.columns]
+            names = None
+            if self.recipe.consistent and self.record_id is not None:
+                names = [name for name in batch.column(self.record_id).to_pylist() for _ in columns]
+            texts = [text for row in zip(*columns, strict=True) for text in row]
+            tally.add(private.count(texts, record_ids=names, rows=[len(columns)] * len(batch)))
         yield pa.RecordBatch.from_pydict({TALLY: [json.dumps(tally.to_dict())]})
 
     def _many(self, private: Privatizer, batch: pa.RecordBatch, column: str) -> Callable[[list[str | None]], list[str | None]]:

@@ -82,7 +82,8 @@ def receipt(
         return task.count(batches)
 
     tally = Tally()
-    for row in frame.select(*map(quoted, columns)).mapInArrow(count, f"{TALLY} string").collect():
+    named = [record_id] if record_id is not None and task.recipe.consistent else []
+    for row in frame.select(*map(quoted, [*columns, *named])).mapInArrow(count, f"{TALLY} string").collect():
         tally.add(Tally.from_dict(json.loads(row[TALLY])))
     return receipt_of_task(task, frame.columns, tally)
 

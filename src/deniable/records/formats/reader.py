@@ -73,9 +73,9 @@ class Batch:
         return error
 
 
-def release_texts(private: Privatizer, texts: list[str | None], names: list[RecordId] | None) -> list[str | None]:
-    """Return the texts privatized; names come with a key and only then."""
-    return private.many(texts) if names is None else private.many(texts, record_ids=names)
+def release_texts(private: Privatizer, texts: list[str | None], names: list[RecordId] | None, counts: list[int]) -> list[str | None]:
+    """Return the texts privatized; names come with a key and only then, and ``counts`` says how many texts each record has."""
+    return private.many(texts, rows=counts) if names is None else private.many(texts, record_ids=names, rows=counts)
 
 
 class BatchSize:

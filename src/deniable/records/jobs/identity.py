@@ -82,6 +82,8 @@ def receipt_of(promised: Receipt, reader: Reader, layout: Layout, tally: Tally) 
     if reader.untouched:
         public = (*public, f"released exactly as it is: {reader.untouched}")
     relaxations = relaxations_of(promised.relaxations, layout.columns)
+    if len(layout.columns) <= 1 and not tally.knows_rows:  # begun by a version that did not count rows
+        tally = tally.every_text_is_a_row()
     return replace(promised.with_tally(tally), public=public, relaxations=tuple(relaxations))
 
 
@@ -90,7 +92,8 @@ def relaxations_of(relaxations: Sequence[str], columns: Sequence[str]) -> list[s
     found = list(relaxations)
     if len(columns) > 1:
         found.append(
-            f"{len(columns)} columns are privatized: counts and budget are per cell, and what is spent on a row adds up over its cells"
+            f"{len(columns)} columns are privatized: what is spent on a row adds up over its cells (in the budget: longest_row; a record "
+            "there is one cell)"
         )
     return found
 

@@ -149,7 +149,7 @@ def _in_this_process(private: Privatizer, batches: Iterator[Batch], *, up_to_err
     private.take_tally()
     for batch in batches:
         try:
-            released = _release_timed(private, batch.texts, batch.names)
+            released = _release_timed(private, batch.texts, batch.names, batch.counts)
         except UnknownWord as error:
             found = batch.in_file(error)
         else:
@@ -157,7 +157,7 @@ def _in_this_process(private: Privatizer, batches: Iterator[Batch], *, up_to_err
             continue
         # How many records a stream gets before the error must not depend on where batches end.
         if up_to_errors and len(before := batch.before(found.record)):
-            yield before, _release_timed(private, before.texts, before.names)
+            yield before, _release_timed(private, before.texts, before.names, before.counts)
         raise found
 
 
@@ -165,11 +165,13 @@ def _as_one_stream(private: Privatizer, batches: Iterator[Batch]) -> Iterator[tu
     # With a seed the words depend on which of them are drawn together. Batches end where private text is long, streams do not.
     private.take_tally()
     waiting: deque[Batch] = deque()
+    counts: deque[int] = deque()
     done, started = 0, time.monotonic()
 
     def texts() -> Iterator[str | None]:
         for batch in batches:
             waiting.append(batch)
+            counts.extend(batch.counts)
             yield from batch.texts
             batch.texts.clear()  # private, and not needed any more
 
@@ -181,7 +183,7 @@ def _as_one_stream(private: Privatizer, batches: Iterator[Batch]) -> Iterator[tu
 
     released: list[str | None] = []
     try:
-        for text in private.stream(texts()):
+        for text in private.stream(texts(), rows=iter(counts.popleft, None)):
             released.append(text)
             while waiting and len(released) >= (wanted := sum(waiting[0].counts)):
                 yield first_of_waiting(released[:wanted])
@@ -200,7 +202,7 @@ def _by_workers(pool: ProcessPoolExecutor, batches: Iterator[Batch], *, at_once:
     waiting: deque[tuple[Batch, Future[Any]]] = deque()
     try:
         for batch in batches:
-            waiting.append((batch, pool.submit(_release, batch.texts, batch.names)))
+            waiting.append((batch, pool.submit(_release, batch.texts, batch.names, batch.counts)))
             if len(waiting) >= at_once:
                 yield _result(*waiting.popleft())
         while waiting:
@@ -239,18 +241,18 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def _release(texts: list[str | None], names: list[RecordId] | None) -> Any:
+def _release(texts: list[str | None], names: list[RecordId] | None, counts: list[int]) -> Any:
     assert _private is not None  # noqa: S101
     # What is wrong goes back as plain data: the errors of this package carry more than their message.
     try:
-        return _release_timed(_private, texts, names)
+        return _release_timed(_private, texts, names, counts)
     except UnknownWord as error:
         return "unknown word", error.record, error.position
     except DeniableError as error:
         return "error", str(error)
 
 
-def _release_timed(private: Privatizer, texts: list[str | None], names: list[RecordId] | None) -> Released:
+def _release_timed(private: Privatizer, texts: list[str | None], names: list[RecordId] | None, counts: list[int]) -> Released:
     started = time.monotonic()
-    released = release_texts(private, texts, names)
+    released = release_texts(private, texts, names, counts)
     return Released(released, private.take_tally(), time.monotonic() - started)

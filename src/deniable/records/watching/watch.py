@@ -296,7 +296,7 @@ class Watch:
             through_links=False,
             before_publishing=None if replaces else lambda: self._ledger.record(replace(now, begun=True, publishing=True)),
         )
-        counts = "" if made is None else f": {made.tally.records:,} records, {made.tally.words:,} words"
+        counts = "" if made is None else f": {made.tally}, {made.tally.words:,} words"
         line = f"released {printable(now.name)}{' again, by its key' if replaces else ''}{counts}"
         self._owed = (replace(now, words=None if made is None else made.tally.words), line)
         self._pay(*self._owed)

@@ -1,0 +1,237 @@
+"""Counts what went through: texts, words, and how many words were drawn for each text, each row and each user.
+
+A text is a cell. A row is all texts of one record, whatever columns they stand in: what is spent on somebody's row adds up over them. Who
+calls ``Privatizer.many`` without ``rows`` does not say which texts belong together, and then no row is counted. Users are counted where
+ids name them (``Keyed(…, consistent=True)``).
+
+Users are counted in bounded memory: exactly, up to ``MOST_USERS`` of them. Beyond, the smallest counts make room for new ones, and what
+was taken off is added to all (Misra and Gries, 1982), so that the largest count is never too small: too large by at most the number of
+all words divided by ``MOST_USERS``. A user goes by 64 bits of BLAKE2b of the id; should two share them, their counts are added, which is
+again more and not less. An interrupted job keeps these in its journal, beside the released records, which hold the ids themselves.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+MOST_USERS = 65_536
+
+
+@dataclass(kw_only=True)
+class UserCounts:
+    """How many words were drawn for each user in ``texts`` texts; no user has more than ``counts`` says and ``uncertain`` together."""
+
+    counts: Counter[str] = field(default_factory=Counter, repr=False)
+    uncertain: int = 0
+    texts: int = 0
+
+    def count(self, user: bytes, words: int) -> None:
+        """Add the words of one text of a user, who is given as an encoded id."""
+        self.counts[hashlib.blake2b(user, digest_size=8).hexdigest()] += words
+        self.texts += 1
+        self._make_room()
+
+    def add(self, other: UserCounts) -> None:
+        """Add the counts of others, or of the same users elsewhere."""
+        self.counts.update(other.counts)
+        self.uncertain += other.uncertain
+        self.texts += other.texts
+        self._make_room()
+
+    @property
+    def largest(self) -> int:
+        """The most words drawn for one user, or a number above it if it is not ``exact``."""
+        return max(self.counts.values(), default=0) + self.uncertain
+
+    @property
+    def exact(self) -> bool:
+        """Whether there never were more users than can be told apart."""
+        return self.uncertain == 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts as JSON-ready data."""
+        return {"counts": dict(self.counts), "uncertain": self.uncertain, "texts": self.texts}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """Return what ``to_dict`` wrote."""
+        counts = Counter({user: int(words) for user, words in data["counts"].items()})
+        return cls(counts=counts, uncertain=int(data["uncertain"]), texts=int(data["texts"]))
+
+    def _make_room(self) -> None:
+        if len(self.counts) <= 2 * MOST_USERS:  # seldom, since it takes a pass over all
+            return
+        taken_off = sorted(self.counts.values(), reverse=True)[MOST_USERS]
+        self.counts = Counter({user: words - taken_off for user, words in self.counts.items() if words > taken_off})
+        self.uncertain += taken_off
+
+
+@dataclass(kw_only=True)
+class Tally:
+    """How many texts (``records``), words and unknown words were seen, how many words were drawn for each, and for each row and user.
+
+    ``rows`` counts the rows of ``row_texts`` texts; where that is not all texts, rows are not known.
+    """
+
+    records: int = 0
+    missing: int = 0
+    words: int = 0
+    unknown_words: int = 0
+    protected_words: int = 0
+    lengths: Counter[int] = field(default_factory=Counter)
+    rows: int = 0
+    row_texts: int = 0
+    row_lengths: Counter[int] = field(default_factory=Counter)
+    users: UserCounts = field(default_factory=UserCounts)
+    _coming: Iterator[int] | None = field(default=None, repr=False, compare=False)
+    _row: list[int | None] = field(default_factory=list, repr=False, compare=False)
+    _row_length: int = field(default=0, repr=False, compare=False)
+
+    def count(self, *, words: int, unknown: int, spent: int, protected: int = 0, user: bytes | None = None) -> None:
+        """Add one text: its words, the unknown ones among them, the words that were drawn with noise, and whose it is."""
+        self.records += 1
+        self.words += words
+        self.unknown_words += unknown
+        self.protected_words += protected
+        self.lengths[spent] += 1
+        if user is not None:
+            self.users.count(user, spent)
+        self._place(spent)
+
+    def count_missing(self) -> None:
+        """Add one missing text."""
+        self.records += 1
+        self.missing += 1
+        self._place(None)
+
+    def place_in_rows(self, rows: Iterable[int] | None) -> None:
+        """Let the texts that are counted from now on belong to rows, given how many texts each has; None if that is not known.
+
+        Rows without a text do not count.
+        """
+        self._coming = None if rows is None else iter(rows)
+
+    def _place(self, spent: int | None) -> None:
+        """Put the next text into its row; ``spent`` is None for a missing one."""
+        if self._coming is None:
+            return
+        while not self._row_length:
+            self._row_length = next(self._coming)
+        self._row.append(spent)
+        if len(self._row) < self._row_length:
+            return
+        self.rows += 1
+        self.row_texts += len(self._row)
+        if there := [words for words in self._row if words is not None]:
+            self.row_lengths[sum(there)] += 1
+        self._row, self._row_length = [], 0
+
+    def every_text_is_a_row(self) -> Tally:
+        """Return these counts as those of rows of one text each."""
+        known = Tally.from_dict(self.to_dict())
+        known.rows, known.row_texts, known.row_lengths = self.records, self.records, Counter(self.lengths)
+        return known
+
+    def add(self, other: Tally) -> None:
+        """Add the counts of another tally to this one."""
+        self.records += other.records
+        self.missing += other.missing
+        self.words += other.words
+        self.unknown_words += other.unknown_words
+        self.protected_words += other.protected_words
+        self.lengths.update(other.lengths)
+        self.rows += other.rows
+        self.row_texts += other.row_texts
+        self.row_lengths.update(other.row_lengths)
+        self.users.add(other.users)
+
+    def clear(self) -> None:
+        """Start again from zero."""
+        self.records = self.missing = self.words = self.unknown_words = self.protected_words = self.rows = self.row_texts = 0
+        self.lengths.clear()
+        self.row_lengths.clear()
+        self.users = UserCounts()
+
+    @property
+    def knows_rows(self) -> bool:
+        """Whether it is known of every text which row it belongs to."""
+        return self.row_texts == self.records
+
+    @property
+    def knows_users(self) -> bool:
+        """Whether it is known of every text whose it is."""
+        return 0 < self.users.texts == self.records - self.missing
+
+    @property
+    def longest(self) -> int:
+        """The most words drawn for one text."""
+        return max(self.lengths, default=0)
+
+    @property
+    def shortest(self) -> int:
+        """The fewest words drawn for one text that has any; 0 if none has."""
+        return min((length for length in self.lengths if length), default=0)
+
+    @property
+    def median(self) -> int:
+        """The lower median of the words drawn per text."""
+        return lower_median(self.lengths)
+
+    def __str__(self) -> str:
+        """Return how much there was, as people say it: records, or rows and texts where a row has several."""
+        if not self.knows_rows:
+            return f"{self.records:,} texts"
+        return f"{self.records:,} records" if self.rows == self.records else f"{self.rows:,} rows, {self.records:,} texts"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts as JSON-ready data."""
+        data: dict[str, Any] = {
+            "records": self.records,
+            "missing": self.missing,
+            "words": self.words,
+            "unknown_words": self.unknown_words,
+            "protected_words": self.protected_words,
+            "lengths": _as_json(self.lengths),
+            "rows": self.rows,
+            "row_texts": self.row_texts,
+            "row_lengths": _as_json(self.row_lengths),
+        }
+        return data if self.users == UserCounts() else data | {"users": self.users.to_dict()}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Tally:
+        """Return the tally that ``to_dict`` wrote; what an earlier version wrote knows of no rows and users."""
+        return cls(
+            records=int(data["records"]),
+            missing=int(data["missing"]),
+            words=int(data["words"]),
+            unknown_words=int(data["unknown_words"]),
+            protected_words=int(data.get("protected_words", 0)),
+            lengths=_from_json(data["lengths"]),
+            rows=int(data.get("rows", 0)),
+            row_texts=int(data.get("row_texts", 0)),
+            row_lengths=_from_json(data.get("row_lengths", {})),
+            users=UserCounts.from_dict(data["users"]) if "users" in data else UserCounts(),
+        )
+
+
+def lower_median(lengths: Counter[int]) -> int:
+    """Return the lower median of numbers, given how often each occurs; 0 if there are none."""
+    middle, seen = (sum(lengths.values()) + 1) // 2, 0
+    for length, count in sorted(lengths.items()):
+        seen += count
+        if seen >= middle:
+            return length
+    return 0
+
+
+def _as_json(lengths: Counter[int]) -> dict[str, int]:
+    return {str(length): count for length, count in sorted(lengths.items())}
+
+
+def _from_json(lengths: dict[str, Any]) -> Counter[int]:
+    return Counter({int(length): int(count) for length, count in lengths.items()})
