@@ -173,6 +173,14 @@ class MalformedCard(DeniableError, ValueError):
         self.problem = problem
 
 
+class NotThisRelease(DeniableError, ValueError):
+    """Text was not released as its card says, so decoding it would say nothing."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"this text cannot be decoded: {problem}")
+        self.problem = problem
+
+
 class RandomnessError(DeniableError):
     """Secure random numbers are not available, so nothing was released."""
 

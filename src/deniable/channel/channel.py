@@ -10,7 +10,7 @@ Everything here is public: it is computed from the embedding, the mechanism and 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -101,6 +101,23 @@ class Channel:
         for rows, block in self.blocks():
             pulled[rows] += block @ weights
         return pulled
+
+    def keeping(self, words: Ids) -> Channel:
+        """Return the channel of a release that lets these input words through as they are."""
+        rows = np.unique(self.places(words))
+        rows = rows[rows >= 0]
+        lengths = np.diff(self.starts)
+        stays = np.ones(len(self.outputs), dtype=bool)
+        for row in rows.tolist():
+            stays[self.starts[row] : self.starts[row + 1]] = False
+        lengths[rows] = 0
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        return replace(
+            self,
+            starts=starts + np.concatenate([[0], np.cumsum(np.isin(np.arange(len(self)), rows))]),
+            outputs=np.insert(self.outputs[stays], starts[rows], self.inputs[rows].astype(np.int32)),
+            chances=np.insert(self.chances[stays], starts[rows], np.float32(1.0)),
+        )
 
     def blocks(self) -> Iterator[tuple[slice, csr_array]]:
         """Yield the listed probabilities as sparse matrices, some rows at a time: in float64 all of them may not fit in memory."""

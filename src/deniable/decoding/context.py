@@ -41,6 +41,12 @@ class PlaceCandidates:
         """The likeliest word of each place."""
         return self.words[np.arange(len(self.words)), self.chances.argmax(axis=1)] if len(self.words) else np.zeros(0, dtype=np.int64)
 
+    def at(self, place: int) -> tuple[Ids, Floats]:
+        """Return the words that may have stood at a place, by falling probability, and their probabilities."""
+        inside = np.flatnonzero(self.words[place] >= 0)
+        order = inside[np.argsort(-self.chances[place, inside], kind="stable")]
+        return self.words[place, order], self.chances[place, order]
+
 
 class ContextDecoder:
     """Decodes texts of released ids by a channel and a language model over the same embedding."""

@@ -6,18 +6,22 @@ knows the mechanism can make it, so whatever it shows was released.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deniable.arrays import Floats, Ids, Vectors
 from deniable.channel.channel import Channel
+from deniable.decoding.context import ContextDecoder, PlaceCandidates
+from deniable.decoding.ngrams import Bigrams
 from deniable.decoding.posterior import MOST_CANDIDATES, Posterior, make_posterior
+from deniable.decoding.released import ReleasedWords
 from deniable.decoding.shares import LearntShares, learn_shares
 from deniable.errors import InvalidParameter
-from deniable.words.cutter import Cutter, Lookup
+from deniable.progress import Report
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -25,6 +29,10 @@ if TYPE_CHECKING:
 UNKNOWN = "[unknown]"
 """What stands for ⊥ in decoded text: some word that the embedding does not know."""
 
+LEAST_COUNT = 1e-3
+"""Expected counts below this are left out of features."""
+
+_TEXTS_AT_ONCE = 1_000
 _HELD_OUT = 5
 """One record in this many is held back to say when the shares of words are learnt well enough."""
 
@@ -38,27 +46,46 @@ class Candidate:
 
 
 class Decoder:
-    """Decodes text that was released through a channel.
+    """Decodes text that was released through a channel: each word by itself, or with a language model in its context.
 
     >>> decoder = Decoder(channel, prior)                # doctest: +SKIP
     >>> decoder("released words")                        # the likeliest words    # doctest: +SKIP
     >>> decoder.posterior("surgeon")                     # candidates with probabilities    # doctest: +SKIP
     """
 
-    def __init__(self, channel: Channel, prior: Floats | None = None, *, candidates: int = MOST_CANDIDATES) -> None:
+    def __init__(
+        self,
+        channel: Channel,
+        prior: Floats | None = None,
+        *,
+        context: Bigrams | None = None,
+        marks: Iterable[str] = (),
+        candidates: int = MOST_CANDIDATES,
+    ) -> None:
         """Decode by Bayes' rule with a prior over the channel's inputs; even shares without one.
 
-        :raises InvalidParameter: if the prior does not fit the channel.
+        ``context`` are bigrams of public text over the same embedding. ``marks`` stand in released text for no word.
+
+        :raises InvalidParameter: if the prior or the language model does not fit the channel.
         """
-        self.channel = channel
-        embedding = channel.embedding
-        self._cutter, self._lookup, self._unknown = Cutter(embedding), Lookup(embedding), embedding.unknown_id
-        self._words = [*embedding.words, UNKNOWN]
-        self._bayes = make_posterior(channel, np.ones(len(channel)) if prior is None else prior, candidates=candidates)
+        self.channel, self.prior = channel, np.ones(len(channel)) / len(channel) if prior is None else prior / prior.sum()
+        self.reader = ReleasedWords(channel.embedding, marks)
+        self._words = [*channel.embedding.words, UNKNOWN]
+        self._candidates = candidates
+        self._context = None if context is None else ContextDecoder(channel, context, self.prior)
 
     @classmethod
     def learn(
-        cls, channel: Channel, released: Sequence[str | None], *, start: Floats | None = None, weight: float = 0.0, seed: int = 0
+        cls,
+        channel: Channel,
+        released: Sequence[str | None],
+        *,
+        start: Floats | None = None,
+        weight: float = 0.0,
+        seed: int = 0,
+        context: Bigrams | None = None,
+        marks: Iterable[str] = (),
+        report: Report | None = None,
     ) -> tuple[Decoder, LearntShares]:
         """Return a decoder whose prior is learnt from the release itself, and how it was learnt.
 
@@ -66,73 +93,114 @@ class Decoder:
 
         :raises InvalidParameter: if the texts hold no word that the embedding has.
         """
-        counts = cls(channel)._counts(released)
+        counts = ReleasedWords(channel.embedding, marks).counts(released)
         if not counts.nnz:
             raise InvalidParameter("released", f"{len(released):,} texts", "hold no word of the embedding: nothing can be decoded")
         held = np.random.Generator(np.random.PCG64(seed)).permutation(counts.shape[0]) % _HELD_OUT == 0
         learn, hold = (np.asarray(counts[np.flatnonzero(part)].sum(axis=0)).ravel() for part in (~held, held))
-        found = learn_shares(channel, learn, held_out=hold, start=start, weight=weight)
-        return cls(channel, found.shares), found
+        found = learn_shares(channel, learn, held_out=hold, start=start, weight=weight, report=report)
+        return cls(channel, found.shares, context=context, marks=marks), found
 
     def __call__(self, text: str) -> str:
-        """Return the likeliest word for each word of a released text, by itself and without its context."""
-        return " ".join(self._words[i] for i in self.likeliest(text).tolist())
+        """Return the likeliest word for each word of a released text."""
+        return str(self.many([text])[0])
 
-    def many(self, texts: Iterable[str | None]) -> list[str | None]:
+    def many(self, texts: Sequence[str | None], *, report: Report | None = None) -> list[str | None]:
         """Return the texts decoded, in order; None stays None."""
-        return [None if text is None else self(text) for text in texts]
+        likeliest = self.likeliest(texts, report=report)
+        decoded = (" ".join(map(self._words.__getitem__, ids.tolist())) for ids in likeliest)
+        return [None if text is None else words for text, words in zip(texts, decoded, strict=True)]
+
+    def likeliest(self, texts: Sequence[str | None], *, report: Report | None = None) -> Iterator[Ids]:
+        """Yield for each text the id of the likeliest input word at each place; what cannot have been released stays unknown."""
+        for ids, places in zip(self.reader.ids(texts), self._places(texts, report), strict=True):
+            answer = np.full(len(ids), self.channel.embedding.unknown_id, dtype=np.int64)
+            known = ids != self.channel.embedding.unknown_id
+            answer[known] = self.bayes.best[ids[known]] if places is None else places.likeliest
+            yield answer
 
     def posterior(self, word: str, *, top: int = 10) -> list[Candidate]:
-        """Return the words that are likeliest behind a released word.
+        """Return the words that are likeliest behind a released word by itself.
 
         :raises InvalidParameter: if the embedding does not have the word, so that it cannot have been released.
         """
-        output = int(self._lookup.ids([word])[0])
-        if output == self._unknown:
+        output = int(self.reader.lookup.ids([word])[0])
+        if output == self.channel.embedding.unknown_id:
             raise InvalidParameter("word", word, f"is not a word of {self.channel.embedding.name!r}, and cannot have been released")
-        found, chances = self._bayes.of(output)
-        return [Candidate(self._words[i], p) for i, p in zip(found[:top].tolist(), chances[:top].tolist(), strict=True)]
+        return self._named(*self.bayes.of(output), top)
 
-    def ids(self, text: str) -> Ids:
-        """Return the ids of the words of a released text; ``unknown_id`` for what no release of this embedding holds."""
-        return np.array(self._lookup.ids(self._cutter.words(text)), dtype=np.int64)
+    def candidates(
+        self, texts: Sequence[str | None], *, top: int = 5, report: Report | None = None
+    ) -> Iterator[list[tuple[str, list[Candidate]]]]:
+        """Yield for each text its released words, each with the words that are likeliest behind it; none for what was not released."""
+        for ids, places in zip(self.reader.ids(texts), self._places(texts, report), strict=True):
+            found, place = [], 0
+            for output in ids.tolist():
+                if output == self.channel.embedding.unknown_id:
+                    found.append((UNKNOWN, list[Candidate]()))
+                    continue
+                behind = self.bayes.of(output) if places is None else places.at(place)
+                found.append((self._words[output], self._named(*behind, top)))
+                place += 1
+            yield found
 
-    def likeliest(self, text: str) -> Ids:
-        """Return the id of the likeliest input word for each word of a released text; what was not released stays unknown."""
-        ids = self.ids(text)
-        answer = np.full(len(ids), self._unknown, dtype=np.int64)
-        known = ids != self._unknown
-        answer[known] = self._bayes.best[ids[known]]
-        return answer
-
-    @property
+    @cached_property
     def bayes(self) -> Posterior:
-        """The posterior of every released word."""
-        return self._bayes
+        """The posterior of every released word by itself."""
+        return make_posterior(self.channel, self.prior, candidates=self._candidates)
 
-    def expected_counts(self, texts: Sequence[str | None]) -> csr_array:
+    def expected_counts(self, texts: Sequence[str | None], *, least: float = LEAST_COUNT, report: Report | None = None) -> csr_array:
         """Return how often each input word is expected in each text: one row a text, one column for each row of the channel.
 
-        Only listed candidates count; what they leave out (``bayes.rest``) is the same for all texts but for their length.
+        Counts below ``least`` are left out: there are thousands in every text, and together they say next to nothing.
         """
-        return self._counts(texts) @ self._bayes.matrix
+        from scipy.sparse import csr_array, vstack
 
-    def expected_vectors(self, texts: Sequence[str | None]) -> Vectors:
+        blocks = []
+        for start in range(0, len(texts), _TEXTS_AT_ONCE):
+            part = texts[start : start + _TEXTS_AT_ONCE]
+            counts = self.reader.counts(part) @ self.bayes.matrix if self._context is None else self._counts_in_context(part)
+            counts.data[counts.data < least] = 0.0
+            counts.eliminate_zeros()
+            blocks.append(counts)
+            if report is not None:
+                report(min(start + _TEXTS_AT_ONCE, len(texts)), len(texts))
+        return vstack(blocks, format="csr") if blocks else csr_array((0, len(self.channel)))
+
+    def expected_vectors(self, texts: Sequence[str | None], *, report: Report | None = None) -> Vectors:
         """Return the mean vector that is expected of the words of each text; zeros for a text without a word."""
         vectors = self.channel.embedding.rows(self.channel.inputs).astype(np.float64)
-        by_output = self._bayes.matrix @ vectors + self._bayes.rest[:, None] * (self._bayes.unlisted @ vectors)
-        counts = self._counts(texts)
-        lengths = np.maximum(np.asarray(counts.sum(axis=1)).ravel(), 1.0)
-        means: Vectors = ((counts @ by_output) / lengths[:, None]).astype(np.float32)
+        if self._context is None:
+            by_output = self.bayes.matrix @ vectors + self.bayes.rest[:, None] * (self.bayes.unlisted @ vectors)
+            counts = self.reader.counts(texts)
+            lengths, sums = np.asarray(counts.sum(axis=1)).ravel(), counts @ by_output
+        else:
+            expected = self.expected_counts(texts, least=0.0, report=report)
+            lengths, sums = np.asarray(expected.sum(axis=1)).ravel(), expected @ vectors
+        means: Vectors = (sums / np.maximum(lengths, 1e-12)[:, None]).astype(np.float32)
         return means
 
-    def _counts(self, texts: Sequence[str | None]) -> csr_array:
+    def _counts_in_context(self, texts: Sequence[str | None]) -> Any:
         from scipy.sparse import csr_array
 
-        ids = [self.ids(text or "") for text in texts]
-        known = [each[each != self._unknown] for each in ids]
-        starts = np.cumsum([0, *(len(each) for each in known)])
-        flat = np.concatenate([*known, np.zeros(0, dtype=np.int64)])
-        counts = csr_array((np.ones(len(flat)), flat, starts), shape=(len(known), len(self.channel.embedding)))
+        starts, columns, chances = [0], [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
+        for places in self._places(texts, None):
+            assert places is not None  # noqa: S101 - there is a context
+            inside = places.words >= 0
+            columns.append(self.channel.places(places.words[inside]))
+            chances.append(places.chances[inside])
+            starts.append(starts[-1] + int(inside.sum()))
+        counts = csr_array((np.concatenate(chances), np.concatenate(columns), starts), shape=(len(texts), len(self.channel)))
         counts.sum_duplicates()
         return counts
+
+    def _places(self, texts: Sequence[str | None], report: Report | None) -> Iterator[PlaceCandidates | None]:
+        """Yield the candidates of each text in context, at the places of released words; None where there is no context."""
+        if self._context is None:
+            yield from (None for _ in texts)
+            return
+        unknown = self.channel.embedding.unknown_id
+        yield from self._context.decode([ids[ids != unknown] for ids in self.reader.ids(texts)], report=report)
+
+    def _named(self, words: Ids, chances: Floats, top: int) -> list[Candidate]:
+        return [Candidate(self._words[i], p) for i, p in zip(words[:top].tolist(), chances[:top].tolist(), strict=True)]

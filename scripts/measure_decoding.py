@@ -1,0 +1,276 @@
+"""Measures what decoding a release gives back: accuracy of linear models and word frequencies, as released and decoded.
+
+    python scripts/measure_decoding.py epsilons DATA.jsonl.xz --name sst2 --attacker 0.08 --attacker 0.17 --attacker 0.33 -o RESULT.json
+    python scripts/measure_decoding.py channels RESULT.json [RESULT.json ...]       # one walk for all of one mechanism
+    python scripts/measure_decoding.py measure RESULT.json [--public TEXT.txt]
+
+ε is where a context-free Bayes attacker who knows the true word frequencies names the wanted share of the words; judged on a release that
+the estimate of the channel has not seen. The receiver knows none of that: the release, the embedding, the mechanism and ε, and with
+--public a public text. Models learn from three quarters of the texts and are judged on the rest; every run has fresh noise and another
+split. What is learnt from is "released" or "original", and so is what is judged.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+from deniable import Embedding
+from deniable.analysis.receiving import SUPPORT, first_shares
+from deniable.arrays import Floats, Ids
+from deniable.channel.channel import Channel
+from deniable.channel.making import make_channels
+from deniable.decoding.decoder import Decoder
+from deniable.decoding.ngrams import Bigrams, read_bigrams
+from deniable.decoding.posterior import make_posterior
+from deniable.learning.passages import Passages, passages_of
+from deniable.learning.perturbation import changed_share, draw
+from deniable.learning.soft_counts import SoftTfidf
+from deniable.mechanisms.catalogue import ChosenMechanism, parse_mechanism
+from deniable.neighbours.threads import threads
+from deniable.text.policies import TextPolicy
+from deniable.utility.measurement import stratified_split
+from deniable.utility.texts import read_classified
+from deniable.words.cutter import Cutter
+
+HELD_OUT = 0.25
+FIRST_GRID = {"multivariate": (0.1, 2.5), "randomized-response": (4.0, 16.0), "santext": (0.2, 60.0)}
+STEPS = 14
+
+
+def main() -> None:
+    """Do what the first word says."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    finding = commands.add_parser("epsilons", help="find where the attacker names the wanted shares of words")
+    finding.add_argument("data", type=Path)
+    finding.add_argument("--name", required=True)
+    finding.add_argument("--text", default="text")
+    finding.add_argument("--label", default="label")
+    finding.add_argument("--embedding", default="default")
+    finding.add_argument("--mechanism", default="multivariate")
+    finding.add_argument("--attacker", type=float, action="append", required=True)
+    finding.add_argument("--texts", type=int)
+    finding.add_argument("--longest", type=int, default=100, help="words of a text that are used")
+    finding.add_argument("-o", "--output", type=Path, required=True)
+    making = commands.add_parser("channels", help="make the channels of results of one embedding and mechanism")
+    making.add_argument("results", type=Path, nargs="+")
+    making.add_argument("--directions", type=int, default=1000)
+    measuring = commands.add_parser("measure", help="release, decode, learn and judge")
+    measuring.add_argument("result", type=Path)
+    measuring.add_argument("--runs", type=int, default=3)
+    measuring.add_argument("--directions", type=int, default=1000)
+    measuring.add_argument("--public", type=Path)
+    given = parser.parse_args()
+    {"epsilons": find_epsilons, "channels": make_all_channels, "measure": measure}[given.command](given)
+
+
+def find_epsilons(given: argparse.Namespace) -> None:
+    """Write which ε give the wanted attackers."""
+    embedding, mechanism = Embedding.open(given.embedding), parse_mechanism(given.mechanism)
+    asked = {"data": str(given.data), "text": given.text, "label": given.label, "most": given.texts, "longest": given.longest}
+    texts, _ = _read(asked, embedding)
+    passages = passages_of(texts, embedding, TextPolicy())
+    result = {
+        "name": given.name,
+        "asked": asked,
+        "texts": len(texts),
+        "words": len(passages.ids),
+        "embedding": {
+            "name": given.embedding,
+            "words": len(embedding),
+            "dimension": embedding.dimension,
+            "fingerprint": embedding.fingerprint,
+        },
+        "mechanism": given.mechanism,
+        "blind": float(_shares(passages, embedding).max()),
+        "epsilons": _epsilons(embedding, mechanism, passages, given.attacker),
+    }
+    _write(given.output, result)
+
+
+def make_all_channels(given: argparse.Namespace) -> None:
+    """Make the channels of several results, which share their embedding and mechanism, in one walk."""
+    results = [json.loads(path.read_text(encoding="utf-8")) for path in given.results]
+    epsilons = sorted({epsilon for result in results for _, epsilon in result["epsilons"]})
+    _channels(results[0], epsilons, given.directions)
+
+
+def measure(given: argparse.Namespace) -> None:
+    """Release, decode, learn and judge, and write after every release."""
+    began = time.time()
+    result = json.loads(given.result.read_text(encoding="utf-8"))
+    embedding, mechanism = Embedding.open(result["embedding"]["name"]), parse_mechanism(result["mechanism"])
+    texts, labels = _read(result["asked"], embedding)
+    passages = passages_of(texts, embedding, TextPolicy())
+    context = None if given.public is None else read_bigrams(embedding, given.public)
+    channels = _channels(result, [epsilon for _, epsilon in result["epsilons"]], given.directions)
+    result |= {
+        "public": None if given.public is None else given.public.name,
+        "directions": given.directions,
+        "original": [],
+        "releases": [],
+    }
+    original = dict(_as_it_stands(passages, embedding))
+    for run in range(1, given.runs + 1):
+        split = Split(labels, *stratified_split(labels, HELD_OUT, seed=run))
+        clean = {name: split.learn(features, name) for name, features in original.items()}
+        result["original"].append({name: model(original[name]) for name, model in clean.items()})
+        for (attacker, epsilon), channel in zip(result["epsilons"], channels, strict=True):
+            released = draw(passages, mechanism(embedding, epsilon=epsilon), threads=threads())
+            found: dict[str, Any] = {"attacker": attacker, "epsilon": epsilon, "run": run, "accuracy": {}}
+            for version, made in _versions(passages, released, channel, context, found):
+                for name, features in made.items():
+                    noisy = split.learn(features, name)
+                    found["accuracy"][f"{version} {name}"] = {
+                        "both": noisy(features),
+                        "train": noisy(original[name]),
+                        "test": clean[name](features),
+                    }
+            result["releases"].append(found)
+            result["seconds"] = round(time.time() - began)
+            _write(given.result, result)
+            print(json.dumps({"name": result["name"], **found}), flush=True)
+
+
+def _channels(result: dict[str, Any], epsilons: list[float], directions: int) -> list[Channel]:
+    """Return the channels that a receiver would make: of the words that ``deniable decode`` considers."""
+    embedding = Embedding.open(result["embedding"]["name"])
+    inputs = np.append(np.arange(min(SUPPORT, len(embedding))), embedding.unknown_id)
+    return make_channels(embedding, parse_mechanism(result["mechanism"]), epsilons=epsilons, inputs=inputs, directions=directions)
+
+
+def _write(path: Path, result: dict[str, Any]) -> None:
+    path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+
+
+def _read(asked: dict[str, Any], embedding: Embedding) -> tuple[list[str], Ids]:
+    found = read_classified(Path(asked["data"]), text_column=asked["text"], label_column=asked["label"], most=asked["most"])
+    cutter = Cutter(embedding)
+    return [" ".join(cutter.words(text)[: asked["longest"]]) for text in found.texts], found.labels
+
+
+def _shares(passages: Passages, embedding: Embedding) -> Floats:
+    shares: Floats = np.bincount(passages.ids, minlength=len(embedding) + 1) / len(passages.ids)
+    return shares
+
+
+def _named(passages: Passages, released: Passages, channel: Channel, shares: Floats) -> float:
+    """Return the share of words that a Bayes attacker with the true shares names."""
+    guesses = make_posterior(channel, shares[channel.inputs], candidates=1).best
+    return float((guesses[released.ids] == passages.ids).mean())
+
+
+def _epsilons(embedding: Embedding, mechanism: ChosenMechanism, passages: Passages, attackers: list[float]) -> list[tuple[float, float]]:
+    """Return the ε at which the attacker names each wanted share of the words."""
+    typical = float(np.median(np.linalg.norm(embedding.vectors[:5000], axis=1)))
+    low, high = FIRST_GRID.get(mechanism.name, FIRST_GRID["multivariate"])
+    scale = embedding.dimension / typical if mechanism.name == "multivariate" else 1.0
+    grid = np.geomspace(low * scale, high * scale, STEPS).tolist()
+    inputs = np.unique(passages.ids).astype(np.int64)
+    channels = make_channels(embedding, mechanism, epsilons=grid, inputs=inputs, directions=300, keep=False)
+    shares = _shares(passages, embedding)
+    reached = [
+        _named(passages, draw(passages, mechanism(embedding, epsilon=epsilon), threads=threads()), channel, shares)
+        for epsilon, channel in zip(grid, channels, strict=True)
+    ]
+    print("attacker", [(round(e, 3), round(r, 3)) for e, r in zip(grid, reached, strict=True)], flush=True)
+    reached = np.maximum.accumulate(reached).tolist()
+    wanted = []
+    for attacker in attackers:
+        if not reached[0] < attacker < reached[-1]:
+            print(f"an attacker of {attacker:g} is out of reach")
+            continue
+        wanted.append((attacker, float(f"{math.exp(float(np.interp(attacker, reached, np.log(grid)))):.4g}")))
+    return wanted
+
+
+def _counts(passages: Passages, columns: int) -> csr_array:
+    # Copies: sums are made in place.
+    numbers = (np.ones(len(passages.ids)), passages.ids.copy(), passages.offsets.copy())
+    counts = csr_array(numbers, shape=(len(passages), columns))
+    counts.sum_duplicates()
+    return counts
+
+
+def _as_it_stands(passages: Passages, embedding: Embedding) -> Iterator[tuple[str, Any]]:
+    """Yield the features of words taken as they stand: counts, and mean vectors."""
+    counts = _counts(passages, len(embedding) + 1)
+    yield "words", counts
+    vectors = np.vstack([embedding.vectors, embedding.unknown[None]]).astype(np.float64)
+    yield "vectors", (counts @ vectors) / np.maximum(np.diff(passages.offsets), 1)[:, None]
+
+
+def _versions(
+    passages: Passages, released: Passages, channel: Channel, context: Bigrams | None, found: dict[str, Any]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the features of a release as it stands, decoded, and decoded in context; note on the way how near each comes to the words."""
+    embedding, shares = channel.embedding, _shares(passages, channel.embedding)
+    words = embedding.words
+    as_text = [" ".join(words[i] for i in released.ids[a:b].tolist()) for a, b in pairwise(released.offsets.tolist())]
+    decoder, learnt = Decoder.learn(channel, as_text, start=first_shares(channel))
+    estimated = np.zeros(len(embedding) + 1)
+    estimated[channel.inputs] = learnt.shares
+    found |= {
+        "named": _named(passages, released, channel, shares),
+        "named_by_receiver": float((decoder.bayes.best[released.ids] == passages.ids).mean()),
+        "changed": changed_share(passages, released),
+        "steps": learnt.steps,
+        "frequencies": {
+            "released": 0.5 * float(np.abs(_shares(released, embedding) - shares).sum()),
+            "decoded": 0.5 * float(np.abs(estimated - shares).sum()),
+        },
+    }
+    yield "released", dict(_as_it_stands(released, embedding))
+    yield "decoded", _decoded(decoder, as_text)
+    if context is not None:
+        in_context, learnt = Decoder.learn(channel, as_text, start=first_shares(channel, context), context=context)
+        guesses = np.concatenate(list(in_context.likeliest(as_text)))
+        found["named_in_context"] = float((guesses == passages.ids).mean())
+        yield "context", _decoded(in_context, as_text)
+
+
+def _decoded(decoder: Decoder, released: list[str]) -> dict[str, Any]:
+    expected = decoder.expected_counts(released)
+    columns = decoder.channel.inputs[expected.indices]
+    placed = csr_array((expected.data, columns, expected.indptr), shape=(len(released), len(decoder.channel.embedding) + 1))
+    return {"words": placed, "vectors": decoder.expected_vectors(released)}
+
+
+@dataclass(frozen=True)
+class Split:
+    """Which texts are learnt from, and which are judged."""
+
+    labels: Ids
+    learnt: Ids
+    judged: Ids
+
+    def learn(self, features: Any, name: str) -> Callable[[Any], float]:
+        """Return what judges features of the same kind, after a linear model has learnt from these."""
+        if name == "words":
+            weights = SoftTfidf().fit(features[self.learnt])
+            model = LogisticRegression(C=1.0, max_iter=100, tol=1e-3)
+            model.fit(weights.transform(features[self.learnt]), self.labels[self.learnt])
+            return lambda other: float(model.score(weights.transform(other[self.judged]), self.labels[self.judged]))
+        # Expected vectors vary less than those of single words: each kind is brought to the same spread.
+        linear = LogisticRegression(C=0.1, max_iter=300, tol=1e-3)
+        linear.fit(StandardScaler().fit_transform(features[self.learnt]), self.labels[self.learnt])
+        return lambda other: float(
+            linear.score(StandardScaler().fit(other[self.learnt]).transform(other[self.judged]), self.labels[self.judged])
+        )
+
+
+if __name__ == "__main__":
+    main()

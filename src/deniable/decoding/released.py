@@ -1,0 +1,49 @@
+"""The words of released text, as ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deniable.arrays import Ids
+from deniable.embeddings.embedding import Embedding
+from deniable.words.cutter import Cutter, Lookup
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+class ReleasedWords:
+    """Reads the words of released text: those that stand between spaces, or as the cutter finds them where marks were kept."""
+
+    def __init__(self, embedding: Embedding, marks: Iterable[str] = ()) -> None:
+        self.lookup = Lookup(embedding)
+        self._cutter, self._unknown, self._marks, self._outputs = Cutter(embedding), embedding.unknown_id, frozenset(marks), len(embedding)
+
+    def ids(self, texts: Sequence[str | None]) -> Iterator[Ids]:
+        """Yield the ids of the words of each text; ``unknown_id`` for what no release of this embedding holds."""
+        for text in texts:
+            yield np.array(self._of(text or ""), dtype=np.int64)
+
+    def counts(self, texts: Sequence[str | None]) -> csr_array:
+        """Return how often each word of the embedding stands in each text; what was not released is left out."""
+        from scipy.sparse import csr_array
+
+        known = [each[each != self._unknown] for each in self.ids(texts)]
+        starts = np.cumsum([0, *(len(each) for each in known)])
+        flat = np.concatenate([*known, np.zeros(0, dtype=np.int64)])
+        counts = csr_array((np.ones(len(flat)), flat, starts), shape=(len(known), self._outputs))
+        counts.sum_duplicates()
+        return counts
+
+    def _of(self, text: str) -> list[int]:
+        words = [word for word in text.split() if word not in self._marks] if self._marks else text.split()
+        found = self.lookup.ids(words)
+        if self._unknown not in found:
+            return found
+        ids: list[int] = []
+        for word, known in zip(words, found, strict=True):
+            ids += [known] if known != self._unknown else self.lookup.ids(self._cutter.words(word))
+        return ids

@@ -1,0 +1,125 @@
+"""A decoder reads released words as they were written, and gives what Bayes' rule gives, alone and in context."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deniable import Embedding, InvalidParameter
+from deniable.channel.channel import Channel
+from deniable.channel.making import make_channel
+from deniable.decoding.context import ContextDecoder
+from deniable.decoding.decoder import UNKNOWN, Decoder
+from deniable.decoding.ngrams import Bigrams, count_bigrams
+from deniable.decoding.released import ReleasedWords
+from tests.support.strategies import random_embedding
+
+WORDS = 12
+EMBEDDING = random_embedding(WORDS, 3)
+TEXTS = ["w1 w2 w3", "w4", "", "w5 w1 w1 w0 w11", None]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
+
+
+@pytest.fixture
+def channel() -> Channel:
+    return make_channel(EMBEDDING, epsilon=2.0, directions=200)
+
+
+@pytest.fixture
+def model() -> Bigrams:
+    rng = np.random.default_rng(3)
+    made = count_bigrams([rng.integers(0, WORDS + 1, 30) for _ in range(10)], WORDS + 1)
+    assert made is not None
+    return made
+
+
+def test_the_names_of_the_words_are_what_this_test_takes_them_for() -> None:
+    assert [EMBEDDING.index[f"w{i}"] for i in range(WORDS)] == list(range(WORDS))
+
+
+def test_every_word_of_an_embedding_is_read_as_itself() -> None:
+    words = ["u.s.", "'s", "e-mail", "...", ",", "n't", "Paris", "paris", "--", "a/b"]
+    embedding = Embedding(words, np.random.default_rng(0).normal(size=(len(words), 3)).astype(np.float32))
+    found = list(ReleasedWords(embedding).ids([" ".join(words), *words]))
+    assert found[0].tolist() == [embedding.index[word] for word in words]
+    assert [each.tolist() for each in found[1:]] == [[embedding.index[word]] for word in words]
+
+
+def test_kept_marks_are_read_through_and_fixed_marks_stand_for_nothing() -> None:
+    reader = ReleasedWords(EMBEDDING, ["[redacted]"])
+    first, second = reader.ids(["W1, w2! [redacted] (w3)", "nothing known"])
+    assert first.tolist() == [1, 2, 3]
+    assert second.tolist() == [EMBEDDING.unknown_id] * 2
+    counts = reader.counts(["w1 w1 odd", None, "[redacted]"]).toarray()
+    assert counts.sum(axis=1).tolist() == [2.0, 0.0, 0.0]
+    assert counts[0, 1] == 2.0
+
+
+def test_texts_are_decoded_word_by_word(channel: Channel) -> None:
+    decoder = Decoder(channel)
+    best = [decoder.posterior(f"w{i}")[0].word for i in range(WORDS)]
+    assert decoder("w1 w2 w3") == " ".join(best[1:4])
+    assert decoder.many(TEXTS) == [" ".join(best[i] for i in (1, 2, 3)), best[4], "", " ".join(best[i] for i in (5, 1, 1, 0, 11)), None]
+    assert decoder("w1 strange w2") == f"{best[1]} {UNKNOWN} {best[2]}"
+    with pytest.raises(InvalidParameter, match="cannot have been released"):
+        decoder.posterior("strange")
+
+
+def test_candidates_are_those_of_the_posterior_in_order(channel: Channel) -> None:
+    decoder = Decoder(channel)
+    ((first, second),) = decoder.candidates(["w1 strange"], top=4)
+    assert first == ("w1", decoder.posterior("w1", top=4))
+    assert second == (UNKNOWN, [])
+    chances = [candidate.probability for candidate in first[1]]
+    assert len(chances) == 4
+    assert chances == sorted(chances, reverse=True)
+
+
+@pytest.mark.parametrize("in_context", [False, True])
+def test_expected_counts_and_vectors_are_sums_over_candidates(channel: Channel, model: Bigrams, in_context: bool) -> None:
+    decoder = Decoder(channel, context=model if in_context else None)
+    counts = decoder.expected_counts(TEXTS, least=0.0).toarray()
+    at = {word: int(channel.places(np.array([i]))[0]) for i, word in enumerate([*EMBEDDING.words, UNKNOWN])}
+    expected = np.zeros_like(counts)
+    for row, words in enumerate(decoder.candidates(TEXTS, top=WORDS + 1)):
+        for _, candidates in words:
+            for candidate in candidates:
+                expected[row, at[candidate.word]] += candidate.probability
+    assert counts == pytest.approx(expected)
+    assert counts.sum(axis=1) == pytest.approx([3, 1, 0, 5, 0], rel=1e-2)
+    vectors = EMBEDDING.rows(channel.inputs)
+    means = decoder.expected_vectors(TEXTS)
+    assert means[3] == pytest.approx(counts[3] @ vectors / 5, abs=0.05)
+    assert not means[[2, 4]].any()
+
+
+def test_small_counts_are_left_out_and_only_those(channel: Channel) -> None:
+    decoder = Decoder(channel)
+    everything, cut = decoder.expected_counts(TEXTS, least=0.0).toarray(), decoder.expected_counts(TEXTS, least=0.2).toarray()
+    assert cut == pytest.approx(np.where(everything >= 0.2, everything, 0.0))
+    assert (cut != everything).any()
+
+
+def test_in_context_it_is_the_forward_backward_algorithm(channel: Channel, model: Bigrams) -> None:
+    prior = np.random.default_rng(2).dirichlet(np.ones(len(channel)))
+    decoder = Decoder(channel, prior, context=model)
+    places = next(ContextDecoder(channel, model, prior).decode([np.array([5, 1, 1, 0, 11])]))
+    words = [*EMBEDDING.words, UNKNOWN]
+    assert decoder("w5 w1 w1 w0 w11").split() == [words[i] for i in places.likeliest]
+    alone = Decoder(channel, prior)
+    assert any(decoder(text) != alone(text) for text in ("w5 w1 w1 w0 w11", "w1 w2 w3 w4 w6 w7 w8"))
+
+
+def test_a_prior_learnt_from_the_release_is_the_one_that_decodes(channel: Channel) -> None:
+    texts = ["w1 w1 w2", "w1 w3", "w2 w1", "w1", "w1 w5"] * 4
+    decoder, learnt = Decoder.learn(channel, texts)
+    assert decoder.prior == pytest.approx(learnt.shares)
+    assert int(channel.inputs[int(np.argmax(learnt.shares))]) in (1, int(Decoder(channel).bayes.best[1]))
+    with pytest.raises(InvalidParameter, match="no word of the embedding"):
+        Decoder.learn(channel, ["strange", None])
