@@ -118,7 +118,7 @@ def test_the_epsilon_of_a_word_can_be_told_by_the_number_of_drawn_words(tmp_path
     mechanism = Multivariate(EMBEDDING, epsilon=3.0)
     fixed = written(mechanism, tmp_path)
     assert [fixed.epsilon_of_a_word(drawn) for drawn in (0, 1, 100)] == [3.0, 3.0, 3.0]
-    assert "Every word was drawn at ε = 3." in fixed.in_words()
+    assert "Every word that was drawn was drawn at ε = 3." in fixed.in_words()
     budgeted = written(mechanism, tmp_path, record_epsilon=12.0)
     assert [budgeted.epsilon_of_a_word(drawn) for drawn in (0, 1, 4, 24)] == [3.0, 3.0, 3.0, 0.5]
     assert any("the smaller of 3 and 12 divided by the number of words" in sentence for sentence in budgeted.in_words())

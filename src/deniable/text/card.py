@@ -145,7 +145,7 @@ class Card:
 
     def _epsilon_in_words(self) -> str:
         if self.record_epsilon is None:
-            return f"Every word was drawn at ε = {self.epsilon:g}."
+            return f"Every word that was drawn was drawn at ε = {self.epsilon:g}."
         least = "" if self.record_epsilon <= self.epsilon else f"the smaller of {self.epsilon:g} and "
         counted = {"redact": f"all released words but {REDACTED}"}.get(self.unknown, "all released words")
         bounds = ", but for words under keep_words, each of which may have been kept or drawn" if self.keep_words else ""
@@ -154,15 +154,15 @@ class Card:
     def _embedding_in_words(self) -> str:
         size = f"{self.vocabulary:,} words in {self.dimension:,} dimensions"
         if self.embedding == "default":
-            return f"To decode it you need deniable with its built-in embedding ({size})."
+            return f"To decode the text you need deniable with its built-in embedding ({size})."
         if self.protected:
             return (
-                f"To decode it you need the embedding {self.embedding!r} ({size}), whose exposed words go in as others. Ask the data "
+                f"To decode the text you need the embedding {self.embedding!r} ({size}), whose exposed words go in as others. Ask the data "
                 "holder for its folder: adding the original vectors gives another embedding."
             )
         return (
-            f"To decode it you need the embedding {self.embedding!r} ({size}): add the same file with `deniable embeddings add`, under any "
-            "name. It is recognised by its fingerprint."
+            f"To decode the text you need the embedding {self.embedding!r} ({size}): add the same file with `deniable embeddings add`, "
+            "under any name. It is recognised by its fingerprint."
         )
 
     def to_json(self) -> str:
