@@ -124,6 +124,7 @@ def main() -> None:
             source.unlink()
             target.unlink()
             Path(f"{target}.receipt.json").unlink()
+            Path(f"{target}.card.json").unlink()
     if options.json is not None:
         setting = f"lines of {options.words} words, most of {options.letters:,} letters; {_WORDS:,} x {_DIMENSION}; {machine()}"
         options.json.write_text(json.dumps({"setting": setting, "rows": results}, indent=2) + "\n")

@@ -7,8 +7,10 @@ compared too. The bar of progress is not: it counts bytes of the input on the da
 from __future__ import annotations
 
 import io
+import json
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -19,7 +21,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from deniable import Keyed, Multivariate, Privatizer, UnknownWord
+from deniable import Keyed, Multivariate, Privatizer, Receipt, UnknownWord
 from deniable.compression import ENDINGS, repack
 from deniable.errors import RecordError
 from deniable.randomness import InsecureSeededRandomness
@@ -30,7 +32,9 @@ from deniable.records.formats.opening import open_source
 from deniable.records.formats.parquet_footer import read_footer
 from deniable.records.formats.source import FileSource
 from deniable.records.jobs import releasing
+from deniable.records.jobs.job import Job
 from deniable.records.watching.watch import Watch, WatchSettings
+from deniable.text.card import Card
 from tests.cli.privatize_command import make_command
 from tests.support.private_pairs import (
     OUTPUTS,
@@ -121,6 +125,7 @@ def check(pair: Pair, output: str, policy: dict[str, Any], engine: str) -> None:
     """Do nothing if the two sides of a pair cannot be told apart."""
     check_shape(pair, policy)
     left, right = (release(texts, pair.notes, output, policy, engine) for texts in (pair.left, pair.right))
+    assert "stream" in left or f"records.{output}.card.json" in left
     assert left.keys() == right.keys()
     for name in left:
         # Compared before the assertion: pytest would spend minutes on showing how megabytes differ.
@@ -194,7 +199,7 @@ def test_what_is_printed_and_the_exit_code_are_the_same(tmp_path: Path) -> None:
         printed = [
             command.deniable("privatize", "in/records.csv", *given, "-o", "out/one.csv.gz"),
             command.deniable("privatize", "in/records.csv", *given, "--workers", "2", "-o", "out/two.csv.xz", "--json"),
-            command.deniable("privatize", "in/records.csv", *given),
+            command.deniable("privatize", "in/records.csv", *given, "--card", "out/three.card.json"),
             command.deniable("privatize", "in/records.csv", *given, "--unknown", "error"),
             command.deniable("privatize", *given, "--format", "csv", data=(place / "in" / "records.csv").read_bytes()),
         ]
@@ -210,6 +215,34 @@ def test_what_is_printed_and_the_exit_code_are_the_same(tmp_path: Path) -> None:
 
 def without_times(printed: Sequence[tuple[int, bytes, bytes]]) -> list[list[Any]]:
     return [[status, *([line for line in said.splitlines() if b'"created"' not in line] for said in both)] for status, *both in printed]
+
+
+ANY_TWO = (["the fox", None, ""], [f"of the {strange('Cyrillic', 3_000)}. Fox!", "word " * 90, "nobody knows", "5512-AB"])
+
+
+def cards_of_any_two_texts(output: str, policy: dict[str, Any], engine: str) -> list[Any]:
+    """Return the cards of two releases that have nothing in common but how they were made."""
+    made = [release(list(texts), ["n"] * len(texts), output, policy, engine) for texts in ANY_TWO]
+    return [seen[f"records.{output}.card.json"] for seen in made]
+
+
+@pytest.mark.parametrize("policy", [name for name in POLICIES if name != "error"])
+@pytest.mark.parametrize(("output", "engine"), [("csv", "one process"), ("txt.gz", "workers"), ("jsonl", "watch"), ("parquet", "seed")])
+def test_the_card_is_the_same_for_any_two_texts(output: str, engine: str, policy: str) -> None:
+    first, second = cards_of_any_two_texts(output, POLICIES[policy], engine)
+    assert first == second
+    assert json.loads(first[1])["card"] == 1
+
+
+def test_a_card_that_counts_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    finish = Job._finish
+
+    def counted(job: Job, receipt: Receipt, card: Card, *others: Any) -> Receipt:
+        return finish(job, receipt, replace(card, parameters={"words": receipt.tally.words}), *others)
+
+    monkeypatch.setattr(Job, "_finish", counted)
+    first, second = cards_of_any_two_texts("csv", {}, "one process")
+    assert first != second
 
 
 @pytest.mark.parametrize("wrong", ["word", "cells", "encoding"])

@@ -12,6 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from deniable import Embedding, Vickrey
+from deniable.text.card import read_card
 from tests.cli.privatize_command import Command, make_command, without_warning
 
 
@@ -25,7 +27,9 @@ def test_a_parquet_file_with_receipt_and_summary(command: Command) -> None:
     status, out, err = command.run("in.parquet", "--column", "text", "-o", "out.parquet")
     assert (status, out) == (0, b"")
     assert "out.parquet\n2 records, 2 words" in err
+    assert err.splitlines()[-2].startswith("card: out.parquet.card.json; hand it over with the output")
     assert err.splitlines()[-1].startswith("receipt: out.parquet.receipt.json; keep it and do not hand it over")
+    assert read_card(command.folder / "out.parquet.card.json").columns == ("text",)
     assert pq.read_table(command.folder / "out.parquet").to_pydict() == {"id": [1, 2], "text": ["the fox", None]}
     assert json.loads((command.folder / "out.parquet.receipt.json").read_text())["counts"]["missing_records"] == 1
 
@@ -37,6 +41,36 @@ def test_json_prints_the_receipt_and_quiet_prints_nothing(command: Command) -> N
     assert json.loads(out) == json.loads((command.folder / "r.json").read_text())
     assert not (command.folder / "a.csv.receipt.json").exists()
     assert command.run("in.csv", "--column", "text", "-o", "b.csv", "--quiet") == (0, b"", "")
+
+
+def test_the_card_of_what_goes_to_standard_output_goes_where_it_is_told(command: Command) -> None:
+    (command.folder / "in.csv").write_text("text\nfox\n")
+    assert command.run("in.csv", "-c", "text", "--card", "c.json")[:2] == (0, b"text\nfox\n")
+    assert command.run("in.csv", "-c", "text", "-o", "out.csv", "-q")[0] == 0
+    assert (command.folder / "c.json").read_bytes() == (command.folder / "out.csv.card.json").read_bytes()
+    status, out, err = command.run("in.csv", "-c", "text", "--card", "c.json")
+    assert (status, out) == (1, b"")
+    assert "c.json: exists already; replace it with --force" in err
+    for same in ("in.csv", "r.json"):
+        status, out, err = command.run("in.csv", "-c", "text", "--card", same, "--receipt", "r.json", "--force")
+        assert (status, out) == (1, b"")
+        assert ("is the input itself" if same == "in.csv" else "would be written twice") in err
+    status, _, err = command.run("in.csv", "-c", "text", "-o", "again.csv", "--card", "d.json")
+    assert status == 2
+    assert "--card is for standard output" in err
+    assert not list(command.folder.glob("again*"))
+
+
+def test_a_receiver_with_output_and_card_makes_the_channel_that_the_text_went_through(command: Command) -> None:
+    (command.folder / "in.csv").write_text("text\nthe fox\n")
+    options = ["-c", "text", "-m", "vickrey", "-O", "t=0.5", "--unknown", "redact", "-o", "out.csv", "-q"]
+    assert command.run("in.csv", *options)[0] == 0
+    card = read_card(command.folder / "out.csv.card.json")
+    embedding = Embedding.open(Path(command.environment["DENIABLE_HOME"]) / "embeddings" / "tiny")
+    assert card.fingerprint == embedding.fingerprint
+    made = card.make_mechanism(embedding)
+    assert isinstance(made, Vickrey)
+    assert (made.t, made.epsilon) == (0.5, 1e6)
 
 
 def test_standard_input_can_go_to_a_file(command: Command) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable import Embedding, Multivariate
+from deniable import Embedding, Multivariate, SecureRandomness
 from deniable.embeddings.content import UNPRINTABLE
 from deniable.errors import KeyFileError
 from tests.fuzz.mutation import mutate
@@ -444,6 +444,38 @@ def read_public(folder: Path, _source: random.Random) -> None:
         read_word_list(path)
 
 
+# Cards
+
+
+@functools.cache
+def carded() -> Embedding:
+    return Embedding(WORDS, vectors(), name="tiny")
+
+
+def card_files() -> list[Files]:
+    from deniable import Privatizer
+    from deniable.mechanisms.catalogue import make_mechanism
+
+    options: dict[str, dict[str, object]] = {
+        "multivariate": {},
+        "santext-plus": {"sensitive": ["king"]},
+        "vickrey": {"t": 0.5},
+        "custext": {"k": 3},
+    }
+    made = [make_mechanism(name, carded(), epsilon=2.0, options=given) for name, given in options.items()]
+    cards = [Privatizer(one, keep_words=["of"], record_epsilon=9.0).card.for_columns(["text"]) for one in made]
+    return [{"card.json": card.to_json().encode()} for card in cards]
+
+
+def read_card_file(folder: Path, source: random.Random) -> None:
+    from deniable.text.card import read_card
+
+    card = read_card(folder / "card.json")
+    assert card.epsilon_of_a_word(3) > 0
+    json.loads(card.to_json())
+    card.make_mechanism(carded()).perturb(np.array([0, 1]), SecureRandomness())
+
+
 TARGETS: dict[str, Target] = {
     "text": Target(seeds=text_files, read=functools.partial(read_embedding_file, formats=(None, None, "glove", "word2vec-text"))),
     "packed": Target(seeds=packed_files, read=read_embedding_file, repair=repack),
@@ -455,6 +487,7 @@ TARGETS: dict[str, Target] = {
     "note": Target(seeds=note_files, read=read_note_file),
     "channel": Target(seeds=channel_files, read=read_channel, repair=resum_channel),
     "calibration": Target(seeds=calibration_files, read=read_calibration),
+    "card": Target(seeds=card_files, read=read_card_file),
     "key": Target(seeds=key_files, read=read_key_file),
     "lines": Target(seeds=line_files, read=read_records),
     "parquet": Target(seeds=parquet_files, read=read_records),

@@ -1,8 +1,10 @@
-"""Write the golden releases anew: ``python -m tests.golden.make releases`` (or ``receipts``, or both).
+"""Write the golden releases anew: ``python -m tests.golden.make releases`` (or ``receipts``, or ``cards``, or several).
 
 To run this for releases is to state that released words changed: whoever repeats a keyed release with the new version gets other words
 than before, spends the budget again, and an interrupted job goes on with other noise than it began with. Say why in CHANGELOG.md. To run
-it for receipts states that receipts say something else than before, which may be as harmless as a better sentence.
+it for receipts states that receipts say something else than before, which may be as harmless as a better sentence. Cards are read by
+others and by other versions: to run it for cards states that those who received earlier ones can still read them, or that the number of
+their format is another one.
 
 What lies in ``frozen`` is not made anew by anything: old files must be read for as long as there are any. Where later code must refuse
 to continue old work, ``cut_off`` freezes new work beside it.
@@ -21,7 +23,7 @@ from tests.golden.command import Commands
 from tests.golden.materials import laid_out
 
 ENDINGS = (".txt", ".csv", ".tsv", ".jsonl", ".parquet")
-RELEASES, RECEIPTS = (Path(__file__).with_name(name) for name in ("releases.json", "receipts.json"))
+RELEASES, RECEIPTS, CARDS = (Path(__file__).with_name(name) for name in ("releases.json", "receipts.json", "cards.json"))
 WHOLE = {
     *(f"policy {name}" for name in ("all kept", "record epsilon with a ceiling", "by calibration", "consistent", "protected", "built-in")),
     "policy by calibration of another mechanism",
@@ -30,16 +32,16 @@ WHOLE = {
     "whole csv",
     "whole parquet",
 }
-"""Receipts that are kept word for word; of the others there are digests."""
+"""Receipts and cards that are kept word for word; of the others there are digests."""
 
 
-def receipts_of(made: dict[str, Any]) -> dict[str, Any]:
-    """Return what is kept of receipts."""
+def kept_of(made: dict[str, Any]) -> dict[str, Any]:
+    """Return what is kept of receipts or cards."""
     return {name: made[name] if name in WHOLE or made[name] is None else releases.digest(made[name]) for name in made}
 
 
-def all_of(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return every golden release, by group and name, and every receipt by name; files are made in the folder."""
+def all_of(folder: Path) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """Return every golden release, by group and name, and every receipt and card by name; files are made in the folder."""
     home = laid_out(folder)
     work = folder / "work"
     work.mkdir()
@@ -51,6 +53,7 @@ def all_of(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         "integrations": releases.of_integrations(home, folder / "golden.key"),
     }
     receipts: dict[str, Any] = {}
+    cards: dict[str, Any] = {}
     with Commands(folder) as commands:
         runs = {
             "command": releases.of_the_command(commands, work),
@@ -60,19 +63,19 @@ def all_of(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         }
         for group, made in runs.items():
             golden[group] = {}
-            for name, content, receipt in made:
+            for name, content, beside in made:
                 golden[group][name] = content
-                receipts[name] = receipt
+                receipts[name], cards[name] = (None, None) if beside is None else beside
         golden["filters"] = releases.of_filters(commands, work)
         golden["watched"] = releases.of_watching(commands, work)
-    return golden, receipts_of(receipts)
+    return golden, kept_of(receipts), kept_of(cards)
 
 
 def main() -> None:
     """Write what the arguments name."""
     with tempfile.TemporaryDirectory() as folder:
-        golden, receipts = all_of(Path(folder))
-    for path, content in ((RELEASES, golden), (RECEIPTS, receipts)):
+        golden, receipts, cards = all_of(Path(folder))
+    for path, content in ((RELEASES, golden), (RECEIPTS, receipts), (CARDS, cards)):
         if path.stem in sys.argv[1:]:
             path.write_text(json.dumps(content, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
 

@@ -15,7 +15,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -144,6 +144,20 @@ def receipt_beside(target: Path) -> dict[str, Any]:
     return receipt
 
 
+class Beside(NamedTuple):
+    """What lies beside an output: the receipt, which stays, and the card, which goes with it; both without time and version."""
+
+    receipt: dict[str, Any]
+    card: dict[str, Any]
+
+
+def card_beside(target: Path) -> dict[str, Any]:
+    """Return the card beside an output without the version."""
+    card: dict[str, Any] = json.loads(target.with_name(target.name + ".card.json").read_text(encoding="utf-8"))
+    assert card.pop("deniable")
+    return card
+
+
 def released(ended: Ended, target: Path) -> Any:
     """Return the text in an output, the content of Parquet; or the exit status if the command failed."""
     if ended.status:
@@ -202,7 +216,7 @@ def of_calls(home: Path) -> Golden:
 
 
 def of_the_command(commands: Commands, work: Path) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the name, the release and the receipt of each mechanism and policy on the command line."""
+    """Yield the name, the release and what lies beside it, of each mechanism and policy on the command line."""
     source = str(FROZEN / "inputs" / "records.jsonl")
     plain = ["-e", "3", "--embedding", "plain"]
     given = {f"mechanism {name}": [*plain, "-m", name] for name in OPTIONS}
@@ -214,11 +228,11 @@ def of_the_command(commands: Commands, work: Path) -> Iterator[tuple[str, Any, A
     given["policy consistent"] = [*plain, "-c", "text", "-c", "more", "--consistent-by", "user"]
     given["policy two columns"] = [*plain, "-c", "text", "-c", "more", "--record-id", "id"]
     for name, options in given.items():
-        _, content, receipt = _run(commands, work, name, source, ".jsonl", options)
+        _, content, beside = _run(commands, work, name, source, ".jsonl", options)
         if isinstance(content, str):
             texts = [json.loads(line)["text"] for line in content.splitlines() if line]
             content = [digest(content), texts] if name.startswith("policy") else digest(content)
-        yield name, content, receipt
+        yield name, content, beside
 
 
 def of_formats(commands: Commands, work: Path, ending: str) -> Iterator[tuple[str, Any, Any]]:
@@ -235,8 +249,8 @@ def of_formats(commands: Commands, work: Path, ending: str) -> Iterator[tuple[st
             source = str(FROZEN / "inputs" / f"records{ending}{packed}")
             settings = [*columns, *options, "-e", "3", "--embedding", "plain", "--workers", str(workers)]
             name = f"{ending}{packed}, {naming}, {workers} at work"
-            _, content, receipt = _run(commands, work, name, source, ending + packed, settings)
-            yield name, content if not packed and workers == 1 else digest(content), receipt
+            _, content, beside = _run(commands, work, name, source, ending + packed, settings)
+            yield name, content if not packed and workers == 1 else digest(content), beside
 
 
 def of_long_files(commands: Commands, work: Path) -> Iterator[tuple[str, Any, Any]]:
@@ -249,11 +263,11 @@ def of_long_files(commands: Commands, work: Path) -> Iterator[tuple[str, Any, An
     settings = ["-c", "text", "-e", "3", "--embedding", "plain", "--record-id", "id"]
     for source, ending, workers in ((lines, ".jsonl", "1"), (lines, ".jsonl.gz", "2"), (table, ".parquet", "1"), (table, ".parquet", "2")):
         shared = [*settings, "--workers", workers]
-        name, content, receipt = _run(commands, work, f"long {ending}, {workers} at work", str(source), ending, shared)
+        name, content, beside = _run(commands, work, f"long {ending}, {workers} at work", str(source), ending, shared)
         if ending == ".parquet":
-            yield name, {**content, "rows": digest(content["rows"])}, receipt
+            yield name, {**content, "rows": digest(content["rows"])}, beside
         else:
-            yield name, digest(content), receipt
+            yield name, digest(content), beside
 
 
 def of_filters(commands: Commands, work: Path) -> Golden:
@@ -335,7 +349,7 @@ def _run(commands: Commands, work: Path, name: str, source: str, ending: str, se
     target = work / (name.replace(",", "").replace(" ", "-").replace("/", "") + ending)
     ended = commands.run("privatize", source, "-o", str(target), "--key-file", "golden.key", "--quiet", *settings)
     content = released(ended, target)
-    return name, content, None if ended.status else receipt_beside(target)
+    return name, content, None if ended.status else Beside(receipt_beside(target), card_beside(target))
 
 
 def _columns() -> tuple[list[str], list[str | None]]:

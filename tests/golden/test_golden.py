@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
+from deniable.text.card import read_card
 from tests.golden import releases
 from tests.golden.command import Commands, Ended
 from tests.golden.interrupted import INTERRUPTED, WATCHED
-from tests.golden.make import ENDINGS, RECEIPTS, RELEASES, receipts_of
+from tests.golden.make import CARDS, ENDINGS, RECEIPTS, RELEASES, kept_of
 from tests.golden.materials import FROZEN, FROZEN_TIME, begun_elsewhere, laid_out
 
 pytestmark = pytest.mark.xdist_group("golden")
@@ -24,6 +25,7 @@ CONTINUED = FROZEN / "noise-2"
 
 EXPECTED: dict[str, dict[str, Any]] = json.loads(RELEASES.read_text(encoding="utf-8"))
 EXPECTED_RECEIPTS: dict[str, Any] = json.loads(RECEIPTS.read_text(encoding="utf-8"))
+EXPECTED_CARDS: dict[str, Any] = json.loads(CARDS.read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -47,12 +49,14 @@ def check(group: str, made: dict[str, Any]) -> None:
     assert not others, f"{len(others)} of {len(expected)} changed: {others}"
 
 
-def check_with_receipts(group: str, runs: Iterator[tuple[str, Any, Any]]) -> None:
-    """Do nothing if releases and their receipts are as they were."""
+def check_with_what_lies_beside(group: str, runs: Iterator[tuple[str, Any, Any]]) -> None:
+    """Do nothing if releases, their receipts and their cards are as they were."""
     made = list(runs)
     check(group, {name: content for name, content, _ in made})
-    for name, receipt in receipts_of({name: receipt for name, _, receipt in made}).items():
+    for name, receipt in kept_of({name: beside and beside.receipt for name, _, beside in made}).items():
         assert receipt == EXPECTED_RECEIPTS[name], f"the receipt of {name!r} changed"
+    for name, card in kept_of({name: beside and beside.card for name, _, beside in made}).items():
+        assert card == EXPECTED_CARDS[name], f"the card of {name!r} changed"
 
 
 def test_every_mechanism_of_the_catalogue_has_golden_releases(commands: Commands) -> None:
@@ -80,16 +84,16 @@ def test_other_libraries_release_what_they_released(folder: Path) -> None:
 
 
 def test_every_mechanism_and_policy_of_the_command_releases_what_it_released(commands: Commands, tmp_path: Path) -> None:
-    check_with_receipts("command", releases.of_the_command(commands, tmp_path))
+    check_with_what_lies_beside("command", releases.of_the_command(commands, tmp_path))
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_every_format_is_released_as_it_was(commands: Commands, tmp_path: Path, ending: str) -> None:
-    check_with_receipts(f"format {ending}", releases.of_formats(commands, tmp_path, ending))
+    check_with_what_lies_beside(f"format {ending}", releases.of_formats(commands, tmp_path, ending))
 
 
 def test_files_of_several_batches_are_released_as_they_were(commands: Commands, tmp_path: Path) -> None:
-    check_with_receipts("long files", releases.of_long_files(commands, tmp_path))
+    check_with_what_lies_beside("long files", releases.of_long_files(commands, tmp_path))
 
 
 def test_what_goes_through_the_filter_comes_out_as_it_did(commands: Commands, tmp_path: Path) -> None:
@@ -131,7 +135,8 @@ def check_whole(ended: Ended, name: str, folder: Path, *, rows_counted: bool = T
         noted = noted | {"counts": noted["counts"] | {"rows": None}, "budget": noted["budget"] | {"longest_row": None, "median_row": None}}
     if name == "parquet" and not rows_counted:
         noted = noted | {"budget": noted["budget"] | {"longest_user": None}}
-    assert receipts_of({f"whole {name}": receipt})[f"whole {name}"] == noted
+    assert kept_of({f"whole {name}": receipt})[f"whole {name}"] == noted
+    assert kept_of({f"whole {name}": releases.card_beside(target)})[f"whole {name}"] == EXPECTED_CARDS[f"whole {name}"]
     assert not list(folder.glob("*.partial")) + list(folder.glob("*.journal"))
 
 
@@ -160,8 +165,20 @@ def test_work_that_was_cut_off_under_other_rules_is_refused_and_can_be_started_o
     check_whole(commands.run(*command, "--force", cwd=tmp_path), name, tmp_path)
 
 
+@pytest.mark.parametrize("name", [name for name, card in EXPECTED_CARDS.items() if isinstance(card, dict)])
+def test_a_card_that_somebody_received_can_be_read_and_makes_its_mechanism(folder: Path, tmp_path: Path, name: str) -> None:
+    data = {**EXPECTED_CARDS[name], "deniable": "0.1.0"}
+    (tmp_path / "c.card.json").write_text(json.dumps(data), encoding="utf-8")
+    card = read_card(tmp_path / "c.card.json")
+    assert {**card.to_dict(), "in_words": data["in_words"]} == data
+    built_in = card.embedding == "default"
+    made = card.make_mechanism(card.open_embedding("default" if built_in else folder / "home" / "embeddings" / card.embedding))
+    assert type(made).__name__ == EXPECTED_RECEIPTS[name]["mechanism"]
+    assert made.guarantee.parameters == EXPECTED_RECEIPTS[name]["guarantee"]["parameters"]
+
+
 def test_work_that_is_not_cut_off_is_released_as_it_was(commands: Commands, tmp_path: Path) -> None:
-    check_with_receipts("resumed", releases.of_resumed_work(commands, tmp_path))
+    check_with_what_lies_beside("resumed", releases.of_resumed_work(commands, tmp_path))
 
 
 def watched_before(frozen: Path, folder: Path) -> tuple[Path, Path]:

@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -16,10 +17,11 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from deniable import CusText, Embedding, EmbeddingNotFound, InvalidParameter, KeyFileError, RecordError
+from deniable import CusText, Embedding, EmbeddingNotFound, InvalidParameter, Keyed, KeyFileError, Privatizer, RecordError
 from deniable.cli.app import main
 from deniable.errors import ClusterError
 from deniable.integrations.spark import privatize_files
+from deniable.text.card import read_card
 from tests.support.spark_cluster import SMALL_AND_QUICK_TO_START, write_defaults
 from tests.support.spark_place import Place
 
@@ -68,6 +70,21 @@ def test_the_command_releases_a_folder_of_csv_as_one_machine_would(
     assert receipt["counts"]["records"] == len(rows)
     assert receipt["randomness"]["source"] == "keyed"
     assert receipt["mechanism"] == "CusText"
+    card = read_card(tmp_path / "out.card.json")
+    assert card == Privatizer(mechanism, randomness=Keyed.from_file(place.key)).card.for_columns(["text"])
+    assert stat.S_IMODE((tmp_path / "out.card.json").stat().st_mode) & 0o044 == 0o044, "it is handed over"
+
+
+def test_the_card_lies_beside_an_output_that_is_an_address_and_replaces_no_other(place: Place, tmp_path: Path) -> None:
+    write_csv(tmp_path / "in.csv", [{"id": 1, "text": "word1"}])
+    settings: dict[str, Any] = {"columns": ["text"], "epsilon": 1, "embedding": "tiny"}
+    privatize_files(str(tmp_path / "in.csv"), f"file://{tmp_path}/there/", receipt_path=tmp_path / "kept.json", **settings)
+    assert read_card(tmp_path / "there.card.json").columns == ("text",)
+    (tmp_path / "here.card.json").write_text("mine")
+    with pytest.raises(RecordError, match=r"here.card.json: exists already"):
+        privatize_files(str(tmp_path / "in.csv"), str(tmp_path / "here"), **settings)
+    assert not (tmp_path / "here").exists()
+    assert (tmp_path / "here.card.json").read_text() == "mine"
 
 
 def test_a_job_that_is_killed_has_published_nothing_and_run_again_releases_the_same_words(

@@ -87,6 +87,7 @@ def check(place: Place, folder: Path, pair: Pair, kind: str, policy: str) -> dic
         for side, texts in (("left", pair.left), ("right", pair.right))
     )
     assert left.keys() == right.keys(), "the names of parts tell two texts apart"
+    assert "out.card.json" in left
     for name in left:
         same = left[name] == right[name]
         assert same, f"{name} tells two texts apart"

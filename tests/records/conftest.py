@@ -33,6 +33,8 @@ def leftovers(tmp_path: Path) -> Callable[[Path], list[str]]:
     """The files beside an output that should be gone when it is finished."""
 
     def names(target: Path) -> list[str]:
-        return sorted(path.name for path in target.parent.glob(target.name + ".*") if not path.name.endswith(".receipt.json"))
+        return sorted(
+            path.name for path in target.parent.glob(target.name + ".*") if not path.name.endswith((".receipt.json", ".card.json"))
+        )
 
     return names

@@ -199,7 +199,7 @@ class ReleaseOptions(MechanismOptions):
     punctuation: Annotated[str, typer.Option(metavar="drop|keep", help="Whether to release punctuation marks.")] = "drop"
     case: Annotated[str, typer.Option(metavar="drop|keep", help="Whether to release which words were capitalised.")] = "drop"
     keep_words: Annotated[
-        Path | None, typer.Option(help="A file of words, one per line, that are released as they are if the embedding knows them.")
+        Path | None, typer.Option(help="A public file of words, one per line, that are released as they are if the embedding knows them.")
     ] = None
     key_file: Annotated[
         Path | None,

@@ -44,6 +44,9 @@ def privatize(
     reading: FileOptions,
     release: ReleaseOptions,
     receipt: Annotated[Path | None, typer.Option(help="Where to write the receipt. By default: OUTPUT.receipt.json.")] = None,
+    card: Annotated[
+        Path | None, typer.Option(help="Where to write the card if the text goes to standard output. An output has OUTPUT.card.json.")
+    ] = None,
     threads: Threads = None,
     workers: Workers = 1,
     engine: Annotated[str, typer.Option(metavar="local|spark", help="What does the work. Spark also takes folders of files.")] = "local",
@@ -67,6 +70,8 @@ def privatize(
         raise typer.BadParameter("--resume needs a FILE and an --output, and excludes --insecure-seed")
     if release.key_file is not None and insecure_seed is not None:
         raise typer.BadParameter("give one of --key-file and --insecure-seed")
+    if card is not None and target is not None and target != "-":
+        raise typer.BadParameter("--card is for standard output: the card of an --output lies beside it, as OUTPUT.card.json")
     if workers != 1 and output is None:
         raise typer.BadParameter("--workers needs an --output")
     cells = reading.cells
@@ -92,7 +97,7 @@ def privatize(
             _with_spark(resolved.recipe, str(file), str(target), receipt, as_json=as_json, quiet=quiet, force=force, **where)
         elif output is None:
             _say_what_is_relaxed(private, layout)  # with an output, the receipt beside it says it
-            _to_standard_output(private, source, layout, receipt, as_json=as_json, force=force)
+            _to_standard_output(private, source, layout, receipt, card, as_json=as_json, force=force)
         else:
             _to_file(private, source, layout, output, receipt, workers=workers, as_json=as_json, quiet=quiet, force=force, resume=resume)
 
@@ -124,22 +129,27 @@ def _to_file(
 
 
 def _to_standard_output(
-    private: Privatizer, source: Path | None, layout: Layout, receipt: Path | None, *, as_json: bool, force: bool
+    private: Privatizer, source: Path | None, layout: Layout, receipt: Path | None, card: Path | None, *, as_json: bool, force: bool
 ) -> None:
     from deniable.atomic import check_apart, check_regular, write_whole
     from deniable.errors import RecordError
     from deniable.records.files import privatize_stream
     from deniable.records.formats.opening import open_source
 
-    if receipt is not None and receipt.exists() and not force:
-        raise RecordError(receipt, "exists already; replace it with --force")
+    noted = {"receipt": receipt, "card": card}
+    for path in noted.values():
+        if path is not None and path.exists() and not force:
+            raise RecordError(path, "exists already; replace it with --force")
     with open_source(source) as records, _standard_output() as sink:
-        if receipt is not None:
-            check_regular(receipt, "name another file for the receipt")
-            check_apart(records.name, receipt)
+        for what, path in noted.items():
+            if path is not None:
+                check_regular(path, f"name another file for the {what}")
+        check_apart(records.name, *(path for path in noted.values() if path is not None))
         made = privatize_stream(private, records, sink, layout)
     if receipt is not None:
         write_whole(receipt, made.to_json())
+    if card is not None:
+        private.card.for_columns(layout.columns).write(card)
     if as_json:
         print(made.to_json(), end="", file=sys.stderr)
 
@@ -152,15 +162,17 @@ def _with_spark(recipe: Recipe, source: str, output: str, receipt: Path | None, 
 
 
 def _show(made: Receipt, output: str | Path, receipt: Path | None, *, as_json: bool, quiet: bool) -> None:
-    """Print the receipt, or a summary of the release with where its receipt lies: two files were written, and one of them must stay."""
+    """Print the receipt, or a summary of the release with where its card and receipt lie: one goes with it, and the other must stay."""
     from deniable.atomic import beside
+    from deniable.text.card_file import ENDING
 
     if as_json:
         print(made.to_json(), end="")
         return
     noted = beside(Path(output), ".receipt.json") if receipt is None else receipt
     kept = f"receipt: {noted}; keep it and do not hand it over, its counts come from the private text"
-    _say(f"{output}\n{made.summary()}\n{kept}", quiet=quiet)
+    given = f"card: {str(output).rstrip('/')}{ENDING}; hand it over with the output, it says how to decode it and holds no counts"
+    _say(f"{output}\n{made.summary()}\n{given}\n{kept}", quiet=quiet)
 
 
 def _check_engine(engine: str, master: str | None, here_only: dict[str, bool]) -> None:

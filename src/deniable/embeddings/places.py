@@ -19,8 +19,8 @@ import numpy as np
 import platformdirs
 
 from deniable.embeddings.content import Content
-from deniable.embeddings.stored import read_folder
-from deniable.errors import EmbeddingExists, EmbeddingNotFound, InvalidParameter
+from deniable.embeddings.stored import read_folder, read_meta
+from deniable.errors import EmbeddingExists, EmbeddingNotFound, InvalidParameter, MalformedEmbedding
 
 DEFAULT = "default"
 
@@ -86,6 +86,18 @@ def known_names() -> list[str]:
     folder = store_folder()
     found = sorted(entry.name for entry in folder.iterdir() if entry.is_dir() and _NAME.fullmatch(entry.name)) if folder.is_dir() else []
     return [DEFAULT, *(name for name in found if name.lower() != DEFAULT)]
+
+
+def find_by_fingerprint(fingerprint: str, *, first: str = DEFAULT) -> str | None:
+    """Return the name that the embedding of this content has here, ``first`` if it is that one; None if none is."""
+    for name in sorted(known_names(), key=lambda name: name != first):
+        try:
+            noted = default_provenance().fingerprint if name == DEFAULT else read_meta(installed_folder(name)).fingerprint
+        except (MalformedEmbedding, EmbeddingNotFound):  # damaged, or removed just now
+            continue
+        if noted == fingerprint:
+            return name
+    return None
 
 
 def installed_folder(name: str) -> Path:

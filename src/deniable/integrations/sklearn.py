@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter, MissingExtra
 from deniable.interfaces import Mechanism
+from deniable.text.card import Card
 from deniable.text.privatizer import Privatizer
 from deniable.text.receipt import Receipt
 from deniable.text.recipe import Recipe
@@ -76,6 +77,11 @@ class TextPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         array = np.empty(len(released), dtype=object)
         array[:] = released
         return array
+
+    @property
+    def card(self) -> Card:
+        """What is public about the release and needed to decode it."""
+        return self._privatizer().card
 
     def receipt(self) -> Receipt:
         """Return what was promised, and spent by this object."""

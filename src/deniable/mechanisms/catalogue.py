@@ -155,6 +155,21 @@ def checked_options(entry: Entry, options: Mapping[str, object]) -> dict[str, An
     return {name: known[name].value(given) for name, given in options.items()}
 
 
+def check_option_types(entry: Entry, options: Mapping[str, object]) -> None:
+    """Do nothing if options that somebody else wrote down are values of the mechanism, and not texts, which may name files.
+
+    :raises InvalidParameter: if a name is unknown or missing, or a value is of another kind.
+    """
+    for option in entry.options:
+        given = options.get(option.name)
+        is_list = isinstance(given, list | tuple) and all(isinstance(word, str) for word in given)
+        is_number = isinstance(given, int if option.parse is int else int | float) and not isinstance(given, bool)
+        fits = isinstance(given, str) if option.parse is str else is_number if option.parse in (int, float) else is_list
+        if option.name in options and not fits:
+            raise InvalidParameter(option.name, type(given).__name__, f"is no value of this option of {entry.name}")
+    checked_options(entry, options)
+
+
 def parse_options(name: str, texts: Iterable[str], *, parameter: str = "options") -> dict[str, Any]:
     """Return the options of the mechanism of that name, each typed as NAME=VALUE, as values; nothing is loaded for it.
 
@@ -242,14 +257,16 @@ def identity_of(mechanism: Mechanism) -> dict[str, Any]:
 def chosen_as(mechanism: Mechanism) -> ChosenMechanism | None:
     """Return the name and options that make this mechanism, for whoever has only its description; None if no name does.
 
-    A list of words is not part of a description: SanText+ is named without its sensitive words, which have to be given again.
+    SanText+ is described with its sensitive words, which are public by its definition: those that the embedding knows.
     """
     names = {entry.make: entry.name for entry in CATALOGUE.values()}
-    kind, given = type(mechanism), dict(mechanism.guarantee.parameters)
+    kind, given = type(mechanism), dict[str, Any](mechanism.guarantee.parameters)
     name = "rank-smoothing" if kind is RankSmoothing else names.get(kind)
     if name is None:
         return None
     if name == "rank-smoothing":
         given["over"] = next(known for known, make in _NEAREST_WORD.items() if getattr(make, "__name__", "") == given["over"])
+    if isinstance(mechanism, SanTextPlus):
+        given["sensitive"] = [mechanism.embedding.words[word] for word in mechanism.sensitive.tolist()]
     known_options = {option.name for option in CATALOGUE[name].options}
     return ChosenMechanism(name=name, options={key: value for key, value in given.items() if key in known_options})

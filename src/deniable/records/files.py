@@ -39,7 +39,7 @@ def privatize_file(
     force: bool = False,
     progress: type[Progress] | None = None,
 ) -> Receipt | None:
-    """Release a file of records into another file and return the receipt, which is also written beside the target.
+    """Release a file of records into another file and return the receipt; receipt and card are written beside the target.
 
     ``columns`` name what to privatize; everything else passes as it is. ``record_id`` names the column of ids of a keyed release;
     without it a record is named by its number and a digest of the file. ``workers`` processes share the work. ``resume``

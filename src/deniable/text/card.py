@@ -1,97 +1,198 @@
 """The card of a release: all that is public about it and that a receiver needs to decode it.
 
-A card says how text was released: the mechanism with its options, ε, the embedding, the policies. Nothing in it is counted from the
-text, so it is the same for any text that is released in this way, and may be handed over with it. The receipt counts, and may not.
+A card says how text was released: the mechanism with its options, ε, the embedding, the policies, the columns. Nothing in it is counted
+from the text, and nothing comes from a key, so it is the same for any text that is released in this way and may be handed over with it.
+The receipt counts, and may not. A list of words that a release was given (``keep_words``, the sensitive words of SanText+) stands on
+the card, as far as the vocabulary holds it: without it nobody could decode.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
+import msgspec
+
+from deniable.atomic import whole_file
 from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.places import find_by_fingerprint, known_names
 from deniable.errors import InvalidParameter, MalformedCard
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.catalogue import ChosenMechanism, chosen_as
+from deniable.text.card_file import FORMAT, CardFile, NamedEmbedding, NamedMechanism, Policies, read_card_file
+from deniable.text.draft import Drafter
+from deniable.text.policies import REDACTED, CasePolicy, PunctuationPolicy, UnknownPolicy
 from deniable.text.receipt import ReleaseSettings
 from deniable.version import __version__
-
-ENDING = ".card.json"
-_FORMAT = 1
-_LONGEST = 1 << 20
+from deniable.words.cutter import RULES
 
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
-    """How text was released. ``mechanism`` is None for a mechanism of the user's own, which a card cannot name.
+    """How text was released. ``mechanism`` is None for a mechanism of the user's own, which a card cannot name; ``kind`` is its class.
 
-    No word got more than ``epsilon``, and no record more than ``record_epsilon`` if there is one. ``embedding`` is its name where it was
-    released; ``fingerprint`` tells its content.
+    No word got more than ``epsilon``, and no record more than ``record_epsilon`` if there is one: see ``epsilon_of_a_word``.
+    ``parameters`` are what the mechanism depends on beside its options. ``embedding`` is its name where it was released;
+    ``fingerprint`` tells its content, with ``protected`` words that go in as others. ``keep_words`` are the words of the vocabulary that
+    were released as they are, ``rules`` the version of the rules by which text is cut into words. ``columns`` hold the released text;
+    plain text has none. ``source`` is the file that the card was read from.
     """
 
     mechanism: ChosenMechanism | None
     kind: str
+    parameters: Mapping[str, Any]
     epsilon: float
     record_epsilon: float | None
     embedding: str
     fingerprint: str
-    unknown: str
-    punctuation: str
-    case: str
+    vocabulary: int
+    dimension: int
+    protected: int
+    unknown: UnknownPolicy
+    punctuation: PunctuationPolicy
+    case: CasePolicy
     keep_words: tuple[str, ...]
     consistent: bool
+    columns: tuple[str, ...] = ()
+    rules: int = RULES
     version: str = __version__
+    source: str = field(default="of this release", compare=False)
 
     @classmethod
-    def of(cls, settings: ReleaseSettings) -> Self:
-        """Return the card of releases with these settings."""
+    def of(cls, settings: ReleaseSettings, columns: Sequence[str] = ()) -> Self:
+        """Return the card of releases with these settings, of these columns if there are any."""
         policy, embedding = settings.policy, settings.mechanism.embedding
+        chosen = chosen_as(settings.mechanism)
+        known = {} if chosen is None else settings.mechanism.guarantee.parameters
         return cls(
-            mechanism=chosen_as(settings.mechanism),
+            mechanism=chosen,
             kind=settings.mechanism_name,
+            parameters={name: value for name, value in known.items() if chosen is not None and name not in chosen.options},
             epsilon=settings.word_epsilon,
             record_epsilon=settings.record_epsilon,
-            embedding=embedding.name,
+            embedding=_writable(embedding.name),
             fingerprint=embedding.fingerprint,
+            vocabulary=len(embedding),
+            dimension=embedding.dimension,
+            protected=len(embedding.protected),
             unknown=policy.unknown,
             punctuation=policy.punctuation,
             case=policy.case,
-            keep_words=tuple(sorted(policy.keep_words)),
+            keep_words=tuple(sorted(Drafter(embedding, policy).kept_words)) if policy.keep_words else (),
             consistent=bool(settings.randomness.get("consistent")),
+            columns=tuple(map(_writable, columns)),
         )
+
+    def for_columns(self, columns: Sequence[str]) -> Self:
+        """Return the card of a release of these columns."""
+        return replace(self, columns=tuple(map(_writable, columns)))
+
+    def epsilon_of_a_word(self, drawn: int) -> float:
+        """Return the ε of every word of a record in which this many words were drawn.
+
+        These are all released words but ``[redacted]`` and those of ``keep_words``. A word on that list may have been kept or drawn, so
+        that with a list and a budget per record the number is known within bounds only.
+        """
+        return self.epsilon if self.record_epsilon is None else min(self.epsilon, self.record_epsilon / max(drawn, 1))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the card as JSON-ready data."""
-        named = None if self.mechanism is None else {"name": self.mechanism.name, "options": dict(self.mechanism.options)}
-        return {
-            "card": _FORMAT,
-            "deniable": self.version,
-            "mechanism": named,
-            "kind": self.kind,
-            "epsilon_per_word": self.epsilon,
-            "epsilon_per_record": self.record_epsilon,
-            "embedding": {"name": self.embedding, "fingerprint": self.fingerprint},
-            "policy": {"unknown": self.unknown, "punctuation": self.punctuation, "case": self.case, "keep_words": list(self.keep_words)},
-            "consistent": self.consistent,
-        }
+        chosen, named = self.mechanism, None
+        if chosen is not None:
+            named = NamedMechanism(name=chosen.name, options=dict(chosen.options), parameters=dict(self.parameters))
+        written = CardFile(
+            card=FORMAT,
+            deniable=self.version,
+            columns=list(self.columns),
+            mechanism=named,
+            kind=self.kind,
+            epsilon_per_word=self.epsilon,
+            epsilon_per_record=self.record_epsilon,
+            embedding=NamedEmbedding(
+                name=self.embedding,
+                fingerprint=self.fingerprint,
+                words=self.vocabulary,
+                dimension=self.dimension,
+                protected_words=self.protected,
+            ),
+            policy=Policies(unknown=self.unknown, punctuation=self.punctuation, case=self.case, keep_words=list(self.keep_words)),
+            rules_for_words=self.rules,
+            consistent=self.consistent,
+            in_words=self.in_words(),
+        )
+        data: dict[str, Any] = msgspec.to_builtins(written)
+        return data
+
+    def in_words(self) -> list[str]:
+        """Return what a person who receives the release has to know, in a few sentences."""
+        said = [
+            "This card is public. Nothing in it was counted from the private text.",
+            self._epsilon_in_words(),
+            self._embedding_in_words(),
+        ]
+        if self.mechanism is None:
+            said.append(f"{self.kind} is a mechanism of the data holder's own. Ask them for it: without it nothing can be decoded.")
+        if self.unknown == "redact":
+            said.append(f"Words that the embedding does not know were released as {REDACTED}.")
+        if self.keep_words:
+            said.append("The words under keep_words were released as they are. They may also have been drawn in place of other words.")
+        if self.consistent:
+            said.append("A word of a user was drawn once and released wherever this user wrote it.")
+        return said
+
+    def _epsilon_in_words(self) -> str:
+        if self.record_epsilon is None:
+            return f"Every word that was drawn was drawn at ε = {self.epsilon:g}."
+        least = "" if self.record_epsilon <= self.epsilon else f"the smaller of {self.epsilon:g} and "
+        counted = {"redact": f"all released words but {REDACTED}"}.get(self.unknown, "all released words")
+        bounds = ", but for words under keep_words, each of which may have been kept or drawn" if self.keep_words else ""
+        return f"ε of a word is {least}{self.record_epsilon:g} divided by the number of words drawn in its record: {counted}{bounds}."
+
+    def _embedding_in_words(self) -> str:
+        size = f"{self.vocabulary:,} words in {self.dimension:,} dimensions"
+        if self.embedding == "default":
+            return f"To decode the text you need deniable with its built-in embedding ({size})."
+        if self.protected:
+            return (
+                f"To decode the text you need the embedding {self.embedding!r} ({size}), whose exposed words go in as others. Ask the data "
+                "holder for its folder: adding the original vectors gives another embedding."
+            )
+        return (
+            f"To decode the text you need the embedding {self.embedding!r} ({size}): add the same file with `deniable embeddings add`, "
+            "under any name. It is recognised by its fingerprint."
+        )
 
     def to_json(self) -> str:
         """Return the card as indented JSON."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
 
-    def open_embedding(self, name_or_path: str | Path | None = None) -> Embedding:
-        """Return the embedding that was released with, by its name on the card or by another that it has here.
+    def write(self, path: Path) -> None:
+        """Write the card, whole or not at all, with the permissions that new files have: it is to be handed over.
 
-        :raises EmbeddingNotFound: if nothing has that name here.
-        :raises MalformedCard: if it is another embedding than the card says.
+        :raises OSError: if it cannot be written.
         """
-        embedding = Embedding.open(self.embedding if name_or_path is None else name_or_path)
+        with whole_file(path) as file:
+            file.write(self.to_json().encode())
+
+    def open_embedding(self, name_or_path: str | Path | None = None) -> Embedding:
+        """Return the embedding that was released with: any one here that has the fingerprint, or the one that is named.
+
+        :raises EmbeddingNotFound: if what is named is not here.
+        :raises MalformedCard: if none here is the one that the text was released with.
+        """
+        if name_or_path is None:
+            name_or_path = find_by_fingerprint(self.fingerprint, first=self.embedding)
+            if name_or_path is None and self.embedding in known_names():
+                name_or_path = self.embedding
+            if name_or_path is None:
+                raise MalformedCard(self.source, f"no embedding here has the fingerprint {self.fingerprint}. {self._embedding_in_words()}")
+        embedding = Embedding.open(name_or_path)
         if embedding.fingerprint != self.fingerprint:
             raise MalformedCard(
-                self.embedding,
+                self.source,
                 f"the embedding {embedding.name!r} here is another one (fingerprint {embedding.fingerprint[:12]}) than the text was "
                 f"released with ({self.fingerprint[:12]}): nothing that is decoded with it would be right",
             )
@@ -100,49 +201,51 @@ class Card:
     def make_mechanism(self, embedding: Embedding) -> Mechanism:
         """Return the mechanism that the text was released with.
 
-        :raises InvalidParameter: if the card does not name one, or an option is missing that no card holds.
+        :raises MalformedCard: if the card does not name one, or what it says makes no mechanism or another one here.
         """
         if self.mechanism is None:
-            raise InvalidParameter("card", self.kind, "is a mechanism of the data holder's own, which a card cannot name")
-        return self.mechanism(embedding, epsilon=self.epsilon)
+            raise MalformedCard(self.source, f"{self.kind!r} is a mechanism of the data holder's own, which a card cannot name")
+        try:
+            made = self.mechanism(embedding, epsilon=self.epsilon)
+        except InvalidParameter as error:
+            raise MalformedCard(self.source, f"no mechanism can be made of it: {error}") from error
+        parameters = made.guarantee.parameters
+        differing = [name for name, value in self.parameters.items() if parameters.get(name) != value]
+        if differing:
+            raise MalformedCard(self.source, f"the mechanism that it names is another one here ({', '.join(map(repr, differing))})")
+        return made
 
 
 def read_card(path: Path) -> Card:
     """Return the card in a file.
 
-    :raises MalformedCard: if it cannot be read or is no card.
+    :raises MalformedCard: if it cannot be read, is no card, was written by a later version, or says something that cannot be.
     """
-    try:
-        with path.open("rb") as file:
-            content = file.read(_LONGEST + 1)
-    except OSError as error:
-        raise MalformedCard(path, error.strerror or "cannot be read") from error
-    if len(content) > _LONGEST:
-        raise MalformedCard(path, "is larger than any card is")
-    try:
-        return _card_from(json.loads(content))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise MalformedCard(path, f"is no card of a release ({type(error).__name__}: {error}); it lies beside the output") from error
-
-
-def _card_from(data: Mapping[str, Any]) -> Card:
-    if data["card"] != _FORMAT:
-        raise ValueError(f"format {data['card']!r} is not known here")
-    named, policy = data["mechanism"], data["policy"]
-    epsilon, budget = data["epsilon_per_word"], data["epsilon_per_record"]
-    if not isinstance(epsilon, int | float) or not epsilon > 0 or not (budget is None or (isinstance(budget, int | float) and budget > 0)):
-        raise ValueError("ε is not a number greater than 0")
+    written = read_card_file(path)
+    named, embedding, policy = written.mechanism, written.embedding, written.policy
     return Card(
-        mechanism=None if named is None else ChosenMechanism(name=str(named["name"]), options=dict(named["options"])),
-        kind=str(data["kind"]),
-        epsilon=float(epsilon),
-        record_epsilon=None if budget is None else float(budget),
-        embedding=str(data["embedding"]["name"]),
-        fingerprint=str(data["embedding"]["fingerprint"]),
-        unknown=str(policy["unknown"]),
-        punctuation=str(policy["punctuation"]),
-        case=str(policy["case"]),
-        keep_words=tuple(str(word) for word in policy["keep_words"]),
-        consistent=bool(data["consistent"]),
-        version=str(data["deniable"]),
+        mechanism=None if named is None else ChosenMechanism(name=named.name, options=named.options),
+        kind=written.kind,
+        parameters={} if named is None else named.parameters,
+        epsilon=written.epsilon_per_word,
+        record_epsilon=written.epsilon_per_record,
+        embedding=embedding.name,
+        fingerprint=embedding.fingerprint,
+        vocabulary=embedding.words,
+        dimension=embedding.dimension,
+        protected=embedding.protected_words,
+        unknown=policy.unknown,
+        punctuation=policy.punctuation,
+        case=policy.case,
+        keep_words=tuple(policy.keep_words),
+        consistent=written.consistent,
+        columns=tuple(written.columns),
+        rules=written.rules_for_words,
+        version=written.deniable,
+        source=str(path),
     )
+
+
+def _writable(name: str) -> str:
+    """Return a name that can be written as UTF-8: half a character, as a broken name may hold, is written out."""
+    return name.encode("utf-8", "backslashreplace").decode()

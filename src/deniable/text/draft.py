@@ -70,6 +70,11 @@ class Drafter:
         self._kept = self._known_ids(policy.keep_words)
         self._plain = policy == TextPolicy()
 
+    @property
+    def kept_words(self) -> list[str]:
+        """The words that are released as they are, as the vocabulary spells them."""
+        return [self._vocabulary[word_id] for word_id in self._kept]
+
     def draft(self, text: str, *, record: int) -> Draft:
         """Return the draft of one text; ``record`` (from 1) is for error messages.
 

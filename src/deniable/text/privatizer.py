@@ -25,6 +25,8 @@ from deniable.text.receipt import Receipt, ReleaseSettings, Tally
 if TYPE_CHECKING:
     import pyarrow
 
+    from deniable.text.card import Card
+
 _NOT_CONSISTENT = (
     "a budget per record gives records of different lengths different noise, so that a user's word would be drawn more than once; "
     "use epsilon alone with a consistent key"
@@ -165,6 +167,16 @@ class Privatizer:
             _check_different(record_ids)  # over all parts of the column, each of which is released by itself
         ids = iter(record_ids)
         return map_column(texts, lambda part: self.many(part, record_ids=list(islice(ids, len(part)))))
+
+    @cached_property
+    def card(self) -> Card:
+        """What is public about the release and needed to decode it, to be handed over with the text; see ``Card``.
+
+        It says nothing about the texts, so it is the same before and after they are released.
+        """
+        from deniable.text.card import Card  # it loads what a release does not need
+
+        return Card.of(self.settings)
 
     def receipt(self) -> Receipt:
         """Return what was promised and spent so far."""

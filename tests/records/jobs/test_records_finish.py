@@ -18,6 +18,7 @@ import pytest
 from deniable import InvalidParameter, Privatizer, RecordError, ResumeError
 from deniable.records import privatize_file
 from deniable.records.jobs.journal import Journal, Partial
+from deniable.text.card import read_card
 
 
 def source_in(folder: Path) -> Path:
@@ -48,7 +49,7 @@ def test_resuming_a_finished_output_draws_nothing(noisy: Privatizer, tmp_path: P
     before = target.read_bytes()
     assert privatize_file(noisy, source, target, resume=True) is None
     assert target.read_bytes() == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.txt", "out.txt", "out.txt.receipt.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.txt", "out.txt", "out.txt.card.json", "out.txt.receipt.json"]
 
 
 @pytest.mark.parametrize("receipt", [None, "not a receipt", "[]", "{}"])
@@ -91,6 +92,25 @@ def test_a_receipt_that_could_not_be_written_is_reported_before_the_work(private
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "in.txt", "pipe"]
 
 
+def test_a_card_that_could_not_be_written_is_reported_before_the_work(private: Privatizer, tmp_path: Path) -> None:
+    source = source_in(tmp_path)
+    (tmp_path / "out.txt.card.json").mkdir()
+    with pytest.raises(RecordError, match="not a regular file; the card goes there"):
+        privatize_file(private, source, tmp_path / "out.txt", force=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.txt", "out.txt.card.json"]
+
+
+def test_a_card_that_is_there_is_replaced_only_by_force(private: Privatizer, tmp_path: Path) -> None:
+    source, target, card = source_in(tmp_path), tmp_path / "out.txt", tmp_path / "out.txt.card.json"
+    card.write_text("of another release")
+    with pytest.raises(RecordError, match=r"out.txt.card.json: exists already; replace it with --force"):
+        privatize_file(private, source, target)
+    assert card.read_text() == "of another release"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.txt", "out.txt.card.json"]
+    privatize_file(private, source, target, force=True)
+    assert read_card(card) == private.card
+
+
 def test_a_folder_that_is_not_there_is_reported_before_the_work(private: Privatizer, tmp_path: Path) -> None:
     source = source_in(tmp_path)
     with pytest.raises(RecordError, match="is not there"):
@@ -126,6 +146,7 @@ def test_partial_files_are_private_and_the_output_has_the_usual_permissions(
         os.umask(mask)
     assert seen == {0o600}
     assert stat.S_IMODE((tmp_path / "out.txt").stat().st_mode) == 0o644
+    assert stat.S_IMODE((tmp_path / "out.txt.card.json").stat().st_mode) == 0o644, "it is handed over with the output"
     assert stat.S_IMODE((tmp_path / "out.txt.receipt.json").stat().st_mode) == 0o600
 
 
@@ -277,6 +298,7 @@ def test_a_journal_cut_short_counts_up_to_its_last_whole_line(
         assert target.read_bytes() == source.read_bytes()
         target.unlink()
         (tmp_path / "out.txt.receipt.json").unlink()
+        (tmp_path / "out.txt.card.json").unlink()
 
 
 def test_what_follows_a_journal_line_cut_short_is_on_record_too(
@@ -331,7 +353,7 @@ def test_a_pipe_under_the_journals_name_is_refused(private: Privatizer, tmp_path
         privatize_file(private, source_in(tmp_path), tmp_path / "out.txt")
 
 
-@pytest.mark.parametrize("ending", ["", ".partial", ".journal", ".finishing", ".receipt.json"])
+@pytest.mark.parametrize("ending", ["", ".partial", ".journal", ".finishing", ".receipt.json", ".card.json"])
 def test_an_input_under_any_name_that_is_written_is_refused(private: Privatizer, tmp_path: Path, ending: str) -> None:
     source = source_in(tmp_path).rename(tmp_path / f"o.txt{ending}")
     content = source.read_bytes()
@@ -341,7 +363,7 @@ def test_an_input_under_any_name_that_is_written_is_refused(private: Privatizer,
     assert [path.name for path in tmp_path.iterdir()] == [source.name]
 
 
-@pytest.mark.parametrize("stop_at", ["streams_to_parquet", "repack", "seal", "replace", "write_whole", "publish", "remove"])
+@pytest.mark.parametrize("stop_at", ["streams_to_parquet", "repack", "seal", "replace", "write_whole", "card", "publish", "remove"])
 @pytest.mark.parametrize("format_", ["txt", "parquet", "txt.gz"])
 def test_a_job_stopped_anywhere_in_its_finish_is_finished_by_resuming(
     noisy: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_at: str, format_: str
@@ -364,6 +386,7 @@ def test_a_job_stopped_anywhere_in_its_finish_is_finished_by_resuming(
         "seal": "deniable.records.jobs.journal.Journal.seal",
         "replace": "pathlib.Path.replace",
         "write_whole": "deniable.records.jobs.job.write_whole",
+        "card": "deniable.text.card.Card.write",
         "publish": "deniable.records.jobs.job.publish",
         "remove": "deniable.records.jobs.journal.Journal.remove",
     }[stop_at]
@@ -384,7 +407,8 @@ def test_a_job_stopped_anywhere_in_its_finish_is_finished_by_resuming(
     else:
         rows = (gzip.decompress(target.read_bytes()) if format_ == "txt.gz" else target.read_bytes()).splitlines()
     assert len(rows) == 50
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([source.name, target.name, target.name + ".receipt.json"])
+    beside = [target.name + ".receipt.json", target.name + ".card.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([source.name, target.name, *beside])
 
 
 def test_a_forced_job_that_was_stopped_may_replace_the_output_when_resumed(

@@ -24,6 +24,7 @@ from deniable.embeddings import store
 from deniable.keyed.key_file import write_new_key
 from deniable.records.formats.arrow_partial import _batches
 from deniable.records.jobs.journal import Journal
+from deniable.text.card import read_card
 
 ROWS = 750
 KILLS = 22
@@ -183,4 +184,5 @@ def check_output(target: Path, texts: list[str], kept: list[list[Any]]) -> None:
     assert receipt["counts"]["records"] == ROWS
     assert receipt["counts"]["words"] == sum(len(text.split()) for text in texts)
     beside = {path.name for path in target.parent.glob(f"*{target.name}.*")}
-    assert beside == {target.name + ".receipt.json"}
+    assert beside == {target.name + ".receipt.json", target.name + ".card.json"}
+    assert read_card(target.with_name(target.name + ".card.json")).columns == ("text",)

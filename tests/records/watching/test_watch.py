@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from deniable import InvalidParameter, Privatizer, RecordError, ResumeError
+from deniable.atomic import beside, publish
 from deniable.records.formats.layout import Layout
 from deniable.records.watching.ledger import Ledger, LedgerEntry
 from deniable.records.watching.watch import LEDGER_NAME, Watch, WatchSettings
+from deniable.text.card import read_card
 from tests.records.watched_folders import Folders
 
 
@@ -27,6 +29,32 @@ def test_new_files_of_every_kind_are_released_once(folders: Folders) -> None:
     assert folders.look() == 0
     assert {path.name for path in folders.out.iterdir() if path.suffix != ".json"} == {"a.csv", "b.txt", "c.jsonl", "d.txt", LEDGER_NAME}
     assert (folders.out / LEDGER_NAME).stat().st_mode & 0o777 == 0o600
+
+
+def test_every_released_file_has_its_own_card_which_is_there_when_the_output_is(folders: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folders.inbox / "a.csv").write_text("id,text\n1,the fox\n")
+    (folders.inbox / "b.txt").write_text("the quick fox and a stranger\n")
+    seen: list[bool] = []
+
+    def noted(finished: Path, target: Path) -> None:
+        seen.append(beside(target, ".card.json").exists())
+        publish(finished, target)
+
+    monkeypatch.setattr("deniable.records.jobs.job.publish", noted)
+    assert folders.look() == 2
+    assert seen == [True, True]
+    assert read_card(folders.out / "a.csv.card.json") == folders.private.card.for_columns(["text"])
+    assert read_card(folders.out / "b.txt.card.json") == folders.private.card
+    assert (folders.out / "a.csv.card.json").stat().st_mode == (folders.out / "a.csv").stat().st_mode
+
+
+def test_a_file_without_words_that_grew_replaces_its_card_too(folders: Folders) -> None:
+    (folders.inbox / "a.txt").write_text("\n")
+    assert folders.look() == 1
+    (folders.inbox / "a.txt").write_text("the fox\n")
+    assert folders.look() == 1
+    assert folders.released("a.txt") == "the fox\n"
+    assert read_card(folders.out / "a.txt.card.json") == folders.private.card
 
 
 def test_a_file_that_was_just_written_is_left_alone(folders: Folders) -> None:

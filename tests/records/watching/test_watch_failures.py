@@ -88,7 +88,7 @@ def ledger_is_full(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
     return lambda full: monkeypatch.setattr(Ledger, "record", record if full else original)
 
 
-@pytest.mark.parametrize("ending", ["", ".receipt.json"])
+@pytest.mark.parametrize("ending", ["", ".receipt.json", ".card.json"])
 @pytest.mark.parametrize("restart", [True, False])
 def test_once_what_was_in_the_way_is_moved_away_the_file_is_released_at_the_next_look(watched: Watched, ending: str, restart: bool) -> None:
     (watched.inbox / "r.csv").write_text(TEXT)
@@ -141,7 +141,7 @@ def test_a_disk_that_was_full_is_no_reason_to_draw_again_what_was_drawn(
     assert len(watched.said) == 1
     assert len(watched.warned) == 1
     assert watched.look(after=60) == 0
-    assert sorted(path.name for path in watched.out.iterdir()) == [".deniable-watch", "r.csv", "r.csv.receipt.json"]
+    assert sorted(path.name for path in watched.out.iterdir()) == [".deniable-watch", "r.csv", "r.csv.card.json", "r.csv.receipt.json"]
 
 
 def test_another_reason_is_said_and_the_same_one_again_for_a_file_that_changed(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,7 +106,7 @@ def test_a_parquet_file_is_read_from_what_was_opened(folders: Folders, tmp_path:
     assert pq.read_table(folders.out / "a.parquet").to_pylist() == [{"id": 1, "text": "the fox"}]
 
 
-@pytest.mark.parametrize("ending", ["", ".partial", ".journal", ".finishing", ".receipt.json"])
+@pytest.mark.parametrize("ending", ["", ".partial", ".journal", ".finishing", ".receipt.json", ".card.json"])
 @pytest.mark.parametrize("there", [True, False])
 def test_nothing_is_written_through_a_link_beside_the_released_files(
     folders: Folders, outside: Path, ending: str, there: bool, tmp_path: Path

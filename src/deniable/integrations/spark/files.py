@@ -15,11 +15,13 @@ from deniable.integrations.spark.reading import read_files
 from deniable.integrations.spark.session import session
 from deniable.integrations.spark.shipping import ship_embedding
 from deniable.records.formats.layout import find_header_columns, find_named_columns, format_of
+from deniable.text.card import Card
+from deniable.text.card_file import ENDING as CARD
 from deniable.text.receipt import Receipt
 from deniable.text.recipe import Recipe, recipe_from
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
 
@@ -46,7 +48,7 @@ def privatize_files(
     force: bool = False,
     **settings: Any,
 ) -> Receipt:
-    """Release the files of a folder, or one file, into a new folder, and return the receipt, which is also written beside it.
+    """Release the files of a folder, or one file, into a new folder, and return the receipt; receipt and card are written beside it.
 
     Source and target are paths that every executor sees, or addresses that Spark reads (``hdfs://``, ``s3a://``). The part files
     appear in the target when all are done, and ``_SUCCESS`` last. Records come in the order of the files' names and of their places in
@@ -75,9 +77,10 @@ def privatize_files(
         if record_id is not None and not recipe.consistent:
             check_unique(records.select(record_id), record_id)
         counted = records.count(task)
-        made = receipt_of_task(task, records.columns, counted.tally)
+        made, card = receipt_of_task(task, records.columns, counted.tally), recipe.make().card.for_columns(task.columns)
         _write(records.release(task, counted, spark), target, kind, force=force)
-    write_whole(noted, made.to_json())
+        write_whole(noted, made.to_json())
+        _write_card(card, target, spark)
     return made
 
 
@@ -110,9 +113,25 @@ def _check_target(source: str, target: str, noted: Path, *, force: bool) -> None
         # Spark removes what it overwrites before it reads.
         if begin == end or begin in end.parents or end in begin.parents:
             raise RecordError(target, f"and the input {source} lie one in the other; name another folder")
-    for path in (Path(target), noted):
+    if not _URI.match(target):
+        check_regular(beside(Path(target), CARD), "the card goes there; name another output")
+    for path in (Path(target), noted, beside(Path(target), CARD)):
         if not force and not _URI.match(str(path)) and path.exists():
             raise RecordError(path, "exists already; replace it with --force")
+
+
+def _write_card(card: Card, target: str, spark: SparkSession) -> None:
+    """Write the card beside the output, wherever that is: who fetches the one fetches the other."""
+    if not _URI.match(target):
+        card.write(beside(Path(target), CARD))
+        return
+    java: Any = spark.sparkContext._jvm
+    path = java.org.apache.hadoop.fs.Path(target.rstrip("/") + CARD)
+    file = path.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration()).create(path, True)
+    try:
+        file.write(card.to_json().encode())
+    finally:
+        file.close()
 
 
 def _write(frame: DataFrame, target: str, kind: str, *, force: bool) -> None:

@@ -2,8 +2,8 @@
 
 Released records are appended to ``OUT.partial`` about once a second; once they are on disk a line in ``OUT.journal`` says
 so. Work that is cut off is continued from the last such line: the partial file is cut to that length, as many records of
-the input are skipped, and what was released stays as it is. ``OUT`` appears at the very end, complete. A batch that was
-drawn but never reached the journal is drawn again; nobody was ever given it.
+the input are skipped, and what was released stays as it is. ``OUT`` appears at the very end, complete,
+with receipt and card beside it. A batch that was drawn but never reached the journal is drawn again; nobody was ever given it.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from deniable.records.formats.source import Source
 from deniable.records.jobs.identity import check_budget, check_finished, check_identity, identity_of, receipt_of
 from deniable.records.jobs.journal import Journal, Partial
 from deniable.records.jobs.releasing import Checkpoints, Pack, check_workers, releasing
+from deniable.text.card import Card
+from deniable.text.card_file import ENDING as CARD
 from deniable.text.privatizer import Privatizer
 from deniable.text.receipt import Receipt, Tally
 
@@ -73,10 +75,13 @@ class Job:
         self.partial_path = beside(self.target, ".partial")
         self.journal_path = beside(self.target, ".journal")
         self.receipt_path = beside(self.target, ".receipt.json") if receipt is None else receipt
-        # What is released must not be left without a receipt because it cannot be written in the end.
+        self.card_path = beside(self.target, CARD)
+        # What is released must not be left without a receipt or a card because it cannot be written in the end.
         check_regular(self.receipt_path, "name another file for the receipt")
+        check_regular(self.card_path, "the card goes there; name another output")
         self._finishing_path = beside(self.target, ".finishing")
-        check_apart(source.name, self.target, self.partial_path, self.journal_path, self._finishing_path, self.receipt_path)
+        written = (self.target, self.partial_path, self.journal_path, self._finishing_path, self.receipt_path, self.card_path)
+        check_apart(source.name, *written)
         self._private, self._source, self._layout = private, source, layout
         self._workers = check_workers(private, workers)
 
@@ -89,7 +94,7 @@ class Job:
         if resume and self._private.settings.seeded:
             raise InvalidParameter("resume", True, "with a seed the noise of the earlier run would be repeated; start over with --force")
         # Made now and not at the end: a calibration that cannot be read is said before anything is drawn, and it is read once.
-        promised = self._private.receipt_for(Tally())
+        promised, card = self._private.receipt_for(Tally()), self._private.card.for_columns(self._layout.columns)
         reader = open_reader(self._source, self._layout, naming_for(self._private, self._source, self._layout))
         try:
             journal = Journal(self.journal_path)
@@ -101,7 +106,8 @@ class Job:
                 return None
             if partial is not None:
                 self._release(reader, journal, partial, progress)
-            return self._finish(receipt_of(promised, reader, self._layout, journal.tally), reader, journal, before_publishing)
+            receipt = receipt_of(promised, reader, self._layout, journal.tally)
+            return self._finish(receipt, card, reader, journal, before_publishing)
         except OSError as error:
             if error.filename is not None:
                 raise
@@ -128,6 +134,7 @@ class Job:
                 raise ResumeError(self.partial_path, f"is there from an earlier run; {way_out}start over with --force")
             self._refuse(self.target)
             self._refuse(self.receipt_path)
+            self._refuse(self.card_path)
         journal.begin(now, replaces=force)
         self._finishing_path.unlink(missing_ok=True)
         return Partial(self.partial_path)
@@ -170,12 +177,16 @@ class Job:
         kind = compression_for(self.target)
         return lambda pieces: compress(b"".join(pieces), kind)
 
-    def _finish(self, receipt: Receipt, reader: Reader, journal: Journal, before_publishing: Callable[[], None] | None) -> Receipt:
+    def _finish(
+        self, receipt: Receipt, card: Card, reader: Reader, journal: Journal, before_publishing: Callable[[], None] | None
+    ) -> Receipt:
         if self.partial_path.exists():
             if self._layout.format == "parquet" or compression_for(self.target) is not None:
                 self._seal(reader, journal)
-            discard_drafts(self.receipt_path)  # of this job when it was killed: the journal's lock keeps others away
+            for path in (self.receipt_path, self.card_path):
+                discard_drafts(path)  # of this job when it was killed: the journal's lock keeps others away
             write_whole(self.receipt_path, receipt.to_json())
+            card.write(self.card_path)
             if before_publishing is not None:
                 before_publishing()
             publish(self.partial_path, self.target)

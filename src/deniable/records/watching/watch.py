@@ -32,6 +32,7 @@ from deniable.records.jobs.identity import settings_digest
 from deniable.records.jobs.job import run_job
 from deniable.records.watching.failures import Failures, State
 from deniable.records.watching.ledger import Ledger, LedgerEntry
+from deniable.text.card_file import ENDING as _CARD
 from deniable.text.privatizer import Privatizer
 
 SameContent = Literal["skip", "release"]
@@ -40,7 +41,7 @@ LEDGER_NAME = ".deniable-watch"
 
 _UNFINISHED = (".partial", ".journal", ".finishing")
 _RECEIPT = ".receipt.json"
-_OURS = (*_UNFINISHED, _RECEIPT)
+_OURS = (*_UNFINISHED, _RECEIPT, _CARD)
 _TEMPORARY = (".tmp", ".temp", ".part", ".crdownload", ".swp")
 
 
@@ -177,7 +178,7 @@ class Watch:
         :raises RecordError: if one is there and somebody else's, or was published and taken away before that was entered, or a link
             stands where something would be written.
         """
-        output, receipt = self._out / name, beside(self._out / name, _RECEIPT)
+        output, receipt, card = (beside(self._out / name, ending) for ending in ("", _RECEIPT, _CARD))
         for ending in ("", *_OURS):
             if (path := beside(output, ending)).is_symlink():
                 raise RecordError(path, "is a link, and nothing is written through links here; remove it")
@@ -190,8 +191,8 @@ class Watch:
                     problem = f"is gone, and the release of {which} was not entered yet; drawn again, its records would be spent twice"
                     raise RecordError(made, f"{problem}: put it back, or take {which} out of the watched folder")
             return
-        # What was begun here may have written its receipt, but nothing under the name of the output.
-        for made in (output, receipt) if entry is None else (output,):
+        # What was begun here may have written its receipt and its card, but nothing under the name of the output.
+        for made in (output, receipt, card) if entry is None else (output,):
             if made.exists():
                 raise RecordError(made, "exists and was not released from here; move it away or rename the new file")
 
@@ -233,7 +234,7 @@ class Watch:
                 if entry.spent:
                     self._check_repeatable(path, entry, now, layout)
                 else:  # there was no word in it: it begins anew, so that no earlier output can be taken for what is to come
-                    for made in (target, beside(target, _RECEIPT)):
+                    for made in (target, beside(target, _RECEIPT), beside(target, _CARD)):
                         made.unlink(missing_ok=True)
                     again = published = False
             earlier = None if published and not again else self._released_as(now)

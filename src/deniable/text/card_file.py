@@ -1,0 +1,113 @@
+"""What stands in the file of a card, with the types it must have: a card may come from anybody, and may be hand-edited."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from deniable.atomic import open_plain_file
+from deniable.errors import InvalidParameter, MalformedCard
+from deniable.mechanisms.catalogue import check_option_types, entry_of
+from deniable.parameters import validated_epsilon
+from deniable.text.policies import CasePolicy, PunctuationPolicy, UnknownPolicy
+from deniable.words.cutter import RULES
+
+ENDING = ".card.json"
+"""What the name of a card has after the name of the output."""
+
+FORMAT = 1
+
+_LONGEST = 64 << 20
+_FINGERPRINT = re.compile("[0-9a-f]{32}")
+
+
+class NamedMechanism(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A mechanism of the catalogue; ``parameters`` are what it depends on beside its options."""
+
+    name: str
+    options: dict[str, float | int | str | list[str]]
+    parameters: dict[str, float | int | str | bool]
+
+
+class NamedEmbedding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which embedding it was."""
+
+    name: str
+    fingerprint: str
+    words: Annotated[int, msgspec.Meta(ge=1)]
+    dimension: Annotated[int, msgspec.Meta(ge=1)]
+    protected_words: Annotated[int, msgspec.Meta(ge=0)]
+
+
+class Policies(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What became of unknown words, punctuation, case and listed words."""
+
+    unknown: UnknownPolicy
+    punctuation: PunctuationPolicy
+    case: CasePolicy
+    keep_words: list[str]
+
+
+class CardFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All of the file, in its order."""
+
+    card: int
+    deniable: str
+    columns: list[str]
+    mechanism: NamedMechanism | None
+    kind: str
+    epsilon_per_word: float
+    epsilon_per_record: float | None
+    embedding: NamedEmbedding
+    policy: Policies
+    rules_for_words: int
+    consistent: bool
+    in_words: list[str]
+
+
+class _Format(msgspec.Struct, frozen=True):
+    card: int
+
+
+def read_card_file(path: Path) -> CardFile:
+    """Return what a card's file says, if all of it can be.
+
+    :raises MalformedCard: if it cannot be read, is no card, was written by a later version, or says something that cannot be.
+    """
+    try:
+        with open_plain_file(path) as file:
+            content = file.read(_LONGEST + 1)
+    except OSError as error:
+        raise MalformedCard(path, error.strerror or "cannot be read") from error
+    if len(content) > _LONGEST:
+        raise MalformedCard(path, "is larger than any card is")
+    try:
+        written = msgspec.json.decode(content, type=_Format).card
+        if written != FORMAT:
+            raise MalformedCard(path, f"format {written} is not known here, only {FORMAT}; use the version of deniable that wrote it")
+        card = msgspec.json.decode(content, type=CardFile)
+        _check(card)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, InvalidParameter) as error:
+        problem = f"is no card of a release ({error}); the card lies beside the output, as OUTPUT{ENDING}"
+        raise MalformedCard(path, problem) from error
+    return card
+
+
+def _check(card: CardFile) -> None:
+    """Do nothing if what a card says can be.
+
+    :raises InvalidParameter: otherwise.
+    """
+    validated_epsilon(card.epsilon_per_word, "epsilon_per_word")
+    if card.epsilon_per_record is not None:
+        validated_epsilon(card.epsilon_per_record, "epsilon_per_record")
+    if card.mechanism is not None:
+        check_option_types(entry_of(card.mechanism.name), card.mechanism.options)
+    if not _FINGERPRINT.fullmatch(card.embedding.fingerprint):
+        raise InvalidParameter("fingerprint", card.embedding.fingerprint[:50], "must be 32 hexadecimal digits")
+    if card.rules_for_words != RULES:
+        problem = f"text is cut into words by rules {RULES} here; use the version that released it ({card.deniable[:20]!r})"
+        raise InvalidParameter("rules_for_words", card.rules_for_words, problem)
