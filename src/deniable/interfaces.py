@@ -83,14 +83,20 @@ class Guarantee:
 
 
 def metric_privacy(
-    epsilon: float, *, metric: str, exponent: str, where: str = "", parameters: Mapping[str, float | str] | None = None
+    epsilon: float,
+    *,
+    metric: str,
+    exponent: str,
+    where: str = "",
+    notion: str = METRIC_PRIVACY,
+    parameters: Mapping[str, float | str] | None = None,
 ) -> Guarantee:
     """Return the guarantee that the odds of any output differ by at most ``exponent`` between any two words, known or unknown.
 
     ``metric`` is the distance in words, and ``where`` says what stands in the exponent.
     """
     return Guarantee(
-        notion=METRIC_PRIVACY,
+        notion=notion,
         metric=metric,
         epsilon=epsilon,
         statement=(
