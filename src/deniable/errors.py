@@ -59,9 +59,11 @@ class _ErrorInFile(DeniableError):
     Attributes: ``source`` (path or description), ``line`` (1-based, if lines make sense there) and ``problem``.
     """
 
+    begins: str = ""
+
     def __init__(self, source: str | Path, problem: str, *, line: int | None = None, advice: str = "") -> None:
         where = str(source) if line is None else f"{source}, line {line:,}"
-        super().__init__(f"{where}: {problem}{advice}")
+        super().__init__(f"{self.begins}{where}: {problem}{advice}")
         self.source = str(source)
         self.line = line
         self.problem = problem
@@ -164,13 +166,10 @@ class UnusableAuditData(_ErrorInFile, ValueError):
     """The data given to an audit cannot answer its question: too few people, too few texts, nothing to tell apart."""
 
 
-class MalformedCard(DeniableError, ValueError):
+class MalformedCard(_ErrorInFile, ValueError):
     """The card of a release cannot be used: it is missing, no card, or that of another embedding."""
 
-    def __init__(self, source: str | Path, problem: str) -> None:
-        super().__init__(f"card {source}: {problem}")
-        self.source = str(source)
-        self.problem = problem
+    begins = "card "
 
 
 class NotThisRelease(DeniableError, ValueError):

@@ -12,17 +12,15 @@ from deniable.audit.membership.audit import MembershipResult, ReleaseFacts, Text
 from deniable.audit.membership.auditor import ScoreSpread, ScoreSummary
 from deniable.audit.membership.plan import LanguageModelSettings, PlanSummary
 from deniable.audit.report.words import finding, tables
-from deniable.audit.results import EmbeddingSummary, Estimate, Head, Share
+from deniable.audit.results import AuditName, EmbeddingSummary, Estimate, Head, Share
 from deniable.audit.saved import AnyResult, read_result
 from deniable.errors import RecordError
 from deniable.learning.scores import Scores
 
-COMMON: Head = {
-    "version": "0",
-    "mechanism": "multivariate",
-    "seed": 0,
-    "embedding": EmbeddingSummary(name="<tiny>", fingerprint="f" * 32, protected=2),
-}
+
+def head(audit: AuditName) -> Head:
+    embedding = EmbeddingSummary(name="<tiny>", fingerprint="f" * 32, protected=2)
+    return {"audit": audit, "version": "0", "embedding": embedding, "mechanism": "multivariate", "seed": 0}
 
 
 def share(value: float) -> Share:
@@ -32,7 +30,7 @@ def share(value: float) -> Share:
 def bound(*, refuted: bool = False) -> BoundResult:
     pair = WordPair(first="w0", second="w1", promised=0.4, shown=0.9 if refuted else None)
     place = BoundPlace(space="spread, 1d", dimension=1, words=3, draws_per_word=10, pairs_judged=1, refuted=refuted, worst_pairs=(pair,))
-    return BoundResult(**COMMON, epsilon=3.0, refuted=refuted, level=1e-4, places=(place,), not_proven="A pass is not a proof.")
+    return BoundResult(**head("bound"), epsilon=3.0, refuted=refuted, level=1e-4, places=(place,), not_proven="A pass is not a proof.")
 
 
 def inversion(largest: float | None = 1.0) -> InversionResult:
@@ -49,7 +47,7 @@ def inversion(largest: float | None = 1.0) -> InversionResult:
         )
         for epsilon, value in ((1.0, 0.1), (5.0, 0.8))
     )
-    return InversionResult(**COMMON, frequencies="by rank", acceptable=0.2, largest_acceptable_epsilon=largest, results=found)
+    return InversionResult(**head("inversion"), frequencies="by rank", acceptable=0.2, largest_acceptable_epsilon=largest, results=found)
 
 
 def scores(auc: float = 0.5) -> ScoreSummary:
@@ -61,7 +59,7 @@ def scores(auc: float = 0.5) -> ScoreSummary:
 def membership(original: float = 0.95) -> MembershipResult:
     both = {"plain": scores(), "adaptive": scores()}
     return MembershipResult(
-        **COMMON,
+        **head("membership"),
         acceptable=0.6,
         largest_acceptable_epsilon=2.0,
         data=TextVolume(users=4, median_texts=2.0, median_words=9.0, words=40),
@@ -79,7 +77,7 @@ def membership(original: float = 0.95) -> MembershipResult:
 def authorship() -> AuthorshipResult:
     row = AuthorshipFinding(epsilon=2.0, learnt_from_original=share(0.3), learnt_from_released=share(0.4))
     return AuthorshipResult(
-        **COMMON,
+        **head("authorship"),
         acceptable=0.2,
         largest_acceptable_epsilon=None,
         authors=3,

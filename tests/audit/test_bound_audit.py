@@ -41,7 +41,9 @@ def test_a_wrong_mechanism_is_refuted(kind: Any) -> None:
 
 
 def test_half_the_noise_is_found_in_every_dimension_and_through_the_text() -> None:
-    found = [place.space for place in attempts(partial(make, HalfTheNoise), OWN, 0.7, seed=0, draws=20_000, own_draws=500) if place.refuted]
+    found = [
+        place.tried.space for place in attempts(partial(make, HalfTheNoise), OWN, 0.7, seed=0, draws=20_000, own_draws=500) if place.refuted
+    ]
     assert {"1d", "2d", "3d"} <= {name.rpartition(", ")[2] for name in found}
     assert any(name.endswith("as text") for name in found)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from deniable.audit.draws import draw_texts
-from deniable.audit.results import AdvisedResult, Share, head_of, share_of, sorted_epsilons
+from deniable.audit.results import AdvisedResult, AtEpsilon, Share, head_of, largest_acceptable, share_of, sorted_epsilons
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import UnusableAuditData
 from deniable.interfaces import Mechanism
@@ -23,19 +23,22 @@ from deniable.words.cutter import Cutter
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuthorshipFinding:
+class AuthorshipFinding(AtEpsilon):
     """How often the author of a text released at one ε is named, by classifiers trained on original and on released text."""
 
-    epsilon: float
     learnt_from_original: Share
     learnt_from_released: Share
+
+    @property
+    def success(self) -> float:
+        """How often the better of the two classifiers is right."""
+        return max(self.learnt_from_original.value, self.learnt_from_released.value)
 
 
 @dataclass(frozen=True, kw_only=True)
 class AuthorshipResult(AdvisedResult):
     """The result of ``audit_authorship``. ``guess`` is how often always naming the most frequent author is right."""
 
-    audit: Literal["authorship"] = "authorship"
     authors: int
     learnt_texts: int
     judged_texts: int
@@ -80,9 +83,9 @@ def audit_authorship(
     if report is not None:
         report(len(values), len(values))
     return AuthorshipResult(
-        **head_of(embedding, mechanism, seed),
+        **head_of("authorship", embedding, mechanism, seed),
         acceptable=acceptable,
-        largest_acceptable_epsilon=largest_acceptable(released, acceptable),
+        largest_acceptable_epsilon=largest_acceptable(((each, each.success) for each in released), acceptable),
         authors=split.authors,
         learnt_texts=len(split.learnt),
         judged_texts=len(split.judged),
@@ -106,12 +109,6 @@ def name_authors(original: Split, releases: Iterable[tuple[float, Split]]) -> tu
             )
         )
     return _share_named(informed, original), tuple(found)
-
-
-def largest_acceptable(found: Iterable[AuthorshipFinding], acceptable: float) -> float | None:
-    """Return the largest ε at which neither classifier names the author more often than ``acceptable``; None if there is none."""
-    fine = [each.epsilon for each in found if max(each.learnt_from_original.value, each.learnt_from_released.value) <= acceptable]
-    return max(fine, default=None)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.audit.results import AuditResult, Estimate, Share, head_of, share_of, sorted_epsilons
+from deniable.audit.results import AtEpsilon, AuditResult, Estimate, Share, head_of, largest_acceptable, share_of, sorted_epsilons
 from deniable.channel.draws import Draws
 from deniable.channel.likelihood import channel_of
 from deniable.decoding import priors
@@ -85,10 +85,9 @@ class WordAtRisk:
 
 
 @dataclass(frozen=True, kw_only=True)
-class InversionFinding:
+class InversionFinding(AtEpsilon):
     """What adversaries learn at one ε. ``prior_guess`` is how often one who sees nothing is right."""
 
-    epsilon: float
     channel: str
     prior_guess: float
     bayes: Estimate
@@ -102,7 +101,6 @@ class InversionFinding:
 class InversionResult(AuditResult):
     """The result of ``audit_inversion``: what was found at each ε, and the largest ε at which it is acceptable."""
 
-    audit: Literal["inversion"] = "inversion"
     frequencies: str
     acceptable: float
     largest_acceptable_epsilon: float | None
@@ -145,10 +143,10 @@ def audit_inversion(
         if report is not None:
             report(done, len(values))
     return InversionResult(
-        **head_of(embedding, mechanism, seed),
+        **head_of("inversion", embedding, mechanism, seed),
         frequencies=str(frequencies or corpus or "by rank (Zipf)"),
         acceptable=acceptable,
-        largest_acceptable_epsilon=max((each.epsilon for each in found if each.bayes.value <= acceptable), default=None),
+        largest_acceptable_epsilon=largest_acceptable(((each, each.bayes.value) for each in found), acceptable),
         results=tuple(found),
     )
 

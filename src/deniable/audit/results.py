@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 from deniable.audit.bound.refutation import lower, upper
 from deniable.embeddings.embedding import Embedding
@@ -13,6 +13,8 @@ from deniable.errors import InvalidParameter
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_epsilon
 from deniable.version import __version__
+
+AuditName = Literal["bound", "inversion", "membership", "authorship"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +35,7 @@ def summarise_embedding(embedding: Embedding) -> EmbeddingSummary:
 class AuditResult:
     """How every result begins: which audit, by which version, of what, from which seed."""
 
-    audit: str
+    audit: AuditName
     version: str
     embedding: EmbeddingSummary
     mechanism: str
@@ -54,17 +56,36 @@ class AdvisedResult(AuditResult):
 
 
 class Head(TypedDict):
-    """The fields of every result but the name of the audit, for the audit that makes one."""
+    """The fields of every result, for the audit that makes one."""
 
+    audit: AuditName
     version: str
     embedding: EmbeddingSummary
     mechanism: str
     seed: int
 
 
-def head_of(embedding: Embedding, mechanism: ChosenMechanism, seed: int) -> Head:
+def head_of(audit: AuditName, embedding: Embedding, mechanism: ChosenMechanism, seed: int) -> Head:
     """Return how the result of an audit begins."""
-    return {"version": __version__, "embedding": summarise_embedding(embedding), "mechanism": mechanism.name, "seed": seed}
+    return {
+        "audit": audit,
+        "version": __version__,
+        "embedding": summarise_embedding(embedding),
+        "mechanism": mechanism.name,
+        "seed": seed,
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class AtEpsilon:
+    """What was found of text that was released at one ε."""
+
+    epsilon: float
+
+
+def largest_acceptable(successes: Iterable[tuple[AtEpsilon, float]], acceptable: float) -> float | None:
+    """Return the largest ε at which the adversary's success, given beside what was found there, is acceptable; None if there is none."""
+    return max((found.epsilon for found, success in successes if success <= acceptable), default=None)
 
 
 @dataclass(frozen=True, kw_only=True)

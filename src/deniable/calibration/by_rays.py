@@ -9,14 +9,13 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.calibration.calibration import GRID_VALUES, Calibration
-from deniable.calibration.storage import Columns, Rows, fill, open_store, support_arrays, support_columns, words_digest
-from deniable.channel.distribution import ETA
+from deniable.calibration.calibration import GRID_VALUES, Asked, Calibration, Scope
+from deniable.calibration.storage import Columns, Rows, fill, open_store, support_arrays, support_columns
 from deniable.channel.rays.radial import LengthFunction, RadialRays, length_function
 from deniable.channel.rays.rays import SEED, TABLE_BYTES, Envelope
 from deniable.channel.rays.statistics import (
@@ -147,31 +146,23 @@ def measure_by_rays(
     *,
     mechanism: ChosenMechanism | None = None,
     rays: int = 1000,
-    ids: Ids | None = None,
-    epsilons: Floats | None = None,
-    support: bool = False,
-    eta: float = ETA,
-    keep: bool = True,
     report: Report | None = None,
     table_bytes: int = TABLE_BYTES,
+    **asked: Unpack[Asked],
 ) -> RayCalibration:
     """Return the calibration of all words, or of ``ids``, by rays: from the disk as far as it was computed before.
 
-    It is that of the paper's mechanism, or of another with radial noise (``channel.method``). With ``support`` the statistics S_w,
-    distinct words and entropies are computed at ``epsilons``, or at twelve values from where hardly a word stays to where most do.
-    ``report`` is told how many words are done, of how many, and first how many an earlier run did. What is done stays on the disk
-    (unless ``keep`` is false), so an interrupted run is continued by the next. Projections take at most ``table_bytes`` of memory; the
-    numbers do not depend on it.
+    It is that of the paper's mechanism, or of another with radial noise (``channel.method``). ``asked`` is the ``Scope``: with
+    ``support`` the statistics S_w, distinct words and entropies are computed at ``epsilons``, or at twelve values from where hardly a
+    word stays to where most do. ``report`` is told how many words are done, of how many, and first how many an earlier run did: an
+    interrupted run is continued by the next. Projections take at most ``table_bytes`` of memory; the numbers do not depend on it.
 
     :raises InvalidParameter: if there is no word to look at, a number is not allowed, or the mechanism cannot be measured by rays.
     :raises DamagedCalibration: if what is on the disk cannot be trusted.
     :raises CalibrationInProgress: if another process is computing it.
     """
-    rays = validated_count(rays, "rays")
-    if ids is not None and not len(ids):
-        raise InvalidParameter("words", "none", "there is no word to calibrate: none of them is in the embedding")
-    if epsilons is not None and not len(epsilons):
-        epsilons = None
+    rays, scope = validated_count(rays, "rays"), Scope(**asked)
+    ids, epsilons, support = scope.ids, scope.epsilons, scope.support
     mechanism = ChosenMechanism() if mechanism is None else mechanism
     noise = radial_noise(mechanism(embedding, epsilon=1.0))
     if noise is None:
@@ -180,10 +171,8 @@ def measure_by_rays(
         "fingerprint": embedding.fingerprint,
         "rays": rays,
         "seed": SEED,
-        "words": "all" if ids is None else words_digest(ids),
-        "walks": support,
-        "eta": eta if support else None,
-        "epsilons": None if not support else "auto" if epsilons is None else [validated_epsilon(float(e)) for e in epsilons],
+        "epsilons": None if not support else "auto" if epsilons is None else epsilons.tolist(),
+        **scope.settings(),
     }
     if support:
         settings["groups"] = GROUPS
@@ -193,7 +182,7 @@ def measure_by_rays(
     if support:
         values = GRID_VALUES if epsilons is None else len(epsilons)
         columns |= support_columns(values) | {"grid": ("<f8", (values,))}
-    with open_store(embedding, settings, columns, len(embedding) if ids is None else len(ids), keep=keep) as store:
+    with open_store(embedding, settings, columns, len(embedding) if ids is None else len(ids), keep=scope.keep) as store:
         if not store.complete:
             engine = RadialRays(embedding, noise, rays=rays, table_bytes=table_bytes)
             order = engine.tables.order if ids is None else ids[np.argsort(engine.tables.place(ids), kind="stable")]
@@ -202,7 +191,7 @@ def measure_by_rays(
             pairs = _PAIRS_AT_ONCE if not engine.tables.in_parts else _WALKS_AT_ONCE_IN_PARTS if support else _PAIRS_AT_ONCE_IN_PARTS
 
             def rows(part: Ids) -> Rows:
-                return {"ids": part, **_rows(engine, part, grid if support else None, eta)}
+                return {"ids": part, **_rows(engine, part, grid if support else None, scope.eta)}
 
             fill(store, order, rows, at_once=max(1, pairs // rays), report=report)
     arrays = store.arrays

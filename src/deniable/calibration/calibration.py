@@ -16,22 +16,67 @@ all words that were looked at, and for each fixed ε. Of words that were not loo
 
 from __future__ import annotations
 
+import hashlib
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ids
 from deniable.calibration.looked_at import LookedAt
+from deniable.channel.distribution import ETA
 from deniable.embeddings.embedding import Embedding
+from deniable.errors import InvalidParameter
 from deniable.mechanisms.base import Method
 from deniable.mechanisms.catalogue import ChosenMechanism
+from deniable.parameters import validated_epsilon
 
 GRID_VALUES = 12
 """At how many values of ε words are measured, unless they are given."""
+
+
+class Asked(TypedDict, total=False):
+    """What can be asked of a measurement; see ``Scope``."""
+
+    ids: Ids | None
+    epsilons: Floats | None
+    support: bool
+    eta: float
+    keep: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scope:
+    """What a measurement is of: all words or ``ids``, at ``epsilons`` or at values that it finds itself.
+
+    With ``support`` the statistics S_w (outside of which ``eta`` of the probability lies), distinct words and entropies are computed too.
+    What is done stays on the disk unless ``keep`` is false.
+
+    :raises InvalidParameter: if there is no word to look at, or an ε is not allowed.
+    """
+
+    ids: Ids | None = None
+    epsilons: Floats | None = None
+    support: bool = False
+    eta: float = ETA
+    keep: bool = True
+
+    def __post_init__(self) -> None:
+        if self.ids is not None and not len(self.ids):
+            raise InvalidParameter("words", "none", "there is no word to calibrate: none of them is in the embedding")
+        checked = None if self.epsilons is None else np.array([validated_epsilon(float(epsilon)) for epsilon in self.epsilons])
+        object.__setattr__(self, "epsilons", checked if checked is not None and len(checked) else None)
+
+    def settings(self) -> dict[str, Any]:
+        """Return what a stored calibration is named by, of what was asked for."""
+        words = "all"
+        if self.ids is not None:
+            words = hashlib.blake2b(np.ascontiguousarray(self.ids, dtype="<i8").data, digest_size=8).hexdigest()
+        return {"words": words, "walks": self.support, "eta": self.eta if self.support else None}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Unpack
 
 import numpy as np
 
-from deniable.arrays import Floats, Ids
+from deniable.arrays import Ids
 from deniable.calibration.by_rays import RayCalibration, measure_by_rays
-from deniable.calibration.calibration import GRID_VALUES, Calibration
+from deniable.calibration.calibration import GRID_VALUES, Asked, Calibration
 from deniable.calibration.choice import Choice, Targets, choose, choose_for_protection, evaluate
 from deniable.calibration.note import write_note
 from deniable.calibration.protection import Protection, check_protectable
@@ -149,22 +150,15 @@ def calibrate(
 
 
 def measure(
-    embedding: Embedding,
-    mechanism: ChosenMechanism,
-    *,
-    draws: int = 1000,
-    ids: Ids | None = None,
-    epsilons: Floats | None = None,
-    support: bool = False,
-    report: Report | None = None,
+    embedding: Embedding, mechanism: ChosenMechanism, *, draws: int = 1000, report: Report | None = None, **asked: Unpack[Asked]
 ) -> Calibration:
     """Return the calibration of all words, or of ``ids``: by rays where the mechanism has radial noise, else a table by sums or draws.
 
     See ``measure_by_rays`` and ``measure_table``, also for what they raise.
     """
     if method_of(mechanism(embedding, epsilon=1.0)) == "rays":
-        return measure_by_rays(embedding, mechanism=mechanism, rays=draws, ids=ids, epsilons=epsilons, support=support, report=report)
-    return measure_table(embedding, mechanism, draws=draws, ids=ids, epsilons=epsilons, support=support, report=report)
+        return measure_by_rays(embedding, mechanism=mechanism, rays=draws, report=report, **asked)
+    return measure_table(embedding, mechanism, draws=draws, report=report, **asked)
 
 
 def measure_sample(calibration: Calibration, epsilons: list[float], *, whole: bool, report: Report | None = None) -> Calibration:

@@ -290,8 +290,3 @@ def _announced(path: Path) -> int | None:
         return int(path.read_bytes())
     except (OSError, ValueError):
         return None
-
-
-def words_digest(ids: Ids) -> str:
-    """Return a short name for a choice of words."""
-    return hashlib.blake2b(np.ascontiguousarray(ids, dtype="<i8").data, digest_size=8).hexdigest()

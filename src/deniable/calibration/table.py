@@ -13,20 +13,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.calibration.calibration import GRID_VALUES, Calibration
-from deniable.calibration.storage import Columns, Rows, fill, open_store, support_arrays, support_columns, words_digest
-from deniable.channel.distribution import ETA, Distribution
+from deniable.calibration.calibration import GRID_VALUES, Asked, Calibration, Scope
+from deniable.calibration.storage import Columns, Rows, fill, open_store, support_arrays, support_columns
+from deniable.channel.distribution import Distribution
 from deniable.channel.draws import Draws
 from deniable.channel.rays.radial import GammaFunction
 from deniable.channel.rays.rays import Envelope
 from deniable.channel.rays.statistics import GROUPS, distribution_on_rays, jackknife
 from deniable.embeddings.embedding import Embedding
-from deniable.errors import InvalidParameter
 from deniable.mechanisms.base import Method, exact_sums, method_of
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours import best_neighbours
@@ -113,40 +112,27 @@ class TableCalibration(Calibration):
 
 
 def measure_table(
-    embedding: Embedding,
-    mechanism: ChosenMechanism,
-    *,
-    draws: int = 1000,
-    ids: Ids | None = None,
-    epsilons: Floats | None = None,
-    support: bool = False,
-    eta: float = ETA,
-    keep: bool = True,
-    report: Report | None = None,
+    embedding: Embedding, mechanism: ChosenMechanism, *, draws: int = 1000, report: Report | None = None, **asked: Unpack[Asked]
 ) -> TableCalibration:
     """Return the calibration of all words, or of ``ids``, at ``epsilons`` or at twelve values; from the disk as far as it is there.
 
-    ``draws`` is the number of draws for each word and ε. With ``support`` S_w, distinct words and entropies are computed too.
+    ``draws`` is the number of draws for each word and ε, and ``asked`` the ``Scope``.
 
     :raises InvalidParameter: if there is no word to look at, or a number is not allowed.
     :raises DamagedCalibration: if what is on the disk cannot be trusted.
     :raises CalibrationInProgress: if another process is computing it.
     """
-    draws = validated_count(draws, "draws")
-    if ids is not None and not len(ids):
-        raise InvalidParameter("words", "none", "there is no word to calibrate: none of them is in the embedding")
-    words = np.arange(len(embedding)) if ids is None else np.asarray(ids, dtype=np.int64)
-    given = None if epsilons is None or not len(epsilons) else np.array([validated_epsilon(float(e)) for e in epsilons])
+    draws, scope = validated_count(draws, "draws"), Scope(**asked)
+    words = np.arange(len(embedding)) if scope.ids is None else np.asarray(scope.ids, dtype=np.int64)
+    given, support = scope.epsilons, scope.support
     settings: dict[str, Any] = {
         "fingerprint": embedding.fingerprint,
         "mechanism": mechanism.identity(embedding),
         "rays": draws,
         "seed": SEED,
-        "words": "all" if ids is None else words_digest(words),
-        "walks": support,
-        "eta": eta if support else None,
         "groups": GROUPS if support else None,
         "epsilons": "auto" if given is None else given.tolist(),
+        **scope.settings(),
     }
     if embedding.protection is not None:
         settings["protected"] = "as its stand-in or as itself"
@@ -154,10 +140,10 @@ def measure_table(
     columns: Columns = {"ids": ("<i8", ())} | dict.fromkeys(("grid", "stays", "errors"), ("<f8", (values,)))
     if support:
         columns |= support_columns(values)
-    with open_store(embedding, settings, columns, len(words), keep=keep) as store:
+    with open_store(embedding, settings, columns, len(words), keep=scope.keep) as store:
         if not store.complete:
             grid = np.asarray(store.arrays["grid"][0]) if store.done else epsilon_range(embedding, mechanism) if given is None else given
-            table = _Table(embedding, mechanism, grid, draws=draws, eta=eta if support else None)
+            table = _Table(embedding, mechanism, grid, draws=draws, eta=scope.eta if support else None)
             at_once = _WORDS_AT_ONCE if table.sums is not None else max(1, _DRAWS_AT_ONCE // draws)
             fill(store, words, table.rows, at_once=at_once, report=report)
     arrays = store.arrays

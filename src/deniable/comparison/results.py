@@ -72,12 +72,8 @@ class SampleCounts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComparisonResult:
-    """The result of ``compare_mechanisms``.
-
-    ``original`` is the accuracy of a classifier that learnt from original text, ``guess`` that of always naming the most frequent
-    label. ``left_out`` are mechanisms that did not take part, with the reason.
-    """
+class ComparisonSetup:
+    """How a comparison was made: by which version, on which embedding, towards which targets, of what and on what."""
 
     version: str
     embedding: EmbeddingSummary
@@ -88,6 +84,16 @@ class ComparisonResult:
     mechanisms: tuple[str, ...]
     texts: TextCounts
     sample: SampleCounts
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonResult(ComparisonSetup):
+    """The result of ``compare_mechanisms``.
+
+    ``original`` is the accuracy of a classifier that learnt from original text, ``guess`` that of always naming the most frequent
+    label. ``left_out`` are mechanisms that did not take part, with the reason.
+    """
+
     original: float
     guess: float
     left_out: dict[str, str]

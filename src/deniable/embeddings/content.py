@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
@@ -35,6 +35,20 @@ STAND_IN = "\ufffd"
 """What a word of an older stored copy is shown with in place of such a character."""
 
 _ROWS_AT_ONCE = 16_384
+
+
+class Noted(TypedDict, total=False):
+    """What may have been noted about an embedding when it was stored; see ``Content``."""
+
+    unknown_origin: str
+    fingerprint: str
+    cased: bool
+    shadowed: Ids
+    subwords: Subwords | None
+    protection: Ids | None
+    folder: Path | None
+    as_stored: dict[int, str]
+    state: object
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

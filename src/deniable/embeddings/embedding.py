@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +14,7 @@ from deniable.arrays import Ids, Vectors
 from deniable.embeddings.content import (
     MARKERS,
     UNKNOWN_TOKENS,
+    Noted,
     bad_vector,
     bad_word,
     content_fingerprint,
@@ -69,23 +70,16 @@ class Embedding:
         unknown: Vectors,
         *,
         name: str,
-        unknown_origin: str = "given",
-        fingerprint: str | None = None,
-        cased: bool | None = None,
-        shadowed: Ids | None = None,
-        subwords: Subwords | None = None,
-        protection: Ids | None = None,
-        folder: Path | None = None,
+        **noted: Unpack[Noted],
     ) -> Embedding:
         """Hold an embedding that was checked when it was stored, copying nothing.
 
-        ``fingerprint``, ``cased`` and ``shadowed`` are computed from the content where they are not given.
+        ``noted`` is what was noted about it then, as in ``Content``. Its fingerprint, case and words that share a vector are computed from
+        the content where they are not given.
         """
         embedding = cls.__new__(cls)
-        embedding._hold(words, vectors, unknown, name, checked=folder is None)
-        embedding.unknown_origin, embedding.subwords, embedding.protection, embedding.folder = unknown_origin, subwords, protection, folder
-        known = {"fingerprint": fingerprint, "cased": cased, "shadowed": shadowed}
-        embedding.__dict__.update({key: value for key, value in known.items() if value is not None})
+        embedding._hold(words, vectors, unknown, name, checked=noted.get("folder") is None)
+        embedding.__dict__.update({key: value for key, value in noted.items() if value is not None})
         return embedding
 
     @classmethod
@@ -100,22 +94,7 @@ class Embedding:
         """
         from deniable.embeddings.places import read_content
 
-        content = read_content(name)
-        embedding = cls.from_checked(
-            content.words,
-            content.vectors,
-            content.unknown,
-            name=content.name,
-            unknown_origin=content.unknown_origin,
-            fingerprint=content.fingerprint,
-            cased=content.cased,
-            shadowed=content.shadowed,
-            subwords=content.subwords,
-            protection=content.protection,
-            folder=content.folder,
-        )
-        embedding.as_stored, embedding.state = content.as_stored, content.state
-        return embedding
+        return cls.from_checked(**vars(read_content(name)))
 
     def _hold(self, words: Sequence[str], vectors: Vectors, unknown: Vectors, name: str, *, checked: bool = True) -> None:
         self.words = words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
@@ -31,21 +31,23 @@ class RestrictedFacts(store.InstalledFacts):
     absent_from_exclude: int
 
 
-def choose_words(
-    embedding: Embedding,
-    *,
-    keep: Iterable[str] | None = None,
-    exclude: Iterable[str] | None = None,
-    first: int | None = None,
-    common_with: Embedding | None = None,
-) -> ChosenWords:
-    """Return which words stay: those in ``keep``, not in ``exclude``, known to ``common_with``; of these the ``first``.
+class Restriction(TypedDict, total=False):
+    """Which words to keep: those in ``keep``, not in ``exclude``; of these the ``first``. At least one of them has to be given."""
+
+    keep: Iterable[str] | None
+    exclude: Iterable[str] | None
+    first: int | None
+
+
+def choose_words(embedding: Embedding, *, common_with: Embedding | None = None, **which: Unpack[Restriction]) -> ChosenWords:
+    """Return which words stay: those of the restriction that ``common_with`` knows too, which is a restriction of its own.
 
     Words stay in the order of ``embedding``, and are compared exactly as they are spelled.
 
     :raises InvalidParameter: if nothing is asked for, or ``first`` is not a whole number above 0.
     :raises MalformedEmbedding: if no word is left.
     """
+    keep, exclude, first = which.get("keep"), which.get("exclude"), which.get("first")
     if keep is None and exclude is None and first is None and common_with is None:
         raise InvalidParameter("restriction", None, "say what to keep, exclude, or share with another embedding, or how many words")
     first = None if first is None else validated_count(first, "first")
@@ -62,14 +64,7 @@ def choose_words(
     return ChosenWords(ids=ids, absent_from_keep=absent_from_keep, absent_from_exclude=absent_from_exclude)
 
 
-def restrict(
-    embedding: Embedding,
-    *,
-    keep: Iterable[str] | None = None,
-    exclude: Iterable[str] | None = None,
-    first: int | None = None,
-    common_with: Embedding | None = None,
-) -> Embedding:
+def restrict(embedding: Embedding, *, common_with: Embedding | None = None, **which: Unpack[Restriction]) -> Embedding:
     """Return a smaller embedding, with the words that ``choose_words`` chooses. Words it does not have are passed over.
 
     ⊥ keeps its vector, even where that was the mean of all words: the words taken out are unknown from now on, and the
@@ -79,19 +74,10 @@ def restrict(
     :raises InvalidParameter: if nothing is asked for, or ``first`` is not a whole number above 0.
     :raises MalformedEmbedding: if no word is left.
     """
-    chosen = choose_words(embedding, keep=keep, exclude=exclude, first=first, common_with=common_with)
-    return _with_words(embedding, chosen.ids)
+    return _with_words(embedding, choose_words(embedding, common_with=common_with, **which).ids)
 
 
-def install_restricted(
-    name: str,
-    new_name: str,
-    *,
-    keep: Iterable[str] | None = None,
-    exclude: Iterable[str] | None = None,
-    first: int | None = None,
-    common_with: str | None = None,
-) -> RestrictedFacts:
+def install_restricted(name: str, new_name: str, *, common_with: str | None = None, **which: Unpack[Restriction]) -> RestrictedFacts:
     """Install a part of an embedding under a new name; ``common_with`` is the name of another embedding.
 
     :raises EmbeddingExists: if the new name is taken.
@@ -102,7 +88,7 @@ def install_restricted(
     store.free_place(new_name)
     embedding = Embedding.open(name)
     other = None if common_with is None else Embedding.open(common_with)
-    chosen = choose_words(embedding, keep=keep, exclude=exclude, first=first, common_with=other)
+    chosen = choose_words(embedding, common_with=other, **which)
     source = f"restricted from {name} ({embedding.fingerprint})"
     saved = store.save(_with_words(embedding, chosen.ids), new_name, source=source)
     return RestrictedFacts(**asdict(saved), absent_from_keep=chosen.absent_from_keep, absent_from_exclude=chosen.absent_from_exclude)

@@ -15,7 +15,7 @@ from deniable.embeddings.content import content_fingerprint, is_cased, shadowed_
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.places import DEFAULT, default_provenance, free_place, installed_folder, known_names, read_content, store_folder
 from deniable.embeddings.staging import GrowingArray, remove_folder, stage_folder
-from deniable.embeddings.stored import VECTORS, read_meta, write_content
+from deniable.embeddings.stored import VECTORS, Source, read_meta, write_content
 from deniable.errors import InvalidParameter, MalformedEmbedding
 from deniable.parameters import validated_count
 from deniable.progress import Report
@@ -193,10 +193,7 @@ def add(
             name=name,
             repeated=taken.repeated,
             unprintable=taken.unprintable,
-            source=path.name,
-            source_sha256=digest,
-            source_format=raw.format,
-            licence=licence,
+            source=Source(source=path.name, source_sha256=digest, source_format=raw.format, licence=licence),
             subwords=raw.write_subwords is not None,
         )
     return info(name)
@@ -222,8 +219,7 @@ def save(embedding: Embedding, name: str, *, source: str | None = None, licence:
             embedding.unknown,
             origin=embedding.unknown_origin,
             name=name,
-            source=source,
-            licence=licence,
+            source=Source(source=source, licence=licence),
             subwords=embedding.subwords is not None,
             protection=embedding.protection,
         )

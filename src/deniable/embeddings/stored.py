@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,16 @@ _FINGERPRINT = re.compile("[0-9a-f]{32}")
 _LONGEST_META = 1 << 20
 _WORDS_SHOWN, _LONGEST_SHOWN = 20, 50
 _DAMAGED = "the stored copy is damaged; remove the embedding and add it again"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """Where a stored embedding comes from, in words, and of a file its SHA-256 and format; None stands for what is not known."""
+
+    source: str | None = None
+    source_sha256: str | None = None
+    source_format: str | None = None
+    licence: str | None = None
 
 
 class Meta(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,10 +92,7 @@ def write_content(
     protection: Ids | None = None,
     repeated: int = 0,
     unprintable: Sequence[str] = (),
-    source: str | None = None,
-    source_sha256: str | None = None,
-    source_format: str | None = None,
-    licence: str | None = None,
+    source: Source | None = None,
 ) -> Meta:
     """Complete a folder that holds ``vectors.npy`` already, and return its description.
 
@@ -104,10 +112,7 @@ def write_content(
         unknown=origin or ("mean" if unknown is None else "own"),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         repeated=repeated,
-        source=source,
-        source_sha256=source_sha256,
-        source_format=source_format,
-        licence=licence,
+        **asdict(source or Source()),
         subwords=subwords,
         protected=0 if protection is None else int((protection != np.arange(len(words) + 1)).sum()),
         unprintable=len(unprintable),

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from deniable.arrays import Ids
 from deniable.embeddings.embedding import Embedding
 from deniable.learning.batches import DeviceTexts, shuffled_batches, sorted_batches
-from deniable.learning.encoder import BiLstmEncoder, EarlyStopping, vectors_for_models
+from deniable.learning.encoder import BiLstmEncoder, EarlyStopping, EncoderSettings, vectors_for_models
 from deniable.learning.passages import Passages
 from deniable.learning.scores import accuracy
 from deniable.learning.version import Classify, Version
@@ -21,15 +21,13 @@ _ONE_IN_VALIDATES = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClassifierSettings:
+class ClassifierSettings(EncoderSettings):
     """How a classifier is built and trained."""
 
     units: int = 128
     dropout: float = 0.5
-    tune_vectors: bool = True
     longest: int = 400
     batch: int = 128
-    learning_rate: float = 1e-3
     epochs: int = 12
     patience: int = 2
 
@@ -43,9 +41,7 @@ class Classifier(nn.Module):
 
     def __init__(self, vectors: Tensor, classes: int, settings: ClassifierSettings) -> None:
         super().__init__()
-        self.encoder = BiLstmEncoder(
-            vectors, units=settings.units, dropout=settings.dropout, tune_vectors=settings.tune_vectors, with_mean=True
-        )
+        self.encoder = BiLstmEncoder(vectors, settings, with_mean=True)
         self.dropout = nn.Dropout(settings.dropout)
         self.output = nn.Linear(self.encoder.size, classes)
 

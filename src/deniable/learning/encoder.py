@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -18,19 +19,31 @@ def vectors_for_models(embedding: Embedding) -> Tensor:
     return torch.from_numpy(rows.astype(np.float32))
 
 
+@dataclass(frozen=True, kw_only=True)
+class EncoderSettings:
+    """How an encoder is built and what it learns from: texts up to ``longest`` words, ``batch`` of them a step."""
+
+    units: int
+    dropout: float
+    tune_vectors: bool = True
+    longest: int
+    batch: int
+    learning_rate: float = 1e-3
+
+
 class BiLstmEncoder(nn.Module):
     """Word vectors, dropout, one bidirectional LSTM, pooling over time: what the states reach at most, and on average if asked."""
 
-    def __init__(self, vectors: Tensor, *, units: int, dropout: float, tune_vectors: bool, with_mean: bool) -> None:
+    def __init__(self, vectors: Tensor, settings: EncoderSettings, *, with_mean: bool) -> None:
         """Start from the public vectors, the last row of which fills batches up and stays as it is."""
         super().__init__()
         self.vectors = nn.Embedding(
-            len(vectors), vectors.shape[1], padding_idx=len(vectors) - 1, _weight=vectors.clone(), _freeze=not tune_vectors
+            len(vectors), vectors.shape[1], padding_idx=len(vectors) - 1, _weight=vectors.clone(), _freeze=not settings.tune_vectors
         )
-        self.lstm = nn.LSTM(vectors.shape[1], units, batch_first=True, bidirectional=True)
-        self.dropout = nn.Dropout(dropout)
+        self.lstm = nn.LSTM(vectors.shape[1], settings.units, batch_first=True, bidirectional=True)
+        self.dropout = nn.Dropout(settings.dropout)
         self._with_mean = with_mean
-        self.size = (4 if with_mean else 2) * units
+        self.size = (4 if with_mean else 2) * settings.units
 
     def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
         """Return one row per text, in any order, with their lengths on the processor."""

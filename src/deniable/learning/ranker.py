@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from deniable.learning.batches import DeviceTexts, sorted_batches
 from deniable.learning.encoded_task import EncodedTask
-from deniable.learning.encoder import BiLstmEncoder, EarlyStopping
+from deniable.learning.encoder import BiLstmEncoder, EarlyStopping, EncoderSettings
 from deniable.learning.pairs import Pairs
 from deniable.learning.scores import ranking_scores
 
@@ -60,7 +60,7 @@ class SoftmaxOfAll:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankerSettings:
+class RankerSettings(EncoderSettings):
     """How a ranker is built and trained.
 
     ``near`` questions that the model finds alike come together in a batch once it has learnt for ``epochs_before_near`` epochs, so
@@ -69,10 +69,8 @@ class RankerSettings:
 
     units: int = 300
     dropout: float = 0.3
-    tune_vectors: bool = True
     longest: int = 200
     batch: int = 256
-    learning_rate: float = 1e-3
     loss: HardestOfSome | SoftmaxOfAll = field(default_factory=SoftmaxOfAll)
     near: int = 32
     epochs_before_near: int = 3
@@ -92,9 +90,7 @@ class Ranker(nn.Module):
 
     def __init__(self, vectors: Tensor, settings: RankerSettings) -> None:
         super().__init__()
-        self.encoder = BiLstmEncoder(
-            vectors, units=settings.units, dropout=settings.dropout, tune_vectors=settings.tune_vectors, with_mean=False
-        )
+        self.encoder = BiLstmEncoder(vectors, settings, with_mean=False)
 
     def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
         """Return one vector per text."""

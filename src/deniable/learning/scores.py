@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -76,10 +76,6 @@ class Scores:
     accuracy: float
     auc: float
     auc_either_way: float
-
-    def to_dict(self) -> dict[str, float]:
-        """Return the scores as JSON-ready data."""
-        return asdict(self)
 
 
 def scores_of(truth: NDArray[np.bool_], decision: NDArray[np.float64]) -> Scores:

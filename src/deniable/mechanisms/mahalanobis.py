@@ -22,7 +22,7 @@ import numpy as np
 
 from deniable.arrays import Floats, Vectors
 from deniable.embeddings.embedding import Embedding
-from deniable.interfaces import METRIC_PRIVACY, Guarantee, Randomness
+from deniable.interfaces import Guarantee, Randomness, metric_privacy
 from deniable.mechanisms.base import NearestWord
 from deniable.noise import RadialNoise, shaped_noise
 from deniable.parameters import validated_share
@@ -45,15 +45,11 @@ class Mahalanobis(NearestWord):
     @property
     def guarantee(self) -> Guarantee:
         """What is promised for one word."""
-        return Guarantee(
-            notion=METRIC_PRIVACY,
+        return metric_privacy(
+            self._epsilon,
             metric=f"regularised Mahalanobis distance √(xᵀ(λΣ + (1-λ)I)⁻¹x) between word vectors, λ = {self.lam:g}; summed over words",
-            epsilon=self._epsilon,
-            statement=(
-                "For any two words w and w', known or unknown, and any output y: Pr[M(w) = y] ≤ exp(ε·d_S(w, w'))·Pr[M(w') = y], where "
-                "d_S is the regularised Mahalanobis distance and not the Euclidean one; for texts with the same number of words the "
-                "exponents add."
-            ),
+            exponent="ε·d_S(w, w')",
+            where=", where d_S is the regularised Mahalanobis distance and not the Euclidean one",
             parameters={"lam": self.lam},
         )
 

@@ -39,7 +39,7 @@ from __future__ import annotations
 import numpy as np
 
 from deniable.arrays import Floats
-from deniable.interfaces import METRIC_PRIVACY, Guarantee, Randomness
+from deniable.interfaces import Guarantee, Randomness, metric_privacy
 from deniable.mechanisms.base import NearestWord
 from deniable.noise import RadialNoise, multivariate_noise
 
@@ -50,15 +50,8 @@ class Multivariate(NearestWord):
     @property
     def guarantee(self) -> Guarantee:
         """What is promised for one word."""
-        return Guarantee(
-            notion=METRIC_PRIVACY,
-            metric="Euclidean distance between word vectors; summed over the words of a text",
-            epsilon=self._epsilon,
-            statement=(
-                "For any two words w and w', known or unknown, and any output y: "
-                "Pr[M(w) = y] ≤ exp(ε·‖φ(w) - φ(w')‖)·Pr[M(w') = y]; for texts with the same number of words the exponents add."
-            ),
-        )
+        metric = "Euclidean distance between word vectors; summed over the words of a text"
+        return metric_privacy(self._epsilon, metric=metric, exponent="ε·‖φ(w) - φ(w')‖")
 
     @property
     def radial_noise(self) -> RadialNoise:

@@ -8,7 +8,7 @@ the private data; here it is that of the embedding.
 from __future__ import annotations
 
 from deniable.arrays import Floats
-from deniable.interfaces import METRIC_PRIVACY, Guarantee
+from deniable.interfaces import Guarantee, metric_privacy
 from deniable.mechanisms.softmax import Softmax
 
 
@@ -18,14 +18,11 @@ class SanText(Softmax):
     @property
     def guarantee(self) -> Guarantee:
         """What is promised for one word."""
-        return Guarantee(
-            notion=METRIC_PRIVACY,
+        return metric_privacy(
+            self._epsilon,
             metric="Euclidean distance between word vectors, rounded to a fine public grid; summed over the words of a text",
-            epsilon=self._epsilon,
-            statement=(
-                "For any two words w and w', known or unknown, and any output y: Pr[M(w) = y] ≤ exp(ε·d(w, w'))·Pr[M(w') = y], d being the "
-                "Euclidean distance of the grid vectors; for texts with the same number of words the exponents add."
-            ),
+            exponent="ε·d(w, w')",
+            where=", d being the Euclidean distance of the grid vectors",
         )
 
     def cost(self, distances: Floats, epsilon: float | Floats) -> Floats:  # noqa: ARG002

@@ -21,7 +21,7 @@ import numpy as np
 from deniable.arrays import Floats
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
-from deniable.interfaces import LOCAL_PRIVACY, METRIC_PRIVACY, Guarantee
+from deniable.interfaces import LOCAL_PRIVACY, METRIC_PRIVACY, Guarantee, metric_privacy
 from deniable.keyed.portable import minus_log
 from deniable.mechanisms.softmax import Softmax
 from deniable.parameters import validated_share
@@ -54,17 +54,16 @@ class TEM(Softmax):
     @property
     def guarantee(self) -> Guarantee:
         """What is promised for one word."""
-        return Guarantee(
+        return metric_privacy(
+            self._epsilon,
             notion=f"{METRIC_PRIVACY}, and {LOCAL_PRIVACY}",
             metric=(
                 "min(d, γ) of the Euclidean distance d between word vectors, rounded to a fine public grid; summed over the words of a text"
             ),
-            epsilon=self._epsilon,
-            statement=(
-                "For any two words w and w', known or unknown, and any output y: "
-                "Pr[M(w) = y] ≤ exp(ε·min(d(w, w'), γ))·Pr[M(w') = y], d being the Euclidean distance of the grid vectors and "
-                f"ε·γ = {2.0 * self._log_odds:.4g}: local differential privacy with that parameter for a word; for texts with the same "
-                "number of words the exponents add."
+            exponent="ε·min(d(w, w'), γ)",
+            where=(
+                f", d being the Euclidean distance of the grid vectors and ε·γ = {2.0 * self._log_odds:.4g}: local differential privacy "
+                "with that parameter for a word"
             ),
             parameters={"beta": self.beta},
         )

@@ -7,9 +7,14 @@ import numpy as np
 from deniable import Embedding
 from deniable.arrays import Floats, Ids
 
+_ROUNDING = 1e-12  # of the terms of a score; more than they can be off
+
 
 class Direct:
-    """Finds the nearest word of points by scoring every word in float64; ties go to the lowest id."""
+    """Finds the nearest word of points by scoring every word in float64; ties go to the lowest id.
+
+    The score <p, v> - |v|^2/2 cannot tell words that lie close together far from the origin; among those the distance decides.
+    """
 
     def __init__(self, embedding: Embedding) -> None:
         self._vectors = embedding.vectors.astype(np.float64)
@@ -18,7 +23,12 @@ class Direct:
     def nearest(self, points: Floats) -> Ids:
         found = np.empty(len(points), dtype=np.int64)
         for start in range(0, len(points), 256):
-            found[start : start + 256] = (points[start : start + 256] @ self._vectors.T - self._half).argmax(axis=1)
+            part = points[start : start + 256]
+            scores = part @ self._vectors.T - self._half
+            rounding = _ROUNDING * (np.linalg.norm(part, axis=1) * np.sqrt(2 * self._half.max()) + self._half.max())
+            for place, (point, reached) in enumerate(zip(part, scores >= (scores.max(axis=1) - rounding)[:, None], strict=True), start):
+                close = np.flatnonzero(reached)
+                found[place] = close[np.square(self._vectors[close] - point).sum(axis=1).argmin()]
         return found
 
     def gap(self, point: Floats, first: int, second: int) -> float:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from deniable import Embedding, InvalidParameter
@@ -72,6 +72,7 @@ def test_all_paths_give_the_same_numbers(kind: str) -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(1, 200), st.integers(1, 20), st.integers(0, 2**32))
+@example(words=74, dimension=1, seed=131)  # two words only 1e-5 apart, of the length 1.3: scores in float64 cannot tell which is nearer
 def test_the_first_breakpoint_is_where_the_cell_ends(words: int, dimension: int, seed: int) -> None:
     embedding = random_embedding(words, dimension, seed=seed)
     rays = Rays(embedding, rays=8, seed=seed)

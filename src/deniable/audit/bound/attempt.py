@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -38,13 +37,20 @@ _UNHEARD_OF = ("qqzzx", "xzzqq")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Attempt:
-    """What was tried in one space, the worst pair of words first."""
+class Tried:
+    """Where the promise was tried: the space, how many of its words, and how many draws of each."""
 
     space: str
     dimension: int
     words: int
-    draws: int
+    draws_per_word: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """What was found in one space, the worst pair of words first."""
+
+    tried: Tried
     findings: tuple[Finding[str], ...]
 
     @property
@@ -64,13 +70,9 @@ class WordPair:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BoundPlace:
+class BoundPlace(Tried):
     """What an attempt in one space came to, with the pairs of words that came closest to breaking the promise."""
 
-    space: str
-    dimension: int
-    words: int
-    draws_per_word: int
     pairs_judged: int
     refuted: bool
     worst_pairs: tuple[WordPair, ...]
@@ -80,7 +82,6 @@ class BoundPlace:
 class BoundResult(AuditResult):
     """The result of ``audit_bound``. ``level`` is the chance that a true mechanism is refuted."""
 
-    audit: Literal["bound"] = "bound"
     epsilon: float
     refuted: bool
     level: float
@@ -111,7 +112,7 @@ def audit_bound(
         if report is not None:
             report(len(found), total)
     return BoundResult(
-        **head_of(embedding, mechanism, seed),
+        **head_of("bound", embedding, mechanism, seed),
         epsilon=epsilon,
         refuted=any(place.refuted for place in found),
         level=LEVEL,
@@ -165,15 +166,7 @@ def _summarise(attempt: Attempt) -> BoundPlace:
         WordPair(first=f.first, second=f.second, promised=f.promised, shown=f.shown if np.isfinite(f.shown) else None)
         for f in attempt.findings[:_SHOWN_PAIRS]
     )
-    return BoundPlace(
-        space=attempt.space,
-        dimension=attempt.dimension,
-        words=attempt.words,
-        draws_per_word=attempt.draws,
-        pairs_judged=len(attempt.findings),
-        refuted=attempt.refuted,
-        worst_pairs=pairs,
-    )
+    return BoundPlace(**asdict(attempt.tried), pairs_judged=len(attempt.findings), refuted=attempt.refuted, worst_pairs=pairs)
 
 
 def _spaces(embedding: Embedding, epsilon: float, seed: int) -> Iterator[Embedding]:
@@ -196,7 +189,8 @@ def _by_ids(mechanism: Mechanism, inputs: list[int], *, seed: int, draws: int, l
     renamed = tuple(
         Finding(first=name(f.first), second=name(f.second), promised=f.promised, shown=f.shown, outputs=f.outputs) for f in found
     )
-    return Attempt(space=embedding.name, dimension=embedding.dimension, words=len(inputs), draws=draws, findings=renamed)
+    tried = Tried(space=embedding.name, dimension=embedding.dimension, words=len(inputs), draws_per_word=draws)
+    return Attempt(tried=tried, findings=renamed)
 
 
 def _by_text(mechanism: Mechanism, *, seed: int, draws: int, level: float) -> Attempt:
@@ -208,10 +202,9 @@ def _by_text(mechanism: Mechanism, *, seed: int, draws: int, level: float) -> At
         one, other = (embedding.index.get(word, embedding.unknown_id) for word in (first, second))
         return mechanism.log_bound(one, other)
 
-    found = search_and_judge(source.of, inputs, promised, draws=max(draws, 2), level=level, pairs=_PAIRS)
-    return Attempt(
-        space=f"{embedding.name}, as text", dimension=embedding.dimension, words=len(inputs), draws=max(draws, 2), findings=tuple(found)
-    )
+    tried = Tried(space=f"{embedding.name}, as text", dimension=embedding.dimension, words=len(inputs), draws_per_word=max(draws, 2))
+    found = search_and_judge(source.of, inputs, promised, draws=tried.draws_per_word, level=level, pairs=_PAIRS)
+    return Attempt(tried=tried, findings=tuple(found))
 
 
 def _own_words(embedding: Embedding, seed: int) -> list[int]:

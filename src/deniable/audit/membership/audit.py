@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.audit.draws import Users, draw_users
-from deniable.audit.membership.auditor import QUESTIONS, Findings, judge_conditions
+from deniable.audit.membership.auditor import QUESTIONS, Findings, ScoreSummary, judge_conditions
 from deniable.audit.membership.plan import ORIGINAL, LanguageModelSettings, Plan, PlanSummary, make_plan
 from deniable.audit.membership.streams import Streams, encode_conditions
-from deniable.audit.results import AdvisedResult, head_of, sorted_epsilons
+from deniable.audit.results import AdvisedResult, AtEpsilon, head_of, largest_acceptable, sorted_epsilons
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import MissingExtra, UnusableAuditData
 from deniable.learning.scores import sklearn
@@ -35,10 +34,9 @@ class TextVolume:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReleaseFacts:
+class ReleaseFacts(AtEpsilon):
     """A condition other than original text: its ε, and the share of words that changed."""
 
-    epsilon: float
     changed: float
 
 
@@ -46,7 +44,6 @@ class ReleaseFacts:
 class MembershipResult(AdvisedResult):
     """The result of ``audit_membership``. ``protocol`` is what the auditor reaches, by condition, question and adversary."""
 
-    audit: Literal["membership"] = "membership"
     data: TextVolume
     plan: PlanSummary
     settings: LanguageModelSettings
@@ -97,9 +94,9 @@ def audit_membership(
     counts = _train_and_ask(plan, conditions, settings, seed=seed, report=report)
     protocol = judge_conditions(plan, list(conditions), counts)
     return MembershipResult(
-        **head_of(embedding, mechanism, seed),
+        **head_of("membership", embedding, mechanism, seed),
         acceptable=acceptable,
-        largest_acceptable_epsilon=_largest_acceptable(facts, protocol, acceptable),
+        largest_acceptable_epsilon=largest_acceptable(((about, _success(protocol[name])) for name, about in facts.items()), acceptable),
         data=measure_texts(chosen),
         plan=plan.summarise(),
         settings=settings,
@@ -172,15 +169,6 @@ def _train_and_ask(
     return counts
 
 
-def _largest_acceptable(facts: Mapping[str, ReleaseFacts], protocol: Findings, acceptable: float) -> float | None:
-    """Return the largest ε at which no adversary's AUC, the sign turned if it helps, exceeds ``acceptable``; None if there is none."""
-    fine = []
-    for name, about in facts.items():
-        found = [
-            adversary.mean.auc_either_way
-            for question in ("original text", "released text")
-            for adversary in protocol[name][question].values()
-        ]
-        if max(found) <= acceptable:
-            fine.append(about.epsilon)
-    return max(fine, default=None)
+def _success(found: Mapping[str, Mapping[str, ScoreSummary]]) -> float:
+    """Return the largest AUC of an adversary in one condition, the sign turned if it helps."""
+    return max(adversary.mean.auc_either_way for question in ("original text", "released text") for adversary in found[question].values())

@@ -101,6 +101,7 @@ class AuditOptions:
 
 def _show(result: AnyResult) -> None:
     """Print the finding in a sentence, then the tables."""
+    from deniable.audit.bound.attempt import BoundResult
     from deniable.audit.report.words import finding, tables
 
     console = open_console()
@@ -108,6 +109,6 @@ def _show(result: AnyResult) -> None:
     for table in tables(result):
         console.print()
         console.print(make_table(table.columns, table.rows, title=table.caption))
-    if result.audit == "bound":
+    if isinstance(result, BoundResult):
         console.print()
         console.print(result.not_proven)

@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import IO, BinaryIO, Protocol, cast
 
@@ -57,42 +58,47 @@ class _Readable(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
 
+@dataclass
 class UnpackedStream:
-    """Bytes of a file after unpacking, counted against the limit, with progress reported in bytes of the file itself."""
+    """Bytes of a file after unpacking, counted against the limit, with progress reported in bytes of the file itself.
 
-    def __init__(
-        self, stream: _Readable, raw: IO[bytes], path: Path, *, packing: str | None, limit: UnpackLimit, report: Report | None
-    ) -> None:
-        self._stream = stream
-        self._raw = raw
-        self._path = path
-        self._packing = packing
-        self._limit = limit
-        self._report = report
-        self._size = path.stat().st_size
-        self._unpacked = 0
+    ``raw`` is the file as it lies at ``path``, ``stream`` what unpacks it.
+    """
+
+    stream: _Readable
+    raw: IO[bytes]
+    path: Path
+    packing: str | None
+    limit: UnpackLimit
+    report: Report | None
+    unpacked: int = 0
+
+    @cached_property
+    def size(self) -> int:
+        """The size of the file itself."""
+        return self.path.stat().st_size
 
     def read(self, size: int) -> bytes:
         """Return up to ``size`` bytes; nothing at the end.
 
         :raises MalformedEmbedding: if the packed file is damaged, cut off, or grows past the limit.
         """
-        if self._packing is None:
-            data = self._stream.read(size)
+        if self.packing is None:
+            data = self.stream.read(size)
         else:
             try:
-                data = self._stream.read(size)
+                data = self.stream.read(size)
             except DAMAGE as error:
-                raise MalformedEmbedding(self._path, f"the {self._packing} file is damaged or cut off ({error}); get it again") from error
-            self._unpacked += len(data)
-            if self._limit.exceeded(self._unpacked, self._size):
+                raise MalformedEmbedding(self.path, f"the {self.packing} file is damaged or cut off ({error}); get it again") from error
+            self.unpacked += len(data)
+            if self.limit.exceeded(self.unpacked, self.size):
                 raise MalformedEmbedding(
-                    self._path,
-                    f"{self._size:,} bytes unpack to more than {self._unpacked - len(data):,}, past the limit for packed files; "
+                    self.path,
+                    f"{self.size:,} bytes unpack to more than {self.unpacked - len(data):,}, past the limit for packed files; "
                     "if you trust the file, unpack it yourself and add the result",
                 )
-        if self._report is not None:
-            self._report(min(self._raw.tell(), self._size), self._size)
+        if self.report is not None:
+            self.report(min(self.raw.tell(), self.size), self.size)
         return data
 
 

@@ -8,67 +8,53 @@
 #if defined(__AVX2__) && defined(__FMA__)
 #include <immintrin.h>
 
-#include <cstring>
-
 #include "unrolled.hpp"
 
 namespace deniable {
 namespace {
 
 #include "rows.inc"
+#include "tiles.inc"
 
 constexpr int kLanes = 8;
-constexpr int kWords = kTileWords;
 constexpr int kOffset = 63;
 
-inline __m256i broadcast(const void* four_bytes) {
-    std::int32_t four;
-    std::memcpy(&four, four_bytes, sizeof four);
-    return _mm256_set1_epi32(four);
-}
+inline __m256i broadcast(const void* from) { return _mm256_set1_epi32(four_bytes(from)); }
 
 inline __m256i multiply_add(__m256i sum, __m256i unsigned_bytes, __m256i signed_bytes) {
     const __m256i pairs = _mm256_maddubs_epi16(unsigned_bytes, signed_bytes);
     return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
 }
 
-std::size_t scan(const ScanJob& job) {
-    const std::size_t tile_bytes = job.groups * kGroup * kTileWords;
-    std::size_t found = 0;
-    for (std::size_t tile = job.tile_begin; tile < job.tile_end; ++tile) {
-        const TileHead& head = job.heads[tile];
-        const std::int8_t* codes = job.codes + tile * tile_bytes;
-        const std::uint8_t* queries = job.packed;
+inline __m256 load(const float* from) { return _mm256_load_ps(from); }
+inline void store(float* to, __m256 numbers) { _mm256_store_ps(to, numbers); }
+inline __m256 larger(__m256 a, __m256 b) { return _mm256_max_ps(a, b); }
+inline __m256 fused(__m256 a, float b, __m256 c) { return _mm256_fmadd_ps(a, _mm256_set1_ps(b), c); }
+inline std::uint32_t at_least(__m256 a, __m256 b) { return std::uint32_t(_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_GE_OQ))); }
 
-        __m256i sums[kWords];
-        unrolled<kWords>([&](auto w) DENIABLE_INLINED { sums[w] = _mm256_set1_epi32(correction(kOffset, head.code_sum[w])); });
+#include "lanes.inc"
+
+std::size_t scan(const ScanJob& job) {
+    return scan_tiles(job, [&](const TileHead& head, const std::int8_t* codes, const auto& survive) DENIABLE_INLINED {
+        const std::uint8_t* queries = job.packed;
+        __m256i sums[kTileWords];
+        unrolled<kTileWords>([&](auto w) DENIABLE_INLINED { sums[w] = _mm256_set1_epi32(correction(kOffset, head.code_sum[w])); });
         for (std::size_t g = 0; g < job.groups; ++g) {
             const __m256i query = _mm256_load_si256(reinterpret_cast<const __m256i*>(queries));
-            unrolled<kWords>([&](auto w) DENIABLE_INLINED { sums[w] = multiply_add(sums[w], query, broadcast(codes + w * kGroup)); });
+            unrolled<kTileWords>([&](auto w) DENIABLE_INLINED { sums[w] = multiply_add(sums[w], query, broadcast(codes + w * kGroup)); });
             queries += kLanes * kGroup;
             codes += kTileWords * kGroup;
         }
 
         const float* half = job.with_shadowed ? head.half_all : head.half;
-        const __m256 inverse_step = _mm256_load_ps(job.inverse_step);
+        const __m256 inverse_step = load(job.inverse_step);
         __m256 best = _mm256_set1_ps(-__builtin_inff());
-        unrolled<kWords>([&](auto w) DENIABLE_INLINED {
+        unrolled<kTileWords>([&](auto w) DENIABLE_INLINED {
             const __m256 dot = _mm256_mul_ps(_mm256_cvtepi32_ps(sums[w]), _mm256_set1_ps(head.scale[w]));
-            best = _mm256_max_ps(best, _mm256_fnmadd_ps(_mm256_set1_ps(half[w]), inverse_step, dot));
+            best = larger(best, _mm256_fnmadd_ps(_mm256_set1_ps(half[w]), inverse_step, dot));
         });
-        __m256 error = _mm256_load_ps(job.least);
-        error = _mm256_fmadd_ps(_mm256_load_ps(job.per_half), _mm256_set1_ps(head.largest_half), error);
-        error = _mm256_fmadd_ps(_mm256_load_ps(job.per_residual), _mm256_set1_ps(head.residual), error);
-        error = _mm256_fmadd_ps(_mm256_load_ps(job.per_norm), _mm256_set1_ps(head.norm), error);
-        __m256 threshold = _mm256_load_ps(job.threshold);
-        if (job.raise_threshold) {
-            threshold = _mm256_max_ps(threshold, _mm256_sub_ps(best, error));
-            _mm256_store_ps(job.threshold, threshold);
-        }
-        const int lanes = _mm256_movemask_ps(_mm256_cmp_ps(_mm256_add_ps(best, error), threshold, _CMP_GE_OQ));
-        if (lanes) job.survivors[found++] = {std::uint32_t(tile), 0, std::uint32_t(lanes)};
-    }
-    return found;
+        survive(0, lanes_reached(job, head, best, 0));
+    });
 }
 
 void tile_dots(const std::int8_t* tile, const std::uint8_t* query, std::size_t groups, std::int32_t* dots) {
@@ -97,16 +83,13 @@ double peak(std::uint64_t rounds) {
 
 #include "look.inc"
 
+const Kernel kernel = {"avx2", kLanes, 1, 63, kOffset, scan, look, row_score, row_squared_distance, peak};
+
 }  // namespace
 
-const Kernel* kernel_avx2() {
-    static const Kernel kernel = {"avx2", kLanes, 1, 63, kOffset, scan, look, row_score, row_squared_distance, peak};
-    return &kernel;
-}
+const Kernel* kernel_avx2() { return &kernel; }
 
 }  // namespace deniable
 #else
-namespace deniable {
-const Kernel* kernel_avx2() { return nullptr; }
-}  // namespace deniable
+DENIABLE_LEFT_OUT(kernel_avx2)
 #endif

@@ -8,24 +8,16 @@
 #if defined(__AVX512VNNI__) && defined(__AVX512VL__)
 #include <immintrin.h>
 
-#include <cstring>
-
 #include "unrolled.hpp"
 
 namespace deniable {
 namespace {
 
 #include "rows.inc"
+#include "tiles.inc"
 
 constexpr int kLanes = 16;
-constexpr int kWords = kTileWords;
 constexpr int kOffset = 128;
-
-inline __m512i broadcast_word(const std::int8_t* codes) {
-    std::int32_t four;
-    std::memcpy(&four, codes, sizeof four);
-    return _mm512_set1_epi32(four);
-}
 
 // The instruction itself and not its intrinsic: GCC 12 gives the intrinsic's result a register of its own and then runs
 // out of them, which costs a third of the speed.
@@ -33,25 +25,28 @@ inline DENIABLE_INLINED void multiply_add(__m512i& sum, const __m512i& unsigned_
     __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(unsigned_bytes), "v"(signed_bytes));
 }
 
+inline __m512 load(const float* from) { return _mm512_load_ps(from); }
+inline void store(float* to, __m512 numbers) { _mm512_store_ps(to, numbers); }
+inline __m512 larger(__m512 a, __m512 b) { return _mm512_max_ps(a, b); }
+inline __m512 fused(__m512 a, float b, __m512 c) { return _mm512_fmadd_ps(a, _mm512_set1_ps(b), c); }
+inline std::uint32_t at_least(__m512 a, __m512 b) { return _mm512_cmp_ps_mask(a, b, _CMP_GE_OQ); }
+
+#include "lanes.inc"
+
 template <int Vectors>
 std::size_t scan_block(const ScanJob& job) {
-    const std::size_t tile_bytes = job.groups * kGroup * kTileWords;
     const __m512 none = _mm512_set1_ps(-__builtin_inff());
-    std::size_t found = 0;
-    for (std::size_t tile = job.tile_begin; tile < job.tile_end; ++tile) {
-        const TileHead& head = job.heads[tile];
-        const std::int8_t* codes = job.codes + tile * tile_bytes;
+    return scan_tiles(job, [&](const TileHead& head, const std::int8_t* codes, const auto& survive) DENIABLE_INLINED {
         const std::uint8_t* queries = job.packed;
-
-        __m512i sums[kWords][Vectors];
-        unrolled<kWords>([&](auto w) DENIABLE_INLINED {
+        __m512i sums[kTileWords][Vectors];
+        unrolled<kTileWords>([&](auto w) DENIABLE_INLINED {
             unrolled<Vectors>([&](auto v) DENIABLE_INLINED { sums[w][v] = _mm512_set1_epi32(correction(kOffset, head.code_sum[w])); });
         });
         for (std::size_t g = 0; g < job.groups; ++g) {
             __m512i query[Vectors];
             unrolled<Vectors>([&](auto v) DENIABLE_INLINED { query[v] = _mm512_load_si512(queries + v * 64); });
-            unrolled<kWords>([&](auto w) DENIABLE_INLINED {
-                const __m512i word = broadcast_word(codes + w * kGroup);
+            unrolled<kTileWords>([&](auto w) DENIABLE_INLINED {
+                const __m512i word = _mm512_set1_epi32(four_bytes(codes + w * kGroup));
                 unrolled<Vectors>([&](auto v) DENIABLE_INLINED { multiply_add(sums[w][v], query[v], word); });
             });
             queries += Vectors * 64;
@@ -60,26 +55,15 @@ std::size_t scan_block(const ScanJob& job) {
 
         const float* half = job.with_shadowed ? head.half_all : head.half;
         unrolled<Vectors>([&](auto v) DENIABLE_INLINED {
-            const __m512 inverse_step = _mm512_load_ps(job.inverse_step + v * kLanes);
+            const __m512 inverse_step = load(job.inverse_step + v * kLanes);
             __m512 best = none;
-            unrolled<kWords>([&](auto w) DENIABLE_INLINED {
+            unrolled<kTileWords>([&](auto w) DENIABLE_INLINED {
                 const __m512 dot = _mm512_mul_ps(_mm512_cvtepi32_ps(sums[w][v]), _mm512_set1_ps(head.scale[w]));
-                best = _mm512_max_ps(best, _mm512_fnmadd_ps(_mm512_set1_ps(half[w]), inverse_step, dot));
+                best = larger(best, _mm512_fnmadd_ps(_mm512_set1_ps(half[w]), inverse_step, dot));
             });
-            __m512 error = _mm512_load_ps(job.least + v * kLanes);
-            error = _mm512_fmadd_ps(_mm512_load_ps(job.per_half + v * kLanes), _mm512_set1_ps(head.largest_half), error);
-            error = _mm512_fmadd_ps(_mm512_load_ps(job.per_residual + v * kLanes), _mm512_set1_ps(head.residual), error);
-            error = _mm512_fmadd_ps(_mm512_load_ps(job.per_norm + v * kLanes), _mm512_set1_ps(head.norm), error);
-            __m512 threshold = _mm512_load_ps(job.threshold + v * kLanes);
-            if (job.raise_threshold) {
-                threshold = _mm512_max_ps(threshold, _mm512_sub_ps(best, error));
-                _mm512_store_ps(job.threshold + v * kLanes, threshold);
-            }
-            const __mmask16 lanes = _mm512_cmp_ps_mask(_mm512_add_ps(best, error), threshold, _CMP_GE_OQ);
-            if (lanes) job.survivors[found++] = {std::uint32_t(tile), std::uint32_t(int(v)), lanes};
+            survive(v, lanes_reached(job, head, best, v * kLanes));
         });
-    }
-    return found;
+    });
 }
 
 std::size_t scan(const ScanJob& job) {
@@ -88,10 +72,8 @@ std::size_t scan(const ScanJob& job) {
 
 void tile_dots(const std::int8_t* tile, const std::uint8_t* query, std::size_t groups, std::int32_t* dots) {
     const auto step = [&](__m256i sum, std::size_t g) DENIABLE_INLINED {
-        std::int32_t four;
-        std::memcpy(&four, query + g * kGroup, sizeof four);
         const __m256i words = _mm256_load_si256(reinterpret_cast<const __m256i*>(tile + g * kGroup * kTileWords));
-        return _mm256_dpbusd_epi32(sum, _mm256_set1_epi32(four), words);
+        return _mm256_dpbusd_epi32(sum, _mm256_set1_epi32(four_bytes(query + g * kGroup)), words);
     };
     // Four sums, because one would wait for itself at every step.
     __m256i a = _mm256_setzero_si256(), b = a, c = a, d = a;
@@ -122,16 +104,13 @@ double peak(std::uint64_t rounds) {
 
 #include "look.inc"
 
+const Kernel kernel = {"avx512vnni", kLanes, 3, 127, kOffset, scan, look, row_score, row_squared_distance, peak};
+
 }  // namespace
 
-const Kernel* kernel_avx512vnni() {
-    static const Kernel kernel = {"avx512vnni", kLanes, 3, 127, kOffset, scan, look, row_score, row_squared_distance, peak};
-    return &kernel;
-}
+const Kernel* kernel_avx512vnni() { return &kernel; }
 
 }  // namespace deniable
 #else
-namespace deniable {
-const Kernel* kernel_avx512vnni() { return nullptr; }
-}  // namespace deniable
+DENIABLE_LEFT_OUT(kernel_avx512vnni)
 #endif

@@ -7,24 +7,34 @@
 #if defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD)
 #include <arm_neon.h>
 
+#include "unrolled.hpp"
+
 namespace deniable {
 namespace {
 
 #include "rows.inc"
+#include "tiles.inc"
 
 constexpr int kLanes = 4;
 constexpr int kVectors = 2;
 constexpr int kOffset = 0;
 
+inline float32x4_t load(const float* from) { return vld1q_f32(from); }
+inline void store(float* to, float32x4_t numbers) { vst1q_f32(to, numbers); }
+inline float32x4_t larger(float32x4_t a, float32x4_t b) { return vmaxq_f32(a, b); }
+inline float32x4_t fused(float32x4_t a, float b, float32x4_t c) { return vfmaq_n_f32(c, a, b); }
+
+inline std::uint32_t at_least(float32x4_t a, float32x4_t b) {
+    const std::uint32_t bits[4] = {1, 2, 4, 8};
+    return vaddvq_u32(vandq_u32(vcgeq_f32(a, b), vld1q_u32(bits)));
+}
+
+#include "lanes.inc"
+
 template <int Vectors>
 std::size_t scan_block(const ScanJob& job) {
-    const std::size_t tile_bytes = job.groups * kGroup * kTileWords;
-    std::size_t found = 0;
-    for (std::size_t tile = job.tile_begin; tile < job.tile_end; ++tile) {
-        const TileHead& head = job.heads[tile];
-        const std::int8_t* codes = job.codes + tile * tile_bytes;
+    return scan_tiles(job, [&](const TileHead& head, const std::int8_t* codes, const auto& survive) DENIABLE_INLINED {
         const std::int8_t* queries = reinterpret_cast<const std::int8_t*>(job.packed);
-
         int32x4_t sums[kTileWords][Vectors];
         for (std::size_t w = 0; w < kTileWords; ++w)
             for (int v = 0; v < Vectors; ++v) sums[w][v] = vdupq_n_s32(0);
@@ -47,28 +57,15 @@ std::size_t scan_block(const ScanJob& job) {
 
         const float* half = job.with_shadowed ? head.half_all : head.half;
         for (int v = 0; v < Vectors; ++v) {
-            const float32x4_t inverse_step = vld1q_f32(job.inverse_step + v * kLanes);
+            const float32x4_t inverse_step = load(job.inverse_step + v * kLanes);
             float32x4_t best = vdupq_n_f32(-__builtin_inff());
             for (std::size_t w = 0; w < kTileWords; ++w) {
                 const float32x4_t dot = vmulq_n_f32(vcvtq_f32_s32(sums[w][v]), head.scale[w]);
-                best = vmaxq_f32(best, vfmsq_f32(dot, vdupq_n_f32(half[w]), inverse_step));
+                best = larger(best, vfmsq_f32(dot, vdupq_n_f32(half[w]), inverse_step));
             }
-            float32x4_t error = vld1q_f32(job.least + v * kLanes);
-            error = vfmaq_n_f32(error, vld1q_f32(job.per_half + v * kLanes), head.largest_half);
-            error = vfmaq_n_f32(error, vld1q_f32(job.per_residual + v * kLanes), head.residual);
-            error = vfmaq_n_f32(error, vld1q_f32(job.per_norm + v * kLanes), head.norm);
-            float32x4_t threshold = vld1q_f32(job.threshold + v * kLanes);
-            if (job.raise_threshold) {
-                threshold = vmaxq_f32(threshold, vsubq_f32(best, error));
-                vst1q_f32(job.threshold + v * kLanes, threshold);
-            }
-            const uint32x4_t reached = vcgeq_f32(vaddq_f32(best, error), threshold);
-            const std::uint32_t bits[4] = {1, 2, 4, 8};
-            const std::uint32_t lanes = vaddvq_u32(vandq_u32(reached, vld1q_u32(bits)));
-            if (lanes) job.survivors[found++] = {std::uint32_t(tile), std::uint32_t(v), lanes};
+            survive(v, lanes_reached(job, head, best, v * kLanes));
         }
-    }
-    return found;
+    });
 }
 
 std::size_t scan(const ScanJob& job) { return job.vectors == kVectors ? scan_block<kVectors>(job) : scan_block<1>(job); }
@@ -76,9 +73,7 @@ std::size_t scan(const ScanJob& job) { return job.vectors == kVectors ? scan_blo
 void tile_dots(const std::int8_t* tile, const std::uint8_t* query, std::size_t groups, std::int32_t* dots) {
     int32x4_t low = vdupq_n_s32(0), high = vdupq_n_s32(0);
     for (std::size_t g = 0; g < groups; ++g) {
-        std::int32_t four;
-        __builtin_memcpy(&four, query + g * kGroup, sizeof four);
-        const int8x16_t q = vreinterpretq_s8_s32(vdupq_n_s32(four));
+        const int8x16_t q = vreinterpretq_s8_s32(vdupq_n_s32(four_bytes(query + g * kGroup)));
         low = vdotq_s32(low, q, vld1q_s8(tile + g * 32));
         high = vdotq_s32(high, q, vld1q_s8(tile + g * 32 + 16));
     }
@@ -103,16 +98,13 @@ double peak(std::uint64_t rounds) {
 
 #include "look.inc"
 
+const Kernel kernel = {"neon", kLanes, kVectors, 127, kOffset, scan, look, row_score, row_squared_distance, peak};
+
 }  // namespace
 
-const Kernel* kernel_neon() {
-    static const Kernel kernel = {"neon", kLanes, kVectors, 127, kOffset, scan, look, row_score, row_squared_distance, peak};
-    return &kernel;
-}
+const Kernel* kernel_neon() { return &kernel; }
 
 }  // namespace deniable
 #else
-namespace deniable {
-const Kernel* kernel_neon() { return nullptr; }
-}  // namespace deniable
+DENIABLE_LEFT_OUT(kernel_neon)
 #endif

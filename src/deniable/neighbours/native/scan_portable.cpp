@@ -3,22 +3,20 @@
 
 #include <cmath>
 
+#include "unrolled.hpp"
+
 namespace deniable {
 namespace {
 
 #include "rows.inc"
+#include "tiles.inc"
 
 constexpr int kLanes = 8;
 constexpr int kOffset = 128;
 
 std::size_t scan(const ScanJob& job) {
-    const std::size_t tile_bytes = job.groups * kGroup * kTileWords;
-    std::size_t found = 0;
-    for (std::size_t tile = job.tile_begin; tile < job.tile_end; ++tile) {
-        const TileHead& head = job.heads[tile];
-        const std::int8_t* codes = job.codes + tile * tile_bytes;
+    return scan_tiles(job, [&](const TileHead& head, const std::int8_t* codes, const auto& survive) DENIABLE_INLINED {
         const std::uint8_t* queries = job.packed;
-
         std::int32_t sums[kTileWords][kLanes];
         for (std::size_t w = 0; w < kTileWords; ++w)
             for (int lane = 0; lane < kLanes; ++lane) sums[w][lane] = correction(kOffset, head.code_sum[w]);
@@ -48,9 +46,8 @@ std::size_t scan(const ScanJob& job) {
             if (job.raise_threshold && best - error > job.threshold[lane]) job.threshold[lane] = best - error;
             if (best + error >= job.threshold[lane]) lanes |= 1u << lane;
         }
-        if (lanes) job.survivors[found++] = {std::uint32_t(tile), 0, lanes};
-    }
-    return found;
+        survive(0, lanes);
+    });
 }
 
 void tile_dots(const std::int8_t* tile, const std::uint8_t* query, std::size_t groups, std::int32_t* dots) {
@@ -64,11 +61,10 @@ double peak(std::uint64_t) { return 0.0; }  // there is no one instruction to me
 
 #include "look.inc"
 
+const Kernel kernel = {"portable", kLanes, 1, 127, kOffset, scan, look, row_score, row_squared_distance, peak};
+
 }  // namespace
 
-const Kernel* kernel_portable() {
-    static const Kernel kernel = {"portable", kLanes, 1, 127, kOffset, scan, look, row_score, row_squared_distance, peak};
-    return &kernel;
-}
+const Kernel* kernel_portable() { return &kernel; }
 
 }  // namespace deniable

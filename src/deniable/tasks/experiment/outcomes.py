@@ -13,6 +13,7 @@ from deniable.errors import TaskDataError
 from deniable.learning.summary import EmbeddingFacts, Outcome
 
 Place = Literal["nowhere", "train", "test"]
+_IN_FILES = ("at", "epsilon", "run", "scores", "epochs", "words", "changed", "unknown", "seconds", "made_with")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,19 +82,7 @@ class TaskOutcome(Outcome):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON-ready data, in the order in which files hold it."""
-        return {
-            **self.identity.to_dict(),
-            "at": self.at,
-            "epsilon": self.epsilon,
-            "run": self.run,
-            "scores": self.scores,
-            "epochs": self.epochs,
-            "words": self.words,
-            "changed": self.changed,
-            "unknown": self.unknown,
-            "seconds": self.seconds,
-            "made_with": self.made_with,
-        }
+        return {**self.identity.to_dict(), **{name: getattr(self, name) for name in _IN_FILES}}
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> Self:
@@ -105,10 +94,9 @@ class TaskOutcome(Outcome):
         if not isinstance(found["scores"], dict):
             raise TypeError("no scores")
         identity = {name: found[name] for name in ("task", "data", "mechanism", "policy", "recipe")}
-        names = ("at", "epsilon", "run", "scores", "epochs", "words", "changed", "unknown", "seconds", "made_with")
         return cls(
             identity=ExperimentIdentity(**identity, embedding=EmbeddingFacts(**found["embedding"])),
-            **{name: found[name] for name in names},
+            **{name: found[name] for name in _IN_FILES},
         )
 
 

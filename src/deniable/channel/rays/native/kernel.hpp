@@ -43,3 +43,6 @@ const RayKernel* ray_kernel_avx2();
 const RayKernel* ray_kernel_portable();
 
 }  // namespace deniable
+
+// What stands in place of a kernel where its file is compiled without its instructions.
+#define DENIABLE_RAYS_LEFT_OUT(name) namespace deniable { const RayKernel* name() { return nullptr; } }

@@ -21,23 +21,7 @@ struct Test {
     }
 };
 
-std::size_t scan(const std::int16_t* highest, const std::int16_t* projections, const std::uint16_t* least, const std::uint16_t* costs,
-                 std::size_t stride, std::size_t tiles, const RayTest* tests, std::size_t origins, RayHit* hits) {
-    std::size_t found = 0;
-    for (std::size_t o = 0; o < origins; ++o, least += stride, costs += stride * kRayTile) {
-        const Test test(tests[o]);
-        for (std::size_t group = 0; group < tiles; group += kRayTilesAtOnce) {
-            std::uint64_t mask = test.passing(highest + group, least + group);
-            mask |= std::uint64_t(test.passing(highest + group + kRayTile, least + group + kRayTile)) << kRayTile;
-            for (; mask; mask &= mask - 1) {
-                const std::size_t tile = group + std::size_t(__builtin_ctzll(mask));
-                const std::uint32_t words = test.passing(projections + tile * kRayTile, costs + tile * kRayTile);
-                if (words) hits[found++] = {std::uint32_t(o), std::uint32_t(tile), words};
-            }
-        }
-    }
-    return found;
-}
+#include "scan.inc"
 
 void costs(const float* half, const float* product, float origin_half, std::size_t tiles, std::uint16_t* costs, std::uint16_t* least) {
     const __m512 origin = _mm512_set1_ps(origin_half), units = _mm512_set1_ps(kRayUnitsDown), most = _mm512_set1_ps(65535.0f);
@@ -71,7 +55,5 @@ const RayKernel* ray_kernel_avx512() { return &kernel; }
 
 }  // namespace deniable
 #else
-namespace deniable {
-const RayKernel* ray_kernel_avx512() { return nullptr; }
-}  // namespace deniable
+DENIABLE_RAYS_LEFT_OUT(ray_kernel_avx512)
 #endif

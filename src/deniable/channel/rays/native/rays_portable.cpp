@@ -3,32 +3,27 @@
 namespace deniable {
 namespace {
 
-// Kept free of branches, so that compilers use whatever vectors the machine has.
-std::uint32_t passing(const std::int16_t* projection, const std::uint16_t* cost, const RayTest& test) {
-    std::uint8_t passes[kRayTile];
-    for (std::size_t i = 0; i < kRayTile; ++i) {
-        const std::uint32_t capped = cost[i] < test.cap ? cost[i] : test.cap;
-        const std::int32_t taken = std::int32_t(((capped << test.shift) * std::uint32_t(test.multiplier)) >> 16);
-        const std::int32_t value = std::int32_t(projection[i]) - taken;
-        passes[i] = (value < -32768 ? -32768 : value) >= test.threshold;
-    }
-    std::uint32_t found = 0;
-    for (std::size_t i = 0; i < kRayTile; ++i) found |= std::uint32_t(passes[i]) << i;
-    return found;
-}
+struct Test {
+    const RayTest& test;
 
-std::size_t scan(const std::int16_t* highest, const std::int16_t* projections, const std::uint16_t* least, const std::uint16_t* costs,
-                 std::size_t stride, std::size_t tiles, const RayTest* tests, std::size_t origins, RayHit* hits) {
-    std::size_t found = 0;
-    for (std::size_t o = 0; o < origins; ++o, least += stride, costs += stride * kRayTile)
-        for (std::size_t group = 0; group < tiles; group += kRayTile)
-            for (std::uint32_t mask = passing(highest + group, least + group, tests[o]); mask; mask &= mask - 1) {
-                const std::size_t tile = group + std::size_t(__builtin_ctz(mask));
-                const std::uint32_t words = passing(projections + tile * kRayTile, costs + tile * kRayTile, tests[o]);
-                if (words) hits[found++] = {std::uint32_t(o), std::uint32_t(tile), words};
-            }
-    return found;
-}
+    explicit Test(const RayTest& test) : test(test) {}
+
+    // Kept free of branches, so that compilers use whatever vectors the machine has.
+    std::uint32_t passing(const std::int16_t* projection, const std::uint16_t* cost) const {
+        std::uint8_t passes[kRayTile];
+        for (std::size_t i = 0; i < kRayTile; ++i) {
+            const std::uint32_t capped = cost[i] < test.cap ? cost[i] : test.cap;
+            const std::int32_t taken = std::int32_t(((capped << test.shift) * std::uint32_t(test.multiplier)) >> 16);
+            const std::int32_t value = std::int32_t(projection[i]) - taken;
+            passes[i] = (value < -32768 ? -32768 : value) >= test.threshold;
+        }
+        std::uint32_t found = 0;
+        for (std::size_t i = 0; i < kRayTile; ++i) found |= std::uint32_t(passes[i]) << i;
+        return found;
+    }
+};
+
+#include "scan.inc"
 
 void costs(const float* half, const float* product, float origin_half, std::size_t tiles, std::uint16_t* costs, std::uint16_t* least) {
     for (std::size_t tile = 0; tile < tiles; ++tile) {
