@@ -11,6 +11,7 @@ import pytest
 from deniable import Embedding, InsecureSeededRandomness, InvalidParameter, Mechanism, Multivariate, Privatizer, SecureRandomness
 from deniable.arrays import Floats, Ids
 from deniable.channel.outputs import output_distribution
+from deniable.embeddings.subwords import Subwords
 from deniable.interfaces import NOTHING_EXPOSED, RATE_PER_DISTANCE
 from deniable.mechanisms import TEM, CusText, Gaussian, Mahalanobis, RankSmoothing, SanText, SanTextPlus, Vickrey
 from tests.mechanisms.every import NAMES, every
@@ -40,6 +41,29 @@ def test_what_it_exposes_is_said_and_stands_in_the_receipt(name: str) -> None:
     receipt = Privatizer(mechanism).receipt()
     assert receipt.to_dict()["guarantee"]["exposed"] == mechanism.guarantee.exposed
     assert (f"exposed: {mechanism.guarantee.exposed}" in receipt.summary().splitlines()) == (name in EXPOSED)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_words_that_come_out_as_they_went_in_at_any_epsilon_are_said_to_be_kept(name: str) -> None:
+    mechanism = every(E, 1e-6)[name]
+    ids = np.repeat(np.arange(60), 40)
+    same = (mechanism.perturb(ids, SecureRandomness()) == ids).reshape(60, 40).mean(axis=1)
+    assert mechanism.guarantee.keeps_words == bool((same > 0.5).any())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_unknown_word_never_goes_in_as_a_known_one_that_is_kept(name: str) -> None:
+    spelled = random_embedding(60, 6)
+    spelled.subwords = Subwords(np.random.default_rng(0).standard_normal((50, 6)).astype(np.float32), minn=2, maxn=3)
+    mechanism = every(spelled, 1e-6)[name]
+    if mechanism.guarantee.keeps_words:
+        with pytest.raises(InvalidParameter, match="unknown = 'subwords': this mechanism keeps known words"):
+            Privatizer(mechanism, unknown="subwords")
+        return
+    private = Privatizer(mechanism, unknown="subwords")
+    for word in ("smith", "garcia", "qzxsecret"):
+        released = private.many([word] * 100)
+        assert max(released.count(one) for one in set(released)) <= 70, "what an unknown word goes in as is let out"
 
 
 @pytest.mark.parametrize("name", NAMES)
