@@ -139,7 +139,7 @@ def read_struct(data: bytes, at: int, wanted: _Wanted, depth: int = 0) -> tuple[
         else:
             number, at = read_signed(data, at)
         value, at = _value(data, at, head & 0xF, wanted.get(number), depth)
-        if value is not None:
+        if value is not None and number in wanted:
             fields[number] = value
     return fields, at + 1
 

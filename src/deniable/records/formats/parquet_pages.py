@@ -43,6 +43,7 @@ LEAST_DECODED, DECODED_RATIO = 256 << 20, 1_000
 
 _LONGEST_PAGE_HEAD = 1 << 24
 _DATA, _DICTIONARY, _DATA_2 = 0, 2, 3  # kinds of pages
+_HEADS = {_DATA: 5, _DICTIONARY: 7, _DATA_2: 8}  # which field of the head tells of the values
 _BIT_PACKED, _DELTA_LENGTHS, _DELTA_STRINGS = 4, 6, 7  # encodings
 _MOST_MINIBLOCKS = 512
 _SHORT_DICTIONARY, _ENTRIES_TO_LOOK_AT = 1 << 12, 1 << 22
@@ -185,7 +186,8 @@ def _page(file: BinaryIO, at: int) -> _Page:
                 raise
             window *= 8
     kind = fields[1]
-    data: Mapping[int, int] = fields.get({_DATA: 5, _DICTIONARY: 7, _DATA_2: 8}.get(kind, 0), {})
+    # A page of another kind has no values.
+    data: Mapping[int, int] = fields.get(_HEADS[kind], {}) if kind in _HEADS else {}
     second = kind == _DATA_2
     return _Page(
         kind=kind,
