@@ -99,3 +99,20 @@ def test_what_is_no_card_is_refused_in_one_line(change: dict[str, object], why: 
         read_card(path)
     with pytest.raises(MalformedCard, match="No such file"):
         read_card(tmp_path / "absent")
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"epsilon_per_word": float("inf")}, "finite number greater than 0"),
+        ({"epsilon_per_word": 10**400}, "OverflowError"),
+        ({"epsilon_per_record": float("nan")}, "finite number greater than 0"),
+        ({"epsilon_per_word": True}, "finite number greater than 0"),
+        ({"mechanism": {"name": "santext-plus", "options": {"sensitive": "/etc/passwd"}}}, "holds no list of words"),
+    ],
+)
+def test_a_card_that_cannot_be_is_refused(change: dict[str, object], says: str, tmp_path: Path) -> None:
+    card = Card.of(Privatizer(Multivariate(EMBEDDING, epsilon=2.0)).settings).to_dict()
+    (tmp_path / "card").write_text(json.dumps(card | change))
+    with pytest.raises(MalformedCard, match=says):
+        read_card(tmp_path / "card")

@@ -7,6 +7,7 @@ text, so it is the same for any text that is released in this way, and may be ha
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -121,8 +122,12 @@ def read_card(path: Path) -> Card:
         raise MalformedCard(path, "is larger than any card is")
     try:
         return _card_from(json.loads(content))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise MalformedCard(path, f"is no card of a release ({type(error).__name__}: {error}); it lies beside the output") from error
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+        raise MalformedCard(path, f"is no card of a release ({type(error).__name__}: {error})") from error
+
+
+def _is_epsilon(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0 and math.isfinite(value)
 
 
 def _card_from(data: Mapping[str, Any]) -> Card:
@@ -130,8 +135,10 @@ def _card_from(data: Mapping[str, Any]) -> Card:
         raise ValueError(f"format {data['card']!r} is not known here")
     named, policy = data["mechanism"], data["policy"]
     epsilon, budget = data["epsilon_per_word"], data["epsilon_per_record"]
-    if not isinstance(epsilon, int | float) or not epsilon > 0 or not (budget is None or (isinstance(budget, int | float) and budget > 0)):
-        raise ValueError("ε is not a number greater than 0")
+    if not _is_epsilon(epsilon) or not (budget is None or _is_epsilon(budget)):
+        raise ValueError("ε is not a finite number greater than 0")
+    if named is not None and "sensitive" in named["options"]:  # as text it would be the name of a file, which is read
+        raise ValueError("a card holds no list of words")
     return Card(
         mechanism=None if named is None else ChosenMechanism(name=str(named["name"]), options=dict(named["options"])),
         kind=str(data["kind"]),
