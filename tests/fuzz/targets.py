@@ -403,11 +403,24 @@ def read_records(folder: Path, source: random.Random) -> None:
             batch.write(list(batch.texts))
 
 
+def labelled_files() -> list[Files]:
+    return [files for files in (*line_files(), *parquet_files()) if not next(iter(files)).startswith("in.txt")]
+
+
+def read_labelled_texts(folder: Path, _source: random.Random) -> None:
+    from deniable.records.labelled import read_labelled
+
+    read_labelled(next(path for path in folder.iterdir() if path.name.startswith("in.")), person_column="id", text_column="text")
+
+
 def read_public(folder: Path, _source: random.Random) -> None:
+    from deniable.embeddings.corpus import Corpus
+    from deniable.words.cutter import Cutter
     from deniable.words.public_text import read_lines
     from deniable.words.word_list import read_word_list
 
     path = next(path for path in folder.iterdir() if path.name.startswith("in."))
+    sum(len(words) for words in Corpus(path, cut=Cutter(small_embedding()).words))
     sum(len(line) for line in read_lines(path))
     if path.name == "in.txt":
         read_word_list(path)
@@ -427,6 +440,7 @@ TARGETS: dict[str, Target] = {
     "key": Target(seeds=key_files, read=read_key_file),
     "lines": Target(seeds=line_files, read=read_records),
     "parquet": Target(seeds=parquet_files, read=read_records),
+    "labelled": Target(seeds=labelled_files, read=read_labelled_texts),
     "public": Target(seeds=line_files, read=read_public),
     **DESCRIBED,
 }
