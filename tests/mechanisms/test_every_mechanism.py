@@ -14,6 +14,7 @@ from deniable.channel.outputs import output_distribution
 from deniable.embeddings.subwords import Subwords
 from deniable.interfaces import NOTHING_EXPOSED, RATE_PER_DISTANCE
 from deniable.mechanisms import TEM, CusText, Gaussian, Mahalanobis, RankSmoothing, SanText, SanTextPlus, Vickrey
+from deniable.mechanisms.catalogue import CATALOGUE, make_mechanism
 from tests.mechanisms.every import NAMES, every
 from tests.support.strategies import random_embedding
 
@@ -64,6 +65,16 @@ def test_an_unknown_word_never_goes_in_as_a_known_one_that_is_kept(name: str) ->
     for word in ("smith", "garcia", "qzxsecret"):
         released = private.many([word] * 100)
         assert max(released.count(one) for one in set(released)) <= 70, "what an unknown word goes in as is let out"
+        assert set(released) <= set(spelled.words)
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+@pytest.mark.parametrize("epsilon", [0.0, -1.0, float("nan"), float("inf"), "3"])
+def test_an_epsilon_that_is_not_finite_and_positive_is_refused(name: str, epsilon: Any) -> None:
+    options = {"sensitive": E.words[:2]} if name == "santext-plus" else {}
+    assert make_mechanism(name, E, epsilon=1.0, options=options).epsilon == 1.0
+    with pytest.raises(InvalidParameter, match="epsilon"):
+        make_mechanism(name, E, epsilon=epsilon, options=options)
 
 
 @pytest.mark.parametrize("name", NAMES)
