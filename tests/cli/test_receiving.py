@@ -53,7 +53,8 @@ def test_the_card_may_lie_elsewhere_or_be_said_in_words(out: Path) -> None:
     missing = run("decode", out, "-c", "text", "-o", out.with_name("x.csv"), *FAST)
     assert missing.exit_code == 2
     assert "there is no card beside the text" in missing.output.replace("\n", " ")
-    for number, options in enumerate((["--card", out.with_name("elsewhere.json")], ["--epsilon", "4", "--embedding", "small"])):
+    ways = (["--card", str(out.with_name("elsewhere.json"))], ["--epsilon", "4", "--embedding", "small"])
+    for number, options in enumerate(ways):
         target = out.with_name(f"again{number}.csv")
         assert run("decode", out, "-c", "text", "-o", target, *options, *FAST).exit_code == 0
         assert target.read_bytes() == first.read_bytes()
