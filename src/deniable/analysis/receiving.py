@@ -72,7 +72,7 @@ def receive(
     :raises NotThisRelease: if the text was not released as the card says.
     """
     space = embedding if isinstance(embedding, Embedding) else card.open_embedding(embedding)
-    marks = (REDACTED,) if card.unknown == "redact" else ()
+    marks = marks_of(card)
     check_words(space, released, marks)
     context = None if public is None else read_bigrams(space, public)
     channel = open_channel(card, space, support=support, directions=directions, context=context, report=channel_report)
@@ -103,13 +103,22 @@ def open_channel(
     :raises InvalidParameter: if a release with this card has no one channel.
     """
     support = validated_count(support, "support")
+    unknown = [embedding.unknown_id] if card.unknown in ("perturb", "subwords") else []
+    inputs = [_frequent(embedding, context, support), _kept(card, embedding), np.array(unknown, dtype=np.int64)]
+    return open_channel_of_inputs(card, embedding, np.unique(np.concatenate(inputs)), directions=directions, report=report)
+
+
+def open_channel_of_inputs(
+    card: Card, embedding: Embedding, inputs: Ids, *, directions: int = DIRECTIONS, report: Report | None = None
+) -> Channel:
+    """Return the channel that text with this card went through, from these words, sorted ids, to all words.
+
+    :raises InvalidParameter: if a release with this card has no one channel, or an id is not one of the embedding.
+    """
     if card.record_epsilon is not None:
         raise InvalidParameter(
             "card", f"ε = {card.record_epsilon:g} per record", "gives the words of every record another ε; only releases with one ε decode"
         )
-    kept = np.array([i for i in Lookup(embedding).ids(list(card.keep_words)) if i != embedding.unknown_id], dtype=np.int64)
-    unknown = [embedding.unknown_id] if card.unknown in ("perturb", "subwords") else []
-    inputs = np.unique(np.concatenate([_frequent(embedding, context, support), kept, np.array(unknown, dtype=np.int64)]))
     if card.mechanism is None:
         card.make_mechanism(embedding)  # says what is wrong
     channel = make_channel(
@@ -120,7 +129,13 @@ def open_channel(
         directions=directions,
         report=report,
     )
+    kept = _kept(card, embedding)
     return channel.keeping(kept) if len(kept) else channel
+
+
+def marks_of(card: Card) -> tuple[str, ...]:
+    """Return what stands in text with this card for no word."""
+    return (REDACTED,) if card.unknown == "redact" else ()
 
 
 def first_shares(channel: Channel, context: Bigrams | None = None) -> Floats:
@@ -162,11 +177,15 @@ def distance_from_release(card: Card, channel: Channel, learnt: LearntShares, ob
     count = int(min(max(observed.sum(), 1_000), _SIMULATED))
     rows = rng.choice(len(channel), count, p=learnt.shares)
     words: Ids = channel.inputs[rows]
-    kept = np.isin(words, [i for i in Lookup(channel.embedding).ids(list(card.keep_words)) if i != channel.embedding.unknown_id])
+    kept = np.isin(words, _kept(card, channel.embedding))
     again = Draws(card.make_mechanism(channel.embedding), seed=seed).of_each(words)
     outputs = np.where(kept, words, again)
     simulated = np.bincount(outputs, minlength=len(channel.embedding)).astype(np.float64)
     return abs(learnt.log_likelihood - mean_log_likelihood(channel, simulated, learnt.shares))
+
+
+def _kept(card: Card, embedding: Embedding) -> Ids:
+    return np.array([i for i in Lookup(embedding).ids(list(card.keep_words)) if i != embedding.unknown_id], dtype=np.int64)
 
 
 def _frequent(embedding: Embedding, context: Bigrams | None, support: int) -> Ids:

@@ -20,7 +20,8 @@ class ReleasedWords:
 
     def __init__(self, embedding: Embedding, marks: Iterable[str] = ()) -> None:
         self.lookup = Lookup(embedding)
-        self._cutter, self._unknown, self._marks, self._outputs = Cutter(embedding), embedding.unknown_id, frozenset(marks), len(embedding)
+        self.marks = frozenset(marks)
+        self._cutter, self._unknown, self._outputs = Cutter(embedding), embedding.unknown_id, len(embedding)
 
     def ids(self, texts: Sequence[str | None]) -> Iterator[Ids]:
         """Yield the ids of the words of each text; ``unknown_id`` for what no release of this embedding holds."""
@@ -39,7 +40,7 @@ class ReleasedWords:
         return counts
 
     def _of(self, text: str) -> list[int]:
-        words = [word for word in text.split() if word not in self._marks] if self._marks else text.split()
+        words = [word for word in text.split() if word not in self.marks] if self.marks else text.split()
         found = self.lookup.ids(words)
         if self._unknown not in found:
             return found
