@@ -42,10 +42,10 @@ def pack_decoder(about: DecoderFile, inputs: Ids, prior: Floats) -> bytes:
     return packed.getvalue()
 
 
-def read_decoder_file(path: Path) -> tuple[DecoderFile, Ids, Floats]:
-    """Return what stands in a file, the ids of the words that may have gone in, and their shares.
+def read_decoder_file(path: Path) -> bytes:
+    """Return the content of a file that may be one of a learnt decoder.
 
-    :raises DamagedDecoder: if it cannot be read, or is not what ``pack_decoder`` gives.
+    :raises DamagedDecoder: if it cannot be read, or is larger than any.
     """
     try:
         with open_plain_file(path) as file:
@@ -54,14 +54,22 @@ def read_decoder_file(path: Path) -> tuple[DecoderFile, Ids, Floats]:
         raise DamagedDecoder(path, error.strerror or "cannot be read") from error
     if len(content) > _LONGEST:
         raise DamagedDecoder(path, "is larger than any learnt decoder is")
+    return content
+
+
+def unpack_decoder(content: bytes, source: str | Path) -> tuple[DecoderFile, Ids, Floats]:
+    """Return what stands in the content of a file, the ids of the words that may have gone in, and their shares.
+
+    :raises DamagedDecoder: if it is not what ``pack_decoder`` gives.
+    """
     try:
         arrays = _arrays(content)
         about = msgspec.json.decode(arrays["about"].tobytes(), type=DecoderFile)
         problem = _problem(about, arrays["inputs"], arrays["prior"])
     except Exception as error:  # zipfile states no errors: a damaged archive may fail in any way
-        raise DamagedDecoder(path, f"is no learnt decoder ({error})") from error
+        raise DamagedDecoder(source, f"is no learnt decoder ({error})") from error
     if problem is not None:
-        raise DamagedDecoder(path, problem)
+        raise DamagedDecoder(source, problem)
     return about, arrays["inputs"].astype(np.int64), arrays["prior"].astype(np.float64)
 
 

@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from deniable.analysis.decoder_file import DecoderFile, pack_decoder, read_decoder_file
+from deniable.analysis.decoder_file import DecoderFile, pack_decoder, read_decoder_file, unpack_decoder
 from deniable.analysis.receiving import SUPPORT, check_words, marks_of, open_channel_of_inputs, receive
 from deniable.arrays import Floats, Ids
 from deniable.atomic import open_plain_file, whole_file
@@ -148,9 +148,18 @@ class DecoderState:
         :raises DamagedDecoder: if it cannot be read, or is not what ``save`` writes.
         :raises MalformedCard: if the card in it cannot be used here.
         """
-        written, inputs, prior = read_decoder_file(Path(path))
+        return cls.from_bytes(read_decoder_file(Path(path)), str(path))
+
+    @classmethod
+    def from_bytes(cls, content: bytes, source: str = "given as bytes") -> Self:
+        """Return the state that ``to_bytes`` wrote, checked; ``source`` is where it comes from, for messages.
+
+        :raises DamagedDecoder: if it is not what ``to_bytes`` writes.
+        :raises MalformedCard: if the card in it cannot be used here.
+        """
+        written, inputs, prior = unpack_decoder(content, source)
         return cls(
-            card=parse_card(written.card.encode(), str(path)),
+            card=parse_card(written.card.encode(), source),
             inputs=inputs,
             prior=prior,
             directions=written.directions,
