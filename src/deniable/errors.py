@@ -9,10 +9,12 @@
     │   └── MalformedEmbedding  the file or the stored copy is not a usable embedding
     ├── DamagedCalibration      a stored calibration cannot be trusted
     ├── DamagedChannel          a stored channel cannot be trusted
+    ├── DamagedDecoder          the file of a learnt decoder cannot be trusted
     ├── CalibrationInProgress   another process computes the same calibration
     ├── TargetsNotMet           no ε meets the targets of a calibration
     ├── UnusableAuditData       the data given to an audit cannot answer its question
     ├── MalformedCard           the card of a release cannot be used
+    ├── NotThisRelease          text was not released as its card says
     ├── RandomnessError         no secure noise can be had: nothing is released
     ├── KeyFileError            a key file cannot be used                         exit code 2
     ├── ClusterError            Spark cannot be started, or gave up on the work
@@ -143,6 +145,15 @@ class DamagedChannel(_ErrorInFile):
 
     def __init__(self, source: str | Path, problem: str) -> None:
         super().__init__(source, problem, advice="; the stored channel is damaged: remove its folder, and it is made again")
+
+
+class DamagedDecoder(_ErrorInFile, ValueError):
+    """The file of a learnt decoder is missing, or not what was written."""
+
+    begins = "decoder "
+
+    def __init__(self, source: str | Path, problem: str) -> None:
+        super().__init__(source, problem, advice="; learn it again from the release, and save it")
 
 
 class CalibrationInProgress(DeniableError):

@@ -425,6 +425,44 @@ def read_public(folder: Path, _source: random.Random) -> None:
         read_word_list(path)
 
 
+# Learnt decoders
+
+
+@functools.cache
+def decoder_files() -> list[Files]:
+    from deniable import Privatizer
+    from deniable.analysis.decoder_state import DecoderState
+
+    card = Privatizer(Multivariate(Embedding(WORDS, vectors(), name="tiny"), epsilon=2.0)).card
+    prior = np.arange(1.0, len(WORDS) + 2.0)
+    state = DecoderState(card=card, inputs=np.arange(len(WORDS) + 1), prior=prior / prior.sum(), directions=9)
+    return [{"learnt.npz": state.to_bytes()}]
+
+
+def repack_decoder(files: Files, source: random.Random) -> Files:
+    """Return an archive whose checksums fit what is in it, half of the time."""
+    if source.random() < 0.5:
+        return files
+    with zipfile.ZipFile(io.BytesIO(decoder_files()[0]["learnt.npz"])) as archive:
+        arrays = {name: archive.read(name) for name in archive.namelist()}
+    name = source.choice(sorted(arrays))
+    arrays[name] = mutate(arrays[name], list(arrays.values()), source)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for each, content in arrays.items():
+            archive.writestr(each, content)
+    return {"learnt.npz": out.getvalue()}
+
+
+def read_decoder(folder: Path, _source: random.Random) -> None:
+    from deniable.analysis.decoder_state import DecoderState
+
+    state = DecoderState.load(folder / "learnt.npz")
+    assert state.prior.sum() > 0.99
+    assert len(state.inputs) == len(state.prior)
+    assert DecoderState.load(folder / "learnt.npz").to_bytes() == state.to_bytes()
+
+
 TARGETS: dict[str, Target] = {
     "text": Target(seeds=text_files, read=functools.partial(read_embedding_file, formats=(None, None, "glove", "word2vec-text"))),
     "packed": Target(seeds=packed_files, read=read_embedding_file, repair=repack),
@@ -436,6 +474,7 @@ TARGETS: dict[str, Target] = {
     "note": Target(seeds=note_files, read=read_note_file),
     "channel": Target(seeds=channel_files, read=read_channel, repair=resum_channel),
     "calibration": Target(seeds=calibration_files, read=read_calibration),
+    "decoder": Target(seeds=decoder_files, read=read_decoder, repair=repack_decoder),
     "key": Target(seeds=key_files, read=read_key_file),
     "lines": Target(seeds=line_files, read=read_records),
     "parquet": Target(seeds=parquet_files, read=read_records),

@@ -7,6 +7,12 @@ import pytest
 
 import deniable.integrations.pandas  # noqa: F401 - registers the accessor
 from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer, Recipe
+from deniable.analysis.decoder_state import DecoderState
+from deniable.analysis.features import count_words, counted_words
+from deniable.errors import NotThisRelease
+from tests.support.made_release import DIRECTIONS, Release, release
+
+__all__ = ["release"]
 
 TEXTS = ["The soup was cold!", None, "best bread", ""]
 RELEASED = ["the soup was cold", None, "best bread", ""]
@@ -62,3 +68,41 @@ def test_the_settings_of_a_recipe_do_in_place_of_a_privatizer(name: str, private
         series.deniable.privatize(private, epsilon=6)
     with pytest.raises(InvalidParameter, match="give epsilon"):
         series.deniable.privatize()
+
+
+@pytest.mark.parametrize("dtype", [object, "string", "str", "category"])
+def test_a_released_column_is_decoded_by_its_card_and_keeps_index_name_and_nulls(release: Release, dtype: Any) -> None:
+    texts = [None, *release.texts[1:]]
+    index = [7, *range(len(texts) - 1)]
+    series: Any = pandas.Series(texts, index=index, name="review", dtype=dtype)
+    state, decoder = DecoderState.learn(release.card, texts, directions=DIRECTIONS)
+    expected = decoder.many(texts)
+    for given, settings in ((release.card, {"directions": DIRECTIONS}), (decoder, {}), (state, {})):
+        decoded = series.deniable.decode(given, **settings)
+        assert [None if pandas.isna(text) else text for text in decoded] == expected
+        assert decoded.name == "review"
+        assert decoded.index.equals(series.index)
+    assert series.tolist()[1:] == texts[1:]
+
+
+def test_expected_counts_are_a_sparse_frame_of_words(release: Release) -> None:
+    texts = [None, *release.texts[1:]]
+    series: Any = pandas.Series(texts, index=range(100, 100 + len(texts)), name="review")
+    decoder = DecoderState.learn(release.card, texts, directions=DIRECTIONS)[1]
+    found = series.deniable.expected_counts(decoder, least=0.01)
+    assert found.index.equals(series.index)
+    assert list(found.columns) == counted_words(decoder)
+    assert (found.sparse.to_coo() != count_words(decoder, texts, least=0.01)).nnz == 0
+    assert found.loc[100].sum() == 0.0
+
+
+def test_a_column_that_was_not_released_is_not_decoded(release: Release) -> None:
+    original: Any = pandas.Series(release.originals)
+    for decode in (original.deniable.decode, original.deniable.expected_counts):
+        with pytest.raises(NotThisRelease, match="not as Multivariate"):
+            decode(release.card, directions=DIRECTIONS)
+    numbers: Any = pandas.Series([1, 2])
+    with pytest.raises(InvalidParameter, match="record 1 is not text"):
+        numbers.deniable.decode(release.card)
+    with pytest.raises(InvalidParameter, match="must be the card of the release"):
+        original.deniable.decode(None)

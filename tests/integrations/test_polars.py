@@ -7,6 +7,12 @@ import pytest
 
 import deniable.integrations.polars  # noqa: F401 - registers the namespace
 from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer, Recipe
+from deniable.analysis.decoder_state import DecoderState
+from deniable.analysis.features import list_words
+from deniable.errors import NotThisRelease
+from tests.support.made_release import DIRECTIONS, Release, release
+
+__all__ = ["release"]
 
 TEXTS = ["The soup was cold!", None, "best bread", ""]
 
@@ -50,3 +56,37 @@ def test_the_settings_of_a_recipe_do_in_place_of_a_privatizer(name: str, private
         series.deniable.privatize(recipe, epsilon=6)
     with pytest.raises(InvalidParameter, match="has its settings already; leave out epsilon"):
         series.deniable.privatize(private, epsilon=6)
+
+
+@pytest.mark.parametrize("dtype", [polars.String, polars.Categorical])
+def test_a_released_column_is_decoded_by_its_card_and_keeps_name_and_nulls(release: Release, dtype: Any) -> None:
+    texts = [None, *release.texts[1:]]
+    series: Any = polars.Series("review", texts, dtype=dtype)
+    state, decoder = DecoderState.learn(release.card, texts, directions=DIRECTIONS)
+    for given, settings in ((release.card, {"directions": DIRECTIONS}), (decoder, {}), (state, {})):
+        decoded = series.deniable.decode(given, **settings)
+        assert decoded.to_list() == decoder.many(texts)
+        assert (decoded.name, decoded.dtype) == ("review", polars.String)
+
+
+def test_expected_counts_are_lists_of_words_which_unfold_to_a_table(release: Release) -> None:
+    texts = [None, *release.texts[1:]]
+    series: Any = polars.Series("review", texts)
+    decoder = DecoderState.learn(release.card, texts, directions=DIRECTIONS)[1]
+    found = series.deniable.expected_counts(decoder, least=0.01)
+    assert found.name == "review"
+    rows = [None if row is None else {each["word"]: each["count"] for each in row} for row in found.to_list()]
+    assert rows == list(list_words(decoder, texts, least=0.01))
+    table = found.drop_nulls().explode().struct.unnest()
+    assert table.columns == ["word", "count"]
+    assert table["count"].min() >= 0.01
+
+
+def test_a_column_that_was_not_released_is_not_decoded(release: Release) -> None:
+    original: Any = polars.Series("review", release.originals)
+    for decode in (original.deniable.decode, original.deniable.expected_counts):
+        with pytest.raises(NotThisRelease, match="not as Multivariate"):
+            decode(release.card, directions=DIRECTIONS)
+    numbers: Any = polars.Series([1, 2])
+    with pytest.raises(InvalidParameter, match="does not hold text"):
+        numbers.deniable.decode(release.card)

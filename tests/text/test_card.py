@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deniable import Embedding, Keyed, MalformedCard, Multivariate, Privatizer
+from deniable import Embedding, InvalidParameter, Keyed, MalformedCard, Multivariate, Privatizer
 from deniable.embeddings import store
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.catalogue import CATALOGUE, chosen_as, identity_of, make_mechanism
 from deniable.randomness import InsecureSeededRandomness
-from deniable.text.card import Card, read_card
+from deniable.text.card import Card, card_from, read_card
 from tests.support.strategies import random_embedding
 
 EMBEDDING = random_embedding(30, 3)
@@ -273,3 +273,17 @@ def test_what_is_no_card_is_refused_in_one_line(tmp_path: Path, monkeypatch: pyt
     path.write_bytes(b" " * 1_001)
     with pytest.raises(MalformedCard, match="larger than any card"):
         read_card(path)
+
+
+def test_a_card_is_taken_as_it_is_by_its_path_and_as_data(tmp_path: Path) -> None:
+    card = written(Multivariate(EMBEDDING, epsilon=2.0), tmp_path)
+    path = tmp_path / "out.csv.card.json"
+    assert card_from(card) is card
+    assert card_from(path) == card_from(str(path)) == card_from(card.to_dict()) == card
+    for wrong in ({}, {**card.to_dict(), "epsilon_per_word": -1}, {**card.to_dict(), "more": 1}, {"card": {1j}}, {"card": float("nan")}):
+        with pytest.raises(MalformedCard, match=r"^card given as data: ") as refused:
+            card_from(wrong)
+        assert "\n" not in str(refused.value)
+    for nothing in (None, 3, b"card"):
+        with pytest.raises(InvalidParameter, match="must be the card of the release"):
+            card_from(nothing)  # type: ignore[arg-type]

@@ -87,7 +87,7 @@ def receive(
     space = embedding if isinstance(embedding, Embedding) else card.open_embedding(embedding)
     if space.fingerprint != card.fingerprint:
         raise MalformedCard(card.source, f"the embedding {space.name!r} is another one than the text was released with")
-    marks = (REDACTED,) if card.unknown == "redact" else ()
+    marks = marks_of(card)
     counts = ReleasedWords(space, marks).count(released)
     check_words(space, counts)
     context = None if public is None else read_bigrams(space, public)
@@ -118,13 +118,22 @@ def open_channel(
     :raises InvalidParameter: if a release with this card has no one channel.
     """
     support = validated_count(support, "support")
+    unknown = [embedding.unknown_id] if card.unknown in ("perturb", "subwords") else []
+    inputs = [_frequent(embedding, context, support), _kept(card, embedding), np.array(unknown, dtype=np.int64)]
+    return open_channel_of_inputs(card, embedding, np.unique(np.concatenate(inputs)), directions=directions, report=report)
+
+
+def open_channel_of_inputs(
+    card: Card, embedding: Embedding, inputs: Ids, *, directions: int = DIRECTIONS, report: Report | None = None
+) -> Channel:
+    """Return the channel that text with this card went through, from these words, sorted ids, to all words.
+
+    :raises InvalidParameter: if a release with this card has no one channel, or an id is not one of the embedding.
+    """
     if card.record_epsilon is not None:
         raise InvalidParameter(
             "card", f"ε = {card.record_epsilon:g} per record", "gives the words of every record another ε; only releases with one ε decode"
         )
-    kept = np.array([i for i in Lookup(embedding).ids(list(card.keep_words)) if i != embedding.unknown_id], dtype=np.int64)
-    unknown = [embedding.unknown_id] if card.unknown in ("perturb", "subwords") else []
-    inputs = np.unique(np.concatenate([_frequent(embedding, context, support), kept, np.array(unknown, dtype=np.int64)]))
     if card.mechanism is None:
         card.make_mechanism(embedding)  # says what is wrong
     channel = make_channel(
@@ -135,7 +144,13 @@ def open_channel(
         directions=directions,
         report=report,
     )
+    kept = _kept(card, embedding)
     return channel.keeping(kept) if len(kept) else channel
+
+
+def marks_of(card: Card) -> tuple[str, ...]:
+    """Return what stands in text with this card for no word."""
+    return (REDACTED,) if card.unknown == "redact" else ()
 
 
 def first_shares(channel: Channel, context: Bigrams | None = None) -> Floats:
@@ -171,12 +186,16 @@ def distance_from_release(card: Card, channel: Channel, learnt: LearntShares, ob
     """
     rng = np.random.Generator(np.random.PCG64(seed))
     words: Ids = channel.inputs[rng.choice(len(channel), _SIMULATED, p=learnt.shares)]
-    kept = np.isin(words, [i for i in Lookup(channel.embedding).ids(list(card.keep_words)) if i != channel.embedding.unknown_id])
+    kept = np.isin(words, _kept(card, channel.embedding))
     outputs = np.where(kept, words, Draws(card.make_mechanism(channel.embedding), seed=seed).of_each(words))
     likely = np.log(np.maximum(channel.output_shares(learnt.shares), 1e-300))
     chance = _STANDARD_ERRORS * float(likely[outputs].std()) / math.sqrt(float(observed.sum()))
     gap = learnt.log_likelihood - float(likely[outputs].mean())
     return math.copysign(max(abs(gap) - chance, 0.0), gap)
+
+
+def _kept(card: Card, embedding: Embedding) -> Ids:
+    return np.array([i for i in Lookup(embedding).ids(list(card.keep_words)) if i != embedding.unknown_id], dtype=np.int64)
 
 
 def _frequent(embedding: Embedding, context: Bigrams | None, support: int) -> Ids:

@@ -40,7 +40,8 @@ class ReleasedWords:
 
     def __init__(self, embedding: Embedding, marks: Iterable[str] = ()) -> None:
         self.lookup = Lookup(embedding)
-        self._cutter, self._unknown, self._marks, self._outputs = Cutter(embedding), embedding.unknown_id, frozenset(marks), len(embedding)
+        self.marks = frozenset(marks)
+        self._cutter, self._unknown, self._outputs = Cutter(embedding), embedding.unknown_id, len(embedding)
 
     def ids(self, texts: Iterable[str | None]) -> Iterator[Ids]:
         """Yield the ids of the words of each text; ``unknown_id`` for what no release of this embedding holds."""
@@ -67,7 +68,7 @@ class ReleasedWords:
         return ReleasedCounts(learn=learn[:-1], hold=hold[:-1], strange=int(learn[-1] + hold[-1]), records=records)
 
     def _of(self, text: str) -> list[int]:
-        words = [word for word in text.split() if word not in self._marks] if self._marks else text.split()
+        words = [word for word in text.split() if word not in self.marks] if self.marks else text.split()
         found = self.lookup.ids(words)
         if self._unknown not in found:
             return found

@@ -22,7 +22,7 @@ from deniable.embeddings.places import find_by_fingerprint, known_names
 from deniable.errors import InvalidParameter, MalformedCard
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.catalogue import ChosenMechanism, chosen_as
-from deniable.text.card_file import FORMAT, CardFile, NamedEmbedding, NamedMechanism, Policies, read_card_file
+from deniable.text.card_file import FORMAT, CardFile, NamedEmbedding, NamedMechanism, Policies, decode_card, read_card_file
 from deniable.text.draft import Drafter
 from deniable.text.policies import REDACTED, CasePolicy, PunctuationPolicy, UnknownPolicy
 from deniable.text.receipt import ReleaseSettings
@@ -221,7 +221,42 @@ def read_card(path: Path) -> Card:
 
     :raises MalformedCard: if it cannot be read, is no card, was written by a later version, or says something that cannot be.
     """
-    written = read_card_file(path)
+    return _card(read_card_file(path), str(path))
+
+
+GivenCard = Card | str | Path | Mapping[str, Any]
+"""A card, the path of its file, or the data of its JSON."""
+
+
+def card_from(card: GivenCard | None) -> Card:
+    """Return the card that was given: itself, by the path of its file, or as the data of its JSON.
+
+    :raises MalformedCard: if it cannot be read, is no card, was written by a later version, or says something that cannot be.
+    :raises InvalidParameter: if it is none of these, or none was given.
+    """
+    if isinstance(card, Card):
+        return card
+    if isinstance(card, str | Path):
+        return read_card(Path(card))
+    if not isinstance(card, Mapping):
+        problem = "must be the card of the release: its path, a Card, or the data of its JSON"
+        raise InvalidParameter("card", None if card is None else type(card).__name__, problem)
+    try:
+        content = msgspec.json.encode(dict(card))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise MalformedCard("given as data", "holds what no JSON can hold") from error
+    return parse_card(content, "given as data")
+
+
+def parse_card(content: bytes, source: str) -> Card:
+    """Return the card that this JSON is; ``source`` is where it comes from, for messages.
+
+    :raises MalformedCard: if it is no card, was written by a later version, or says something that cannot be.
+    """
+    return _card(decode_card(content, source), source)
+
+
+def _card(written: CardFile, source: str) -> Card:
     named, embedding, policy = written.mechanism, written.embedding, written.policy
     return Card(
         mechanism=None if named is None else ChosenMechanism(name=named.name, options=named.options),
@@ -242,7 +277,7 @@ def read_card(path: Path) -> Card:
         columns=tuple(written.columns),
         rules=written.rules_for_words,
         version=written.deniable,
-        source=str(path),
+        source=source,
     )
 
 

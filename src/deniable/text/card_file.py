@@ -84,15 +84,23 @@ def read_card_file(path: Path) -> CardFile:
         raise MalformedCard(path, error.strerror or "cannot be read") from error
     if len(content) > _LONGEST:
         raise MalformedCard(path, "is larger than any card is")
+    return decode_card(content, path)
+
+
+def decode_card(content: bytes, source: str | Path) -> CardFile:
+    """Return what the JSON of a card says, if all of it can be; ``source`` is where it comes from, for messages.
+
+    :raises MalformedCard: if it is no card, was written by a later version, or says something that cannot be.
+    """
     try:
         written = msgspec.json.decode(content, type=_Format).card
         if written != FORMAT:
-            raise MalformedCard(path, f"format {written} is not known here, only {FORMAT}; use the version of deniable that wrote it")
+            raise MalformedCard(source, f"format {written} is not known here, only {FORMAT}; use the version of deniable that wrote it")
         card = msgspec.json.decode(content, type=CardFile)
         _check(card)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, InvalidParameter) as error:
         problem = f"is no card of a release ({error}); the card lies beside the output, as OUTPUT{ENDING}"
-        raise MalformedCard(path, problem) from error
+        raise MalformedCard(source, problem) from error
     return card
 
 

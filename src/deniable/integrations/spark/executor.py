@@ -89,29 +89,38 @@ def privatizer_here(recipe: Recipe) -> Privatizer:
     :raises EmbeddingError: if there is none.
     :raises KeyFileError: if the key file cannot be read here, or holds another key than the driver's.
     """
-    from pyspark import TaskContext
-
-    task = TaskContext.get()
-    if task is not None:
-        set_threads(task.cpus())  # the other processors of the machine belong to other tasks
+    take_only_own_threads()
     try:
-        return replace(recipe, embedding=_embedding_here(recipe)).shared_privatizer()
+        return replace(recipe, embedding=embedding_here(recipe.embedding, recipe.fingerprint)).shared_privatizer()
     except KeyFileError as error:
         problem = f"{error.problem} (on executor {socket.gethostname()}; every executor opens the key file itself)"
         raise KeyFileError(error.path, problem) from None
 
 
-def _embedding_here(recipe: Recipe) -> str | Path:
-    if recipe.embedding == DEFAULT:
+def take_only_own_threads() -> None:
+    """Use as many threads as this task has processors: the others of the machine belong to other tasks."""
+    from pyspark import TaskContext
+
+    task = TaskContext.get()
+    if task is not None:
+        set_threads(task.cpus())
+
+
+def embedding_here(embedding: str | Path | None, fingerprint: str | None) -> str | Path:
+    """Return where the driver's embedding lies on this executor: where it was sent, or on a disk that all executors see.
+
+    :raises EmbeddingError: if it is in neither place.
+    """
+    if embedding in (None, DEFAULT):
         return DEFAULT
     from pyspark import SparkFiles
 
-    shipped = Path(SparkFiles.get(archive_name(recipe.fingerprint or "")))
-    for folder in (shipped, Path(recipe.embedding)):
+    shipped = Path(SparkFiles.get(archive_name(fingerprint or "")))
+    for folder in (shipped, Path(str(embedding))):
         if (folder / "meta.json").is_file():
             return folder
     raise EmbeddingError(
-        f"executor {socket.gethostname()} has no embedding at {recipe.embedding}: put it on a disk that every executor sees, "
+        f"executor {socket.gethostname()} has no embedding at {embedding}: put it on a disk that every executor sees, "
         "or send it to them: deniable.integrations.spark.ship_embedding(spark, NAME)"
     )
 

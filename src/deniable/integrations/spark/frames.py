@@ -114,10 +114,7 @@ def make_task(schema: StructType, columns: tuple[str, ...], record_id: str | Non
     """
     from pyspark.sql.types import IntegralType, StringType
 
-    find_named_columns(columns, schema.names, "the data frame")
-    for name in columns:
-        if not isinstance(schema[name].dataType, StringType):
-            raise InvalidParameter("columns", name, f"holds {schema[name].dataType.simpleString()}, not text")
+    check_text_columns(schema, columns)
     check_budget(recipe.record_epsilon, columns)
     if (recipe.key_file is None) != (record_id is None):
         problem = "key_file= and record_id= go together: the noise is a function of the key and of what names the record"
@@ -129,3 +126,16 @@ def make_task(schema: StructType, columns: tuple[str, ...], record_id: str | Non
         if record_id in columns:
             raise InvalidParameter("record_id", record_id, "is itself released as other words; a record is named by something that stays")
     return Task(recipe=recipe.pin(), columns=columns, record_id=record_id)
+
+
+def check_text_columns(schema: StructType, columns: Sequence[str]) -> None:
+    """Check that there are columns of these names, and that they hold text.
+
+    :raises InvalidParameter: otherwise.
+    """
+    from pyspark.sql.types import StringType
+
+    find_named_columns(columns, schema.names, "the data frame")
+    for name in columns:
+        if not isinstance(schema[name].dataType, StringType):
+            raise InvalidParameter("columns", name, f"holds {schema[name].dataType.simpleString()}, not text")

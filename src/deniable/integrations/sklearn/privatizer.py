@@ -1,10 +1,4 @@
-"""scikit-learn: a transformer of texts.
-
->>> from sklearn.feature_extraction.text import CountVectorizer
->>> from sklearn.pipeline import make_pipeline
->>> from deniable.integrations.sklearn import TextPrivatizer
->>> counts = make_pipeline(TextPrivatizer(epsilon=6), CountVectorizer()).fit_transform(["one text", "another text"])
-"""
+"""A transformer that releases texts."""
 
 from __future__ import annotations
 
@@ -13,19 +7,15 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
 
-from deniable.errors import InvalidParameter, MissingExtra
+from deniable.integrations.sklearn.columns import tag_as_taking_texts, texts_of
 from deniable.interfaces import Mechanism
 from deniable.text.card import Card
 from deniable.text.privatizer import Privatizer
 from deniable.text.receipt import Receipt
 from deniable.text.recipe import Recipe
-
-try:
-    from sklearn.base import BaseEstimator, TransformerMixin
-    from sklearn.utils import Tags
-except ImportError as error:
-    raise MissingExtra("the scikit-learn transformer", "sklearn") from error
 
 
 class TextPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -73,7 +63,7 @@ class TextPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         :raises InvalidParameter: if a parameter is not allowed, or something is neither text nor missing.
         """
-        released = self._privatizer().many(_texts(X))
+        released = self._privatizer().many(texts_of(X))
         array = np.empty(len(released), dtype=object)
         array[:] = released
         return array
@@ -102,21 +92,6 @@ class TextPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return {name: value for name, value in state.items() if name != "_made"}
 
     def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.one_d_array = True
-        tags.input_tags.two_d_array = False
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
+        tags = tag_as_taking_texts(super().__sklearn_tags__())
         tags.requires_fit = False
         return tags
-
-
-def _texts(values: Any) -> list[str | None]:
-    if isinstance(values, str):
-        raise InvalidParameter("X", "a single str", "must be a list or a column of texts")
-    if getattr(values, "ndim", 1) != 1:
-        raise InvalidParameter("X", f"array of shape {values.shape}", "must be one column of texts; name a single column")
-    if hasattr(values, "notna"):  # a pandas column says itself what is missing
-        values = values.astype(object).where(values.notna(), None)
-    # In arrays a missing text is NaN, which alone is not equal to itself.
-    return [None if isinstance(value, float) and value != value else value for value in values]

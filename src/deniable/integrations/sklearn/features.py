@@ -1,0 +1,187 @@
+"""Transformers of released texts into what is expected behind them: features for models, where ``CountVectorizer`` would stand.
+
+Everything is computed from the release, its card, the public embedding and perhaps a public text. No original text is needed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from deniable.analysis.decoder_state import DecoderState, check_released, check_texts
+from deniable.analysis.features import count_words, counted_words
+from deniable.analysis.receiving import SUPPORT
+from deniable.arrays import Vectors
+from deniable.channel.making import DIRECTIONS
+from deniable.decoding.decoder import LEAST_COUNT, Decoder
+from deniable.integrations.sklearn.columns import tag_as_taking_texts, texts_of
+from deniable.parameters import validated_share
+from deniable.text.card import GivenCard, card_from
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+_OPEN = "_open"
+
+
+class _Decoding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """What both transformers do: learn from a release how frequent words are behind it, and keep that as plain values."""
+
+    def __init__(
+        self,
+        *,
+        card: GivenCard | None = None,
+        embedding: str | Path | None = None,
+        public: str | Path | None = None,
+        support: int = SUPPORT,
+        directions: int = DIRECTIONS,
+        context: bool = True,
+    ) -> None:
+        self.card = card
+        self.embedding = embedding
+        self.public = public
+        self.support = support
+        self.directions = directions
+        self.context = context
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803 - the names scikit-learn calls by
+        """Open the channel of the release, or make it, and learn from the released texts how frequent words are behind them.
+
+        :raises InvalidParameter: if a parameter is not allowed, something is neither text nor missing, or the release cannot be decoded.
+        :raises MalformedCard: if the card cannot be used, or the embedding here is another one.
+        :raises NotThisRelease: if the texts were not released as the card says.
+        """
+        settings = {name: getattr(self, name) for name in ("embedding", "public", "support", "directions", "context")}
+        self._check()
+        state, decoder = DecoderState.learn(card_from(self.card), texts_of(X), **settings)
+        self.state_ = state
+        self._open = (state, decoder)
+        return self
+
+    @property
+    def decoder_(self) -> Decoder:
+        """The decoder that was learnt, opened again where this is a copy."""
+        check_is_fitted(self, "state_")
+        opened: tuple[DecoderState, Decoder] | None = self.__dict__.get(_OPEN)
+        if opened is None or opened[0] is not self.state_:
+            opened = self._open = (self.state_, self.state_.open())
+        return opened[1]
+
+    def save(self, path: str | Path) -> None:
+        """Write what was learnt to one file of plain numbers, a NumPy .npz without pickle.
+
+        :raises OSError: if it cannot be written.
+        """
+        check_is_fitted(self, "state_")
+        self.state_.save(path)
+
+    @classmethod
+    def load(cls, path: str | Path, *, embedding: str | Path | None = None, public: str | Path | None = None, **parameters: Any) -> Self:
+        """Return a fitted transformer from a file that ``save`` wrote, or ``DecoderState.save``.
+
+        ``embedding`` and ``public`` say where these lie, if not where they lay when it was learnt; ``parameters`` are for a later ``fit``.
+
+        :raises DamagedDecoder: if the file cannot be read, or is not what was written.
+        """
+        state = DecoderState.load(path).at(embedding=embedding, public=public)
+        known = {"card": state.card, "embedding": state.embedding, "public": state.public, "directions": state.directions}
+        made = cls(**{**known, **parameters})
+        made._check()
+        made.state_ = state
+        return made
+
+    def _check(self) -> None:
+        """Check the parameters that a decoder does not know."""
+
+    def _read(self, values: Any) -> tuple[Decoder, list[str | None]]:
+        """Return the decoder and the texts to transform."""
+        decoder = self.decoder_
+        texts = check_texts(texts_of(values))
+        check_released(decoder, texts)
+        return decoder, texts
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != _OPEN}  # a channel is opened from the disk, never pickled
+
+    def __sklearn_tags__(self) -> Tags:
+        return tag_as_taking_texts(super().__sklearn_tags__())
+
+
+class ExpectedCounts(_Decoding):
+    """How often each word is expected in the text behind a released one: a sparse matrix, one row a text, one column a word.
+
+    Stands where ``CountVectorizer`` stands. ``fit`` takes released texts and learns from them how frequent words are.
+
+    ``card`` is the card of the release: its path, a ``Card``, or the data of its JSON. ``embedding`` is needed where the embedding has
+    another name here. ``public`` is a public text file, one document a line: learning begins with its words, and with ``context`` words
+    are read in their context. ``support`` words may have gone in, the most frequent ones. ``directions`` is how exactly the channel is
+    estimated. Counts below ``least`` are left out.
+
+    ``state_`` is what was learnt, as plain values, and ``decoder_`` the decoder. Pickles and saved files hold no channel.
+    """
+
+    def __init__(
+        self,
+        *,
+        card: GivenCard | None = None,
+        embedding: str | Path | None = None,
+        public: str | Path | None = None,
+        support: int = SUPPORT,
+        directions: int = DIRECTIONS,
+        context: bool = True,
+        least: float = LEAST_COUNT,
+    ) -> None:
+        """Hold the parameters, unchecked as scikit-learn wants it."""
+        super().__init__(card=card, embedding=embedding, public=public, support=support, directions=directions, context=context)
+        self.least = least
+
+    def transform(self, X: Any) -> csr_matrix:  # noqa: N803
+        """Return the expected counts, float64; None and NaN become empty rows. The last column is that of unknown words.
+
+        :raises NotFittedError: if nothing was learnt yet.
+        :raises InvalidParameter: if something is neither text nor missing.
+        :raises NotThisRelease: if the texts hold words that no release with this card holds.
+        """
+        decoder, texts = self._read(X)
+        return count_words(decoder, texts, least=self.least)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002 - scikit-learn hands it on
+        """Return the words of the columns.
+
+        :raises NotFittedError: if nothing was learnt yet.
+        """
+        return np.array(counted_words(self.decoder_), dtype=object)
+
+    def _check(self) -> None:
+        validated_share(self.least, "least")
+
+
+class ExpectedVectors(_Decoding):
+    """The mean vector that is expected of the words behind a released text: a dense float32 table, one row a text.
+
+    The parameters are those of ``ExpectedCounts``, but for ``least``: small counts are summed up too.
+    """
+
+    def transform(self, X: Any) -> Vectors:  # noqa: N803
+        """Return the mean vectors; zeros for None, NaN and a text without a word.
+
+        :raises NotFittedError: if nothing was learnt yet.
+        :raises InvalidParameter: if something is neither text nor missing.
+        :raises NotThisRelease: if the texts hold words that no release with this card holds.
+        """
+        decoder, texts = self._read(X)
+        return decoder.expected_vectors(texts)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002 - scikit-learn hands it on
+        """Return the names of the columns: vector0, vector1, …
+
+        :raises NotFittedError: if nothing was learnt yet.
+        """
+        return np.array([f"vector{i}" for i in range(self.decoder_.channel.embedding.dimension)], dtype=object)

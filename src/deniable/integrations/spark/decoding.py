@@ -1,0 +1,109 @@
+"""The receiving side: a column of released text decoded where it lies.
+
+What was learnt on the driver travels to the executors as plain values; the channel does not. Every Python process opens it once, from a
+disk that it sees, or makes it. Nothing is drawn, so it does no harm if Spark computes a column twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import pandas
+
+from deniable.analysis.decoder_state import DecoderState, check_released
+from deniable.analysis.features import list_words
+from deniable.decoding.decoder import LEAST_COUNT, Decoder
+from deniable.errors import InvalidParameter
+from deniable.integrations.spark.executor import embedding_here, quoted, take_only_own_threads
+from deniable.integrations.spark.frames import check_text_columns
+from deniable.parameters import validated_count, validated_share
+from deniable.text.card import GivenCard
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+RECORDS = 20_000
+"""From how many records a decoder is learnt, unless told otherwise."""
+
+_MORE = 1.2
+
+
+def learn_decoder(
+    frame: DataFrame, column: str, card: GivenCard, *, records: int = RECORDS, seed: int = 0, **settings: Any
+) -> DecoderState:
+    """Return what a column of released text tells about the words behind it, learnt on the driver from a sample of its records.
+
+    ``settings`` are those of ``DecoderState.learn``. An embedding or a public text that they name must lie where executors see it too, or
+    be sent to them (``ship_embedding``).
+
+    :raises InvalidParameter: if there is no such column of text, the frame is a stream, or a setting is not allowed.
+    :raises MalformedCard: if the card cannot be used.
+    :raises NotThisRelease: if the text was not released as the card says.
+    """
+    check_text_columns(frame.schema, [column])
+    if frame.isStreaming:
+        raise InvalidParameter("frame", "a stream", "never ends; learn from what is there already, and decode the stream with it")
+    wanted = validated_count(records, "records")
+    texts = frame.select(quoted(column)).where(f"{quoted(column)} is not null")
+    there = texts.count()
+    if there > wanted:  # a sample of about that many: the first ones may be of one kind
+        texts = texts.sample(fraction=min(1.0, _MORE * wanted / there), seed=seed).limit(wanted)
+    return DecoderState.learn(card, [row[0] for row in texts.collect()], **settings)[0].pin()
+
+
+def decoded(column: str, decoder: DecoderState) -> Column:
+    """Return the likeliest words behind a column of released text, as an expression; nulls stay. It is an estimate.
+
+    >>> learnt = learn_decoder(frame, "text", "released.card.json")  # doctest: +SKIP
+    >>> frame.select("id", decoded("text", learnt).alias("decoded"))  # doctest: +SKIP
+    """
+    return _expression(column, "string", decoder, lambda opened, texts: opened.many(texts))
+
+
+def expected_counts(column: str, decoder: DecoderState, *, least: float = LEAST_COUNT) -> Column:
+    """Return how often words are expected behind a column of released text, as maps from words to counts; nulls stay.
+
+    :raises InvalidParameter: if ``least``, below which counts are left out, is no number from 0 to 1.
+    """
+    least = validated_share(least, "least")
+    return _expression(column, "map<string,double>", decoder, lambda opened, texts: list(list_words(opened, texts, least=least)))
+
+
+def expected_vectors(column: str, decoder: DecoderState) -> Column:
+    """Return the mean vectors that are expected of the words behind a column of released text; nulls stay."""
+
+    def vectors(opened: Decoder, texts: list[str | None]) -> list[Any]:
+        found = opened.expected_vectors(texts)
+        return [None if text is None else vector for text, vector in zip(texts, found, strict=True)]
+
+    return _expression(column, "array<float>", decoder, vectors)
+
+
+def _expression(column: str, kind: str, decoder: DecoderState, compute: Callable[[Decoder, list[str | None]], list[Any]]) -> Column:
+    from pyspark.sql.pandas import functions
+
+    content = decoder.pin().to_bytes()
+    pandas_udf: Any = functions.pandas_udf  # its overloads know no pandas without stubs
+
+    @pandas_udf(kind)  # type: ignore[untyped-decorator]
+    def computed(texts: pandas.Series) -> pandas.Series:
+        given = texts.astype(object).where(texts.notna(), None).tolist()
+        opened = _decoder_here(content)
+        check_released(opened, given)
+        return pandas.Series(compute(opened, given), dtype=object)
+
+    made: Column = computed(quoted(column))
+    return made
+
+
+@lru_cache(maxsize=4)
+def _decoder_here(content: bytes) -> Decoder:
+    """Return this process's decoder, with the embedding that was sent here or lies on a disk that all executors see.
+
+    :raises EmbeddingError: if there is none.
+    """
+    take_only_own_threads()
+    state = DecoderState.from_bytes(content)
+    return state.at(embedding=embedding_here(state.embedding, state.card.fingerprint)).open()

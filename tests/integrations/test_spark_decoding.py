@@ -1,0 +1,89 @@
+"""Released columns decoded on a real cluster, as on one machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from deniable import InvalidParameter
+from deniable.analysis.decoder_state import DecoderState
+from deniable.analysis.features import list_words
+from deniable.errors import NotThisRelease
+from deniable.integrations.spark import decoded, expected_counts, expected_vectors, learn_decoder, ship_embedding
+from tests.support.made_release import DIRECTIONS, Release, make_release
+from tests.support.spark_place import Place
+
+pytestmark = pytest.mark.xdist_group("spark")
+
+
+@pytest.fixture
+def release(place: Place) -> Release:
+    return make_release("tiny", records=120)
+
+
+def frame_of(place: Place, release: Release) -> Any:
+    rows = [*enumerate(release.texts), (len(release.texts), None)]
+    return place.spark.createDataFrame(rows, "id long, `released.text` string").repartition(3)
+
+
+def test_columns_are_decoded_as_on_one_machine(place: Place, release: Release) -> None:
+    frame, texts = frame_of(place, release), [*release.texts, None]
+    learnt = learn_decoder(frame, "released.text", release.card, directions=DIRECTIONS)
+    state, decoder = DecoderState.learn(release.card, release.texts, directions=DIRECTIONS)
+    np.testing.assert_array_equal(learnt.inputs, state.inputs)
+    column = "released.text"
+    rows = frame.select(
+        "id",
+        decoded(column, state).alias("words"),
+        expected_counts(column, state, least=0.01).alias("counts"),
+        expected_vectors(column, state).alias("vector"),
+    ).collect()
+    found = {row.id: row for row in rows}
+    assert [found[i].words for i in range(len(texts))] == decoder.many(texts)
+    vectors = decoder.expected_vectors(texts)
+    for record, expected in enumerate(list_words(decoder, texts, least=0.01)):
+        if expected is None:
+            assert (found[record].counts, found[record].vector) == (None, None)
+            continue
+        assert found[record].counts == pytest.approx(expected, rel=1e-9)
+        np.testing.assert_allclose(found[record].vector, vectors[record], rtol=1e-5)
+
+
+def test_a_decoder_is_learnt_from_a_sample(place: Place, release: Release) -> None:
+    frame = frame_of(place, release)
+    learnt = learn_decoder(frame, "released.text", release.card, directions=DIRECTIONS, records=60)
+    everything = learn_decoder(frame, "released.text", release.card, directions=DIRECTIONS)
+    assert not np.array_equal(learnt.prior, everything.prior)
+    assert np.abs(learnt.prior - everything.prior).sum() < 1.0
+
+
+def test_an_embedding_that_was_sent_is_used_and_the_channel_is_made_there(place: Place) -> None:
+    folder = place.install("decoding")
+    release = make_release("decoding", records=60)
+    frame = frame_of(place, release)
+    state, decoder = DecoderState.learn(release.card, release.texts, directions=DIRECTIONS)
+    column = decoded("released.text", state)
+    ship_embedding(place.spark, "decoding")
+    folder.rename(place.folder / "decoding moved away")
+    rows = frame.select("id", column.alias("words")).collect()
+    assert [words for _, words in sorted((row.id, row.words) for row in rows if row.words is not None)] == decoder.many(release.texts)
+
+
+def test_what_cannot_be_decoded_is_refused(place: Place, release: Release) -> None:
+    frame = frame_of(place, release)
+    for column, problem in (("nothing", "none of that name"), ("id", "holds bigint, not text")):
+        with pytest.raises(InvalidParameter, match=problem):
+            learn_decoder(frame, column, release.card)
+    with pytest.raises(InvalidParameter, match=r"^records = 0"):
+        learn_decoder(frame, "released.text", release.card, records=0)
+    state, _ = DecoderState.learn(release.card, release.texts, directions=DIRECTIONS)
+    with pytest.raises(InvalidParameter, match=r"^least = 7"):
+        expected_counts("text", state, least=7)
+    original = place.spark.createDataFrame([(1, text) for text in release.originals], "id long, text string")
+    with pytest.raises(NotThisRelease, match="not as Multivariate"):
+        learn_decoder(original, "text", release.card, directions=DIRECTIONS)
+    strange = place.spark.createDataFrame([(1, "The soup was cold")], "id long, text string").coalesce(1)
+    with pytest.raises(Exception, match="are not in the embedding"):
+        strange.select(decoded("text", state)).collect()
