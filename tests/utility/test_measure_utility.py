@@ -72,17 +72,21 @@ def test_the_command_prints_what_the_call_returns(installed: Embedding) -> None:
     printed, returned = json.loads(result.stdout), json.loads(json.dumps(found.to_dict()))
     assert list(printed) == [
         *("headline", "texts", "classes", "left_out", "model", "mechanism", "mechanism_options", "embedding", "runs", "held_out", "judged"),
-        *("average_unchanged_from", "majority", "labels_can_be_learnt", "acceptable_loss", "smallest_acceptable_epsilon"),
-        *("smallest_acceptable_epsilon_by_place", "points"),
+        *("average_unchanged_from", "not_decoded", "majority", "labels_can_be_learnt", "acceptable_loss", "smallest_acceptable_epsilon"),
+        *("smallest_acceptable_epsilon_by_place", "smallest_acceptable_epsilon_by_reading", "points", "decoded_points", "decoding"),
     ]
     for answer in (printed, returned):
-        for point in answer["points"]:
+        for point in answer["points"] + answer["decoded_points"]:
             for drawn in ("words_changed", "average_unchanged", "scores"):  # by noise
                 assert drawn in point
                 if point["at"] != "nowhere":
                     del point[drawn]
     assert printed["smallest_acceptable_epsilon"] in (1e6, None)
-    for drawn in ("headline", "smallest_acceptable_epsilon", "smallest_acceptable_epsilon_by_place"):
+    for answer in (printed, returned):
+        del answer["decoding"]["gain"]
+        for choice in answer["decoding"]["choices"]:
+            del choice["reading"], choice["validation"]
+    for drawn in ("headline", *(name for name in list(printed) if name.startswith("smallest_acceptable_epsilon"))):
         del printed[drawn], returned[drawn]
     assert printed == returned
 
