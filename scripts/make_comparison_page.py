@@ -11,7 +11,7 @@ from pathlib import Path
 
 from deniable.comparison import ComparisonResult, read_comparison
 from deniable.comparison.report.page import privacy_utility_figure
-from deniable.comparison.report.words import COLUMNS, LEGEND, finding, met_and_missed, target_name
+from deniable.comparison.report.words import LEGEND, columns_of, finding, met_and_missed, target_name
 from deniable.report.figure import png
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "experiments"
@@ -36,8 +36,9 @@ def section(name: str, title: str, result: ComparisonResult) -> str:
         f"![Accuracy against the success of the adversary]({name}.png)",
     ]
     for target in result.targets:
-        shown = [place for place, column in enumerate(COLUMNS[1:]) if column != "words/s"]
-        lines = ["| " + " | ".join(COLUMNS[1:][place] for place in shown) + " |", "|" + "---|" * len(shown)]
+        columns = columns_of(result)[1:]
+        shown = [place for place, column in enumerate(columns) if column != "words/s"]
+        lines = ["| " + " | ".join(columns[place] for place in shown) + " |", "|" + "---|" * len(shown)]
         met, missed = met_and_missed(result, target)
         lines += ["| " + " | ".join(row[place] for place in shown) + " |" for row in met]
         parts += [f"**{target_name(target)}**", "\n".join(lines), " ".join(missed)]
