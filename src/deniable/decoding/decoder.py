@@ -19,7 +19,7 @@ from deniable.decoding.context import ContextDecoder, PlaceCandidates
 from deniable.decoding.ngrams import Bigrams
 from deniable.decoding.posterior import MOST_CANDIDATES, Posterior, make_posterior
 from deniable.decoding.released import ReleasedWords
-from deniable.decoding.shares import LearntShares, learn_shares
+from deniable.decoding.shares import MOST_STEPS, LearntShares, learn_shares
 from deniable.errors import InvalidParameter
 from deniable.progress import Report
 
@@ -85,11 +85,13 @@ class Decoder:
         seed: int = 0,
         context: Bigrams | None = None,
         marks: Iterable[str] = (),
+        most_steps: int = MOST_STEPS,
         report: Report | None = None,
     ) -> tuple[Decoder, LearntShares]:
         """Return a decoder whose prior is learnt from the release itself, and how it was learnt.
 
-        ``start`` are shares of words known before, and count as ``weight`` words. One record in five is held back to say when to stop.
+        ``start`` are shares of words known before, and count as ``weight`` words. One record in five is held back to say when to stop,
+        after ``most_steps`` at the latest.
 
         :raises InvalidParameter: if the texts hold no word that the embedding has.
         """
@@ -98,7 +100,7 @@ class Decoder:
             raise InvalidParameter("released", f"{len(released):,} texts", "hold no word of the embedding: nothing can be decoded")
         held = np.random.Generator(np.random.PCG64(seed)).permutation(counts.shape[0]) % _HELD_OUT == 0
         learn, hold = (np.asarray(counts[np.flatnonzero(part)].sum(axis=0)).ravel() for part in (~held, held))
-        found = learn_shares(channel, learn, held_out=hold, start=start, weight=weight, report=report)
+        found = learn_shares(channel, learn, held_out=hold, start=start, weight=weight, most_steps=most_steps, report=report)
         return cls(channel, found.shares, context=context, marks=marks), found
 
     def __call__(self, text: str) -> str:

@@ -65,7 +65,7 @@ def _draw(axes: Axes, points: Sequence[Point], score: str, **style: Any) -> Line
     values = [point.epsilon for point in points if point.epsilon is not None]
     (line,) = axes.plot(values, [point.mean(score) for point in points], markersize=4, **style)
     low, high = zip(*(point.spread(score) for point in points), strict=True)
-    axes.fill_between(values, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
+    axes.fill_between(values, low, high, color=line.get_color(), alpha=0.15, linewidth=0)
     return line
 
 

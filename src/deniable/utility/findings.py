@@ -125,7 +125,7 @@ class Findings:
         over = "" if len(pairs) == 1 else " on average over the ε looked at"
         if round(mean, 1) <= 0.0:
             return f"Decoding the release first gained nothing ({mean:+.1f} points{over})."
-        at_most = f"at ε = {released.epsilon:g} {decoded.mean(SCORE):.3f} instead of {released.mean(SCORE):.3f}"
+        at_most = f"at ε = {released.epsilon:g}: {decoded.mean(SCORE):.3f} instead of {released.mean(SCORE):.3f}"
         return f"Decoding the release first gained {mean:.1f} points{over}; {'most ' if len(pairs) > 1 else ''}{at_most}."
 
     @property

@@ -24,6 +24,9 @@ from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count
 from deniable.progress import Report
 
+_STEPS = 60
+"""How often the shares of words are improved at most. Many releases are decoded here; later steps do not change what models learn."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class DecodingEffort:
@@ -73,7 +76,7 @@ def expected_counts(released: Sequence[list[str]], channel: Channel) -> Any:
     from scipy.sparse import csr_array
 
     texts = [" ".join(words) for words in released]
-    decoder, _ = Decoder.learn(channel, texts, start=first_shares(channel))
+    decoder, _ = Decoder.learn(channel, texts, start=first_shares(channel), most_steps=_STEPS)
     expected = decoder.expected_counts(texts)
     columns = channel.inputs[expected.indices]
     counts = csr_array((expected.data, columns, expected.indptr), shape=(len(texts), len(channel.embedding) + 1))
