@@ -223,7 +223,7 @@ def test_table_page_json_and_figure_show_both_readings() -> None:
     ):
         assert words in html, words
     lines = [line for line in utility_figure(found).axes[0].lines if line.get_marker() == "o"]
-    assert [list(line.get_ydata()) for line in lines] == [[0.7], [0.89]] * 3  # type: ignore[call-overload]
+    assert [np.asarray(line.get_ydata()).tolist() for line in lines] == [[0.7], [0.89]] * 3
     assert [line.is_dashed() for line in lines] == [False, True] * 3
     assert lines[0].get_label() == "perturbed at both times", "the place that the answer speaks of comes first"
 

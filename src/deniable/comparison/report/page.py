@@ -128,6 +128,8 @@ def privacy_utility_figure(result: ComparisonResult) -> Figure:
     figure, (left, right) = new_figure(1, 2, width=8.4, height=4.0, sharey=True)
     _draw(left, result, result.front(), lambda worth: worth.received)
     _draw(right, result, result.decoded_front(), lambda worth: worth.best_known)
+    for axes in (left, right):
+        axes.locator_params(axis="x", nbins=5)
     left.set_title("words as released")
     right.set_title("decoded")
     left.set_ylabel("accuracy, released on both sides")
