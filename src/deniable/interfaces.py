@@ -70,7 +70,8 @@ class Guarantee:
     """What a mechanism really promises, as data and in words.
 
     ``exposed`` says what an adversary may learn without any bound; ``caveat`` says what this ε must not be mistaken for.
-    ``parameters`` hold everything but ε and the embedding that the output distribution depends on.
+    ``parameters`` hold everything but ε and the embedding that the output distribution depends on. ``keeps_words`` is True if known
+    words may come out as they went in outside any bound: an unknown word must not go in as one of them.
     """
 
     notion: str
@@ -80,6 +81,7 @@ class Guarantee:
     parameters: Mapping[str, float | str] = field(default_factory=dict)
     exposed: str = NOTHING_EXPOSED
     caveat: str = RATE_PER_DISTANCE
+    keeps_words: bool = False
 
 
 def metric_privacy(

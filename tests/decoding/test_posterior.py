@@ -41,7 +41,9 @@ def uneven(count: int) -> Floats:
 def full_posterior(channel: Channel, prior: Floats) -> Floats:
     """Return P(x | y) with what the candidates leave out, in the order of the ids."""
     found = make_posterior(channel, prior)
-    by_row = found.matrix.toarray() + found.rest[:, None] * found.unlisted
+    listed = found.matrix.toarray()
+    others = np.where(listed > 0.0, 0.0, found.unlisted)  # what is left belongs to words that are no candidates
+    by_row = listed + found.rest[:, None] * others / np.maximum(others.sum(axis=1, keepdims=True), 1e-300)
     answer: Floats = np.zeros_like(by_row)
     answer[:, channel.inputs] = by_row
     return answer
@@ -144,3 +146,17 @@ def _by_id(channel: Channel, by_row: Floats) -> Floats:
     answer = np.zeros(len(channel.embedding) + 1)
     answer[channel.inputs] = by_row
     return answer
+
+
+def test_the_most_frequent_word_is_the_best_guess_where_the_release_says_nothing() -> None:
+    # At so small an ε every output is as likely as any other, whatever went in.
+    channel = make_channel(EMBEDDING, ChosenMechanism(name="randomized-response"), epsilon=0.01)
+    prior = uneven(len(channel))
+    assert (make_posterior(channel, prior).best == channel.inputs[int(np.argmax(prior))]).all()
+    assert (make_posterior(channel, prior, candidates=1).best == channel.inputs[int(np.argmax(prior))]).all()
+
+
+def test_a_row_that_is_even_but_for_one_word_lists_that_word_alone() -> None:
+    channel = make_channel(EMBEDDING, ChosenMechanism(name="randomized-response"), epsilon=2.0)
+    assert np.diff(channel.starts).tolist() == [1] * WORDS + [0]
+    assert dense(channel).sum(axis=1) == pytest.approx(np.ones(WORDS + 1))

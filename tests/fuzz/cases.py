@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from deniable.errors import DeniableError
-from tests.fuzz.targets import PRIVATE, TARGETS, Files
+from tests.fuzz.target import PRIVATE, Files
+from tests.fuzz.targets import TARGETS
 
 MOST_SECONDS = 3.0
 MOST_MEBIBYTES = 300

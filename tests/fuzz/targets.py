@@ -14,48 +14,17 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from deniable import Embedding, Multivariate, SecureRandomness
+from deniable import Embedding, Multivariate
 from deniable.embeddings.content import UNPRINTABLE
 from deniable.errors import KeyFileError
+from tests.fuzz.described import DESCRIBED
 from tests.fuzz.mutation import mutate
-
-Files = dict[str, bytes]
-
-PRIVATE = "qzxsecret"
-"""Stands in every private text: no message may show it."""
-
-WORDS = ["the", "of", "king", "queen", "na\u00efve", "\U0001f600", "New_York", "u.s.", "<unk>", "0.5"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Target:
-    """Files to damage, and what reads the folder that holds them; ``repair`` puts checksums right again after some of the damage."""
-
-    seeds: Callable[[], list[Files]]
-    read: Callable[[Path, random.Random], None]
-    repair: Callable[[Files, random.Random], Files] | None = None
-
-    def case(self, seeds: list[Files], source: random.Random) -> Files:
-        """Return a damaged set of files."""
-        files = dict(source.choice(seeds))
-        others = [content for seed in seeds for content in seed.values()]
-        for _ in range(source.choice((1, 1, 1, 2))):
-            name = source.choice(sorted(files))
-            files[name] = mutate(files[name], others, source)
-        if source.random() < 0.02 and len(files) > 1:
-            del files[source.choice(sorted(files))]
-        return files if self.repair is None else self.repair(files, source)
-
-
-def vectors(count: int = len(WORDS), dimension: int = 4) -> Any:
-    return np.random.default_rng(0).standard_normal((count, dimension)).astype(np.float32)
-
+from tests.fuzz.target import PRIVATE, WORDS, Files, Target, vectors
 
 # Embedding files
 
@@ -434,46 +403,26 @@ def read_records(folder: Path, source: random.Random) -> None:
             batch.write(list(batch.texts))
 
 
+def labelled_files() -> list[Files]:
+    return [files for files in (*line_files(), *parquet_files()) if not next(iter(files)).startswith("in.txt")]
+
+
+def read_labelled_texts(folder: Path, _source: random.Random) -> None:
+    from deniable.records.labelled import read_labelled
+
+    read_labelled(next(path for path in folder.iterdir() if path.name.startswith("in.")), person_column="id", text_column="text")
+
+
 def read_public(folder: Path, _source: random.Random) -> None:
+    from deniable.embeddings.corpus import Corpus
     from deniable.words.public_text import read_lines
     from deniable.words.word_list import read_word_list
 
     path = next(path for path in folder.iterdir() if path.name.startswith("in."))
+    sum(len(words) for words in Corpus(path, cut=str.split))
     sum(len(line) for line in read_lines(path))
     if path.name == "in.txt":
         read_word_list(path)
-
-
-# Cards
-
-
-@functools.cache
-def carded() -> Embedding:
-    return Embedding(WORDS, vectors(), name="tiny")
-
-
-def card_files() -> list[Files]:
-    from deniable import Privatizer
-    from deniable.mechanisms.catalogue import make_mechanism
-
-    options: dict[str, dict[str, object]] = {
-        "multivariate": {},
-        "santext-plus": {"sensitive": ["king"]},
-        "vickrey": {"t": 0.5},
-        "custext": {"k": 3},
-    }
-    made = [make_mechanism(name, carded(), epsilon=2.0, options=given) for name, given in options.items()]
-    cards = [Privatizer(one, keep_words=["of"], record_epsilon=9.0).card.for_columns(["text"]) for one in made]
-    return [{"card.json": card.to_json().encode()} for card in cards]
-
-
-def read_card_file(folder: Path, source: random.Random) -> None:
-    from deniable.text.card import read_card
-
-    card = read_card(folder / "card.json")
-    assert card.epsilon_of_a_word(3) > 0
-    json.loads(card.to_json())
-    card.make_mechanism(carded()).perturb(np.array([0, 1]), SecureRandomness())
 
 
 TARGETS: dict[str, Target] = {
@@ -487,9 +436,10 @@ TARGETS: dict[str, Target] = {
     "note": Target(seeds=note_files, read=read_note_file),
     "channel": Target(seeds=channel_files, read=read_channel, repair=resum_channel),
     "calibration": Target(seeds=calibration_files, read=read_calibration),
-    "card": Target(seeds=card_files, read=read_card_file),
     "key": Target(seeds=key_files, read=read_key_file),
     "lines": Target(seeds=line_files, read=read_records),
     "parquet": Target(seeds=parquet_files, read=read_records),
+    "labelled": Target(seeds=labelled_files, read=read_labelled_texts),
     "public": Target(seeds=line_files, read=read_public),
+    **DESCRIBED,
 }

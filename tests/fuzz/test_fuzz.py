@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from tests.fuzz.cases import run_case, run_cases
-from tests.fuzz.targets import TARGETS, Files
+from tests.fuzz.target import Files
+from tests.fuzz.targets import TARGETS
 
 FOUND = Path(__file__).parent / "found"
 SHORT, LONG = 150, 10_000

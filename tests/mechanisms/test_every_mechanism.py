@@ -11,8 +11,10 @@ import pytest
 from deniable import Embedding, InsecureSeededRandomness, InvalidParameter, Mechanism, Multivariate, Privatizer, SecureRandomness
 from deniable.arrays import Floats, Ids
 from deniable.channel.outputs import output_distribution
+from deniable.embeddings.subwords import Subwords
 from deniable.interfaces import NOTHING_EXPOSED, RATE_PER_DISTANCE
 from deniable.mechanisms import TEM, CusText, Gaussian, Mahalanobis, RankSmoothing, SanText, SanTextPlus, Vickrey
+from deniable.mechanisms.catalogue import CATALOGUE, make_mechanism
 from tests.mechanisms.every import NAMES, every
 from tests.support.strategies import random_embedding
 
@@ -40,6 +42,39 @@ def test_what_it_exposes_is_said_and_stands_in_the_receipt(name: str) -> None:
     receipt = Privatizer(mechanism).receipt()
     assert receipt.to_dict()["guarantee"]["exposed"] == mechanism.guarantee.exposed
     assert (f"exposed: {mechanism.guarantee.exposed}" in receipt.summary().splitlines()) == (name in EXPOSED)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_words_that_come_out_as_they_went_in_at_any_epsilon_are_said_to_be_kept(name: str) -> None:
+    mechanism = every(E, 1e-6)[name]
+    ids = np.repeat(np.arange(60), 40)
+    same = (mechanism.perturb(ids, SecureRandomness()) == ids).reshape(60, 40).mean(axis=1)
+    assert mechanism.guarantee.keeps_words == bool((same > 0.5).any())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_unknown_word_never_goes_in_as_a_known_one_that_is_kept(name: str) -> None:
+    spelled = random_embedding(60, 6)
+    spelled.subwords = Subwords(np.random.default_rng(0).standard_normal((50, 6)).astype(np.float32), minn=2, maxn=3)
+    mechanism = every(spelled, 1e-6)[name]
+    if mechanism.guarantee.keeps_words:
+        with pytest.raises(InvalidParameter, match="unknown = 'subwords': this mechanism keeps known words"):
+            Privatizer(mechanism, unknown="subwords")
+        return
+    private = Privatizer(mechanism, unknown="subwords")
+    for word in ("smith", "garcia", "qzxsecret"):
+        released = private.many([word] * 100)
+        assert max(released.count(one) for one in set(released)) <= 70, "what an unknown word goes in as is let out"
+        assert set(released) <= set(spelled.words)
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+@pytest.mark.parametrize("epsilon", [0.0, -1.0, float("nan"), float("inf"), "3"])
+def test_an_epsilon_that_is_not_finite_and_positive_is_refused(name: str, epsilon: Any) -> None:
+    options = {"sensitive": E.words[:2]} if name == "santext-plus" else {}
+    assert make_mechanism(name, E, epsilon=1.0, options=options).epsilon == 1.0
+    with pytest.raises(InvalidParameter, match="epsilon"):
+        make_mechanism(name, E, epsilon=epsilon, options=options)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -9,6 +9,7 @@ import pytest
 from deniable import Embedding, InvalidParameter, Multivariate, Privatizer
 from deniable.calibration.by_rays import measure_by_rays
 from deniable.calibration.note import make_note
+from deniable.channel.explanation import explain_word
 from deniable.embeddings import store
 from deniable.errors import DamagedCalibration, TargetsNotMet
 from deniable.text.note import note_for_target, note_path, quote_calibration, read_note
@@ -55,6 +56,31 @@ def test_a_receipt_says_at_which_epsilon_it_was_read() -> None:
     small = Privatizer(Multivariate(Embedding.open(), epsilon=0.1)).receipt()
     assert small.to_dict()["calibration"]["at_epsilon"] == 1.0
     assert "calibration: at ε = 1, the nearest value above that was calibrated, words stay themselves" in small.summary()
+    between = Privatizer(Multivariate(Embedding.open(), epsilon=3.3)).receipt()
+    assert between.to_dict()["calibration"]["at_epsilon"] == 3.5
+    assert "calibration: at ε = 3.5, the nearest value above that was calibrated, words stay themselves" in between.summary()
+    large = Privatizer(Multivariate(Embedding.open(), epsilon=100.0)).receipt()
+    assert large.to_dict()["calibration"] is None
+    assert "calibration" not in large.summary()
+
+
+def test_below_the_smallest_epsilon_nothing_is_quoted_that_may_be_less_favourable_there(mine: Embedding) -> None:
+    far_below = Multivariate(Embedding.open(), epsilon=0.1)
+    quote, smallest = quote_calibration(far_below), quote_calibration(Multivariate(Embedding.open(), epsilon=1.0))
+    assert quote is not None
+    assert smallest is not None
+    assert smallest.distinct is not None
+    assert explain_word(far_below, "doctor", draws=1_000).distinct < smallest.distinct.worst, "fewer words come out there than at ε = 1"
+    assert quote.support is quote.distinct is None
+    assert quote.unchanged == smallest.unchanged, "which are not exceeded at a smaller ε"
+    # Protected words may come out themselves more often at a smaller ε.
+    mine.protection = np.array([1, *range(1, 21)])
+    for epsilon, known in ((0.5, False), (1.0, True)):
+        mechanism = Multivariate(mine, epsilon=epsilon)
+        place = note_path(mechanism)
+        assert place is not None
+        place.write_text(json.dumps(make_note(measure_by_rays(mine, rays=20, keep=False), [1.0, 2.0]).to_dict()))
+        assert (quote_calibration(mechanism) is not None) == known
 
 
 def test_the_largest_epsilon_is_read_off() -> None:

@@ -150,7 +150,7 @@ class FrequencyEstimator:
             unit[np.arange(part.start, part.stop), np.arange(part.stop - part.start)] = 1.0
             solved = cho_solve(self._factor, unit, check_finite=False)
             weights = (self._listed.T @ solved + np.outer(channel.background, self._rest @ solved)) / self._outputs[:, None]
-            reached = np.stack([channel.pulled_back(column) for column in weights.T], axis=1)
+            reached = channel.pulled_back(weights)
             reached[self.rows[part], np.arange(part.stop - part.start)] -= 1.0
             bias = self._expected @ reached
             yield part, weights, bias, np.sqrt(np.square(self._spread[:, None] * reached).sum(axis=0))

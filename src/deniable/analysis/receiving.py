@@ -5,8 +5,8 @@ Nothing here sees original text: it is computed from the release, its card, the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +18,10 @@ from deniable.channel.making import DIRECTIONS, make_channel
 from deniable.decoding.decoder import Decoder
 from deniable.decoding.ngrams import Bigrams, read_bigrams
 from deniable.decoding.priors import by_rank
-from deniable.decoding.released import ReleasedWords
+from deniable.decoding.released import ReleasedCounts, ReleasedWords
 from deniable.decoding.shares import LearntShares, mean_log_likelihood
 from deniable.embeddings.embedding import Embedding
-from deniable.errors import InvalidParameter, NotThisRelease
+from deniable.errors import InvalidParameter, MalformedCard, NotThisRelease
 from deniable.parameters import validated_count
 from deniable.progress import Report
 from deniable.text.card import Card
@@ -45,46 +45,49 @@ class Received:
     ``apart`` is how far the likelihood of the released words lies from that of words that this mechanism releases, in nats a word.
     """
 
+    card: Card
     decoder: Decoder
     learnt: LearntShares
-    words: int
-    apart: float = field(default=0.0)
+    counts: ReleasedCounts
+    apart: float
 
 
 def receive(
     card: Card,
-    released: Sequence[str | None],
+    released: Iterable[str | None],
     *,
     embedding: Embedding | str | Path | None = None,
     public: Path | None = None,
     support: int = SUPPORT,
     directions: int = DIRECTIONS,
-    channel_report: Report | None = None,
     report: Report | None = None,
 ) -> Received:
     """Prepare to decode a release: make or open its channel, and learn from the text how frequent words are behind it.
 
-    ``embedding`` is needed where it has another name here than on the card. ``public`` is a text file, one document a line: its words
-    say where the learning begins, and its word pairs let the decoder read words in their context. ``support`` words may have gone in.
+    The texts are gone through once and not kept. ``embedding`` is needed where the card's is not found here by its fingerprint.
+    ``public`` is a text file, one document a line: its words say where the learning begins, and its word pairs let the decoder read
+    words in their context. ``support`` words may have gone in. ``report`` is told how many rows of the channel are made, of how many.
 
-    :raises InvalidParameter: if the card is of a release that cannot be decoded, or the texts hold no word.
+    :raises InvalidParameter: if the card is of a release that cannot be decoded.
     :raises MalformedCard: if the embedding here is another one than the card's.
     :raises NotThisRelease: if the text was not released as the card says.
     """
     space = embedding if isinstance(embedding, Embedding) else card.open_embedding(embedding)
+    if space.fingerprint != card.fingerprint:
+        raise MalformedCard(card.source, f"the embedding {space.name!r} is another one than the text was released with")
     marks = (REDACTED,) if card.unknown == "redact" else ()
-    check_words(space, released, marks)
+    counts = ReleasedWords(space, marks).count(released)
+    check_words(space, counts)
     context = None if public is None else read_bigrams(space, public)
-    channel = open_channel(card, space, support=support, directions=directions, context=context, report=channel_report)
-    decoder, learnt = Decoder.learn(channel, released, start=first_shares(channel, context), context=context, marks=marks, report=report)
-    counts = decoder.reader.counts(released)
-    apart = distance_from_release(card, channel, learnt, np.asarray(counts.sum(axis=0)).ravel())
+    channel = open_channel(card, space, support=support, directions=directions, context=context, report=report)
+    decoder, learnt = Decoder.learn(channel, counts, start=first_shares(channel, context), context=context, marks=marks)
+    apart = distance_from_release(card, channel, learnt, counts.learn + counts.hold)
     if apart > _MOST_APART:
         raise NotThisRelease(
             f"its words are not as {card.kind} at ε = {card.epsilon:g} releases them ({apart:.2f} nats a word apart; up to {_MOST_APART:g} "
-            "is chance and estimation): check that this is the released file and that the card belongs to it"
+            "is chance and estimation): check that this is the released file and that the card belongs to it, or consider more words"
         )
-    return Received(decoder=decoder, learnt=learnt, words=int(counts.sum()), apart=apart)
+    return Received(card=card, decoder=decoder, learnt=learnt, counts=counts, apart=apart)
 
 
 def open_channel(
@@ -134,21 +137,17 @@ def first_shares(channel: Channel, context: Bigrams | None = None) -> Floats:
     return begin
 
 
-def check_words(embedding: Embedding, released: Sequence[str | None], marks: Iterable[str] = ()) -> None:
-    """Check that these are texts that a release with this embedding can have given.
+def check_words(embedding: Embedding, counts: ReleasedCounts) -> None:
+    """Check that these are words that a release with this embedding can have given.
 
-    :raises NotThisRelease: if they hold no words, or many that the embedding does not have.
+    :raises NotThisRelease: if there are none, or many that the embedding does not have.
     """
-    strange = words = 0
-    for ids in ReleasedWords(embedding, marks).ids(released):
-        strange += int((ids == embedding.unknown_id).sum())
-        words += len(ids)
-    if not words:
-        raise NotThisRelease(f"its {len(released):,} records hold no words")
-    if strange > _MOST_STRANGE * words:
+    if not counts.words:
+        raise NotThisRelease(f"its {counts.records:,} records hold no words")
+    if counts.strange > _MOST_STRANGE * counts.words:
         raise NotThisRelease(
-            f"{strange:,} of its {words:,} words are not in the embedding {embedding.name!r}, and no release holds such words: "
-            "check that this is the released file, not the original, and that the card belongs to it"
+            f"{counts.strange:,} of its {counts.words:,} words are not in the embedding {embedding.name!r}, and no release holds such "
+            "words: check that this is the released file, not the original, and that the card belongs to it"
         )
 
 
@@ -170,9 +169,7 @@ def distance_from_release(card: Card, channel: Channel, learnt: LearntShares, ob
 
 
 def _frequent(embedding: Embedding, context: Bigrams | None, support: int) -> Ids:
-    first = np.arange(min(support, len(embedding)), dtype=np.int64)
-    if context is None:
-        return first
-    counts = context.counts[:-1]
-    seen = np.argsort(-counts, kind="stable")[: min(support, int((counts > 0.0).sum()))]
-    return np.unique(np.concatenate([seen, first[: max(0, support - len(seen))]]))
+    """Return the words that the public text has most often, and then the first ones of the embedding."""
+    counts = np.zeros(len(embedding)) if context is None else context.counts[:-1]
+    order: Ids = np.argsort(-counts, kind="stable")
+    return order[:support]

@@ -33,11 +33,11 @@ def read_result(path: Path) -> AnyResult:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         kind = data["audit"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise RecordError(path, "is not the result of an audit; write one with: deniable audit … --save FILE") from None
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise RecordError(path, f"is the result of an audit that this version does not know ({kind!r})")
     try:
         return msgspec.convert(data, type=KINDS[kind])
-    except msgspec.ValidationError as error:
+    except (ValueError, OverflowError) as error:  # also text that is half a character
         raise RecordError(path, f"is not a whole result of the {kind} audit: {error}") from None

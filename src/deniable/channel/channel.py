@@ -96,8 +96,8 @@ class Channel:
         return shares
 
     def pulled_back(self, weights: Floats) -> Floats:
-        """Return Σ_y P(y | x)·weight(y) for each input word."""
-        pulled: Floats = self.rest * float(self.background @ weights)
+        """Return Σ_y P(y | x)·weight(y) for each input word; ``weights`` may be several columns."""
+        pulled: Floats = np.multiply.outer(self.rest, self.background @ weights)
         for rows, block in self.blocks():
             pulled[rows] += block @ weights
         return pulled

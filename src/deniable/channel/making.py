@@ -30,7 +30,7 @@ LEFT_OUT = 1e-3
 MOST_OUTPUTS = 4_096
 """No row lists more outputs than this; a softmax at a small ε has weight everywhere."""
 
-_FORMAT = 2
+_FORMAT = 3
 
 
 def make_channel(

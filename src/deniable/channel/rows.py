@@ -25,6 +25,7 @@ from deniable.channel.rays.statistics import distribution_on_rays, furthest_radi
 from deniable.embeddings.embedding import Embedding
 from deniable.mechanisms.base import Method, exact_sums, method_of, radial_noise
 from deniable.mechanisms.catalogue import ChosenMechanism
+from deniable.neighbours.selection import released_words
 from deniable.neighbours.threads import threads
 
 SEED = 7
@@ -49,6 +50,7 @@ class RowMaker:
     ) -> None:
         self._embedding, self._epsilons, self._directions = embedding, epsilons, directions
         self._left_out, self._most = left_out, most
+        self._outputs = len(released_words(embedding))
         self._made = [mechanism(embedding, epsilon=epsilon) for epsilon in epsilons]
         self.method: Method = method_of(self._made[0])
         noise = radial_noise(self._made[0])
@@ -94,7 +96,18 @@ class RowMaker:
         sums = exact_sums(self._made[0])
         assert sums is not None  # noqa: S101 - said by the method
         for outputs, chances in sums.distributions(self._embedding.stands_in(ids), np.array(self._epsilons)):
-            yield [self._cut_unsorted(outputs, row) for row in chances]
+            yield [self._cut_unsorted(*self._above_even(outputs, row)) for row in chances]
+
+    def _above_even(self, outputs: Ids, chances: Floats) -> tuple[Ids, Floats]:
+        """Return what of a row lies above its least probability, if most words have just that: a channel spreads evenly what is left out.
+
+        So a row of randomised response lists one word, and not thousands that all have the same probability.
+        """
+        least = float(chances.min(initial=np.inf))
+        above = chances > least * (1.0 + 1e-9)
+        if len(outputs) < self._outputs or 2 * np.count_nonzero(above) > len(outputs):
+            return outputs, chances
+        return outputs[above], chances[above] - least
 
     def _by_draws(self, ids: Ids) -> Iterator[list[Row]]:
         # One seed for all ε: what is found at one does not depend on which others were asked for.

@@ -18,6 +18,7 @@ from deniable.cli import (
     key,
     mechanisms,
     privatize,
+    receiving,
     reproduce,
     train,
     utility,
@@ -51,6 +52,8 @@ def options(
 
 app.command("privatize")(privatize.privatize)
 app.command("watch")(watch.watch)
+app.command("decode")(receiving.decode)
+app.command("frequencies")(receiving.frequencies)
 app.command("explain")(explain.explain)
 app.command("calibrate")(calibrate.calibrate)
 app.command("mechanisms")(mechanisms.mechanisms)

@@ -37,7 +37,7 @@ class SavedMeasurements:
             saved = json.loads(path.read_text("utf-8"))
             if saved["key"] == json.loads(written):
                 return msgspec.convert(saved["measured"], type=kind)
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             pass
         measured = measure()
         write_whole(path, json.dumps({"key": key, "measured": asdict(measured)}, ensure_ascii=False))

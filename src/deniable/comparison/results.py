@@ -167,7 +167,7 @@ def read_comparison(path: Path) -> ComparisonResult:
         data = json.loads(path.read_text(encoding="utf-8"))
         rows = [{**row, "worth": row if "epsilon" in row else None} for row in data["rows"]]
         return msgspec.convert({**data, "rows": rows}, type=ComparisonResult)
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise RecordError(path, f"is not the result of a comparison ({error}); write one with: deniable compare … --save FILE") from None
 
 

@@ -4,15 +4,15 @@ Forward–backward gives P(x_i | all released words of the text), exactly within
 
     forward   α_i(b) = P(y_i | b)·Σ_a α_{i-1}(a)·P(b | a),     backward   β_i(a) = Σ_b P(b | a)·P(y_{i+1} | b)·β_{i+1}(b).
 
-The language model is sparse bigrams plus a back-off that is one number a word (``ngrams``), so a step costs the stored bigrams of the
-candidates. Texts go through side by side, one place at a time.
+The language model is sparse bigrams plus a back-off that is one number a word (``ngrams``). A step needs P(b | a) for the candidates of two
+places only; these are looked up in the sorted list of all bigrams. Texts of similar length go through side by side.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -21,12 +21,15 @@ from deniable.channel.channel import Channel
 from deniable.decoding.ngrams import Bigrams
 from deniable.decoding.posterior import make_posterior
 from deniable.errors import InvalidParameter
+from deniable.neighbours.threads import threads
 from deniable.progress import Report
 
-CANDIDATES = 100
+CANDIDATES = 64
 """How many words are followed at each place, unless told otherwise."""
 
-_TEXTS_AT_ONCE = 64
+_PLACES_AT_ONCE = 2_000
+_LONGEST = 20_000
+"""A text of more words is read in parts: what was said so long ago says nothing any more."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,62 +82,69 @@ class ContextDecoder:
         nothing = lengths == 0
         self._words[nothing, 0] = int(channel.inputs[int(np.argmax(found.prior))])
         self._likelihoods[nothing, 0] = 1.0
-        self._forward, self._backward, self._model = model.follows, model.follows.T.tocsr(), model
+        pairs = model.follows.tocsr()
+        pairs.sort_indices()
+        firsts = np.repeat(np.arange(outputs + 1, dtype=np.int64), np.diff(pairs.indptr))
+        self._pairs, self._chances, self._model = firsts * (outputs + 1) + pairs.indices, pairs.data, model
 
     def decode(self, texts: Sequence[Ids], *, report: Report | None = None) -> Iterator[PlaceCandidates]:
         """Yield the candidates of every place of every text, in order; texts are ids of released words."""
-        order = np.argsort([-len(text) for text in texts], kind="stable")
+        order = np.argsort([-len(text) for text in texts], kind="stable").tolist()
         found: dict[int, PlaceCandidates] = {}
-        done = 0
-        for start in range(0, len(order), _TEXTS_AT_ONCE):
-            part = order[start : start + _TEXTS_AT_ONCE].tolist()
-            found.update(zip(part, self._together([np.asarray(texts[i]) for i in part]), strict=True))
-            done += len(part)
-            if report is not None:
-                report(done, len(order))
+        with ThreadPoolExecutor(threads()) as pool:
+            for part, made in pool.map(lambda part: (part, self._together([np.asarray(texts[i]) for i in part])), _batches(texts, order)):
+                found.update(zip(part, made, strict=True))
+                if report is not None:
+                    report(len(found), len(order))
         for place in range(len(texts)):
             yield found.pop(place)
 
     def _together(self, texts: list[Ids]) -> list[PlaceCandidates]:
+        if len(texts) == 1 and len(texts[0]) > _LONGEST:
+            parts = [self._together([texts[0][start : start + _LONGEST]])[0] for start in range(0, len(texts[0]), _LONGEST)]
+            words, chances = (np.concatenate(each) for each in zip(*((part.words, part.chances) for part in parts), strict=True))
+            return [PlaceCandidates(words=words, chances=chances)]
         lengths = np.array([len(text) for text in texts])
         longest = int(lengths.max(initial=0))
-        if not longest:
-            empty = np.zeros((0, 1))
-            return [PlaceCandidates(words=empty.astype(np.int64), chances=empty) for _ in texts]
         padded = np.zeros((len(texts), longest), dtype=np.int64)
         for row, text in enumerate(texts):
             padded[row, : len(text)] = text
         words, likely = self._words[padded], self._likelihoods[padded]
-        known = np.maximum(words, 0)
+        known = np.maximum(words, 0)  # where there is no candidate its likelihood is zero
         forward, backward = np.zeros_like(likely), np.ones_like(likely)
-        forward[:, 0] = _scaled(likely[:, 0] * np.where(words[:, 0] >= 0, self._begin[known[:, 0]], 0.0))
+        moves = []
+        if longest:
+            forward[:, 0] = _scaled(likely[:, 0] * self._begin[known[:, 0]])
         for place in range(1, longest):
-            active = lengths > place  # texts are sorted by length: the first ones
-            count = int(active.sum())
-            reached = self._step(forward[:count, place - 1], words[:count, place - 1], known[:count, place], back=False)
+            count = int((lengths > place).sum())  # texts are sorted by length: the first ones
+            moves.append(self._moves(known[:count, place - 1], known[:count, place]))
+            reached = np.einsum("ta,tab->tb", forward[:count, place - 1], moves[-1])
             forward[:count, place] = _scaled(likely[:count, place] * reached)
         for place in range(longest - 2, -1, -1):
-            count = int((lengths > place + 1).sum())
+            count = len(moves[place])
             seen = likely[:count, place + 1] * backward[:count, place + 1]
-            backward[:count, place] = _scaled(self._step(seen, words[:count, place + 1], known[:count, place], back=True))
+            backward[:count, place] = _scaled(np.einsum("tab,tb->ta", moves[place], seen))
         chances = forward * backward
         chances /= np.maximum(chances.sum(axis=2, keepdims=True), 1e-300)
         return [PlaceCandidates(words=words[row, : lengths[row]], chances=chances[row, : lengths[row]]) for row in range(len(texts))]
 
-    def _step(self, weights: Floats, words: Ids, wanted: Ids, *, back: bool) -> Floats:
-        """Return Σ_a weight(a)·P(b | a) at the wanted words b, or Σ_b weight(b)·P(b | a) at the wanted words a."""
-        from scipy.sparse import csr_array
+    def _moves(self, first: Ids, second: Ids) -> Floats:
+        """Return P(b | a) for the candidates a of one place and b of the next, a matrix for each text."""
+        wanted = first[:, :, None] * len(self._begin) + second[:, None, :]
+        at = np.minimum(np.searchsorted(self._pairs, wanted.ravel()), len(self._pairs) - 1).reshape(wanted.shape)
+        moves: Floats = np.where(self._pairs[at] == wanted, self._chances[at], 0.0)
+        moves += self._model.backing_off[first][:, :, None] * self._model.alone[second][:, None, :]
+        return moves
 
-        texts = len(weights)
-        inside = words >= 0
-        starts = np.concatenate([[0], np.cumsum(inside.sum(axis=1))])
-        held: Any = csr_array((weights[inside], words[inside], starts), shape=(texts, len(self._begin)))
-        reached = (held @ (self._backward if back else self._forward)).toarray()
-        direct = reached[np.arange(texts)[:, None], wanted]
-        off = self._model.alone if back else self._model.backing_off
-        through = np.where(inside, weights * off[np.maximum(words, 0)], 0.0).sum(axis=1)
-        answer: Floats = direct + through[:, None] * (self._model.backing_off if back else self._model.alone)[wanted]
-        return answer
+
+def _batches(texts: Sequence[Ids], order: list[int]) -> Iterator[list[int]]:
+    """Yield places of texts that go through together, longest first, so that they have at most a number of words together."""
+    start = 0
+    while start < len(order):
+        longest = max(1, len(texts[order[start]]))
+        end = start + max(1, _PLACES_AT_ONCE // longest)
+        yield order[start:end]
+        start = end
 
 
 def _scaled(values: Floats) -> Floats:

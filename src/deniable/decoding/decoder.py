@@ -18,7 +18,7 @@ from deniable.channel.channel import Channel
 from deniable.decoding.context import ContextDecoder, PlaceCandidates
 from deniable.decoding.ngrams import Bigrams
 from deniable.decoding.posterior import MOST_CANDIDATES, Posterior, make_posterior
-from deniable.decoding.released import ReleasedWords
+from deniable.decoding.released import ReleasedCounts, ReleasedWords
 from deniable.decoding.shares import MOST_STEPS, LearntShares, learn_shares
 from deniable.errors import InvalidParameter
 from deniable.progress import Report
@@ -33,8 +33,6 @@ LEAST_COUNT = 1e-3
 """Expected counts below this are left out of features."""
 
 _TEXTS_AT_ONCE = 1_000
-_HELD_OUT = 5
-"""One record in this many is held back to say when the shares of words are learnt well enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +76,10 @@ class Decoder:
     def learn(
         cls,
         channel: Channel,
-        released: Sequence[str | None],
+        released: Iterable[str | None] | ReleasedCounts,
         *,
         start: Floats | None = None,
         weight: float = 0.0,
-        seed: int = 0,
         context: Bigrams | None = None,
         marks: Iterable[str] = (),
         most_steps: int = MOST_STEPS,
@@ -95,12 +92,10 @@ class Decoder:
 
         :raises InvalidParameter: if the texts hold no word that the embedding has.
         """
-        counts = ReleasedWords(channel.embedding, marks).counts(released)
-        if not counts.nnz:
-            raise InvalidParameter("released", f"{len(released):,} texts", "hold no word of the embedding: nothing can be decoded")
-        held = np.random.Generator(np.random.PCG64(seed)).permutation(counts.shape[0]) % _HELD_OUT == 0
-        learn, hold = (np.asarray(counts[np.flatnonzero(part)].sum(axis=0)).ravel() for part in (~held, held))
-        found = learn_shares(channel, learn, held_out=hold, start=start, weight=weight, most_steps=most_steps, report=report)
+        counts = released if isinstance(released, ReleasedCounts) else ReleasedWords(channel.embedding, marks).count(released)
+        if counts.words == counts.strange:
+            raise InvalidParameter("released", f"{counts.records:,} texts", "hold no word of the embedding: nothing can be decoded")
+        found = learn_shares(channel, counts.learn, held_out=counts.hold, start=start, weight=weight, most_steps=most_steps, report=report)
         return cls(channel, found.shares, context=context, marks=marks), found
 
     def __call__(self, text: str) -> str:

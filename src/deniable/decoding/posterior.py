@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,7 @@ MOST_CANDIDATES = 200
 """How many words are kept as what may have stood behind a released word; the others share what is left by the prior."""
 
 _COLUMNS_AT_ONCE = 2_048
+_EVERYWHERE = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +31,7 @@ class Posterior:
     """P(x | y) for all released words y: the likeliest input words of each, and a rest that is spread alike for all.
 
     The candidates of the word y are ``rows[starts[y]:starts[y + 1]]``, rows of the channel by falling probability, with ``chances``.
+    The rows ``everywhere`` are candidates of every word.
     """
 
     channel: Channel
@@ -37,6 +39,7 @@ class Posterior:
     starts: Ids = field(repr=False)
     rows: Ids = field(repr=False)
     chances: Floats = field(repr=False)
+    everywhere: Ids = field(repr=False)
 
     def of(self, output: int) -> tuple[Ids, Floats]:
         """Return the input words that are likeliest behind a released word, and their probabilities."""
@@ -62,6 +65,7 @@ class Posterior:
     def unlisted(self) -> Floats:
         """The shares of the words that are no candidates: those by which rows of the channel say nothing of the output."""
         weights = self.prior * self.channel.rest
+        weights[self.everywhere] = 0.0
         shares: Floats = weights / weights.sum() if weights.any() else self.prior
         return shares
 
@@ -88,22 +92,45 @@ def make_posterior(channel: Channel, prior: Floats, *, candidates: int = MOST_CA
         )
     prior = prior / prior.sum()
     expected = channel.output_shares(prior)
+    # Words that are likely wherever nothing else is known stand among the candidates of every output.
+    everywhere = np.argsort(-prior * channel.rest, kind="stable")[:_EVERYWHERE]
     lengths, rows, chances = [np.zeros(1, dtype=np.int64)], [], []
     for start in range(0, len(channel.embedding), _COLUMNS_AT_ONCE):
-        part = channel.by_output[:, start : start + _COLUMNS_AT_ONCE]
-        columns = np.repeat(np.arange(part.shape[1]), np.diff(part.indptr))
+        inputs, columns, listed = _entries(channel.by_output[:, start : start + _COLUMNS_AT_ONCE], everywhere)
         outputs = start + columns
-        likelihoods = part.data.astype(np.float64) + channel.rest[part.indices] * channel.background[outputs]
+        likelihoods = listed + channel.rest[inputs] * channel.background[outputs]
         with np.errstate(divide="ignore", invalid="ignore"):
-            posterior = np.where(expected[outputs] > 0.0, prior[part.indices] * likelihoods / expected[outputs], 0.0)
-        order = np.lexsort((part.indices, -posterior, columns))
-        places = np.arange(len(order)) - part.indptr[columns[order]]
+            posterior = np.where(expected[outputs] > 0.0, prior[inputs] * likelihoods / expected[outputs], 0.0)
+        order = np.lexsort((inputs, -posterior, columns))
+        counts = np.bincount(columns, minlength=min(_COLUMNS_AT_ONCE, len(channel.embedding) - start))
+        places = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
         order = order[(places < candidates) & (posterior[order] > 0.0)]
-        lengths.append(np.bincount(columns[order], minlength=part.shape[1]))
-        rows.append(part.indices[order].astype(np.int64))
+        lengths.append(np.bincount(columns[order], minlength=len(counts)))
+        rows.append(inputs[order])
         chances.append(posterior[order])
     return Posterior(
-        channel=channel, prior=prior, starts=np.cumsum(np.concatenate(lengths)), rows=np.concatenate(rows), chances=np.concatenate(chances)
+        channel=channel,
+        prior=prior,
+        starts=np.cumsum(np.concatenate(lengths)),
+        rows=np.concatenate(rows),
+        chances=np.concatenate(chances),
+        everywhere=everywhere,
+    )
+
+
+def _entries(part: Any, everywhere: Ids) -> tuple[Ids, Ids, Floats]:
+    """Return inputs, columns and probabilities that columns of a channel list, and 0 for the words ``everywhere`` where they do not."""
+    columns = np.repeat(np.arange(part.shape[1]), np.diff(part.indptr))
+    place = np.full(part.shape[0], -1, dtype=np.int64)
+    place[everywhere] = np.arange(len(everywhere))
+    missing = np.ones((len(everywhere), part.shape[1]), dtype=bool)
+    held = place[part.indices] >= 0
+    missing[place[part.indices[held]], columns[held]] = False
+    added, added_columns = np.nonzero(missing)
+    return (
+        np.concatenate([part.indices.astype(np.int64), everywhere[added]]),
+        np.concatenate([columns, added_columns]),
+        np.concatenate([part.data.astype(np.float64), np.zeros(len(added))]),
     )
 
 

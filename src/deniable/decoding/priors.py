@@ -35,11 +35,15 @@ def from_corpus(embedding: Embedding, path: Path) -> Floats:
 def from_table(embedding: Embedding, path: Path) -> Floats:
     """Return the shares of a file with a word and its count on each line, a tab or spaces between them.
 
-    :raises RecordError: if a line is not that.
+    :raises RecordError: if a line is not that, or the file is not UTF-8.
     :raises UnusableAuditData: if the file holds no known word.
     """
     counts: Counter[str] = Counter()
-    for number, line in enumerate(path.read_text("utf-8-sig").splitlines(), 1):
+    try:
+        lines = path.read_bytes().decode("utf-8-sig").split("\n")  # other separators may stand in a word
+    except UnicodeDecodeError as error:
+        raise RecordError(path, f"is not UTF-8 ({error.reason} at byte {error.start:,})") from None
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         word, _, count = line.strip().rpartition("\t" if "\t" in line.strip() else " ")
@@ -55,6 +59,8 @@ def from_table(embedding: Embedding, path: Path) -> Floats:
 
 def _known(embedding: Embedding, counts: Counter[str], path: Path) -> Floats:
     values = np.array([counts.get(word, 0) for word in embedding.words], dtype=np.float64)
+    if not np.isfinite(values.sum()):
+        raise UnusableAuditData(path, "its counts are too large to be added up")
     if not values.sum() > 0.0:
         raise UnusableAuditData(path, f"none of its words is in the embedding {embedding.name!r}")
     return _scaled(values)

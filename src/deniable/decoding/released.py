@@ -1,18 +1,40 @@
-"""The words of released text, as ids."""
+"""The words of released text, as ids and as counts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.arrays import Ids
+from deniable.arrays import Floats, Ids
 from deniable.embeddings.embedding import Embedding
 from deniable.words.cutter import Cutter, Lookup
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+
+_HELD_OUT = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleasedCounts:
+    """How often each word of the embedding was released: ``learn`` in four records of five, ``hold`` in the fifth.
+
+    ``strange`` counts words that the embedding does not have.
+    """
+
+    learn: Floats = field(repr=False)
+    hold: Floats = field(repr=False)
+    strange: int
+    records: int
+
+    @property
+    def words(self) -> int:
+        """How many words were counted, strange ones too."""
+        return int(self.learn.sum() + self.hold.sum()) + self.strange
 
 
 class ReleasedWords:
@@ -22,7 +44,7 @@ class ReleasedWords:
         self.lookup = Lookup(embedding)
         self._cutter, self._unknown, self._marks, self._outputs = Cutter(embedding), embedding.unknown_id, frozenset(marks), len(embedding)
 
-    def ids(self, texts: Sequence[str | None]) -> Iterator[Ids]:
+    def ids(self, texts: Iterable[str | None]) -> Iterator[Ids]:
         """Yield the ids of the words of each text; ``unknown_id`` for what no release of this embedding holds."""
         for text in texts:
             yield np.array(self._of(text or ""), dtype=np.int64)
@@ -37,6 +59,14 @@ class ReleasedWords:
         counts = csr_array((np.ones(len(flat)), flat, starts), shape=(len(known), self._outputs))
         counts.sum_duplicates()
         return counts
+
+    def count(self, texts: Iterable[str | None]) -> ReleasedCounts:
+        """Return the counts over all texts; they are gone through once, and none is kept."""
+        learn, hold, records = np.zeros(self._outputs + 1), np.zeros(self._outputs + 1), 0
+        for ids in self.ids(texts):
+            np.add.at(hold if records % _HELD_OUT == 0 else learn, ids, 1.0)
+            records += 1
+        return ReleasedCounts(learn=learn[:-1], hold=hold[:-1], strange=int(learn[-1] + hold[-1]), records=records)
 
     def _of(self, text: str) -> list[int]:
         words = [word for word in text.split() if word not in self._marks] if self._marks else text.split()

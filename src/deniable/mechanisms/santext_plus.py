@@ -3,7 +3,8 @@
 A sensitive word w is replaced by SanText's draw Q(· | w). Any other word is kept with probability 1-p, and replaced by that
 draw with probability p. ⊥ is always sensitive, so no unknown word is kept; words that share a vector are sensitive if one of
 them is, and the word that stands in for a protected one is if that one is. A listed word is sensitive in every case: "john" means
-"John" and "JOHN" too, whichever of them the vocabulary holds.
+"John" and "JOHN" too, whichever of them the vocabulary holds. An unknown word may not go in as the known word that is spelt most like
+it (``keeps_words``): that word could be kept.
 
 Between two sensitive words ε·d holds, as for SanText. A word outside the set is exposed: it comes out as itself with
 probability above 1-p, so nothing is promised for any pair with such a word, and the output tells which positions are likely to
@@ -63,6 +64,7 @@ class SanTextPlus(SanText):
             ),
             parameters={"p": self.p, "sensitive_words": len(self.sensitive), "sensitive_digest": self._digest},
             exposed=f"{others:,} words outside the sensitive set: each comes out as itself with probability above {1.0 - self.p:g}",
+            keeps_words=True,
         )
 
     def log_bound(self, first: int, second: int) -> float:

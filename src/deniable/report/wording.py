@@ -25,6 +25,11 @@ def percent_fixed(share: float | None, digits: int = 1) -> str:
     return "–" if share is None else f"{100.0 * share:.{digits}f} %"
 
 
+def percent_signed(difference: float, digits: int = 2) -> str:
+    """Return a difference of shares in per cent, with its sign."""
+    return f"{100.0 * difference:+.{digits}f} %"
+
+
 def percent_up(share: float) -> str:
     """Return a bound in per cent, rounded up."""
     return f"{min(math.ceil(1000.0 * share - 1e-9) / 10.0, 100.0):g} %"

@@ -4,7 +4,8 @@ The default embedding has its file in the package; ``deniable calibrate`` of all
 other than the paper's have a file for each choice of their options, among the calibrations that are kept.
 It holds values at some ε only. Between two of them, the less favourable value is quoted. N_w grows with ε, so that is the one at the
 larger ε, but for protected words, which may come out themselves less often then; S_w may rise and fall (at tiny ε all words
-become the same few), so the smaller of the two values is quoted.
+become the same few), so the smaller of the two values is quoted. Below the smallest ε of a note there is one value only: N_w is quoted
+where it grows with ε, and S_w is not.
 
 This is the reading side; ``calibration.note`` writes.
 """
@@ -281,8 +282,10 @@ def quote_calibration(mechanism: Mechanism) -> Quote | None:
 
     :raises DamagedCalibration: if the note cannot be read.
     """
-    note = read_note(mechanism)
-    return None if note is None else note.quote(float(mechanism.epsilon))
+    note, epsilon = read_note(mechanism), float(mechanism.epsilon)
+    if note is None or (epsilon < note.table[0].epsilon and len(mechanism.embedding.protected)):
+        return None
+    return note.quote(epsilon)
 
 
 def note_for_target(mechanism: Mechanism, max_unchanged: float) -> Note:
@@ -307,12 +310,12 @@ def check_max_unchanged(max_unchanged: float) -> None:
 
 
 def _smaller(values: list[tuple[float, Spread | None]], epsilon: float) -> Spread | None:
-    """Return the smaller of the values at the nearest ε on both sides where they are known; None if none is known above."""
+    """Return the smaller of the values at the nearest ε on both sides where they are known; None if none is known on one side."""
     known = [(at, spread) for at, spread in values if spread is not None]
     below, above = [each for each in known if each[0] <= epsilon], [each for each in known if each[0] >= epsilon]
-    if not above:
+    if not above or not below:
         return None
-    around = above[:1] if above[0][0] == epsilon else [*below[-1:], above[0]]
+    around = above[:1] if above[0][0] == epsilon else [below[-1], above[0]]
     return Spread.combine([spread for _, spread in around], min)
 
 

@@ -34,6 +34,10 @@ _NOT_CONSISTENT = (
 _WITH_A_BUDGET = (
     "; the budget per record is divided by the number of words drawn, so a record in which that number changes is drawn anew as a whole"
 )
+_KEEPS_WORDS = (
+    "this mechanism keeps known words as they are, and would so keep the known word that an unknown one is spelt most like; "
+    "choose perturb (the default), redact, drop or error"
+)
 _WORDS_AT_ONCE = 16_384
 _TEXTS_AT_ONCE = 4_096
 _NAMES_TWO = "names two texts; give each its own id, or use Keyed(…, consistent=True) with users' ids"
@@ -71,7 +75,8 @@ class Privatizer:
         that short texts are not released as they are: ε per word is the smaller of the two.
 
         :raises InvalidParameter: if a policy or ``record_epsilon`` is not allowed, or an entry of ``keep_words`` is not one word, or
-            there is a budget per record and a key that draws the words of a user once.
+            unknown words would go in as known ones that the mechanism keeps, or there is a budget per record and a key that draws the
+            words of a user once.
         :raises MalformedEmbedding: if there is a key, and the embedding is not what its fingerprint says.
         """
         listed = keep_words if isinstance(keep_words, str) else frozenset(keep_words)  # the policy refuses a str
@@ -81,6 +86,8 @@ class Privatizer:
         self._randomness: Randomness | Keyed = SecureRandomness() if randomness is None else randomness
         if self.record_epsilon is not None and self.keyed is not None and self.keyed.consistent:
             raise InvalidParameter("record_epsilon", record_epsilon, _NOT_CONSISTENT)
+        if self.policy.unknown == "subwords" and mechanism.guarantee.keeps_words:
+            raise InvalidParameter("unknown", unknown, _KEEPS_WORDS)
         if self.keyed is not None:  # the noise is drawn from the fingerprint
             mechanism.embedding.check_content()
         self._drafter = Drafter(mechanism.embedding, self.policy)

@@ -203,13 +203,15 @@ def test_all_columns_come_through_as_arrow_reads_them(
     )
     pq.write_table(table, path, compression=compression, data_page_version=version, row_group_size=1_300, data_page_size=5_000, **options)
     for most_bytes in (1 << 12, 8 << 20):
-        file = pq.ParquetFile(path)
-        bounded = parquet_batches.BoundedBatches(path, file, read_footer(path), most_rows=2_048, most_bytes=most_bytes)
+        source = FileSource(path)
+        file, footer = pq.ParquetFile(source.file), read_footer(source.reopen())
+        bounded = parquet_batches.BoundedBatches(source, file, footer, most_rows=2_048, most_bytes=most_bytes)
         parts = [part for group in range(3) for part in bounded.of_group(group)]
         read = pa.Table.from_batches(parts, schema=parts[0].schema)
         assert read.schema.equals(pq.read_schema(path))
         assert read.to_pylist() == table.to_pylist()
         assert max(sum(map(parquet_batches.written_bytes, part.columns)) for part in parts) <= most_bytes
+        source.close()
 
 
 def test_an_id_that_is_not_utf8_is_one_error_without_the_id(tmp_path: Path) -> None:

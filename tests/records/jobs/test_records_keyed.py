@@ -19,6 +19,7 @@ import deniable.records.formats.reader
 from deniable import Embedding, InvalidParameter, Keyed, Multivariate, Privatizer, RecordError, ResumeError
 from deniable.records import privatize_file
 from deniable.records.formats.reader import release_texts
+from deniable.records.jobs.journal import Partial
 
 KEY = bytes(range(32))
 TEXTS = [f"word{i % 200} the quick nobody" for i in range(700)]
@@ -247,3 +248,25 @@ def test_a_finished_output_of_another_version_of_the_noise_is_told_from_this_one
     receipt.write_text(json.dumps(made))
     with pytest.raises(ResumeError, match=r"finished, with other settings \(version of keyed noise\)"):
         privatize_file(keyed(), source, target, columns=["text"], resume=True)
+
+
+def test_no_file_of_a_release_holds_the_key(keyed: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deniable.records.jobs.releasing.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    key, seen = bytes.fromhex("a7c3915de6280bf4" * 4), set[str]()
+    source = write(tmp_path / "in.csv", [{"id": i, "text": text} for i, text in enumerate(TEXTS)])
+
+    def looked_at(append: Any = Partial.append) -> Any:
+        def look(partial: Partial, data: bytes) -> None:
+            append(partial, data)
+            for path in tmp_path.iterdir():
+                seen.add(path.name)
+                assert not any(part in path.read_bytes() for part in (key[:8], key[:8].hex().encode(), key[:8].hex().upper().encode()))
+
+        return look
+
+    monkeypatch.setattr(Partial, "append", looked_at())
+    privatize_file(keyed(key), source, tmp_path / "out.csv", columns=["text"], record_id="id")
+    assert {"out.csv.partial", "out.csv.journal"} <= seen
+    for path in tmp_path.iterdir():
+        assert key[:8].hex().encode() not in path.read_bytes().lower()
+        assert key[:8] not in path.read_bytes()

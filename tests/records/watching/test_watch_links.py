@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import stat
@@ -14,7 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from deniable import Privatizer, RecordError, ResumeError
+from deniable.compression import ENDINGS, compress
 from deniable.records import privatize_file
+from deniable.records.formats.opening import open_source
 from deniable.records.jobs.journal import Journal, Partial
 from deniable.records.watching.ledger import Ledger, LedgerEntry
 from deniable.records.watching.watch import LEDGER_NAME, Watch
@@ -28,7 +31,7 @@ def _nothing_waits() -> Iterator[None]:
     """A pipe that is opened without care would be waited for without end."""
 
     def too_late(*_: object) -> None:
-        raise TimeoutError("waited for the other end of a pipe")
+        pytest.fail("waited for the other end of a pipe")  # which is no Exception: a watch takes an OSError for one file's failure
 
     before = signal.signal(signal.SIGALRM, too_late)
     signal.alarm(20)
@@ -92,18 +95,43 @@ def test_what_was_swapped_after_the_listing_is_not_read(
     assert folders.look() == (swap in (as_other, as_grown)), "what is a file is read at the next look, as what it is then"
 
 
-def test_a_parquet_file_is_read_from_what_was_opened(folders: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, elsewhere = folders.inbox / "a.parquet", tmp_path / "elsewhere.parquet"
-    pq.write_table(pa.table({"id": [1], "text": ["the fox"]}), path)
-    pq.write_table(pa.table({"id": [7], "text": ["outside secret"]}), elsewhere)
+def as_nothing(path: Path, outside: Path) -> None:
+    path.unlink()
+
+
+def write_records(path: Path, *, note: str) -> None:
+    """Write two records in the format that the name says; the texts in the lists of Parquet are long, and read in a way of their own."""
+    if path.suffix == ".parquet":
+        lists = [[note, "x" * 5_000, note], [note * 30] * 9]
+        pq.write_table(pa.table({"note": [note, note], "text": ["the fox", "the"], "list": lists}), path, row_group_size=1)
+        return
+    rows = [json.dumps({"note": note, "text": "the fox"})] * 2 if ".jsonl" in path.name else ["note,text", f"{note},the fox", f"{note},the"]
+    path.write_bytes(compress("\n".join([*rows, ""]).encode(), ENDINGS.get(path.suffix)))
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.jsonl", "a.jsonl.zst", "a.parquet"])
+@pytest.mark.parametrize("swap", [as_link, as_pipe, as_nothing])
+def test_a_file_is_read_from_what_was_opened_and_never_by_its_name_again(
+    folders: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, swap: Callable[[Path, Path], None], name: str
+) -> None:
+    path, elsewhere = folders.inbox / name, tmp_path / f"elsewhere{Path(name).suffix}"
+    write_records(path, note="inside")
+    write_records(elsewhere, note="o-u-t-s-i-d-e")
+    monkeypatch.setattr("deniable.records.formats.parquet._BYTES_AT_ONCE", 2_000)
 
     def digest_of(*arguments: Any) -> str:
-        as_link(path, elsewhere)
+        swap(path, elsewhere)
         return "0" * 32
 
     monkeypatch.setattr("deniable.records.watching.watch.settings_digest", digest_of)
-    assert folders.look() == 1
-    assert pq.read_table(folders.out / "a.parquet").to_pylist() == [{"id": 1, "text": "the fox"}]
+    assert folders.look() == 1, folders.lines
+    made = folders.out / name
+    if made.suffix == ".parquet":
+        assert pq.read_table(made)["list"].to_pylist() == [["inside", "x" * 5_000, "inside"], ["inside" * 30] * 9]
+    with open_source(made) as source:
+        content = b"".join(source.chunks())
+    assert b"inside" in content
+    assert b"o-u-t" not in content
 
 
 @pytest.mark.parametrize("ending", ["", ".partial", ".journal", ".finishing", ".receipt.json", ".card.json"])

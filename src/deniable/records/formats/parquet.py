@@ -40,7 +40,7 @@ def open_parquet(source: FileSource) -> tuple[pq.ParquetFile, Footer]:
     :raises RecordError: if it is not one.
     """
     try:
-        footer = checked_footer(source.path)
+        footer = checked_footer(source.reopen(), source.path)
         file = pq.ParquetFile(source.file, pre_buffer=False, buffer_size=_READ_BUFFER)
         str(file.schema_arrow)  # names that are not UTF-8 fail here and not later
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
@@ -59,7 +59,7 @@ class ParquetReader:
         :raises RecordError: if it is not a Parquet file.
         :raises InvalidParameter: if a column is not there or does not hold text.
         """
-        self._path = source.path
+        self._source, self._path = source, source.path
         self._file, self.footer = open_parquet(source)
         self.schema: pa.Schema = self._file.schema_arrow
         self.total: int | None = self.footer.rows
@@ -125,7 +125,7 @@ class ParquetReader:
 
         :raises RecordError: if the file is damaged, or decodes to far more than its size.
         """
-        bounded = BoundedBatches(self._path, self._file, self.footer, most_rows=_ROWS_AT_ONCE, most_bytes=_BYTES_AT_ONCE)
+        bounded = BoundedBatches(self._source, self._file, self.footer, most_rows=_ROWS_AT_ONCE, most_bytes=_BYTES_AT_ONCE)
         sizes = [group.rows for group in self.footer.groups]
         for group, (rows, end) in enumerate(zip(sizes, accumulate(sizes), strict=True)):
             ahead = self._done - (end - rows)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,7 +16,8 @@ import pyarrow.parquet as pq
 
 from deniable.errors import RecordError
 from deniable.records.formats.parquet_footer import BYTE_ARRAY, Footer
-from deniable.records.formats.parquet_pages import check_group, most_decoded
+from deniable.records.formats.parquet_pages import check_group, most_decoded, size_of
+from deniable.records.formats.source import FileSource
 
 _LONGEST_ROW = 256 << 20
 _READ_BUFFER = 1 << 18
@@ -26,17 +26,18 @@ _READ_BUFFER = 1 << 18
 class BoundedBatches:
     """Reads the row groups of a file, having looked at their pages. Over all of them, no more is decoded than the file's size allows."""
 
-    def __init__(self, path: Path, file: pq.ParquetFile, footer: Footer, *, most_rows: int, most_bytes: int) -> None:
-        self._path, self._file, self._footer = path, file, footer
+    def __init__(self, source: FileSource, file: pq.ParquetFile, footer: Footer, *, most_rows: int, most_bytes: int) -> None:
+        self._source, self._file, self._footer = source, file, footer
+        self._path, self._pages = source.path, source.reopen()
         self._most_rows, self._most_bytes = most_rows, most_bytes
-        self._decoded, self._limit = 0, most_decoded(path)
+        self._decoded, self._limit = 0, most_decoded(self._pages)
 
     def of_group(self, group: int, column: str | None = None) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a row group, or one column of them, in batches.
 
         :raises RecordError: if the group is damaged, or the file decodes to far more than its size.
         """
-        facts, about = check_group(self._path, self._footer, group), self._footer.groups[group]
+        facts, about = check_group(self._pages, self._path, self._footer, group), self._footer.groups[group]
         per_row = max(1, about.size // max(1, about.rows), facts.longest_row)
         at_once = min(self._most_rows, max(1, self._most_bytes // per_row))
         file = self._file if facts.nested <= self._most_bytes else self._by_dictionary
@@ -54,7 +55,7 @@ class BoundedBatches:
         """
         texts = [leaf.path for leaf in self._footer.leaves if leaf.kind == BYTE_ARRAY and leaf.repetition_levels]
         try:
-            file = pq.ParquetFile(self._path, pre_buffer=False, buffer_size=_READ_BUFFER, read_dictionary=texts)
+            file = pq.ParquetFile(self._source.reopen(), pre_buffer=False, buffer_size=_READ_BUFFER, read_dictionary=texts)
             self._written_out(pa.RecordBatch.from_pylist([], schema=file.schema_arrow))
         except (pa.ArrowException, OSError) as error:
             raise RecordError(self._path, "has long texts in lists of a type that cannot be read a little at a time") from error
@@ -73,7 +74,7 @@ class BoundedBatches:
             self._decoded += size
             if size > _LONGEST_ROW or self._decoded > self._limit:
                 problem = (
-                    f"its {self._path.stat().st_size:,} bytes decode to more than {self._decoded - size:,}: made to fill the memory, or a "
+                    f"its {size_of(self._pages):,} bytes decode to more than {self._decoded - size:,}: made to fill the memory, or a "
                     "few long values in very many rows; if you trust it, write it again without dictionaries and compression"
                 )
                 raise RecordError(self._path, problem)

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 LONGEST_FOOTER = 32 << 20
 """Bytes of a footer. One of ten thousand row groups of a hundred columns has so many."""
@@ -67,20 +66,19 @@ class Footer:
     groups: list[Group]
 
 
-def read_footer(path: Path) -> Footer:
-    """Return the footer of a file.
+def read_footer(file: BinaryIO) -> Footer:
+    """Return the footer of an open file.
 
     :raises ValueError: or IndexError, KeyError or TypeError, if there is none.
     :raises OSError: if the file cannot be read.
     """
-    with path.open("rb") as file:
-        size = file.seek(0, 2)
-        file.seek(max(0, size - 8))
-        length, magic = int.from_bytes(file.read(4), "little"), file.read(4)
-        if magic != _MAGIC or length > min(size - 8, LONGEST_FOOTER):
-            raise ValueError("no footer")
-        file.seek(size - 8 - length)
-        fields, _ = read_struct(file.read(length), 0, _FILE)
+    size = file.seek(0, 2)
+    file.seek(max(0, size - 8))
+    length, magic = int.from_bytes(file.read(4), "little"), file.read(4)
+    if magic != _MAGIC or length > min(size - 8, LONGEST_FOOTER):
+        raise ValueError("no footer")
+    file.seek(size - 8 - length)
+    fields, _ = read_struct(file.read(length), 0, _FILE)
     leaves = _leaves(fields[2])
     groups = [
         Group(rows=_whole(group[3]), size=max(0, group[2]), chunks=[_chunk(column[3]) for column in group[1]])
@@ -139,7 +137,7 @@ def read_struct(data: bytes, at: int, wanted: _Wanted, depth: int = 0) -> tuple[
         else:
             number, at = read_signed(data, at)
         value, at = _value(data, at, head & 0xF, wanted.get(number), depth)
-        if value is not None:
+        if value is not None and number in wanted:
             fields[number] = value
     return fields, at + 1
 

@@ -43,6 +43,7 @@ LEAST_DECODED, DECODED_RATIO = 256 << 20, 1_000
 
 _LONGEST_PAGE_HEAD = 1 << 24
 _DATA, _DICTIONARY, _DATA_2 = 0, 2, 3  # kinds of pages
+_HEADS = {_DATA: 5, _DICTIONARY: 7, _DATA_2: 8}  # which field of the head tells of the values
 _BIT_PACKED, _DELTA_LENGTHS, _DELTA_STRINGS = 4, 6, 7  # encodings
 _MOST_MINIBLOCKS = 512
 _SHORT_DICTIONARY, _ENTRIES_TO_LOOK_AT = 1 << 12, 1 << 22
@@ -74,53 +75,57 @@ class _Page:
     at: int  # where its content begins
 
 
-def most_values(path: Path) -> int:
+def size_of(file: BinaryIO) -> int:
+    """Return how many bytes an open file has."""
+    return os.fstat(file.fileno()).st_size
+
+
+def most_values(file: BinaryIO) -> int:
     """Return how many values a column of a file may have."""
-    return FEWEST_VALUES + VALUES_PER_BYTE * path.stat().st_size
+    return FEWEST_VALUES + VALUES_PER_BYTE * size_of(file)
 
 
-def most_decoded(path: Path) -> int:
+def most_decoded(file: BinaryIO) -> int:
     """Return how many bytes a file may be decoded to."""
-    return max(LEAST_DECODED, DECODED_RATIO * path.stat().st_size)
+    return max(LEAST_DECODED, DECODED_RATIO * size_of(file))
 
 
-def checked_footer(path: Path) -> Footer:
-    """Return the footer of a file, whose counts are in proportion to its size.
+def checked_footer(file: BinaryIO, path: Path) -> Footer:
+    """Return the footer of an open file, whose counts are in proportion to its size; ``path`` is what errors call it.
 
     :raises RecordError: otherwise, or if there is none.
     :raises OSError: if the file cannot be read.
     """
     try:
-        footer = read_footer(path)
+        footer = read_footer(file)
     except (LookupError, TypeError, ValueError) as error:
         raise RecordError(path, "not a Parquet file, or a damaged one") from error
-    size = path.stat().st_size
-    if footer.rows > most_values(path):
+    size = size_of(file)
+    if footer.rows > most_values(file):
         raise RecordError(path, f"claims {footer.rows:,} records in {size:,} bytes: the file is damaged, or made to take up time")
     claimed = sum(group.size for group in footer.groups)
-    if claimed > most_decoded(path):
+    if claimed > most_decoded(file):
         raise RecordError(path, f"claims to unpack from {size:,} bytes to {claimed:,}: the file is damaged, or made to fill the memory")
     if sum(group.rows for group in footer.groups) != footer.rows:
         raise RecordError(path, "its row groups do not have the number of records that it states; the file is damaged")
     return footer
 
 
-def check_group(path: Path, footer: Footer, group: int) -> GroupFacts:
-    """Return how to read a row group, having looked at all of its pages.
+def check_group(file: BinaryIO, path: Path, footer: Footer, group: int) -> GroupFacts:
+    """Return how to read a row group of an open file, having looked at all of its pages.
 
     :raises RecordError: if a page is damaged, or claims more than the file has room for.
     """
     longest_row = nested = 0
     try:
-        with path.open("rb") as file:
-            for leaf, chunk in zip(footer.leaves, footer.groups[group].chunks, strict=True):
-                values, longest, written = _look_at(file, path, leaf, chunk, group)
-                if not leaf.repetition_levels:
-                    longest_row += longest
-                    continue
-                nested += values * longest
-                if written > most_decoded(path) or (leaf.kind == FIXED_LEN_BYTE_ARRAY and values * longest > most_decoded(path)):
-                    raise _refused(path, group, f"lists of {max(written, values * longest):,} bytes")
+        for leaf, chunk in zip(footer.leaves, footer.groups[group].chunks, strict=True):
+            values, longest, written = _look_at(file, path, leaf, chunk, group)
+            if not leaf.repetition_levels:
+                longest_row += longest
+                continue
+            nested += values * longest
+            if written > most_decoded(file) or (leaf.kind == FIXED_LEN_BYTE_ARRAY and values * longest > most_decoded(file)):
+                raise _refused(file, path, group, f"lists of {max(written, values * longest):,} bytes")
     except (LookupError, TypeError, ValueError, OverflowError, pa.ArrowException, OSError, MemoryError) as error:
         raise RecordError(path, f"row group {group + 1:,} cannot be read; the file is damaged") from error
     return GroupFacts(longest_row=longest_row, nested=nested)
@@ -129,42 +134,42 @@ def check_group(path: Path, footer: Footer, group: int) -> GroupFacts:
 def _look_at(file: BinaryIO, path: Path, leaf: Leaf, chunk: Chunk, group: int) -> tuple[int, int, int]:
     """Return how many values a column has in a row group, how long the longest is that may be repeated, and all that are delta-encoded."""
     longest = leaf.length if leaf.kind == FIXED_LEN_BYTE_ARRAY else 0
-    values, written, most = 0, 0, most_values(path)
+    values, written, most = 0, 0, most_values(file)
     for page in _pages(file, chunk):
-        _check_page(page, path, group)
+        _check_page(file, page, path, group)
         if page.kind == _DICTIONARY:
             if leaf.kind == BYTE_ARRAY:
                 longest = max(longest, _longest_entry(file, page, chunk.codec))
             continue
         values += page.values
         if values > most:
-            raise _refused(path, group, f"{values:,} values")
+            raise _refused(file, path, group, f"{values:,} values")
         if page.encoding in (_DELTA_LENGTHS, _DELTA_STRINGS):
-            lengths = _delta_lengths(_content(file, page, chunk.codec), page, leaf, path, group)
+            lengths = _delta_lengths(file, page, leaf, chunk.codec, path, group)
             longest = max(longest, int(lengths.max(initial=0)))
             written += int(lengths.sum())
     return values, longest, written
 
 
-def _refused(path: Path, group: int, what: str) -> RecordError:
-    problem = f"row group {group + 1:,} claims {what} in a file of {path.stat().st_size:,} bytes: damaged, or made to fill the memory"
+def _refused(file: BinaryIO, path: Path, group: int, what: str) -> RecordError:
+    problem = f"row group {group + 1:,} claims {what} in a file of {size_of(file):,} bytes: damaged, or made to fill the memory"
     return RecordError(path, problem)
 
 
-def _check_page(page: _Page, path: Path, group: int) -> None:
+def _check_page(file: BinaryIO, page: _Page, path: Path, group: int) -> None:
     if page.unpacked < 0 or page.packed < 0 or page.values < 0:
         raise ValueError("a page of a negative size")
     if page.unpacked > max(LARGEST_PAGE, PAGE_RATIO * page.packed):
-        raise _refused(path, group, f"a page of {page.unpacked:,} bytes")
+        raise _refused(file, path, group, f"a page of {page.unpacked:,} bytes")
     if page.kind == _DICTIONARY and page.values > page.unpacked:
         # Only texts of no length could be as many, and a dictionary has each value once.
-        raise _refused(path, group, f"a dictionary of {page.values:,} values")
+        raise _refused(file, path, group, f"a dictionary of {page.values:,} values")
 
 
 def _pages(file: BinaryIO, chunk: Chunk) -> Iterator[_Page]:
     """Yield the pages of a column in one row group, as far as Arrow would read them."""
     at = chunk.dictionary_at if 0 < chunk.dictionary_at < chunk.pages_at else chunk.pages_at
-    end, left = os.fstat(file.fileno()).st_size, chunk.values
+    end, left = size_of(file), chunk.values
     while left > 0 and at < end:
         page = _page(file, at)
         yield page
@@ -185,7 +190,8 @@ def _page(file: BinaryIO, at: int) -> _Page:
                 raise
             window *= 8
     kind = fields[1]
-    data: Mapping[int, int] = fields.get({_DATA: 5, _DICTIONARY: 7, _DATA_2: 8}.get(kind, 0), {})
+    # A page of another kind has no values.
+    data: Mapping[int, int] = fields.get(_HEADS[kind], {}) if kind in _HEADS else {}
     second = kind == _DATA_2
     return _Page(
         kind=kind,
@@ -231,9 +237,9 @@ def _longest_entry(file: BinaryIO, page: _Page, codec: int) -> int:
     return longest
 
 
-def _delta_lengths(content: bytes, page: _Page, leaf: Leaf, path: Path, group: int) -> NDArray[np.int64]:
+def _delta_lengths(file: BinaryIO, page: _Page, leaf: Leaf, codec: int, path: Path, group: int) -> NDArray[np.int64]:
     """Return the lengths of the texts in a page, which states their number itself: there must not be more than it has values."""
-    at = 0
+    content, at = _content(file, page, codec), 0
     if page.levels is None:
         for most, encoding in zip((leaf.repetition_levels, leaf.definition_levels), page.level_encodings, strict=True):
             if most and encoding == _BIT_PACKED:
@@ -243,7 +249,7 @@ def _delta_lengths(content: bytes, page: _Page, leaf: Leaf, path: Path, group: i
     for _ in range(2 if page.encoding == _DELTA_STRINGS else 1):
         count = read_number(content, read_number(content, read_number(content, at)[1])[1])[0]
         if count > page.values:
-            raise _refused(path, group, f"{count:,} texts")
+            raise _refused(file, path, group, f"{count:,} texts")
         run, at = _delta_run(content, at)
         runs.append(run)
     lengths = runs[0] if len(runs) == 1 else runs[0] + runs[1]  # what is taken over, and what follows

@@ -100,9 +100,42 @@ class FileSource:
             position += len(chunk)
         return digest.hexdigest()
 
+    def reopen(self) -> io.BufferedReader:
+        """Return the file that was opened, once more and with a position of its own: its name may stand for another one by now."""
+        return io.BufferedReader(_SameFile(self.file.fileno()))
+
     def close(self) -> None:
         """Close the file."""
         self.file.close()
+
+
+class _SameFile(io.RawIOBase):
+    """An open file, read at a position of its own; it stays open when this is closed."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor, self._at = descriptor, 0
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        start = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: os.fstat(self._descriptor).st_size}[whence]
+        if start + offset < 0:
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        self._at = start + offset
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        data = os.pread(self._descriptor, len(buffer), self._at)
+        buffer[: len(data)] = data
+        self._at += len(data)
+        return len(data)
 
 
 def _open_listed(path: Path, listed: os.stat_result) -> io.BufferedReader:

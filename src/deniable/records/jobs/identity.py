@@ -107,12 +107,12 @@ def check_finished(private: Privatizer, receipt: Path, target: Path) -> None:
     try:
         made = json.loads(receipt.read_text(encoding="utf-8"))
         then = {key: made[key] for key in _DESCRIBING}
-    except (OSError, ValueError, KeyError, TypeError):
+        noise = dict(made.get("randomness", {}))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         problem = f"exists, and no receipt ({receipt.name}) says that it was released; name another output, or start over with --force"
         raise ResumeError(target, problem) from None
     described = private.settings.to_dict()
     differing = [key for key in _DESCRIBING if then[key] != described[key]]
-    noise = made.get("randomness", {})
     if any(noise.get(key) != described["randomness"].get(key) for key in ("key", "consistent")):
         differing.append("key")
     elif noise.get("source") == "keyed" and noise.get("version", 1) != described["randomness"].get("version"):

@@ -110,23 +110,32 @@ class Journal:
 
     def _read(self) -> None:
         intact = 0
-        for entry, end in _entries(self._descriptor):
-            if intact == 0 and entry.get("journal") != _VERSION:
-                break
-            if "job" in entry:
-                self.job, self.replaces = entry["job"], entry["replaces"]
-            elif "records" in entry:
-                self.records, self.crc = entry["records"], entry["crc"]
-                self.ends.append(entry["length"])
-                self.tally.add(Tally.from_dict(entry["tally"]))
-            elif "complete" in entry:
-                self.complete = True
-            elif "sealed" in entry:
-                self.sealed = True
-            intact = end
+        try:
+            for entry, end in _entries(self._descriptor):
+                if intact == 0 and entry.get("journal") != _VERSION:
+                    break
+                self._take_in(entry)
+                intact = end
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
+            raise ResumeError(self.path, "holds what no journal of deniable does; move it away") from None
         if intact == 0 and os.fstat(self._descriptor).st_size:
             raise ResumeError(self.path, _FOREIGN)
         os.ftruncate(self._descriptor, intact)  # the next entry must not continue a line that was cut short
+
+    def _take_in(self, entry: Mapping[str, Any]) -> None:
+        if "job" in entry:
+            self.job, self.replaces = dict(entry["job"]), bool(entry["replaces"])
+        elif "records" in entry:
+            counts = (entry["records"], entry["crc"], entry["length"])
+            if not all(isinstance(count, int) and 0 <= count < 1 << 63 for count in counts) or entry["length"] < self.length:
+                raise ValueError("not a checkpoint")
+            self.records, self.crc = entry["records"], entry["crc"]
+            self.ends.append(entry["length"])
+            self.tally.add(Tally.from_dict(entry["tally"]))
+        elif "complete" in entry:
+            self.complete = True
+        elif "sealed" in entry:
+            self.sealed = True
 
 
 class Partial:

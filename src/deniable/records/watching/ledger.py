@@ -125,10 +125,24 @@ class Ledger:
                 if not line.endswith(b"\n"):  # cut short by a kill, before anything was done about it
                     break
                 try:
-                    entry = LedgerEntry(**json.loads(line))
-                except (ValueError, TypeError):
+                    entry = _entry_from(line)
+                except (ValueError, TypeError, RecursionError):
                     problem = "is damaged, or not a ledger of deniable; without it files could be released twice"
                     raise RecordError(self.path, problem, line=number) from None
                 self._remember(entry)
                 intact += len(line)
         os.ftruncate(self._descriptor, intact)
+
+
+def _entry_from(line: bytes) -> LedgerEntry:
+    """Return the event of a line.
+
+    :raises ValueError: or TypeError or RecursionError, if it is none.
+    """
+    entry = LedgerEntry(**json.loads(line))
+    # A name need not be UTF-8, so no library that asks for that can check this.
+    texts = (entry.name, *(text for text in (entry.digest, entry.settings, entry.same_as) if text is not None))
+    numbers = (entry.size, entry.time, entry.begun, entry.publishing, entry.words or 0)
+    if not all(isinstance(text, str) for text in texts) or not all(isinstance(number, int) for number in numbers):
+        raise TypeError("not an event")
+    return entry

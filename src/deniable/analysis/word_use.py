@@ -1,0 +1,243 @@
+"""How often words are used behind a released file: for all records, by group, and where groups differ."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any, Unpack
+
+import numpy as np
+
+from deniable.analysis.frequencies import MOST_WORDS, Frequencies, FrequencyEstimator
+from deniable.analysis.receiving import SUPPORT, Received, receive
+from deniable.arrays import Floats
+from deniable.atomic import whole_file
+from deniable.channel.making import DIRECTIONS
+from deniable.decoding.decoder import UNKNOWN
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import InvalidParameter
+from deniable.progress import Report
+from deniable.records.labelled import ReadingOptions
+from deniable.records.rewriting import read_grouped, read_texts
+from deniable.text.card import Card
+
+_DOUBT = 0.05
+_MOST_GROUPS = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordUse:
+    """How often one word is used: its estimated share of all words with a 95 % interval, and the same as counts.
+
+    ``informed`` is False where the release says no more of the word than what was expected before it was looked at.
+    """
+
+    word: str
+    share: float
+    share_low: float
+    share_high: float
+    count: float
+    count_low: float
+    count_high: float
+    informed: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupUse:
+    """The words of a group of records, the most frequent first; the group of all records has no name."""
+
+    group: str | None
+    records: int
+    words: int
+    uses: tuple[WordUse, ...] = field(repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """A word that a group uses more or less than all other records do: the difference of the shares with its interval.
+
+    The interval holds for all words and groups at once, in 95 % of all releases.
+    """
+
+    group: str
+    word: str
+    share: float
+    share_elsewhere: float
+    difference: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordUseFindings:
+    """What a receiver can say of how often words are used, and from what it was computed."""
+
+    source: str
+    column: str | None
+    by: str | None
+    mechanism: str
+    epsilon: float
+    embedding: str
+    method: str
+    directions: int
+    support: int
+    steps: int
+    everything: GroupUse
+    groups: tuple[GroupUse, ...]
+    compared: int
+    differences: tuple[Difference, ...]
+    consistent: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the findings as JSON-ready data."""
+        return asdict(self)
+
+    def write_csv(self, path: Path) -> None:
+        """Write one row for each word, of each group if there are groups."""
+        text = io.StringIO()
+        names = list(WordUse.__dataclass_fields__)
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow([*([] if self.by is None else ["group"]), *names])
+        for group in (self.everything, *self.groups):
+            name = [] if self.by is None else ["" if group.group is None else group.group]
+            for use in group.uses:
+                writer.writerow([*name, *(_written(getattr(use, each)) for each in names)])
+        with whole_file(path) as file:
+            file.write(text.getvalue().encode())
+
+
+def measure_word_use(
+    path: Path | str,
+    card: Card,
+    *,
+    column: str | None = None,
+    by: str | None = None,
+    embedding: Embedding | str | Path | None = None,
+    public: Path | None = None,
+    most: int = MOST_WORDS,
+    support: int = SUPPORT,
+    directions: int = DIRECTIONS,
+    report: Report | None = None,
+    **reading: Unpack[ReadingOptions],
+) -> WordUseFindings:
+    """Estimate how often words are used behind the released texts of a file, with 95 % intervals.
+
+    ``by`` is a column of groups: each is estimated by itself and compared with all other records. The ``most`` words that are likely to be
+    frequent are estimated. The other parameters are those of ``receive``; the counts of all records are held in memory.
+
+    :raises InvalidParameter: if a column is not there, or there are more than 100 groups.
+    :raises NotThisRelease: if the text was not released as the card says.
+    :raises RecordError: if the file cannot be read.
+    """
+    source = Path(path)
+    groups: list[str] = []
+
+    def texts() -> Iterator[str | None]:
+        if by is None:
+            yield from read_texts(source, column=column, **reading)
+            return
+        if column is None:
+            raise InvalidParameter("column", None, "name the column of released text: groups stand in another one")
+        for group, text in read_grouped(source, column=column, by=by, **reading):
+            groups.append(group)
+            yield text
+
+    released = list(texts())
+    if len(set(groups)) > _MOST_GROUPS:
+        raise InvalidParameter("by", by, f"has {len(set(groups)):,} groups; at most {_MOST_GROUPS} can be compared")
+    received = receive(card, released, embedding=embedding, public=public, support=support, directions=directions, report=report)
+    return find_word_use(received, released, groups if by is not None else None, source=str(source), column=column, by=by, most=most)
+
+
+def find_word_use(
+    received: Received,
+    released: list[str | None],
+    groups: list[str] | None = None,
+    *,
+    source: str = "",
+    column: str | None = None,
+    by: str | None = None,
+    most: int = MOST_WORDS,
+) -> WordUseFindings:
+    """Return how often words are used behind released texts; ``groups`` names the group of each text."""
+    channel = received.decoder.channel
+    counts = received.decoder.reader.counts(released)
+    estimator = FrequencyEstimator(channel, received.learnt.shares, words=int(counts.sum()), most=most)
+    words = [*channel.embedding.words, UNKNOWN]
+    named = [words[i] for i in estimator.words.tolist()]
+    everything = estimator.estimate(counts)
+    found, differences = [], list[Difference]()
+    names = sorted(set(groups or ()))
+    # So that all intervals of differences hold at once.
+    limit = NormalDist().inv_cdf(1.0 - _DOUBT / 2.0 / max(1, len(names) * len(named)))
+    labels = np.array(groups if groups is not None else [])
+    for name in names:
+        inside = np.flatnonzero(labels == name)
+        own, rest = counts[inside], counts[np.flatnonzero(labels != name)]
+        if not own.sum() or not rest.sum():
+            continue
+        use, elsewhere = estimator.estimate(own), estimator.estimate(rest)
+        found.append(_group(name, named, use))
+        differences += _differences(name, named, use, elsewhere, limit)
+    differences.sort(key=lambda each: -abs(each.difference) / (each.high - each.low))
+    return WordUseFindings(
+        source=source,
+        column=column,
+        by=by,
+        mechanism=received.card.kind,
+        epsilon=received.card.epsilon,
+        embedding=channel.embedding.name,
+        method=channel.method,
+        directions=channel.directions,
+        support=len(channel),
+        steps=received.learnt.steps,
+        everything=_group(None, named, everything),
+        groups=tuple(found),
+        compared=len(found) * len(named),
+        differences=tuple(differences),
+        consistent=received.card.consistent,
+    )
+
+
+def _group(name: str | None, words: list[str], found: Frequencies) -> GroupUse:
+    columns: Iterable[Any] = zip(words, found.shares, found.lower, found.upper, found.informed, strict=True)
+    uses = [_use(word, found.total, float(share), float(low), float(high), bool(known)) for word, share, low, high, known in columns]
+    return GroupUse(group=name, records=found.records, words=found.total, uses=tuple(sorted(uses, key=lambda use: -use.share)))
+
+
+def _use(word: str, total: int, share: float, low: float, high: float, informed: bool) -> WordUse:
+    share = min(max(share, 0.0), 1.0)
+    return WordUse(
+        word=word,
+        share=share,
+        share_low=low,
+        share_high=high,
+        count=share * total,
+        count_low=low * total,
+        count_high=high * total,
+        informed=informed,
+    )
+
+
+def _differences(name: str, words: list[str], use: Frequencies, elsewhere: Frequencies, limit: float) -> Iterator[Difference]:
+    differences: Floats = use.shares - elsewhere.shares
+    errors: Floats = np.sqrt(use.errors**2 + elsewhere.errors**2)
+    for place in np.flatnonzero(np.abs(differences) > limit * errors).tolist():
+        difference, half = float(differences[place]), float(limit * errors[place])
+        yield Difference(
+            group=name,
+            word=words[place],
+            share=float(use.shares[place]),
+            share_elsewhere=float(elsewhere.shares[place]),
+            difference=difference,
+            low=difference - half,
+            high=difference + half,
+        )
+
+
+def _written(value: object) -> object:
+    return f"{value:.6g}" if isinstance(value, float) else value

@@ -1,0 +1,154 @@
+"""The page about how often words are used behind a release: the intervals as a picture, the groups, all numbers, what it does not say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.figure import Figure
+
+from deniable.analysis.word_use import Difference, GroupUse, WordUseFindings
+from deniable.decoding.decoder import UNKNOWN
+from deniable.report.figure import apply_style, drawable, new_figure
+from deniable.report.page import Page
+from deniable.report.palette import BLUE, MUTED
+from deniable.report.wording import percent_fixed, percent_signed
+
+_SHOWN = 25
+_IN_TABLE = 200
+
+
+def word_use_page(found: WordUseFindings) -> Page:
+    """Return the page."""
+    everything = found.everything
+    page = Page(
+        "How often words are used",
+        lead=_lead(found),
+        kicker=f"{everything.records:,} records, {everything.words:,} released words",
+    )
+    page.add_facts(
+        [
+            (f"{found.epsilon:g}", "ε per word of the release"),
+            (f"{sum(use.informed for use in everything.uses):,}", f"of {len(everything.uses):,} words that the release says something of"),
+        ]
+    )
+    if found.consistent:
+        page.add_note(
+            "The release replaces the same word of the same user by the same word. Records of one user are then not independent, and the "
+            "intervals are too narrow where users have many records.",
+            kind="warning",
+        )
+    page.add_section("The most frequent words")
+    shown = [use for use in everything.uses if use.informed][:_SHOWN]
+    page.add_figure(
+        _intervals([use.word for use in shown], [(use.share_low, use.share, use.share_high) for use in shown], "share of all words"),
+        caption="Estimated shares with 95 % intervals; words that the embedding or the list of words does not have count together.",
+        alt="; ".join(
+            f"{use.word} {percent_fixed(use.share, 2)} ({percent_fixed(use.share_low, 2)} to {percent_fixed(use.share_high, 2)})"
+            for use in shown[:10]
+        ),
+    )
+    if found.by is not None:
+        _add_groups(page, found)
+    page.add_section("All numbers")
+    for group in (everything, *found.groups):
+        _add_table(page, group)
+    _add_method(page, found)
+    return page
+
+
+def _lead(found: WordUseFindings) -> str:
+    first = next((use for use in found.everything.uses if use.informed and use.word != UNKNOWN), None)
+    if first is None:
+        return "The release says nothing of how often single words are used: there is too little of it for its ε."
+    said = f"“{first.word}” makes up {_between(first.share_low, first.share_high, 1)} of the words behind this release."
+    if found.differences:
+        top = found.differences[0]
+        more = "more" if top.difference > 0 else "less"
+        interval = f"{percent_signed(top.low, 1)} to {percent_signed(top.high, 1)}"
+        said += f" The clearest difference: {top.group} uses “{top.word}” {more} than the others ({interval})."
+    elif found.by is not None:
+        said += " No word can be told to be used more by one group than by the others."
+    return said
+
+
+def _between(low: float, high: float, digits: int) -> str:
+    return f"{percent_fixed(low, digits)} to {percent_fixed(high, digits)}"
+
+
+def _add_groups(page: Page, found: WordUseFindings) -> None:
+    page.add_section(f"Where the groups of {found.by} differ")
+    shown: Sequence[Difference] = found.differences[:_SHOWN]
+    if not shown:
+        page.add_text(f"None of {found.compared:,} comparisons of a word in a group with all other records stands out.")
+        return
+    page.add_figure(
+        _intervals(
+            [f"{each.word} ({each.group})" for each in shown],
+            [(each.low, each.difference, each.high) for each in shown],
+            "difference of shares",
+        ),
+        caption=f"The share of a word in a group minus its share in all other records. {len(found.differences):,} of {found.compared:,} "
+        "comparisons stand out; all intervals hold at once in 95 % of releases.",
+        alt="; ".join(f"{each.group} {each.word} {percent_signed(each.difference, 2)}" for each in shown[:10]),
+    )
+
+
+@apply_style
+def _intervals(names: list[str], values: list[tuple[float, float, float]], label: str) -> Figure:
+    """Return a picture of intervals, one line each, the first on top."""
+    figure, axes = new_figure(height=0.9 + 0.23 * max(len(names), 3))
+    for place, (low, middle, high) in enumerate(values):
+        axes.plot([100 * low, 100 * high], [place, place], color=BLUE, linewidth=1.6, solid_capstyle="butt", alpha=0.55)
+        axes.plot([100 * middle], [place], "o", color=BLUE, markersize=4)
+    if any(low < 0.0 for low, _, _ in values):
+        axes.axvline(0.0, color=MUTED, linewidth=0.8)
+    axes.set_yticks(range(len(names)), [drawable(name) for name in names])
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.set_xlabel(f"{label}, %")
+    return figure
+
+
+def _add_table(page: Page, group: GroupUse) -> None:
+    rows = [
+        [
+            use.word,
+            percent_fixed(use.share, 3),
+            _between(use.share_low, use.share_high, 3) if use.informed else "no information",
+            f"{use.count:,.0f}",
+            f"{use.count_low:,.0f} to {use.count_high:,.0f}" if use.informed else "no information",
+        ]
+        for use in group.uses[:_IN_TABLE]
+    ]
+    title = "all records" if group.group is None else group.group
+    page.add_table(
+        ["word", "share", "95 % interval", "count", "95 % interval"],
+        rows,
+        caption=f"{title}: {group.records:,} records, {group.words:,} words; the {len(rows):,} most frequent words.",
+        folded="" if group.group is None else title,
+    )
+
+
+def _add_method(page: Page, found: WordUseFindings) -> None:
+    page.add_section("How it was estimated")
+    how = {
+        "exact": "summed exactly",
+        "rays": f"from {found.directions:,} directions a word",
+        "simulation": f"from {found.directions:,} draws a word",
+    }
+    page.add_list(
+        [
+            f"The release is a known channel: {found.mechanism} at ε = {found.epsilon:g} over the embedding {found.embedding}. What each "
+            f"of {found.support:,} words becomes was {how[found.method]}. Nothing of the original text was used but its release.",
+            f"What is expected before was learnt from the release itself, in {found.steps} steps; records held back said when to stop.",
+            "Intervals count the noise of the release, the chance of which records there are, and what the expected shares may have wrong. "
+            "Words that are not in the list count as they are expected.",
+        ]
+    )
+    page.add_section("What this page does not say")
+    page.add_list(
+        [
+            "It estimates sums over many records. What stood at one place of one record it does not say.",
+            "It costs no privacy: whoever has the release can compute it. What it shows was released.",
+            "Words outside of the list that may have gone in are counted as the words nearest to them.",
+        ]
+    )

@@ -1,0 +1,197 @@
+"""``deniable decode`` and ``deniable frequencies``: what a receiver can read from released text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deniable.cli.options import FileOptions, PageFile, Quiet, with_groups
+from deniable.cli.terminal import make_table, open_console, print_json
+from deniable.report.wording import percent_fixed, percent_signed
+
+if TYPE_CHECKING:
+    from deniable.analysis.word_use import WordUse, WordUseFindings
+    from deniable.text.card import Card
+
+ReleasedFile = Annotated[Path, typer.Argument(help="Released text: CSV, TSV, JSON Lines, Parquet or plain text; may be compressed.")]
+TextColumn = Annotated[str | None, typer.Option("--column", "-c", help="The column that holds released text. Plain text has none.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReceivingOptions:
+    """How text was released, by its card or in words, and what is used to decode it."""
+
+    card: Annotated[Path | None, typer.Option(help="The card of the release. Default: RELEASED.card.json, beside the released text.")] = (
+        None
+    )
+    epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="Without a card: the ε per word of the release.")] = None
+    embedding: Annotated[
+        str | None, typer.Option(help="The name of the embedding, if it is not found here by the fingerprint on the card.")
+    ] = None
+    mechanism: Annotated[
+        str, typer.Option("--mechanism", "-m", metavar="NAME", help="Without a card: the mechanism, such as santext or vickrey:t=0.5.")
+    ] = "multivariate"
+    public: Annotated[
+        Path | None,
+        typer.Option(help="A public text file, one document a line: words are then read in their context, as such text has them."),
+    ] = None
+    words: Annotated[int, typer.Option(help="How many words may have gone in: the most frequent ones.")] = 20_000
+    directions: Annotated[int, typer.Option(help="How many directions are followed from each word, or draws made, for the channel.")] = 1000
+
+    def open_card(self, released: Path) -> Card:
+        """Return the card that is named, or lies beside the released text, or says what the other options say.
+
+        :raises BadParameter: if there is none.
+        :raises MalformedCard: if it is no card.
+        """
+        from deniable.atomic import beside
+        from deniable.mechanisms.catalogue import parse_mechanism
+        from deniable.text.card import read_card
+        from deniable.text.card_file import ENDING
+        from deniable.text.recipe import Recipe
+
+        if self.card is not None and self.epsilon is not None:
+            raise typer.BadParameter("give one of --card and --epsilon: a card says which ε it was")
+        if self.epsilon is not None:
+            chosen = parse_mechanism(self.mechanism)
+            recipe = Recipe(
+                epsilon=self.epsilon, embedding=self.embedding or "default", mechanism=chosen.name, mechanism_options=chosen.options or None
+            )
+            return recipe.make().card
+        path = beside(released, ENDING) if self.card is None else self.card
+        if self.card is None and not path.exists():
+            raise typer.BadParameter(
+                f"there is no card beside the text ({path}): name it with --card, or give --epsilon and what else was used"
+            )
+        return read_card(path)
+
+
+@with_groups
+def decode(
+    *,
+    released: ReleasedFile,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the decoded text; with --top, a CSV file of candidates.")],
+    column: TextColumn = None,
+    receiving: ReceivingOptions,
+    top: Annotated[
+        int | None, typer.Option(help="Write this many candidates for each released word, with probabilities, instead of text.")
+    ] = None,
+    reading: FileOptions,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Estimate the words behind released text, from its card alone.
+
+    It is an estimate, not the original: at a private ε most single words are wrong, and sums over many texts are right.
+    It costs no privacy: whoever has the release can do it.
+    """
+    from deniable.analysis.decoded_files import decode_file
+    from deniable.progress import Progress
+
+    card = receiving.open_card(released)
+    with Progress("making the channel", unit="words") as channel, Progress("decoding", unit="bytes" if top is None else "records") as shown:
+        done = decode_file(
+            released,
+            output,
+            card,
+            column=column,
+            top=top,
+            embedding=receiving.embedding,
+            public=receiving.public,
+            support=receiving.words,
+            directions=receiving.directions,
+            force=force,
+            channel_report=None if quiet else channel.report,
+            report=None if quiet else shown.report,
+            **reading.reading(),
+        )
+    where = "in context" if receiving.public is not None else "each by itself"
+    typer.echo(
+        f"{done.words:,} released words of {done.records:,} records were decoded, {where}; {done.changed:,} of them became other words.\n"
+        f"An estimate, not the original: {done.target}"
+    )
+
+
+@with_groups
+def frequencies(
+    *,
+    released: ReleasedFile,
+    column: TextColumn = None,
+    by: Annotated[str | None, typer.Option(help="A column of groups: each is estimated, and compared with all other records.")] = None,
+    receiving: ReceivingOptions,
+    most: Annotated[int, typer.Option(help="How many words to estimate.")] = 2_000,
+    reading: FileOptions,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where to write all words with their intervals (CSV).")] = None,
+    report: PageFile = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Estimate how often words are used behind released text, with 95 % intervals, for all records and by group.
+
+    Words are decoded by the card of the release. Where the release says nothing of a word, it is said so.
+    """
+    from deniable.analysis.word_use import measure_word_use
+    from deniable.atomic import check_place
+    from deniable.errors import RecordError
+    from deniable.progress import Progress
+
+    for path in (output, report):
+        if path is not None:
+            check_place(path)
+            if path.exists() and not force:
+                raise RecordError(path, "exists already; replace it with --force")
+    with Progress("making the channel", unit="words") as channel:
+        found = measure_word_use(
+            released,
+            receiving.open_card(released),
+            column=column,
+            by=by,
+            embedding=receiving.embedding,
+            public=receiving.public,
+            most=most,
+            support=receiving.words,
+            directions=receiving.directions,
+            report=None if quiet else channel.report,
+            **reading.reading(),
+        )
+    if output is not None:
+        found.write_csv(output)
+    if report is not None:
+        from deniable.analysis.word_use_page import word_use_page
+
+        word_use_page(found).write(report)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _show(found, output, report)
+
+
+def _show(found: WordUseFindings, output: Path | None, report: Path | None) -> None:
+    console = open_console()
+    everything = found.everything
+    how = f"{found.mechanism} at ε = {found.epsilon:g} on {found.embedding}"
+    console.print(f"{everything.words:,} released words of {everything.records:,} records, {how}")
+    console.print(make_table(["word", "share", "95 % interval"], [_row(use) for use in everything.uses[:15]], left=(0,)))
+    if found.by is not None:
+        said = f"{len(found.differences):,} of {found.compared:,} comparisons of a word in a group with all other records stand out"
+        console.print(f"\n{said}; all intervals hold at once in 95 % of releases")
+        rows = [
+            [each.group, each.word, percent_signed(each.difference), f"{percent_signed(each.low)} to {percent_signed(each.high)}"]
+            for each in found.differences[:15]
+            for each in found.differences[:15]
+        ]
+        if rows:
+            console.print(make_table(["group", "word", "difference", "interval"], rows, left=(0, 1)))
+    for what, path in (("All words: ", output), ("A page: ", report)):
+        if path is not None:
+            console.print(f"{what}{path}")
+
+
+def _row(use: WordUse) -> list[str]:
+    interval = f"{percent_fixed(use.share_low, 2)} to {percent_fixed(use.share_high, 2)}" if use.informed else "no information"
+    return [use.word, percent_fixed(use.share, 2), interval]

@@ -1,0 +1,114 @@
+"""Files of released records as their receiver reads them: the texts of a column, and a copy of the file with other texts in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Unpack
+
+from deniable.atomic import check_apart, check_place, whole_file
+from deniable.compression import compress, compression_for
+from deniable.errors import RecordError
+from deniable.progress import Report
+from deniable.records.formats.layout import Layout, make_layout
+from deniable.records.formats.opening import open_reader, open_source
+from deniable.records.formats.reader import Batch, BatchSize, Reader
+from deniable.records.labelled import ReadingOptions, labelled_records
+
+Change = Callable[[list[str | None]], list[str | None]]
+"""Texts in, as many texts out; what is None may become a text or stay None."""
+
+
+def read_texts(path: Path, *, column: str | None, **reading: Unpack[ReadingOptions]) -> Iterator[str | None]:
+    """Yield the texts of a column of a file; of plain text, which has no columns, its lines.
+
+    :raises InvalidParameter: if the column is not there.
+    :raises RecordError: if the file cannot be read.
+    """
+    with open_source(path) as source:
+        for batch in open_reader(source, _layout(path, column, reading)).batches(BatchSize()):
+            yield from batch.texts
+
+
+def read_grouped(path: Path, *, column: str, by: str, **reading: Unpack[ReadingOptions]) -> Iterator[tuple[str, str]]:
+    """Yield group and text of each record of a file; a group is text or a whole number, and what is missing is empty.
+
+    :raises InvalidParameter: if a column is not there.
+    :raises RecordError: if the file cannot be read.
+    """
+    yield from labelled_records(path, label_column=by, text_column=column, **reading)
+
+
+def rewrite_file(
+    path: Path,
+    target: Path,
+    change: Change,
+    *,
+    column: str | None,
+    force: bool = False,
+    report: Report | None = None,
+    **reading: Unpack[ReadingOptions],
+) -> int:
+    """Copy a file of records with other texts in a column, and return how many records it has; the copy appears whole or not at all.
+
+    ``report`` is told how far the reading is, of how much.
+
+    :raises InvalidParameter: if the column is not there, or the target's name speaks of another format.
+    :raises RecordError: if the file cannot be read, or the target is there and is not to be replaced.
+    """
+    layout = _layout(path, column, reading)
+    check_place(target)
+    layout.check_output_name(target)
+    check_apart(str(path), target)
+    if target.exists() and not force:
+        raise RecordError(target, "exists already; replace it with --force")
+    records = 0
+    with open_source(path) as source, whole_file(target) as file:
+        reader = open_reader(source, layout)
+        write = _parquet_writer(file, reader) if layout.format == "parquet" else _line_writer(file, reader, target)
+        for batch in reader.batches(BatchSize()):
+            write(batch, change(batch.texts))
+            records += len(batch)
+            if report is not None and reader.total is not None:
+                report(reader.position(), reader.total)
+        write(None, [])
+    return records
+
+
+def _layout(path: Path, column: str | None, reading: ReadingOptions) -> Layout:
+    return make_layout(
+        path,
+        columns=() if column is None else (column,),
+        format=reading.get("format"),
+        delimiter=reading.get("delimiter"),
+        header=reading.get("header", True),
+        encoding=reading.get("encoding", "utf-8"),
+    )
+
+
+def _line_writer(file: Any, reader: Reader, target: Path) -> Callable[[Batch | None, list[str | None]], None]:
+    kind = compression_for(target)
+    file.write(compress(b"".join(reader.head()), kind) if reader.head() else b"")
+
+    def write(batch: Batch | None, texts: list[str | None]) -> None:
+        if batch is not None:
+            file.write(compress(batch.write(texts), kind))
+
+    return write
+
+
+def _parquet_writer(file: Any, reader: Reader) -> Callable[[Batch | None, list[str | None]], None]:
+    import pyarrow.parquet as pq
+
+    from deniable.records.formats.parquet import ParquetReader
+
+    assert isinstance(reader, ParquetReader)  # noqa: S101 - by the layout
+    writer = pq.ParquetWriter(file, reader.schema, compression="zstd")
+
+    def write(batch: Batch | None, texts: list[str | None]) -> None:
+        if batch is None:
+            writer.close()
+        else:
+            writer.write_batch(batch.write(texts))
+
+    return write

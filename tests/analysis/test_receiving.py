@@ -1,0 +1,227 @@
+"""A receiver has the release and its card: what it reads from them, and what it refuses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deniable import Embedding, InvalidParameter, Privatizer, Recipe
+from deniable.analysis.decoded_files import decode_file
+from deniable.analysis.receiving import open_channel, receive
+from deniable.analysis.word_use import measure_word_use
+from deniable.embeddings import store
+from deniable.errors import MalformedCard, NotThisRelease, RecordError
+from deniable.records import privatize_file
+from deniable.text.card import Card, read_card
+
+WORDS = 40
+NAMES = [f"word{i:02d}x" for i in range(WORDS)]
+EPSILON = 4.0
+
+
+def embedding_of(seed: int = 0) -> Embedding:
+    vectors = np.random.default_rng(seed).standard_normal((WORDS, 4)).astype(np.float32)
+    return Embedding(NAMES, vectors, name="small")
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path / "home"))
+    store.save(embedding_of(), "small")
+
+
+def original(records: int, *, seed: int = 1, favourite: int = 0) -> list[str]:
+    """Return texts in which words are the rarer the later they stand, and one more frequent than all others."""
+    rng = np.random.default_rng(seed)
+    shares = 1.0 / np.arange(1, WORDS + 1)
+    shares[favourite] += 1.5
+    return [" ".join(NAMES[i] for i in rng.choice(WORDS, 12, p=shares / shares.sum())) for _ in range(records)]
+
+
+def make_private(**settings: object) -> Privatizer:
+    return Recipe(**{"epsilon": EPSILON, "embedding": "small", **settings}).make()  # type: ignore[arg-type]
+
+
+def released(records: int = 400, **settings: object) -> tuple[list[str | None], Card]:
+    private = make_private(**settings)
+    return private.many(list[str | None](original(records))), private.card
+
+
+def test_the_shares_that_are_learnt_are_nearer_to_the_truth_than_those_released() -> None:
+    texts, card = released(1500)
+    received = receive(card, texts, directions=400)
+    true = np.bincount([NAMES.index(word) for text in original(1500) for word in text.split()], minlength=WORDS) / (1500 * 12)
+    out = np.bincount([NAMES.index(word) for text in texts for word in (text or "").split()], minlength=WORDS) / (1500 * 12)
+    learnt = np.zeros(WORDS + 1)
+    learnt[received.decoder.channel.inputs] = received.learnt.shares
+    assert np.abs(learnt[:WORDS] - true).sum() < 0.65 * np.abs(out - true).sum()
+    assert received.counts.words == 1500 * 12
+    assert received.apart < 0.1
+
+
+def test_the_same_card_gives_the_same_numbers_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts, card = released()
+    path = tmp_path / "card.json"
+    card.write(path)
+    here = receive(card, texts, directions=100)
+    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path / "another machine"))
+    store.save(embedding_of(), "other-name")
+    there = receive(read_card(path), texts, directions=100)
+    assert (there.learnt.shares == here.learnt.shares).all()
+    assert there.decoder.many(texts) == here.decoder.many(texts)
+
+
+def test_text_that_was_not_released_is_refused() -> None:
+    texts, card = released()
+    with pytest.raises(NotThisRelease, match="not in the embedding"):
+        receive(card, ["some quite other text", *texts[:3]], directions=50)
+    for empty in ([], [None, ""], ["..."]):
+        with pytest.raises(NotThisRelease, match="hold no words"):
+            receive(card, empty, directions=50)
+    # The words of the embedding, but not as the mechanism releases them.
+    with pytest.raises(NotThisRelease, match="not as Multivariate at ε = 4 releases them"):
+        receive(card, [" ".join([NAMES[0]] * 12)] * 400, directions=200)
+
+
+def test_a_card_that_says_far_more_noise_than_there_was_is_refused() -> None:
+    # The other way round nothing can be told: without noise the released words would simply be the original ones.
+    texts, card = released()
+    receive(card, texts, directions=200)
+    with pytest.raises(NotThisRelease):
+        receive(replace(card, epsilon=0.25 * card.epsilon), texts, directions=200)
+
+
+def test_another_embedding_is_refused() -> None:
+    texts, card = released(20)
+    with pytest.raises(MalformedCard, match="another"):
+        receive(card, texts, embedding=embedding_of(seed=5))
+    with pytest.raises(MalformedCard):
+        receive(replace(card, fingerprint="0" * 32), texts)
+
+
+def test_a_budget_per_record_has_no_one_channel() -> None:
+    texts, card = released(20, record_epsilon=10.0)
+    with pytest.raises(InvalidParameter, match="only releases with one ε decode"):
+        receive(card, texts)
+
+
+def test_kept_and_redacted_words_are_read_as_the_policies_release_them() -> None:
+    private = make_private(unknown="redact", keep_words=[NAMES[3]])
+    texts = private.many([*original(300), f"{NAMES[3]} nobody knows this", None])
+    received = receive(private.card, texts, directions=200)
+    channel = received.decoder.channel
+    assert embedding_of().unknown_id not in channel.inputs
+    assert channel.row(3)[0].tolist() == [3]
+    assert channel.row(3)[1] == pytest.approx([1.0])
+    assert received.counts.strange == 0
+
+
+def test_the_support_is_what_was_asked_for(tmp_path: Path) -> None:
+    _, card = released(1)
+    space = embedding_of()
+    assert open_channel(card, space, support=10, directions=20).inputs.tolist() != list(range(WORDS + 1))
+    assert sorted(open_channel(card, space, support=10, directions=20).inputs.tolist()) == [*range(10), space.unknown_id]
+    public = tmp_path / "public.txt"
+    public.write_text(f"{NAMES[30]} {NAMES[31]} {NAMES[30]}\n{NAMES[31]} {NAMES[2]}\n")
+    texts, card = released(100)
+    inputs = receive(card, texts, public=public, support=25, directions=50).decoder.channel.inputs
+    assert {2, 30, 31, space.unknown_id} <= set(inputs.tolist())
+    assert len(inputs) == 26
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".parquet", ".csv.gz", ".tsv"])
+def test_a_file_is_decoded_into_one_of_the_same_format(ending: str, tmp_path: Path) -> None:
+    texts = original(60)
+    source, out, decoded = (tmp_path / f"{name}{ending}" for name in ("in", "out", "decoded"))
+    if ending == ".jsonl":
+        source.write_text("".join(f'{{"id": {i}, "text": "{text}"}}\n' for i, text in enumerate(texts)))
+    elif ending == ".parquet":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        pq.write_table(pa.table({"id": range(60), "text": texts}), source)
+    else:
+        mark = "\t" if ending == ".tsv" else ","
+        plain = "".join(f"{i}{mark}{text}\n" for i, text in enumerate(texts))
+        plain = f"id{mark}text\n{plain}"
+        if ending.endswith(".gz"):
+            import gzip
+
+            source.write_bytes(gzip.compress(plain.encode()))
+        else:
+            source.write_text(plain)
+    privatize_file(make_private(), source, out, columns=["text"])
+    card = read_card(tmp_path / f"out{ending}.card.json")
+    done = decode_file(out, decoded, card, column="text", directions=100)
+    assert (done.records, done.words) == (60, 60 * 12)
+    from deniable.records.rewriting import read_texts
+
+    before, after = (list(read_texts(path, column="text")) for path in (out, decoded))
+    assert after == done.received.decoder.many(before)
+    assert list(read_texts(decoded, column="text")) != before
+    with pytest.raises(RecordError, match="exists already"):
+        decode_file(out, decoded, card, column="text")
+
+
+def test_candidates_are_written_with_their_probabilities(tmp_path: Path) -> None:
+    texts, card = released(30)
+    out, decoded = tmp_path / "out.txt", tmp_path / "candidates.csv"
+    out.write_text("".join(f"{text}\n" for text in texts))
+    decode_file(out, decoded, card, top=2, directions=100)
+    lines = decoded.read_text().splitlines()
+    assert lines[0] == "record,place,released,candidate,probability"
+    first = [line.split(",") for line in lines[1:3]]
+    assert [row[:3] for row in first] == [["1", "1", (texts[0] or "").split()[0]]] * 2
+    assert float(first[0][4]) >= float(first[1][4]) > 0.0
+
+
+def test_a_failure_leaves_no_file(tmp_path: Path) -> None:
+    _, card = released(1)
+    out, decoded = tmp_path / "out.txt", tmp_path / "decoded.txt"
+    out.write_text("not released at all\n")
+    with pytest.raises(NotThisRelease):
+        decode_file(out, decoded, card)
+    assert not decoded.exists()
+
+
+def test_groups_that_use_words_differently_are_told_apart_and_others_are_not(tmp_path: Path) -> None:
+    private = make_private(epsilon=8.0)
+    a, b = original(500, seed=2, favourite=7), original(500, seed=3, favourite=11)
+    rows = [f"a,{text}" for text in private.many(a)] + [f"b,{text}" for text in private.many(b)]
+    path = tmp_path / "out.csv"
+    path.write_text("group,text\n" + "".join(f"{row}\n" for row in rows))
+    found = measure_word_use(path, private.card, column="text", by="group", directions=400)
+    assert {(each.group, each.word, each.difference > 0) for each in found.differences[:4]} == {
+        ("a", NAMES[7], True),
+        ("b", NAMES[7], False),
+        ("a", NAMES[11], False),
+        ("b", NAMES[11], True),
+    }
+    path.write_text("group,text\n" + "".join(f"{'ab'[i % 2]},{row[2:]}\n" for i, row in enumerate(rows)))
+    shuffled = measure_word_use(path, private.card, column="text", by="group", directions=400)
+    assert shuffled.differences == ()
+    assert shuffled.compared == 2 * (WORDS + 1)
+    whole = {use.word: use for use in found.everything.uses}
+    true = sum(text.split().count(NAMES[7]) for text in a + b)
+    assert whole[NAMES[7]].count_low <= true <= whole[NAMES[7]].count_high
+
+
+def test_word_use_is_written_as_csv_and_as_a_page(tmp_path: Path) -> None:
+    texts, card = released(200)
+    path = tmp_path / "out.txt"
+    path.write_text("".join(f"{text}\n" for text in texts))
+    found = measure_word_use(path, card, directions=100)
+    found.write_csv(tmp_path / "freq.csv")
+    lines = (tmp_path / "freq.csv").read_text().splitlines()
+    assert lines[0].split(",")[:4] == ["word", "share", "share_low", "share_high"]
+    assert len(lines) == WORDS + 2
+    from deniable.analysis.word_use_page import word_use_page
+
+    html = word_use_page(found).html()
+    assert found.everything.uses[0].word in html
+    assert "What this page does not say" in html
+    with pytest.raises(InvalidParameter, match="name the column"):
+        measure_word_use(path, card, by="group")

@@ -1,0 +1,97 @@
+"""``decode`` and ``frequencies`` from the command line: by the card beside the text, by another, or without one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+from deniable import Embedding
+from deniable.cli.app import app
+from deniable.embeddings import store
+
+NAMES = [f"word{i:02d}x" for i in range(30)]
+FAST = ["--directions", "100", "--quiet"]
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a released file; its card lies beside it."""
+    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path / "home"))
+    rng = np.random.default_rng(0)
+    store.save(Embedding(NAMES, rng.standard_normal((30, 3)).astype(np.float32)), "small")
+    rows = [f"{'ab'[i % 2]},{' '.join(NAMES[j] for j in rng.integers(0, 10, 8))}" for i in range(120)]
+    (tmp_path / "in.csv").write_text("group,text\n" + "".join(f"{row}\n" for row in rows))
+    done = run("privatize", tmp_path / "in.csv", "-o", tmp_path / "out.csv", "-c", "text", "-e", "4", "--embedding", "small", "--quiet")
+    assert done.exit_code == 0, done.output
+    return tmp_path / "out.csv"
+
+
+def test_decode_says_that_it_estimates_and_keeps_the_other_columns(out: Path) -> None:
+    target = out.with_name("decoded.csv")
+    done = run("decode", out, "-c", "text", "-o", target, *FAST)
+    assert done.exit_code == 0, done.output
+    assert "An estimate, not the original" in done.output
+    assert "960 released words of 120 records" in done.output
+    before, after = ([line.split(",") for line in path.read_text().splitlines()] for path in (out, target))
+    assert [row[0] for row in before] == [row[0] for row in after]
+    assert [len(row[1].split()) for row in before] == [len(row[1].split()) for row in after]
+
+
+def test_the_card_may_lie_elsewhere_or_be_said_in_words(out: Path) -> None:
+    first = out.with_name("first.csv")
+    assert run("decode", out, "-c", "text", "-o", first, *FAST).exit_code == 0
+    (out.with_name("elsewhere.json")).write_bytes(out.with_name("out.csv.card.json").read_bytes())
+    out.with_name("out.csv.card.json").unlink()
+    missing = run("decode", out, "-c", "text", "-o", out.with_name("x.csv"), *FAST)
+    assert missing.exit_code == 2
+    assert "there is no card beside the text" in missing.output.replace("\n", " ")
+    ways = (["--card", str(out.with_name("elsewhere.json"))], ["--epsilon", "4", "--embedding", "small"])
+    for number, options in enumerate(ways):
+        target = out.with_name(f"again{number}.csv")
+        assert run("decode", out, "-c", "text", "-o", target, *options, *FAST).exit_code == 0
+        assert target.read_bytes() == first.read_bytes()
+    both = run("decode", out, "-o", out.with_name("y.csv"), "--card", "a.json", "--epsilon", "4")
+    assert both.exit_code == 2
+
+
+def test_candidates_and_context(out: Path) -> None:
+    public = out.with_name("public.txt")
+    public.write_text("".join(f"{NAMES[i]} {NAMES[i + 1]} {NAMES[i]}\n" for i in range(10)))
+    target = out.with_name("top.csv")
+    done = run("decode", out, "-c", "text", "-o", target, "--top", "3", "--public", public, *FAST)
+    assert done.exit_code == 0, done.output
+    assert "in context" in done.output
+    assert target.read_text().startswith("record,place,released,candidate,probability\n1,1,")
+
+
+def test_frequencies_are_shown_written_and_drawn(out: Path) -> None:
+    table, page = out.with_name("freq.csv"), out.with_name("page.html")
+    done = run("frequencies", out, "-c", "text", "--by", "group", "-o", table, "--report", page, *FAST)
+    assert done.exit_code == 0, done.output
+    assert "960 released words of 120 records" in done.output
+    assert "comparisons of a word in a group" in done.output
+    assert table.read_text().startswith("group,word,share,share_low,share_high,count,count_low,count_high,informed\n")
+    assert "<svg" in page.read_text()
+    again = run("frequencies", out, "-c", "text", "-o", table, *FAST)
+    assert again.exit_code == 1
+    assert "exists already" in str(again.exception)
+    told = run("frequencies", out, "-c", "text", "--json", *FAST)
+    found = json.loads(told.stdout)
+    assert sum(use["share"] for use in found["everything"]["uses"]) == pytest.approx(1.0, abs=0.1)
+
+
+def test_original_text_is_refused_in_one_line(out: Path) -> None:
+    strange = out.with_name("strange.csv")
+    strange.write_text("text\nnothing of this was released\n")
+    done = run("decode", strange, "-c", "text", "-o", out.with_name("x.csv"), "--card", out.with_name("out.csv.card.json"), *FAST)
+    assert done.exit_code == 1
+    assert "cannot be decoded" in str(done.exception)
+    assert not out.with_name("x.csv").exists()
