@@ -30,8 +30,8 @@ class LearningOptions:
     acceptable_loss: Annotated[float, typer.Option(help="How much accuracy you can afford to lose, for the advice in the result.")] = 0.02
     device: Annotated[str, typer.Option(help="Where the biLSTM is trained: cpu, or cuda for a GPU.")] = "cpu"
     decode: Annotated[bool, typer.Option(help="Read released text decoded too, or leave that out, which is faster.")] = True
-    support: Annotated[int, typer.Option("--words", help="How many words of the embedding may stand behind released ones.")] = 20_000
-    directions: Annotated[int, typer.Option(help="How many rays or draws say what becomes of each of these words.")] = 1_000
+    support: Annotated[int, typer.Option("--words", help="For decoding: how many words may have gone in, the most frequent ones.")] = 20_000
+    directions: Annotated[int, typer.Option(help="For decoding: how many directions are followed from each word, or draws made.")] = 1_000
 
 
 @with_groups
