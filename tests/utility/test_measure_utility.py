@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 from deniable import Embedding
 from deniable.cli.app import app
 from deniable.errors import InvalidParameter, RecordError, TaskDataError
+from deniable.learning.word_classifier import LinearLearner
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.utility import Findings, measure_utility
+from deniable.utility import Findings, measure_utility, measurement
 from deniable.utility.page import utility_page, write_utility_figures
 from tests.support.made_texts import csv_of, made_rows
 
@@ -106,3 +107,31 @@ def test_what_cannot_be_is_refused(installed: Embedding) -> None:
         measure(texts=5)
     with pytest.raises((RecordError, OSError)):
         measure(data="nothing.csv")
+
+
+def test_the_bilstm_reads_words_as_released_and_the_findings_say_so(installed: Embedding, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measurement, "make_learner", lambda *_, **__: LinearLearner())  # which model learns is not asked here
+    file = csv_of(made_rows(60), Path("a.csv"))
+    found = measure_utility(file, text_column="t", label_column="y", epsilons=[5.0], embedding=installed, model="bilstm", runs=1)
+    assert found.decoded is None
+    assert found.about.not_decoded == "the biLSTM reads words as released; decoded text needs the linear model"
+    assert found.about.not_decoded in found.table()
+    assert found.about.not_decoded in utility_page(found).html()
+
+
+def test_making_the_channel_is_told_and_it_is_kept_for_the_next_time(installed: Embedding) -> None:
+    file = csv_of(made_rows(60), Path("a.csv"))
+    told: list[tuple[int, int]] = []
+    for _ in range(2):
+        measure_utility(
+            file,
+            text_column="t",
+            label_column="y",
+            epsilons=[5.0, 9.0],
+            embedding=installed,
+            runs=1,
+            support=30,
+            directions=20,
+            channel_report=lambda done, total: told.append((done, total)),
+        )
+    assert told == [(0, 31), (31, 31), (31, 31)], "the second time nothing is left to do"
