@@ -2,7 +2,10 @@
 
     python scripts/measure_decoding.py epsilons DATA.jsonl.xz --name sst2 --attacker 0.08 --attacker 0.17 --attacker 0.33 -o RESULT.json
     python scripts/measure_decoding.py channels RESULT.json [RESULT.json ...]       # one walk for all of one mechanism
-    python scripts/measure_decoding.py measure RESULT.json [--public TEXT.txt]
+    python scripts/measure_decoding.py measure RESULT.json [--public TEXT.txt] [--run 1]
+
+On a machine with a GPU, ``channels --device cuda --draws 2000 --into FOLDER`` makes the channels from plain draws in seconds, and ``measure
+--channels FOLDER`` takes them from there; such draws come from a seed and release nothing.
 
 ε is where a context-free Bayes attacker who knows the true word frequencies names the wanted share of the words; judged on a release that
 the estimate of the channel has not seen. The receiver knows none of that: the release, the embedding, the mechanism and ε, and with
@@ -68,9 +71,14 @@ def main() -> None:
     making = commands.add_parser("channels", help="make the channels of results of one embedding and mechanism")
     making.add_argument("results", type=Path, nargs="+")
     making.add_argument("--directions", type=int, default=1000)
+    making.add_argument("--device", default="cpu", help="cuda: plain draws on a GPU")
+    making.add_argument("--draws", type=int, default=2000)
+    making.add_argument("--into", type=Path, help="with --device cuda: the folder for the channels")
     measuring = commands.add_parser("measure", help="release, decode, learn and judge")
     measuring.add_argument("result", type=Path)
     measuring.add_argument("--runs", type=int, default=3)
+    measuring.add_argument("--run", type=int, help="only this run, beside others; its result gets another name")
+    measuring.add_argument("--channels", type=Path, help="a folder of channels that were drawn on a GPU")
     measuring.add_argument("--directions", type=int, default=1000)
     measuring.add_argument("--public", type=Path)
     given = parser.parse_args()
@@ -105,7 +113,16 @@ def make_all_channels(given: argparse.Namespace) -> None:
     """Make the channels of several results, which share their embedding and mechanism, in one walk."""
     results = [json.loads(path.read_text(encoding="utf-8")) for path in given.results]
     epsilons = sorted({epsilon for result in results for _, epsilon in result["epsilons"]})
-    _channels(results[0], epsilons, given.directions)
+    if given.device == "cpu":
+        _channels(results[0], epsilons, given.directions)
+        return
+    given.into.mkdir(parents=True, exist_ok=True)
+    for epsilon in epsilons:
+        path = given.into / _file_of(results[0], epsilon)
+        began = time.time()
+        np.savez(path.with_suffix(".part.npz"), **_drawn(results[0], epsilon, given.draws, given.device))
+        path.with_suffix(".part.npz").rename(path)
+        print(path.name, f"{time.time() - began:.1f} s", flush=True)
 
 
 def measure(given: argparse.Namespace) -> None:
@@ -116,15 +133,17 @@ def measure(given: argparse.Namespace) -> None:
     texts, labels = _read(result["asked"], embedding)
     passages = passages_of(texts, embedding, TextPolicy())
     context = None if given.public is None else read_bigrams(embedding, given.public)
-    channels = _channels(result, [epsilon for _, epsilon in result["epsilons"]], given.directions)
+    channels = _channels(result, [epsilon for _, epsilon in result["epsilons"]], given.directions, given.channels)
+    output = given.result if given.run is None else given.result.with_suffix(f".run{given.run}.json")
     result |= {
         "public": None if given.public is None else given.public.name,
-        "directions": given.directions,
+        "method": channels[0].method,
+        "directions": channels[0].directions,
         "original": [],
         "releases": [],
     }
     original = dict(_as_it_stands(passages, embedding))
-    for run in range(1, given.runs + 1):
+    for run in range(1, given.runs + 1) if given.run is None else [given.run]:
         split = Split(labels, *stratified_split(labels, HELD_OUT, seed=run))
         clean = {name: split.learn(features, name) for name, features in original.items()}
         result["original"].append({name: model(original[name]) for name, model in clean.items()})
@@ -141,15 +160,65 @@ def measure(given: argparse.Namespace) -> None:
                     }
             result["releases"].append(found)
             result["seconds"] = round(time.time() - began)
-            _write(given.result, result)
+            _write(output, result)
             print(json.dumps({"name": result["name"], **found}), flush=True)
 
 
-def _channels(result: dict[str, Any], epsilons: list[float], directions: int) -> list[Channel]:
+def _channels(result: dict[str, Any], epsilons: list[float], directions: int, folder: Path | None = None) -> list[Channel]:
     """Return the channels that a receiver would make: of the words that ``deniable decode`` considers."""
     embedding = Embedding.open(result["embedding"]["name"])
     inputs = np.append(np.arange(min(SUPPORT, len(embedding))), embedding.unknown_id)
-    return make_channels(embedding, parse_mechanism(result["mechanism"]), epsilons=epsilons, inputs=inputs, directions=directions)
+    if folder is None:
+        return make_channels(embedding, parse_mechanism(result["mechanism"]), epsilons=epsilons, inputs=inputs, directions=directions)
+    channels = []
+    for epsilon in epsilons:
+        while not (folder / _file_of(result, epsilon)).exists():
+            time.sleep(1.0)
+        with np.load(folder / _file_of(result, epsilon)) as found:
+            arrays = {name: found[name] for name in ("inputs", "starts", "outputs", "chances")}
+            draws = int(found["draws"])
+        channels.append(Channel(embedding=embedding, epsilon=epsilon, method="simulation", directions=draws, **arrays))
+    return channels
+
+
+def _file_of(result: dict[str, Any], epsilon: float) -> str:
+    return f"{result['embedding']['name']}-{epsilon:g}.npz"
+
+
+def _drawn(result: dict[str, Any], epsilon: float, draws: int, device: str) -> dict[str, Any]:
+    """Return the numbers of a channel of the multivariate mechanism, from plain draws on a GPU."""
+    import torch
+
+    embedding = Embedding.open(result["embedding"]["name"])
+    inputs = np.append(np.arange(min(SUPPORT, len(embedding))), embedding.unknown_id)
+    torch.manual_seed(0)
+    words = torch.tensor(np.asarray(embedding.vectors, dtype=np.float32), device=device)
+    starts = torch.tensor(embedding.rows(inputs).astype(np.float32), device=device)
+    halves, size = -0.5 * (words * words).sum(1), words.shape[1]
+    lengths, outputs, chances = [], [], []
+    for first in range(0, len(inputs), 64):
+        part = starts[first : first + 64]
+        noise = torch.randn(len(part) * draws, size, device=device)
+        noise /= noise.norm(dim=1, keepdim=True)
+        noise *= torch._standard_gamma(torch.full((len(noise), 1), float(size), device=device)) / epsilon
+        points = part.repeat_interleave(draws, 0) + noise
+        nearest = torch.cat([torch.addmm(halves, points[at : at + 32_768], words.T).argmax(1) for at in range(0, len(points), 32_768)])
+        keys = nearest + torch.arange(len(part), device=device).repeat_interleave(draws) * len(words)
+        met, counts = (each.cpu().numpy() for each in torch.unique(keys, return_counts=True))
+        for row in range(len(part)):
+            own = slice(*np.searchsorted(met, [row * len(words), (row + 1) * len(words)]))
+            missed = np.count_nonzero(counts[own] == 1) / draws
+            order = np.argsort(-counts[own], kind="stable")
+            outputs.append((met[own] - row * len(words))[order].astype(np.int32))
+            chances.append((counts[own][order] / draws * (1.0 - missed)).astype(np.float32))
+            lengths.append(len(order))
+    return {
+        "inputs": inputs,
+        "starts": np.concatenate([[0], np.cumsum(lengths)]),
+        "outputs": np.concatenate(outputs),
+        "chances": np.concatenate(chances),
+        "draws": draws,
+    }
 
 
 def _write(path: Path, result: dict[str, Any]) -> None:

@@ -24,11 +24,9 @@ _TEXTS_AT_ONCE = 1_000
 
 @dataclass(frozen=True, kw_only=True)
 class DecodedFile:
-    """What was decoded into which file: how many records and words, and how many of the words are others now."""
+    """What was decoded: how many records, how many of their words are others now, and by what."""
 
-    target: str
     records: int
-    words: int
     changed: int
     received: Received
 
@@ -78,7 +76,7 @@ def decode_file(
         records, changed = _write_candidates(source, goal, received, top, column=column, report=report, **reading)
     else:
         records, changed = _write_likeliest(source, goal, received, column=column, report=report, **reading)
-    return DecodedFile(target=str(goal), records=records, words=received.counts.words, changed=changed, received=received)
+    return DecodedFile(records=records, changed=changed, received=received)
 
 
 def _write_likeliest(

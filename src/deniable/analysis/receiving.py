@@ -5,6 +5,7 @@ Nothing here sees original text: it is computed from the release, its card, the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ from deniable.decoding.decoder import Decoder
 from deniable.decoding.ngrams import Bigrams, read_bigrams
 from deniable.decoding.priors import by_rank
 from deniable.decoding.released import ReleasedCounts, ReleasedWords
-from deniable.decoding.shares import LearntShares, mean_log_likelihood
+from deniable.decoding.shares import LearntShares
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, MalformedCard, NotThisRelease
 from deniable.parameters import validated_count
@@ -32,17 +33,28 @@ SUPPORT = 20_000
 """How many words of the embedding may have gone in, unless told otherwise: the most frequent ones, which public files list first."""
 
 _UNKNOWN_SHARE = 0.02
+"""The share of unknown words to begin with; the release corrects it."""
+
 _FROM_RANKS = 0.05
+"""How much of the first shares comes from ranks where a public text is given: it does not have every word."""
+
 _MOST_STRANGE = 0.02
+"""The share of words that are not in the embedding from which on a text cannot be a release; some files hold a few marks of their own."""
+
 _SIMULATED = 20_000
-_MOST_APART = 0.35
+_STANDARD_ERRORS = 4.0
+_MOST_ABOVE = 0.35
+"""In nats a word. An estimated channel is wrong by less; text that was not perturbed at all is beyond it."""
+
+_MOST_BELOW = 3.0
+"""In nats a word. Words outside of the considered ones are unlikely too, so that less says nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Received:
     """A release as its receiver has it: a decoder whose prior is learnt from the release itself, and how that went.
 
-    ``apart`` is how far the likelihood of the released words lies from that of words that this mechanism releases, in nats a word.
+    ``apart`` is by how much the released words are likelier than words that this mechanism releases, in nats a word, beyond chance.
     """
 
     card: Card
@@ -82,10 +94,10 @@ def receive(
     channel = open_channel(card, space, support=support, directions=directions, context=context, report=report)
     decoder, learnt = Decoder.learn(channel, counts, start=first_shares(channel, context), context=context, marks=marks)
     apart = distance_from_release(card, channel, learnt, counts.learn + counts.hold)
-    if apart > _MOST_APART:
+    if not -_MOST_BELOW < apart < _MOST_ABOVE:
         raise NotThisRelease(
-            f"its words are not as {card.kind} at ε = {card.epsilon:g} releases them ({apart:.2f} nats a word apart; up to {_MOST_APART:g} "
-            "is chance and estimation): check that this is the released file and that the card belongs to it, or consider more words"
+            f"its words are not as {card.kind} at ε = {card.epsilon:g} releases them ({apart:+.2f} nats a word apart): check that this is "
+            "the released file and that the card belongs to it, or consider more words"
         )
     return Received(card=card, decoder=decoder, learnt=learnt, counts=counts, apart=apart)
 
@@ -152,20 +164,19 @@ def check_words(embedding: Embedding, counts: ReleasedCounts) -> None:
 
 
 def distance_from_release(card: Card, channel: Channel, learnt: LearntShares, observed: Floats, *, seed: int = 0) -> float:
-    """Return how far the likelihood of the observed words lies from that of words which the mechanism releases, in nats a word.
+    """Return by how much the observed words are likelier than words which the mechanism releases, in nats a word; 0 within chance.
 
-    Words are drawn by the shares that were learnt, and the mechanism releases them anew. What the estimated channel gets wrong, it gets
-    wrong for both.
+    Words are drawn by the shares that were learnt, and the mechanism releases them anew: what the estimated channel gets wrong, it gets
+    wrong for both. Text that was never perturbed is far likelier; words that no considered input becomes are far less likely.
     """
     rng = np.random.Generator(np.random.PCG64(seed))
-    count = int(min(max(observed.sum(), 1_000), _SIMULATED))
-    rows = rng.choice(len(channel), count, p=learnt.shares)
-    words: Ids = channel.inputs[rows]
+    words: Ids = channel.inputs[rng.choice(len(channel), _SIMULATED, p=learnt.shares)]
     kept = np.isin(words, [i for i in Lookup(channel.embedding).ids(list(card.keep_words)) if i != channel.embedding.unknown_id])
-    again = Draws(card.make_mechanism(channel.embedding), seed=seed).of_each(words)
-    outputs = np.where(kept, words, again)
-    simulated = np.bincount(outputs, minlength=len(channel.embedding)).astype(np.float64)
-    return abs(learnt.log_likelihood - mean_log_likelihood(channel, simulated, learnt.shares))
+    outputs = np.where(kept, words, Draws(card.make_mechanism(channel.embedding), seed=seed).of_each(words))
+    likely = np.log(np.maximum(channel.output_shares(learnt.shares), 1e-300))
+    chance = _STANDARD_ERRORS * float(likely[outputs].std()) / math.sqrt(float(observed.sum()))
+    gap = learnt.log_likelihood - float(likely[outputs].mean())
+    return math.copysign(max(abs(gap) - chance, 0.0), gap)
 
 
 def _frequent(embedding: Embedding, context: Bigrams | None, support: int) -> Ids:

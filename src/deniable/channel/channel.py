@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _COLUMNS_AT_ONCE = 4_096
 _NUMBERS_AT_ONCE = 1 << 22
+_NUMBERS_TO_HOLD = 1 << 26
 _EVEN = 0.1
 
 
@@ -121,6 +122,13 @@ class Channel:
 
     def blocks(self) -> Iterator[tuple[slice, csr_array]]:
         """Yield the listed probabilities as sparse matrices, some rows at a time: in float64 all of them may not fit in memory."""
+        yield from self._held if len(self.outputs) <= _NUMBERS_TO_HOLD else self._read_blocks()
+
+    @cached_property
+    def _held(self) -> list[tuple[slice, csr_array]]:
+        return list(self._read_blocks())
+
+    def _read_blocks(self) -> Iterator[tuple[slice, csr_array]]:
         from scipy.sparse import csr_array
 
         start = 0

@@ -111,8 +111,9 @@ def decode(
         )
     where = "in context" if receiving.public is not None else "each by itself"
     typer.echo(
-        f"{done.words:,} released words of {done.records:,} records were decoded, {where}; {done.changed:,} of them became other words.\n"
-        f"An estimate, not the original: {done.target}"
+        f"{done.received.counts.words:,} released words of {done.records:,} records were decoded, {where}; "
+        f"{done.changed:,} of them became other words.\n"
+        f"An estimate, not the original: {output}"
     )
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,15 +18,14 @@ if TYPE_CHECKING:
 _HELD_OUT = 5
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReleasedCounts:
+class ReleasedCounts(NamedTuple):
     """How often each word of the embedding was released: ``learn`` in four records of five, ``hold`` in the fifth.
 
     ``strange`` counts words that the embedding does not have.
     """
 
-    learn: Floats = field(repr=False)
-    hold: Floats = field(repr=False)
+    learn: Floats
+    hold: Floats
     strange: int
     records: int
 

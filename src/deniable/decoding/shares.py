@@ -45,13 +45,20 @@ class LearntShares:
 
 
 def update(
-    channel: Channel, observed: Floats, shares: Floats, *, public: Floats | None = None, weight: float = 0.0
+    channel: Channel,
+    observed: Floats,
+    shares: Floats,
+    *,
+    public: Floats | None = None,
+    weight: float = 0.0,
+    expected: Floats | None = None,
 ) -> tuple[Floats, float]:
     """Return the shares after one step, and the mean log-likelihood of the observed words before it.
 
-    ``observed`` are counts of released words; ``public`` counts as ``weight`` further words with these shares.
+    ``observed`` are counts of released words; ``public`` counts as ``weight`` further words with these shares. ``expected`` are the
+    channel's output shares, if they are known already.
     """
-    expected = channel.output_shares(shares)
+    expected = channel.output_shares(shares) if expected is None else expected
     seen = observed > 0.0
     total = float(observed.sum())
     ratios = np.zeros_like(observed)
@@ -112,18 +119,24 @@ def learn_shares(
 
 def mean_log_likelihood(channel: Channel, observed: Floats, shares: Floats) -> float:
     """Return the mean log-likelihood of released words, if the input words have these shares."""
+    return _likelihood(observed, channel.output_shares(shares))
+
+
+def _likelihood(observed: Floats, expected: Floats) -> float:
     seen = observed > 0.0
-    return float((observed[seen] * np.log(channel.output_shares(shares)[seen])).sum() / observed.sum())
+    return float((observed[seen] * np.log(expected[seen])).sum() / observed.sum())
 
 
 def _steps_that_help(
     channel: Channel, observed: Floats, held_out: Floats, begin: Floats, weight: float, most: int, report: Report | None
 ) -> int:
     """Return after how many steps on the observed records those held out are likeliest."""
-    shares, best, best_at = begin, mean_log_likelihood(channel, held_out, begin), 0
+    shares, expected = begin, channel.output_shares(begin)
+    best, best_at = _likelihood(held_out, expected), 0
     for step in range(1, most + 1):
-        shares, _ = update(channel, observed, shares, public=begin, weight=weight)
-        reached = mean_log_likelihood(channel, held_out, shares)
+        shares, _ = update(channel, observed, shares, public=begin, weight=weight, expected=expected)
+        expected = channel.output_shares(shares)
+        reached = _likelihood(held_out, expected)
         if reached > best:
             best, best_at = reached, step
         if report is not None:
