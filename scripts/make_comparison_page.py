@@ -1,5 +1,7 @@
 """Write the numbers of docs/experiments/comparison.md from the results beside it: everything below the heading "The numbers".
 
+The correction under "Which should I use" comes from here too: it has to stand as long as the results are of words as released only.
+
 Words per second are left out: they were measured on busy machines. docs/mechanisms/speed.md counts processor seconds instead.
 
 The words above that heading are written by people, who must read them again when the numbers change.
@@ -7,15 +9,23 @@ The words above that heading are written by people, who must read them again whe
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 from deniable.comparison import ComparisonResult, read_comparison
 from deniable.comparison.report.page import privacy_utility_figure
-from deniable.comparison.report.words import COLUMNS, LEGEND, finding, met_and_missed, target_name
+from deniable.comparison.report.words import LEGEND, columns_of, finding, met_and_missed, target_name
 from deniable.report.figure import png
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "experiments"
 HEADING = "## The numbers"
+ADVICE = "## Which should I use, and when?"
+CORRECTION = (
+    "**A correction.** The results below are of words as released, judged on original text. Whoever receives a release has released text "
+    "on both sides and can decode it, at no cost in privacy, and that changes the order: randomised response, hard to beat as released, is "
+    "not so once all are decoded. Its errors are uniform, so nothing can be learnt from them; a mechanism that keeps words near their "
+    "meaning gets much of what it lost back. The page about decoding has the numbers, and `deniable compare` now shows both."
+)
 SETTINGS = {
     "comparison-sst2-default": "SST-2, built-in embedding (50,000 words, 50 dimensions)",
     "comparison-sst2-default-constants": "SST-2, built-in embedding: other constants of rank smoothing and Vickrey",
@@ -36,25 +46,36 @@ def section(name: str, title: str, result: ComparisonResult) -> str:
         f"![Accuracy against the success of the adversary]({name}.png)",
     ]
     for target in result.targets:
-        shown = [place for place, column in enumerate(COLUMNS[1:]) if column != "words/s"]
-        lines = ["| " + " | ".join(COLUMNS[1:][place] for place in shown) + " |", "|" + "---|" * len(shown)]
+        columns = columns_of(result)[1:]
+        shown = [place for place, column in enumerate(columns) if column != "words/s"]
+        lines = ["| " + " | ".join(columns[place] for place in shown) + " |", "|" + "---|" * len(shown)]
         met, missed = met_and_missed(result, target)
         lines += ["| " + " | ".join(row[place] for place in shown) + " |" for row in met]
         parts += [f"**{target_name(target)}**", "\n".join(lines), " ".join(missed)]
     return "\n\n".join(part for part in parts if part)
 
 
+def with_correction(words: str, *, needed: bool) -> str:
+    """Return the words of the page with the correction below the heading of the advice, once; without it where it is not needed."""
+    begin, _, rest = words.partition(f"{ADVICE}\n\n")
+    paragraphs = [paragraph for paragraph in rest.split("\n\n") if not paragraph.startswith("**A correction.**")]
+    shown = [textwrap.fill(CORRECTION, 140, break_long_words=False, break_on_hyphens=False)] if needed else []
+    return begin + f"{ADVICE}\n\n" + "\n\n".join([*shown, *paragraphs])
+
+
 def main() -> None:
     """Write the figures and the page."""
     page = FOLDER / "comparison.md"
-    sections = [HEADING, LEGEND]
+    sections, results = [HEADING, LEGEND], list[ComparisonResult]()
     for name, title in SETTINGS.items():
         saved = FOLDER / f"{name}.json"
         if saved.exists():
             result = read_comparison(saved)
+            results.append(result)
             (FOLDER / f"{name}.png").write_bytes(png(privacy_utility_figure(result), dpi=150))
             sections.append(section(name, title, result))
     words = page.read_text("utf-8").split(f"\n{HEADING}\n")[0].rstrip("\n")
+    words = with_correction(words, needed=any(result.decoding is None for result in results))
     page.write_text(words + "\n\n" + "\n\n".join(sections) + "\n", encoding="utf-8")
 
 

@@ -72,7 +72,8 @@ class Place:
             rare = f":sensitive={self.work / f'rare-{embedding}.txt'}" if mechanism == "santext-plus" else ""
             command += ["--mechanism", mechanism + rare]
         command += [part for name, value in sizes.items() for part in (f"--{name}", str(value))]
-        return [*command, *TARGETS, "--longest", "100", "--runs", str(runs), "--keep", str(self.work / "kept")]
+        # What decoding gives back is measured by scripts/measure_decoding.py.
+        return [*command, *TARGETS, "--longest", "100", "--runs", str(runs), "--no-decode", "--keep", str(self.work / "kept")]
 
 
 @dataclass(kw_only=True)

@@ -42,3 +42,19 @@ def test_each_pass_of_work_in_stages_has_a_bar_of_its_own(monkeypatch: pytest.Mo
             stages.report(done, total)
     passes = [number for number, (kind, _, _) in enumerate(followed) if kind == "begun"]
     assert [followed[number + 1][1] for number in passes] == [3, 0, 2]  # 9 of 9 ends a pass, and so does a step back
+
+
+def test_a_stage_that_is_closed_goes_on_with_the_next_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("deniable.progress.time.monotonic", lambda: clock[0])
+    stream = io.StringIO()
+    with Stages("comparing", unit="matches", stream=stream) as stages:
+        stages.close()  # before anything was reported
+        for done in (1, 2, 3):
+            stages.report(done, 9)
+            stages.close()
+        clock[0] = 20.0
+        stages.report(4, 9)
+        clock[0] = 40.0
+        stages.report(5, 9)
+    assert stream.getvalue().startswith("comparing: 5 of 9 matches (56%)")

@@ -96,20 +96,24 @@ class Stages:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Take the bar down, if there is one."""
+        self.close()
+
+    def close(self) -> None:
+        """Take the bar down, if there is one; the next report puts it up again. Two bars on one terminal would overwrite each other."""
         if self._pass is not None:
-            self._pass.__exit__(kind, error, trace)
+            self._pass.__exit__(None, None, None)
             self._pass = None
 
     def report(self, done: int, total: int) -> None:
         """Say how many units of this pass are done, of how many; a report of no more than the last one begins the next pass."""
         if self._pass is not None and done <= self._reached:
-            self.__exit__(None, None, None)
+            self.close()
         if self._pass is None:
             self._pass = Progress(self._label, unit=self._unit, stream=self._stream).__enter__()
         self._reached = done
         self._pass.follow(done, total)
         if done >= total:
-            self.__exit__(None, None, None)
+            self.close()
 
 
 class _Bar:

@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 from deniable import Embedding
 from deniable.cli.app import app
 from deniable.errors import InvalidParameter, RecordError, TaskDataError
+from deniable.learning.word_classifier import LinearLearner
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.utility import Findings, measure_utility
+from deniable.utility import Findings, measure_utility, measurement
 from deniable.utility.page import utility_page, write_utility_figures
 from tests.support.made_texts import csv_of, made_rows
 
@@ -72,17 +73,21 @@ def test_the_command_prints_what_the_call_returns(installed: Embedding) -> None:
     printed, returned = json.loads(result.stdout), json.loads(json.dumps(found.to_dict()))
     assert list(printed) == [
         *("headline", "texts", "classes", "left_out", "model", "mechanism", "mechanism_options", "embedding", "runs", "held_out", "judged"),
-        *("average_unchanged_from", "majority", "labels_can_be_learnt", "acceptable_loss", "smallest_acceptable_epsilon"),
-        *("smallest_acceptable_epsilon_by_place", "points"),
+        *("average_unchanged_from", "not_decoded", "majority", "labels_can_be_learnt", "acceptable_loss", "smallest_acceptable_epsilon"),
+        *("smallest_acceptable_epsilon_by_place", "smallest_acceptable_epsilon_by_reading", "points", "decoded_points", "decoding"),
     ]
     for answer in (printed, returned):
-        for point in answer["points"]:
+        for point in answer["points"] + answer["decoded_points"]:
             for drawn in ("words_changed", "average_unchanged", "scores"):  # by noise
                 assert drawn in point
                 if point["at"] != "nowhere":
                     del point[drawn]
     assert printed["smallest_acceptable_epsilon"] in (1e6, None)
-    for drawn in ("headline", "smallest_acceptable_epsilon", "smallest_acceptable_epsilon_by_place"):
+    for answer in (printed, returned):
+        del answer["decoding"]["gain"]
+        for choice in answer["decoding"]["choices"]:
+            del choice["reading"], choice["validation"]
+    for drawn in ("headline", *(name for name in list(printed) if name.startswith("smallest_acceptable_epsilon"))):
         del printed[drawn], returned[drawn]
     assert printed == returned
 
@@ -102,3 +107,31 @@ def test_what_cannot_be_is_refused(installed: Embedding) -> None:
         measure(texts=5)
     with pytest.raises((RecordError, OSError)):
         measure(data="nothing.csv")
+
+
+def test_the_bilstm_reads_words_as_released_and_the_findings_say_so(installed: Embedding, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measurement, "make_learner", lambda *_, **__: LinearLearner())  # which model learns is not asked here
+    file = csv_of(made_rows(60), Path("a.csv"))
+    found = measure_utility(file, text_column="t", label_column="y", epsilons=[5.0], embedding=installed, model="bilstm", runs=1)
+    assert found.decoded is None
+    assert found.about.not_decoded == "the biLSTM reads words as released; decoded text needs the linear model"
+    assert found.about.not_decoded in found.table()
+    assert found.about.not_decoded in utility_page(found).html()
+
+
+def test_making_the_channel_is_told_and_it_is_kept_for_the_next_time(installed: Embedding) -> None:
+    file = csv_of(made_rows(60), Path("a.csv"))
+    told: list[tuple[int, int]] = []
+    for _ in range(2):
+        measure_utility(
+            file,
+            text_column="t",
+            label_column="y",
+            epsilons=[5.0, 9.0],
+            embedding=installed,
+            runs=1,
+            support=30,
+            directions=20,
+            channel_report=lambda done, total: told.append((done, total)),
+        )
+    assert told == [(0, 31), (31, 31), (31, 31)], "the second time nothing is left to do"

@@ -40,7 +40,7 @@ def found_in(
 ) -> Findings:
     data = read_classified(file, text_column="t", label_column="y")
     mechanisms = {epsilon: Multivariate(embedding, epsilon=epsilon) for epsilon in epsilons}
-    outcomes = measure(data, dict(mechanisms), learner or LinearLearner(), runs=runs, held_out=0.25)
+    outcomes = measure(data, dict(mechanisms), learner or LinearLearner(), runs=runs, held_out=0.25).released
     return Findings(
         points=points_of(outcomes),
         unchanged=dict.fromkeys(epsilons, 0.5),
@@ -82,7 +82,7 @@ def test_labels_that_say_nothing_are_seldom_taken_for_learnt(two_kinds: Embeddin
         file = csv_of(made_rows(120, seed=seed, shuffled=True), tmp_path / "a.csv")
         data = read_classified(file, text_column="t", label_column="y")
         mechanism = Multivariate(two_kinds, epsilon=60.0)
-        outcomes = measure(data, {60.0: mechanism}, LinearLearner(), runs=1, held_out=0.5)
+        outcomes = measure(data, {60.0: mechanism}, LinearLearner(), runs=1, held_out=0.5).released
         about = replace(ABOUT, judged=60)
         majority = majority_scores(data.labels, 0.5, runs=1)
         found = Findings(points=points_of(outcomes), unchanged={60.0: 0.9}, majority=majority, acceptable_loss=0.02, about=about)

@@ -55,6 +55,23 @@ def test_json_holds_every_point_and_writes_nothing(installed: Embedding) -> None
     assert all(len(point["scores"]["accuracy"]["runs"]) == 2 for point in answer["points"])
 
 
+def test_released_text_is_read_decoded_too_unless_that_is_switched_off(installed: Embedding) -> None:
+    csv_of(made_rows(60), Path("a.csv"))
+    options = [*COMMON, "--runs", "1", "-e", "5", "--words", "30", "--directions", "40"]
+    answer = json.loads(run.invoke(app, ["utility", "a.csv", *options, "--json"]).stdout)
+    assert [(point["at"], point["reading"]) for point in answer["decoded_points"]] == [(at, "decoded") for at in ("train", "test", "both")]
+    assert {answer["decoding"][name] for name in ("support", "directions", "method")} == {30, 40, "rays"}
+    assert {choice["reading"] for choice in answer["decoding"]["choices"]} <= {"as released", "decoded"}
+    assert answer["not_decoded"] == ""
+
+    result = run.invoke(app, ["utility", "a.csv", *options, "--no-decode", "--report", "page.html"])
+    assert result.exit_code == 0, result.output
+    assert "Words as released only: decoding was switched off." in result.stdout
+    assert "decoding was switched off" in outline(Path("page.html").read_text(encoding="utf-8")).text
+    plain = json.loads(run.invoke(app, ["utility", "a.csv", *options, "--no-decode", "--json"]).stdout)
+    assert (plain["decoding"], plain["decoded_points"]) == (None, [])
+
+
 def test_how_to_read_the_file_can_be_said(installed: Embedding) -> None:
     Path("a.data").write_bytes("".join(f"{label};{text} café\n" for label, text in made_rows(40)).encode("latin-1"))
     reading = ["--format", "csv", "--delimiter", ";", "--no-header", "--encoding", "latin-1", "--column", "2", "--label", "1"]
@@ -112,6 +129,8 @@ def test_every_mechanism_has_a_range_of_its_own_and_its_options_are_said(install
         (["--text", "t", "--label", "y", "-e", "0"], InvalidParameter, "epsilon"),
         (["--text", "t", "--label", "y", "--runs", "0"], InvalidParameter, "runs"),
         (["--text", "t", "--label", "y", "--held-out", "1"], InvalidParameter, "held_out"),
+        (["--text", "t", "--label", "y", "--words", "0"], InvalidParameter, "support"),
+        (["--text", "t", "--label", "y", "--directions", "0"], InvalidParameter, "directions"),
         (["--text", "t", "--label", "y", "--texts", "5"], TaskDataError, "has 5 texts"),
         (["--text", "t", "--label", "y", "--report", "no/where.html"], Exception, "no"),
     ],

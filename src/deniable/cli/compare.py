@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from deniable.comparison.matching import Target
     from deniable.comparison.results import ComparisonResult
 
-_WIDTH_OF_FILES = 120
+_WIDTH_OF_FILES = 140
 
 
 @with_groups
@@ -45,6 +45,9 @@ def compare(
     runs: Annotated[int, typer.Option(help="How many times the data is released at each ε, to see the spread.")] = 2,
     words: Annotated[int, typer.Option(help="How many words of the text to read privacy on, drawn at random.")] = 1_000,
     seed: Annotated[int, typer.Option(help="The seed of the split, the sample and the readings; releases never use it.")] = 0,
+    decode: Annotated[bool, typer.Option(help="Measure what a receiver gets too, as released and decoded, or leave that out.")] = True,
+    decode_words: Annotated[int, typer.Option(help="For decoding: how many words may have gone in, the most frequent ones.")] = 10_000,
+    directions: Annotated[int, typer.Option(help="For decoding: how many directions are followed from each word, or draws made.")] = 300,
     keep: Annotated[Path | None, typer.Option(help="A folder for measured numbers: run again to go on where it stopped.")] = None,
     save: Annotated[Path | None, typer.Option("--save", help="Where to write the result as JSON.")] = None,
     report: PageFile = None,
@@ -52,27 +55,38 @@ def compare(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compare mechanisms at equal privacy: ε is chosen for each so that all have the same reading, then text is released and used."""
+    """Compare mechanisms at equal privacy: ε is chosen for each so that all have the same reading, then text is released and used.
+
+    Accuracy is that of a classifier that learns from released text. What somebody gets who has released text only is shown as released
+    and decoded; for decoding, what words become is computed at every ε, which may take many minutes.
+    """
     from deniable.atomic import check_place
     from deniable.comparison.experiment import TARGETS, ComparisonSettings, compare_mechanisms
     from deniable.embeddings.embedding import Embedding
     from deniable.learning.scores import sklearn
     from deniable.mechanisms.catalogue import parse_mechanism
-    from deniable.progress import Progress
+    from deniable.progress import Stages
     from deniable.records.labelled import read_labelled
+    from deniable.utility.receiver import DecodingEffort
 
     for path in (save, report):
         if path is not None:
             check_place(path)
     sklearn("linear_model", "comparing mechanisms")
     targets = tuple(parse_target(typed) for typed in target) if target else TARGETS
-    settings = ComparisonSettings(targets=targets, runs=runs, words=words, seed=seed)
+    decoding = DecodingEffort(support=decode_words, directions=directions) if decode else None
+    settings = ComparisonSettings(targets=targets, runs=runs, words=words, seed=seed, decoding=decoding)
     mechanisms = [parse_mechanism(typed, parameter="--mechanism") for typed in mechanism] if mechanism else None
     opened = Embedding.open(embedding)
     texts = read_labelled(data, person_column=label, text_column=text, **reading.reading())
     if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)
-    with Progress("comparing", unit="matches") as progress:
+    with Stages("comparing", unit="matches") as progress, Stages("preparing to decode", unit="words") as preparing:
+
+        def prepare(done: int, total: int) -> None:
+            progress.close()
+            preparing.report(done, total)
+
         result = compare_mechanisms(
             texts,
             opened,
@@ -82,6 +96,7 @@ def compare(
             test=test,
             longest=longest,
             keep=keep,
+            channel_report=None if quiet else prepare,
             report=None if quiet else progress.report,
         )
     _finish(result, save=save, report=report, figures=figures, as_json=as_json)
@@ -126,7 +141,7 @@ def _finish(result: ComparisonResult, *, save: Path | None, report: Path | None,
 
 
 def _show(result: ComparisonResult) -> None:
-    from deniable.comparison.report.words import COLUMNS, LEGEND, finding, met_and_missed, target_name
+    from deniable.comparison.report.words import columns_of, finding, legend_of, met_and_missed, target_name
 
     # Nobody makes a file or a pipe wider: there the table is written as wide as it is.
     console = open_console(None if sys.stdout.isatty() else _WIDTH_OF_FILES)
@@ -134,10 +149,10 @@ def _show(result: ComparisonResult) -> None:
     for target in result.targets:
         met, missed = met_and_missed(result, target)
         console.print()
-        console.print(make_table(COLUMNS[1:], met, title=target_name(target)))
+        console.print(make_table(columns_of(result)[1:], met, title=target_name(target)))
         for sentence in missed:
             console.print(sentence)
     console.print()
-    console.print(LEGEND)
+    console.print(legend_of(result))
     for name, why in result.left_out.items():
         console.print(f"Left out: {name}, {why}.")

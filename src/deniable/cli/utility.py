@@ -29,6 +29,9 @@ class LearningOptions:
     texts: Annotated[int | None, typer.Option(help="Use at most this many texts, drawn at random: for a quick look.")] = None
     acceptable_loss: Annotated[float, typer.Option(help="How much accuracy you can afford to lose, for the advice in the result.")] = 0.02
     device: Annotated[str, typer.Option(help="Where the biLSTM is trained: cpu, or cuda for a GPU.")] = "cpu"
+    decode: Annotated[bool, typer.Option(help="Read released text decoded too, or leave that out, which is faster.")] = True
+    support: Annotated[int, typer.Option("--words", help="For decoding: how many words may have gone in, the most frequent ones.")] = 20_000
+    directions: Annotated[int, typer.Option(help="For decoding: how many directions are followed from each word, or draws made.")] = 1_000
 
 
 @with_groups
@@ -49,11 +52,12 @@ def utility(
 ) -> None:
     """Measure what ε costs on your own labelled texts: train on released and on original text, test both, draw the curve.
 
-    The answer is for somebody who is given released text only, to learn from and to judge.
+    The answer is for somebody who is given released text only, to learn from and to judge, and reads it as released or decoded,
+    whichever is better on validation texts. What words become is computed first for decoding: that may take minutes, and is kept.
     Without --epsilon, the values are those at which an average word stays unchanged in 5, 25, 50, 75, 95 and 99 % of the draws.
     Nothing of the releases is kept.
     """
-    from deniable.progress import Progress
+    from deniable.progress import Stages
     from deniable.report.place import check_place
     from deniable.utility import measure_utility
 
@@ -64,7 +68,7 @@ def utility(
         check_place(report)
     if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)
-    with Progress("releasing and learning", unit="releases") as progress:
+    with Stages("preparing to decode", unit="words") as preparing, Stages("releasing and learning", unit="releases") as progress:
         found = measure_utility(
             data,
             text_column=text,
@@ -73,6 +77,7 @@ def utility(
             embedding=mechanism.embedding,
             mechanism=chosen,
             model=model.value,
+            channel_report=None if quiet else preparing.report,
             report=None if quiet else progress.report,
             **vars(learning),
             **reading.reading(),

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -14,22 +13,24 @@ import numpy as np
 
 from deniable.arrays import Ids
 from deniable.audit.results import summarise_embedding
+from deniable.channel.channel import Channel
 from deniable.comparison.matching import TOLERANCE, Match, Matcher, Target
 from deniable.comparison.measurements import SavedMeasurements
 from deniable.comparison.probe import Probe, make_probe
 from deniable.comparison.readings import QUICK, THOROUGH, Reading, ReadingEffort, read_privacy
-from deniable.comparison.results import ComparisonResult, MeanAndSpread, Row, SampleCounts, TextCounts, Worth
+from deniable.comparison.received import ReceivedAccuracy, ReceivedTask, channels_of, learn_words
+from deniable.comparison.results import ByPlace, ComparisonResult, DecodingCounts, MeanAndSpread, Row, SampleCounts, TextCounts, Worth
 from deniable.comparison.texts import Texts, cut_texts, split_texts
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Mechanism
 from deniable.learning.scores import sklearn
-from deniable.learning.word_classifier import WordClassifier
 from deniable.mechanisms.catalogue import CATALOGUE, ChosenMechanism, checked_options, entry_of
 from deniable.parameters import validated_count
 from deniable.progress import Report
 from deniable.randomness import SecureRandomness
 from deniable.records.labelled import LabelledTexts
+from deniable.utility.receiver import DecodingEffort
 from deniable.version import __version__
 
 FORMAT = 1
@@ -41,12 +42,17 @@ TARGETS = (
     Target(reading="adversary", value=0.4),
 )
 """What mechanisms are brought to unless other targets are given."""
+DECODING = DecodingEffort(support=10_000, directions=300)
+"""How finely receivers know the channel unless told otherwise: many channels are made, so they are coarser than those of one release."""
 _ROWS_AT_ONCE = 16_384
 
 
 @dataclass(frozen=True, kw_only=True)
 class ComparisonSettings:
-    """How a comparison is made: its targets, releases at each ε, words that privacy is read on, the seed, and how much is drawn."""
+    """How a comparison is made: its targets, releases at each ε, words that privacy is read on, the seed, and how much is drawn.
+
+    ``decoding`` says how finely a receiver knows the channel; with None, released text is read as it stands only.
+    """
 
     targets: tuple[Target, ...] = TARGETS
     runs: int = 2
@@ -54,6 +60,7 @@ class ComparisonSettings:
     seed: int = 0
     quick: ReadingEffort = QUICK
     thorough: ReadingEffort = THOROUGH
+    decoding: DecodingEffort | None = DECODING
 
     def __post_init__(self) -> None:
         validated_count(self.runs, "runs")
@@ -73,6 +80,7 @@ def compare_mechanisms(
     test: int | None = None,
     longest: int | None = None,
     keep: Path | None = None,
+    channel_report: Report | None = None,
     report: Report | None = None,
 ) -> ComparisonResult:
     """Compare mechanisms at equal privacy: ε is chosen for each so that all have the same reading, then text is released and used.
@@ -80,6 +88,9 @@ def compare_mechanisms(
     Without ``mechanisms``, all that need no option take part. A classifier learns from ``train`` texts drawn at random (half of them
     by default) and is tested on ``test`` others (all the rest by default), of at most ``longest`` words each. Measured numbers are
     saved in the folder ``keep``, if one is given: the same call goes on from there after it was stopped.
+
+    What a receiver gets is measured too, unless ``settings.decoding`` is None: released text on both sides or at test time only, as it
+    stands and decoded. ``channel_report`` hears how much of a channel is made for that, ``report`` how many rows are there.
 
     :raises InvalidParameter: if an argument is not allowed.
     :raises UnusableAuditData: if there are too few texts, or the texts to learn from have one label only.
@@ -94,7 +105,7 @@ def compare_mechanisms(
     for mechanism in taking_part:
         mechanism(embedding, epsilon=1.0)  # a wrong option is found before the work begins
     learn, tested = (cut_texts(part, embedding, longest=longest) for part in split_texts(data, train=train, test=test, seed=settings.seed))
-    comparison = Comparison(embedding, learn, tested, settings, saved=SavedMeasurements(keep))
+    comparison = Comparison(embedding, learn, tested, settings, saved=SavedMeasurements(keep), channel_report=channel_report)
     rows: list[Row] = []
     for mechanism in taking_part:
         for row in comparison.rows(mechanism):
@@ -116,6 +127,7 @@ def compare_mechanisms(
         guess=max(tested.labels.count(label) for label in set(learn.labels)) / len(tested.labels),
         left_out=left_out,
         rows=tuple(rows),
+        decoding=None if (how := settings.decoding) is None else DecodingCounts(support=how.support, directions=how.directions),
     )
 
 
@@ -150,9 +162,17 @@ class Comparison:
     """Compares mechanisms over one embedding on one task."""
 
     def __init__(
-        self, embedding: Embedding, learn: Texts, test: Texts, settings: ComparisonSettings, *, saved: SavedMeasurements | None = None
+        self,
+        embedding: Embedding,
+        learn: Texts,
+        test: Texts,
+        settings: ComparisonSettings,
+        *,
+        saved: SavedMeasurements | None = None,
+        channel_report: Report | None = None,
     ) -> None:
         """Prepare the words that privacy is read on: a sample of the words of the texts to learn from."""
+        self._received, self._channel_report = ReceivedTask(embedding, learn, test), channel_report
         self._embedding, self._learn, self._test, self._settings = embedding, learn, test, settings
         self._saved = SavedMeasurements(None) if saved is None else saved
         self.probe: Probe = make_probe(embedding, learn.ids, words=settings.words, seed=settings.seed)
@@ -170,10 +190,14 @@ class Comparison:
         compared, seed = _Compared(mechanism, self._embedding), self._settings.seed
         quick, thorough = self._settings.quick, self._settings.thorough
         matcher = Matcher(self._reader(compared, quick, seed + 1), self._reader(compared, thorough, seed + 2))
-        for target in self._settings.targets:
-            yield self._row(compared, matcher.match(target))
+        matches = [matcher.match(target) for target in self._settings.targets]
+        met = [match.reached.epsilon for match in matches if match.reached is not None]
+        decoding = self._settings.decoding
+        channel = None if decoding is None else channels_of(compared.chosen, self._embedding, met, decoding, report=self._channel_report)
+        for match in matches:
+            yield self._row(compared, match, channel)
 
-    def _row(self, compared: _Compared, match: Match) -> Row:
+    def _row(self, compared: _Compared, match: Match, channel: Callable[[float], Channel] | None) -> Row:
         row = Row(mechanism=compared.name, reading=match.target.reading, target=match.target.value, problem=match.problem)
         if match.reached is None:
             return row
@@ -186,7 +210,27 @@ class Comparison:
             distance=_mean_and_spread([run.distance for run in runs]),
             words_per_second=min(run.words_per_second for run in runs),
         )
+        if channel is not None:
+            worth = self._with_received(worth, compared, channel)
         return replace(row, worth=worth)
+
+    def _with_received(self, worth: Worth, compared: _Compared, channel: Callable[[float], Channel]) -> Worth:
+        runs = [self._accuracies(compared, worth.epsilon, channel, run) for run in range(self._settings.runs)]
+
+        def brought_together(name: str) -> MeanAndSpread:
+            return _mean_and_spread([getattr(run, name) for run in runs])
+
+        return replace(
+            worth,
+            as_released=ByPlace(train=worth.accuracy, test=brought_together("test"), both=brought_together("both")),
+            decoded=ByPlace(**{place: brought_together(f"decoded_{place}") for place in ("train", "test", "both")}),
+        )
+
+    def _accuracies(self, compared: _Compared, epsilon: float, channel: Callable[[float], Channel], run: int) -> ReceivedAccuracy:
+        texts = {"learn": self._learn.digest, "test": self._test.digest}
+        how = None if self._settings.decoding is None else asdict(self._settings.decoding)
+        key = {**self._key(compared, epsilon), "what": "received", **texts, "decoding": how, "run": run}
+        return self._saved.get(key, ReceivedAccuracy, lambda: self._received.measure(compared.make(epsilon), channel(epsilon)))
 
     def _utility(self, compared: _Compared, epsilon: float, run: int) -> Utility:
         key = {**self._key(compared, epsilon), "what": "utility", "learn": self._learn.digest, "test": self._test.digest, "run": run}
@@ -225,7 +269,7 @@ class _Compared:
     def __init__(self, mechanism: ChosenMechanism, embedding: Embedding) -> None:
         # A list of words is read from its file once, not at every ε.
         read = replace(mechanism, options=checked_options(entry_of(mechanism.name), mechanism.options))
-        self.name = name_of(mechanism)
+        self.name, self.chosen = name_of(mechanism), read
         self.identity = {"name": mechanism.name, "parameters": dict(read(embedding, epsilon=1.0).guarantee.parameters)}
         # Runs share what a mechanism prepared.
         self.make: Callable[[float], Mechanism] = lru_cache(1)(lambda epsilon: read(embedding, epsilon=epsilon))
@@ -236,10 +280,7 @@ def accuracy(learn: list[list[str]], labels: list[str], test: list[list[str]], t
 
     :raises MissingExtra: if scikit-learn is not installed.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a fit that stopped early is a slightly worse classifier, for every mechanism alike
-        model = WordClassifier(strength=1.0, rounds=200).fit(learn, labels)
-    return float((model.predict(test) == np.array(truth)).mean())
+    return float((learn_words(learn, labels).predict(test) == np.array(truth)).mean())
 
 
 def mean_distance(embedding: Embedding, before: Ids, after: Ids) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,21 @@ class MeanAndSpread:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ByPlace:
+    """Accuracies by where text is released: texts to learn from ("train"), those that are judged ("test"), or both."""
+
+    train: MeanAndSpread
+    test: MeanAndSpread
+    both: MeanAndSpread
+
+
+@dataclass(frozen=True, kw_only=True)
 class Worth:
-    """What a mechanism is worth at the ε that meets a target: the reading there, and what text released there is good for."""
+    """What a mechanism is worth at the ε that meets a target: the reading there, and what text released there is good for.
+
+    ``accuracy`` is that of a classifier that learnt from words as released and judged original text. ``as_released`` and ``decoded`` say
+    it for every place, where it was measured.
+    """
 
     epsilon: float
     reached: Reading
@@ -34,6 +47,18 @@ class Worth:
     unchanged: MeanAndSpread
     distance: MeanAndSpread
     words_per_second: float
+    as_released: ByPlace | None = None
+    decoded: ByPlace | None = None
+
+    @property
+    def received(self) -> MeanAndSpread:
+        """The accuracy with words as released: on both sides, or on the learning side where nothing else was measured."""
+        return self.accuracy if self.as_released is None else self.as_released.both
+
+    @property
+    def best_known(self) -> MeanAndSpread:
+        """The accuracy that rows are ordered by: decoded on both sides, where that was measured."""
+        return self.received if self.decoded is None else self.decoded.both
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +75,7 @@ class Row:
         """Return the row as flat JSON; where the mechanism cannot be brought there it ends with the problem."""
         data = asdict(self)
         worth = data.pop("worth")
-        return data if worth is None else {**data, **worth}
+        return data if worth is None else {**data, **{name: value for name, value in worth.items() if value is not None}}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +94,14 @@ class SampleCounts:
     words: int
     distinct: int
     guess: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecodingCounts:
+    """How receivers knew the channels: for how many input words, from how many rays or draws each where sums are not exact."""
+
+    support: int
+    directions: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,27 +124,38 @@ class ComparisonResult(ComparisonSetup):
     """The result of ``compare_mechanisms``.
 
     ``original`` is the accuracy of a classifier that learnt from original text, ``guess`` that of always naming the most frequent
-    label. ``left_out`` are mechanisms that did not take part, with the reason.
+    label. ``left_out`` are mechanisms that did not take part, with the reason. ``decoding`` is None if nothing was decoded.
     """
 
     original: float
     guess: float
     left_out: dict[str, str]
     rows: tuple[Row, ...]
+    decoding: DecodingCounts | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as the JSON that ``deniable compare --save`` writes."""
         data: dict[str, Any] = json.loads(json.dumps({**asdict(self), "rows": [row.to_dict() for row in self.rows]}))
-        return data
+        return {name: value for name, value in data.items() if (name, value) != ("decoding", None)}
 
     def matched(self) -> list[tuple[Row, Worth]]:
         """Return the rows of mechanisms that could be brought to the target, with what they are worth there."""
         return [(row, row.worth) for row in self.rows if row.worth is not None]
 
     def front(self) -> list[tuple[Row, Worth]]:
-        """Return the rows that no other row beats in the adversary's success and accuracy together, weakest adversary first."""
+        """Return the rows that no other row beats in the adversary's success and accuracy together, weakest adversary first.
+
+        The accuracy is that of words as released.
+        """
+        return self._front(lambda worth: worth.received)
+
+    def decoded_front(self) -> list[tuple[Row, Worth]]:
+        """Return the rows that no other row beats once the text of all of them is decoded; none where nothing was."""
+        return self._front(lambda worth: worth.best_known) if self.decoding is not None else []
+
+    def _front(self, accuracy: Callable[[Worth], MeanAndSpread]) -> list[tuple[Row, Worth]]:
         found = self.matched()
-        return [found[place] for place in pareto_front([(worth.reached.adversary, worth.accuracy.mean) for _, worth in found])]
+        return [found[place] for place in pareto_front([(worth.reached.adversary, accuracy(worth).mean) for _, worth in found])]
 
 
 def read_comparison(path: Path) -> ComparisonResult:

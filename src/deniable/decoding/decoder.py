@@ -19,7 +19,7 @@ from deniable.decoding.context import ContextDecoder, PlaceCandidates
 from deniable.decoding.ngrams import Bigrams
 from deniable.decoding.posterior import MOST_CANDIDATES, Posterior, make_posterior
 from deniable.decoding.released import ReleasedCounts, ReleasedWords
-from deniable.decoding.shares import LearntShares, learn_shares
+from deniable.decoding.shares import MOST_STEPS, LearntShares, learn_shares
 from deniable.errors import InvalidParameter
 from deniable.progress import Report
 
@@ -82,18 +82,20 @@ class Decoder:
         weight: float = 0.0,
         context: Bigrams | None = None,
         marks: Iterable[str] = (),
+        most_steps: int = MOST_STEPS,
         report: Report | None = None,
     ) -> tuple[Decoder, LearntShares]:
         """Return a decoder whose prior is learnt from the release itself, and how it was learnt.
 
-        ``start`` are shares of words known before, and count as ``weight`` words. One record in five is held back to say when to stop.
+        ``start`` are shares of words known before, and count as ``weight`` words. One record in five is held back to say when to stop,
+        after ``most_steps`` at the latest.
 
         :raises InvalidParameter: if the texts hold no word that the embedding has.
         """
         counts = released if isinstance(released, ReleasedCounts) else ReleasedWords(channel.embedding, marks).count(released)
         if counts.words == counts.strange:
             raise InvalidParameter("released", f"{counts.records:,} texts", "hold no word of the embedding: nothing can be decoded")
-        found = learn_shares(channel, counts.learn, held_out=counts.hold, start=start, weight=weight, report=report)
+        found = learn_shares(channel, counts.learn, held_out=counts.hold, start=start, weight=weight, most_steps=most_steps, report=report)
         return cls(channel, found.shares, context=context, marks=marks), found
 
     def __call__(self, text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
@@ -85,14 +85,17 @@ def points_of(outcomes: Iterable[Outcome]) -> list[Point]:
     return sorted(points, key=lambda point: (places.index(point.at), point.epsilon or 0.0))
 
 
-def markdown_table(points: Sequence[Point], unchanged: dict[float, float]) -> str:
-    """Return the points as a Markdown table: scores as mean (lowest to highest), words changed, average N_w where it is known."""
-    scores = list(points[0].scores)
+def markdown_table(points: Sequence[Point], unchanged: dict[float, float], *, more: Mapping[str, Sequence[str]] | None = None) -> str:
+    """Return the points as a Markdown table: scores as mean (lowest to highest), words changed, average N_w where it is known.
+
+    ``more`` are further columns by their names, a cell for each point.
+    """
+    scores, more = list(points[0].scores), more or {}
     lines = [
-        "| perturbed | ε | average N_w | words changed | runs | " + " | ".join(scores) + " |",
-        "|---|--:|--:|--:|--:|" + "--:|" * len(scores),
+        "| perturbed | ε | average N_w | words changed | runs | " + " | ".join([*scores, *more]) + " |",
+        "|---|--:|--:|--:|--:|" + "--:|" * len([*scores, *more]),
     ]
-    for point in points:
+    for place, point in enumerate(points):
         cells = [
             PLACES[point.at],
             "" if point.epsilon is None else f"{point.epsilon:g}",
@@ -100,8 +103,13 @@ def markdown_table(points: Sequence[Point], unchanged: dict[float, float]) -> st
             "" if point.epsilon is None else percent_fixed(point.changed),
             str(point.runs),
         ]
-        for name in scores:
-            low, high = point.spread(name)
-            cells.append(f"{point.mean(name):.3f}" + (f" ({low:.3f} to {high:.3f})" if point.runs > 1 else ""))
+        cells += [score_cell(point, name) for name in scores]
+        cells += [column[place] for column in more.values()]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
+
+
+def score_cell(point: Point, score: str) -> str:
+    """Return a score as tables show it: its mean, and after several runs the lowest and the highest."""
+    low, high = point.spread(score)
+    return f"{point.mean(score):.3f}" + (f" ({low:.3f} to {high:.3f})" if point.runs > 1 else "")

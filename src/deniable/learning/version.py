@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Protocol
+from typing import Any, Protocol
 
 from deniable.arrays import Ids
 from deniable.embeddings.embedding import Embedding
@@ -18,10 +18,15 @@ from deniable.words.cutter import Cutter
 
 @dataclass(frozen=True, kw_only=True)
 class Version:
-    """Every text as words, and as ids of the embedding (in which all unknown words of the original are one)."""
+    """Every text as words, and as ids of the embedding (in which all unknown words of the original are one).
+
+    ``counts`` is how often each word stands in each text, or is expected there: sparse, one row a text, a column for each word of the
+    embedding and one for ⊥. Only learners that read counts need it.
+    """
 
     words: list[list[str]] = field(repr=False)
     passages: Passages
+    counts: Any = field(default=None, repr=False)
 
 
 def original_version(texts: list[str], embedding: Embedding) -> Version:

@@ -1,15 +1,23 @@
-"""The fast classifier: how often each word stands in a text (TF-IDF), and a logistic regression. Utility and comparison use it."""
+"""The fast classifier: how often each word stands in a text (TF-IDF), and a logistic regression. Utility and comparison use it.
+
+It reads words as they stand, or counts of words that need not be whole: how often each word is expected behind a decoded text.
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from deniable.arrays import Ids
 from deniable.learning.scores import sklearn
+from deniable.learning.soft_counts import SoftTfidf
 from deniable.learning.version import Classify, Version
 
 _MANY_TEXTS = 1_000
+_STRENGTH = 10.0
+_SETTLED = 1e-3
+"""Expected counts are many small numbers: a finer end of the fit takes far longer and gives the same classes."""
 
 
 class WordClassifier:
@@ -36,6 +44,29 @@ class WordClassifier:
         return self._model.predict(texts)
 
 
+class CountClassifier:
+    """The same for counts that need not be whole numbers: one row a text, one column a word."""
+
+    def __init__(self, *, strength: float, rounds: int) -> None:
+        """Fit with 1/``strength`` of regularisation in at most ``rounds`` rounds.
+
+        :raises MissingExtra: if scikit-learn is not installed.
+        """
+        self._weights = SoftTfidf()
+        self._model: Any = sklearn("linear_model", "a classifier").LogisticRegression(C=strength, max_iter=rounds, tol=_SETTLED)
+
+    def fit(self, counts: Any, labels: Any) -> CountClassifier:
+        """Learn the labels of the texts; nothing in it is random."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a fit that stopped early is a slightly worse classifier
+            self._model.fit(self._weights.fit(counts).transform(counts), labels)
+        return self
+
+    def predict(self, counts: Any) -> Any:
+        """Return the label of each text."""
+        return self._model.predict(self._weights.transform(counts))
+
+
 class LinearLearner:
     """The fast learner: TF-IDF and logistic regression on the words of a version."""
 
@@ -59,8 +90,24 @@ class LinearLearner:
         return classify
 
 
+class CountLearner:
+    """The same learner for the counts of a version instead of its words."""
+
+    name = "TF-IDF and logistic regression on expected counts of words"
+
+    def learn(self, version: Version, places: Ids, labels: Ids, *, seed: int) -> Classify:  # noqa: ARG002 - nothing in it is random
+        """Return what classifies texts after learning from those at ``places``; ``labels`` are those of all texts."""
+        model = CountClassifier(strength=_STRENGTH, rounds=300).fit(version.counts[places], labels[places])
+
+        def classify(other: Version, where: Ids) -> Ids:
+            classes: Ids = model.predict(other.counts[where])
+            return classes
+
+        return classify
+
+
 def _classifier_for(texts: int) -> WordClassifier:
-    return WordClassifier(strength=10.0, rounds=2000, least=2 if texts >= _MANY_TEXTS else 1)
+    return WordClassifier(strength=_STRENGTH, rounds=2000, least=2 if texts >= _MANY_TEXTS else 1)
 
 
 def _keep_words(words: list[str]) -> list[str]:

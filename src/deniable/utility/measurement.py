@@ -8,25 +8,37 @@ from typing import Literal, Unpack
 
 import numpy as np
 
+from deniable.analysis.receiving import SUPPORT
 from deniable.arrays import Ids
 from deniable.calibration.matching import SHARES, AverageUnchanged
+from deniable.channel.channel import Channel
+from deniable.channel.making import DIRECTIONS
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, MissingExtra
 from deniable.interfaces import Mechanism
 from deniable.learning.perturbation import changed_share
 from deniable.learning.scores import class_scores
 from deniable.learning.summary import EmbeddingFacts, Outcome, points_of
-from deniable.learning.version import Learner, original_version, released_version
-from deniable.learning.word_classifier import LinearLearner
+from deniable.learning.version import Classify, Learner, Version, original_version, released_version
+from deniable.learning.word_classifier import CountLearner, LinearLearner
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours.threads import threads as threads_of_this_process
 from deniable.parameters import validated_count, validated_epsilon, validated_share
 from deniable.progress import Report
 from deniable.records.labelled import ReadingOptions
 from deniable.utility.findings import Circumstances, Findings
+from deniable.utility.readings import AS_RELEASED, DECODED, Measured, TextReading, choose, decoded_points
+from deniable.utility.receiver import DecodingEffort, counted_version, decoded_version, open_channels
 from deniable.utility.texts import ClassifiedTexts, read_classified
 
 Model = Literal["linear", "bilstm"]
+
+VALIDATION = 0.25
+"""The share of the texts to learn from by which a reading is chosen."""
+
+RELEASED_PLACES = ("train", "test", "both")
+_NOT_ASKED_FOR = "decoding was switched off"
+_ONLY_LINEAR = "the biLSTM reads words as released; decoded text needs the linear model"
 
 
 def measure_utility(
@@ -43,6 +55,10 @@ def measure_utility(
     texts: int | None = None,
     acceptable_loss: float = 0.02,
     device: str = "cpu",
+    decode: bool = True,
+    support: int = SUPPORT,
+    directions: int = DIRECTIONS,
+    channel_report: Report | None = None,
     report: Report | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> Findings:
@@ -54,7 +70,14 @@ def measure_utility(
     Everything is done ``runs`` times, with fresh noise and another ``held_out`` share of every class to judge by. ``texts`` takes
     at most that many texts, drawn at random. ``acceptable_loss`` is the loss of accuracy that the findings' advice accepts; the advice is
     for somebody who is given released text only, to learn from and to judge.
-    ``report`` hears how many releases were measured. Nothing of the releases is kept.
+
+    Released text is read in two ways: its words as released, and decoded (how often each word is expected behind it), which needs the
+    linear model. Which way to read it is chosen in every run on a part of the texts to learn from, and the advice goes by that. Decoding
+    takes the first ``support`` words of the embedding for what may have gone in, and ``directions`` rays or draws from each;
+    ``decode=False`` leaves it out.
+
+    ``channel_report`` hears how much of the channel is made, which may take minutes and is kept for the next time, ``report`` how many
+    releases were measured. Nothing of the releases is kept.
 
     :raises InvalidParameter: if a value is not allowed or a column is not there.
     :raises MissingExtra: if the library of the model is not installed.
@@ -64,6 +87,7 @@ def measure_utility(
     runs, held_out = validated_count(runs, "runs"), validated_share(held_out, "held_out", below_one=True)
     acceptable_loss = validated_share(acceptable_loss, "acceptable_loss")
     values = sorted({validated_epsilon(e) for e in epsilons})
+    effort = DecodingEffort(support=support, directions=directions)
     chosen = ChosenMechanism() if mechanism is None else mechanism
     classified = read_classified(Path(data), text_column=text_column, label_column=label_column, most=texts, **reading)
     space = embedding if isinstance(embedding, Embedding) else Embedding.open(embedding)
@@ -71,9 +95,22 @@ def measure_utility(
     average = AverageUnchanged(space, chosen)
     values = values or sorted({average.epsilon(share) for share in SHARES})
     mechanisms = {value: chosen(space, epsilon=value) for value in values}
-    outcomes = measure(classified, mechanisms, learner, runs=runs, held_out=held_out, threads=threads_of_this_process(), report=report)
+    channels = {}
+    if decode and model == "linear":
+        channels = open_channels(space, chosen, values, effort, report=channel_report)
+    measured = measure(
+        classified,
+        mechanisms,
+        learner,
+        channels=channels,
+        runs=runs,
+        held_out=held_out,
+        threads=threads_of_this_process(),
+        report=report,
+    )
     return Findings(
-        points=points_of(outcomes),
+        points=points_of(measured.released),
+        decoded=None if not channels else decoded_points(measured, channels[values[0]]),
         unchanged={value: average.at(value) for value in values},
         majority=majority_scores(classified.labels, held_out, runs=runs),
         acceptable_loss=acceptable_loss,
@@ -89,6 +126,7 @@ def measure_utility(
             held_out=held_out,
             judged=len(stratified_split(classified.labels, held_out, seed=1)[1]),
             average_unchanged_from=average.source,
+            not_decoded="" if channels else _NOT_ASKED_FOR if model == "linear" else _ONLY_LINEAR,
         ),
     )
 
@@ -117,33 +155,80 @@ def measure(
     *,
     runs: int,
     held_out: float,
+    channels: Mapping[float, Channel] | None = None,
     threads: int = 1,
     report: Report | None = None,
-) -> list[Outcome]:
+) -> Measured:
     """Return one outcome for each run, ε and place of the perturbation; ``report`` hears how many releases were measured.
 
-    ``at`` is "nowhere", "train" (learn from released, judge original text), "test" (the other way round) or "both".
+    ``at`` is "nowhere", "train" (learn from released, judge original text), "test" (the other way round) or "both". With ``channels``,
+    one for each ε, released text is also decoded, and every run chooses one of the two readings on validation texts.
 
     :raises MissingExtra: if scikit-learn is not installed.
     """
-    original = original_version(data.texts, next(iter(mechanisms.values())).embedding)
-    outcomes = []
+    embedding = next(iter(mechanisms.values())).embedding
+    original = original_version(data.texts, embedding)
+    original = counted_version(original, embedding) if channels else original
+    learners: dict[TextReading, Learner] = {AS_RELEASED: learner} | ({DECODED: CountLearner()} if channels else {})
+    outcomes: dict[TextReading, list[Outcome]] = {AS_RELEASED: [], DECODED: []}
+    choices = []
     done, total = 0, runs * len(mechanisms)
     for run in range(1, runs + 1):
         learnt, judged = stratified_split(data.labels, held_out, seed=run)
-        true = data.labels[judged]
-        clean = learner.learn(original, learnt, data.labels, seed=run)
-        outcomes.append(_outcome("nowhere", None, run, class_scores(clean(original, judged), true), 0.0, 0))
+        judges = {name: _Judge(each, original, data.labels, learnt, judged, seed=run) for name, each in learners.items()}
+        validators = _validators(learners, original, data.labels, learnt, seed=run) if channels else {}
+        outcomes[AS_RELEASED].append(_outcome("nowhere", None, run, judges[AS_RELEASED].unperturbed(), 0.0, 0))
         for epsilon, mechanism in sorted(mechanisms.items()):
             released = released_version(original, mechanism, threads=threads)
-            noisy = learner.learn(released, learnt, data.labels, seed=run)
             changed, words = changed_share(original.passages, released.passages), len(released.passages.ids)
-            for at, classes in {"train": noisy(original, judged), "test": clean(released, judged), "both": noisy(released, judged)}.items():
-                outcomes.append(_outcome(at, epsilon, run, class_scores(classes, true), changed, words))
+            if channels:
+                released = decoded_version(released, channels[epsilon])
+            for name, judge in judges.items():
+                outcomes[name] += [_outcome(at, epsilon, run, scores, changed, words) for at, scores in judge.scores(released).items()]
+            validated = {name: validator.scores(released) for name, validator in validators.items()}
+            choices += [
+                choose(at, epsilon, run, {name: scores[at]["accuracy"] for name, scores in validated.items()})
+                for at in (RELEASED_PLACES if channels else ())
+            ]
             done += 1
             if report is not None:
                 report(done, total)
-    return outcomes
+    return Measured(released=outcomes[AS_RELEASED], decoded=outcomes[DECODED], choices=choices)
+
+
+class _Judge:
+    """Learns from some texts and judges others: the original ones, a release, or one after the other."""
+
+    def __init__(self, learner: Learner, original: Version, labels: Ids, learnt: Ids, judged: Ids, *, seed: int) -> None:
+        self._learner, self._original, self._labels, self._learnt, self._judged = learner, original, labels, learnt, judged
+        self._seed = seed
+        self._clean = learner.learn(original, learnt, labels, seed=seed)
+
+    def unperturbed(self) -> dict[str, float]:
+        """Return the scores of what learnt from the original, on the original."""
+        return self._score(self._clean, self._original)
+
+    def scores(self, released: Version) -> dict[str, dict[str, float]]:
+        """Return the scores where text is perturbed at training time, at test time and at both."""
+        noisy = self._learner.learn(released, self._learnt, self._labels, seed=self._seed)
+        return {
+            "train": self._score(noisy, self._original),
+            "test": self._score(self._clean, released),
+            "both": self._score(noisy, released),
+        }
+
+    def _score(self, classify: Classify, version: Version) -> dict[str, float]:
+        return class_scores(classify(version, self._judged), self._labels[self._judged])
+
+
+def _validators(
+    learners: Mapping[TextReading, Learner], original: Version, labels: Ids, learnt: Ids, *, seed: int
+) -> dict[TextReading, _Judge]:
+    """Return what judges a part of the texts to learn from, after learning from the rest of them; nothing if there are too few."""
+    rest, validation = stratified_split(labels[learnt], VALIDATION, seed=seed)
+    if not len(validation):
+        return {}
+    return {name: _Judge(each, original, labels, learnt[rest], learnt[validation], seed=seed) for name, each in learners.items()}
 
 
 def stratified_split(labels: Ids, held_out: float, *, seed: int) -> tuple[Ids, Ids]:

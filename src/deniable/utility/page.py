@@ -25,12 +25,13 @@ _PLACES = {
 def utility_figure(found: Findings) -> Figure:
     """Return the trade-off curve with the average N_w on the upper axis."""
     return curve(
-        found.points,
+        found.in_order,
         SCORE,
         title="What the text is still good for",
         label=SCORE,
         baselines={"always the most frequent class": found.majority[SCORE]},
         unchanged=found.unchanged,
+        decoded=() if found.decoded is None else found.decoded.points,
     )
 
 
@@ -58,7 +59,8 @@ def utility_page(found: Findings) -> Page:
     page.add_figure(
         utility_figure(found),
         caption="Right answers on held-out texts against ε. Bands reach from the lowest to the highest run; the upper axis says how "
-        "often an average word of the vocabulary stays itself (N_w).",
+        "often an average word of the vocabulary stays itself (N_w)."
+        + ("" if found.decoded is None else " Dashed: released text was decoded before it was learnt from or judged."),
         alt=_alt(found),
     )
     page.add_list(
@@ -70,14 +72,31 @@ def utility_page(found: Findings) -> Page:
             "Perturbed at test time: somebody has learnt from original text and is given released text to judge.",
         ]
     )
+    _add_decoding(page, found)
     page.add_section("All numbers")
+    decoded = [] if found.decoded is None else ["accuracy, decoded", "lowest to highest", "macro F1, decoded", "chosen reading"]
     page.add_table(
-        ["perturbed", "ε", "average N_w", "words changed", "accuracy", "lowest to highest", "macro F1"],
+        ["perturbed", "ε", "average N_w", "words changed", "accuracy", "lowest to highest", "macro F1", *decoded],
         [_row(point, found) for point in found.in_order],
-        caption="Means over the runs. Words changed: of your texts; unknown words always change.",
+        caption="Means over the runs. Words changed: of your texts; unknown words always change."
+        + (" The first scores are those of words as released." if decoded else ""),
     )
     _add_method(page, found)
     return page
+
+
+def _add_decoding(page: Page, found: Findings) -> None:
+    if found.decoded is None:
+        if found.about.not_decoded:
+            page.add_text(f"Released text is read as it stands here: {found.about.not_decoded}.")
+        return
+    page.add_section("Decoded text")
+    page.add_text(
+        "Whoever has the release and its card can compute how often each word is expected behind every text, and learn from these counts "
+        f"instead of the words as released. It costs no privacy: it shows nothing that was not released. {found.gain}",
+        "Which way to read a release is chosen on validation texts, a part of those to learn from. The texts that are judged have no say "
+        "in it." + (" The answer above goes by the reading chosen." if found.learns else ""),
+    )
 
 
 def _facts(found: Findings) -> list[tuple[str, str]]:
@@ -96,8 +115,9 @@ def _facts(found: Findings) -> list[tuple[str, str]]:
 def _alt(found: Findings) -> str:
     parts = [f"Accuracy against ε. Unperturbed {found.clean.mean(SCORE):.3f}."]
     for place, text in _PLACES.items():
-        points = found.at(place)
-        parts.append(f"{text}: from {points[0].mean(SCORE):.3f} at ε {points[0].epsilon:g} to {points[-1].mean(SCORE):.3f}.")
+        for reading, points in ((text, found.at(place)), (f"{text}, decoded", found.decoded_at(place))):
+            if points:
+                parts.append(f"{reading}: from {points[0].mean(SCORE):.3f} at ε {points[0].epsilon:g} to {points[-1].mean(SCORE):.3f}.")
     return " ".join(parts)
 
 
@@ -111,7 +131,18 @@ def _row(point: Point, found: Findings) -> list[str]:
         f"{point.mean(SCORE):.3f}",
         f"{low:.3f} to {high:.3f}",
         f"{point.mean('macro F1'):.3f}",
+        *_decoded_cells(point, found),
     ]
+
+
+def _decoded_cells(point: Point, found: Findings) -> list[str]:
+    if found.decoded is None:
+        return []
+    decoded = found.decoded_of(point)
+    if decoded is None:
+        return [""] * 4
+    low, high = decoded.spread(SCORE)
+    return [f"{decoded.mean(SCORE):.3f}", f"{low:.3f} to {high:.3f}", f"{decoded.mean('macro F1'):.3f}", found.choice_at(point)]
 
 
 def _add_method(page: Page, found: Findings) -> None:
@@ -126,6 +157,7 @@ def _add_method(page: Page, found: Findings) -> None:
             f"({about.embedding.words:,} words, {about.embedding.dimension} dimensions).",
             f"N_w: {about.average_unchanged_from}. It is an average: some words stay far more often. Every word's own value comes "
             "from deniable calibrate.",
+            *_how_decoded(found),
         ]
     )
     page.add_section("What this page does not say")
@@ -136,3 +168,15 @@ def _add_method(page: Page, found: Findings) -> None:
             phrase("How well an attacker does is measured by ", code("deniable audit"), "; ε alone does not say it."),
         ]
     )
+
+
+def _how_decoded(found: Findings) -> list[str]:
+    decoded = found.decoded
+    if decoded is None:
+        return []
+    made = "exact sums" if decoded.method == "exact" else f"{decoded.directions:,} {decoded.method} a word"
+    return [
+        f"Decoding: {decoded.support:,} words of the embedding, and ⊥, may have gone in; what each becomes comes from {made}. How frequent "
+        "they are behind the release is learnt from all released texts, without labels. The classifier reads how often each word is "
+        "expected in a text (TF-IDF and logistic regression); original text gives it whole counts of the same words."
+    ]

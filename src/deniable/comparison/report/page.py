@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from deniable.comparison.report.words import COLUMNS, LEGEND, finding, met_and_missed, target_name
-from deniable.comparison.results import ComparisonResult
+from deniable.comparison.report.words import columns_of, finding, legend_of, met_and_missed, places_table, target_name
+from deniable.comparison.results import ComparisonResult, MeanAndSpread, Row, Worth
 from deniable.report.figure import apply_style, drawable, new_figure
 from deniable.report.page import Page
 from deniable.report.palette import INK, MUTED, SERIES
 from deniable.report.wording import percent_fixed
 
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
+_RECEIVER = (
+    "Text is released on both sides here: the classifier learns from it and is tested on it. On the left it reads the words as released, "
+    "on the right what is expected behind them."
+)
 
 
 def comparison_page(result: ComparisonResult) -> Page:
@@ -27,24 +34,43 @@ def comparison_page(result: ComparisonResult) -> Page:
     page.add_section(
         "Privacy and utility",
         "The further up, the more accurate; the further left, the less an adversary learns. A mechanism is worth considering where it lies "
-        "on the dashed line: nothing else there is better in both.",
+        "on the dashed line: nothing else there is better in both." + ("" if result.decoding is None else " " + _RECEIVER),
     )
     if result.matched():
         page.add_figure(
             privacy_utility_figure(result),
             caption="Every mechanism at every target. Bars are one standard deviation of the runs.",
             alt="Accuracy against the success of the Bayes adversary; the table holds the values. On the front: "
-            + ", ".join(f"{row.mechanism} at ε = {worth.epsilon:.3g}" for row, worth in result.front()),
+            + _named(result.front())
+            + (f"; once all are decoded: {_named(result.decoded_front())}" if result.decoding is not None else ""),
         )
-    page.add_section("The table", LEGEND)
+    page.add_section("The table", legend_of(result))
     for target in result.targets:
         met, missed = met_and_missed(result, target)
         if met:
-            page.add_table(COLUMNS[1:], met, caption=target_name(target))
+            page.add_table(columns_of(result)[1:], met, caption=target_name(target))
         if missed:
             page.add_list([f"At {target_name(target)}, {sentence}" for sentence in missed])
+    if result.decoding is not None:
+        _add_places(page, result)
     _add_method(page, result)
     return page
+
+
+def _named(front: list[tuple[Row, Worth]]) -> str:
+    return ", ".join(f"{row.mechanism} at ε = {worth.epsilon:.3g}" for row, worth in front)
+
+
+def _add_places(page: Page, result: ComparisonResult) -> None:
+    page.add_section(
+        "As released and decoded",
+        "Accuracies by where text is released: only the texts to learn from (training time), only those that are judged (test time), or "
+        "both. Beside each: the same after released text was decoded, that is, read as the words that are expected behind it.",
+    )
+    for target in result.targets:
+        columns, rows = places_table(result, target)
+        if rows:
+            page.add_table(columns, rows, caption=target_name(target))
 
 
 def _add_method(page: Page, result: ComparisonResult) -> None:
@@ -65,6 +91,13 @@ def _add_method(page: Page, result: ComparisonResult) -> None:
         f"regression learnt from each release and were tested on {texts.test:,} original texts. Words per second are those of the "
         "slowest run, on this machine as it was.",
     )
+    if result.decoding is not None:
+        page.add_text(
+            "For a receiver all texts were released, as many times again. Decoding takes the first "
+            f"{result.decoding.support:,} words of the embedding, and ⊥, for what may have gone in; what each becomes comes from exact "
+            f"sums, or from {result.decoding.directions:,} rays or draws a word. How frequent they are is learnt from all released texts, "
+            "without labels. The classifier then reads how often each word is expected in a text."
+        )
     if result.left_out:
         page.add_list(f"Left out: {name}, {why}." for name, why in result.left_out.items())
     page.add_note(
@@ -81,12 +114,34 @@ def _add_method(page: Page, result: ComparisonResult) -> None:
 
 @apply_style
 def privacy_utility_figure(result: ComparisonResult) -> Figure:
-    """Return accuracy against the adversary's success, a colour and shape per mechanism, the Pareto front as a line."""
-    figure, axes = new_figure(width=6.4, height=4.0)
-    best = [worth for _, worth in result.front()]
+    """Return accuracy against the adversary's success, a colour and shape per mechanism, the Pareto front as a line.
+
+    Where released text was decoded there are two panels: words as released, and decoded, both learnt from and judged.
+    """
+    if result.decoding is None:
+        figure, axes = new_figure(width=6.4, height=4.0)
+        _draw(axes, result, result.front(), lambda worth: worth.received)
+        axes.set_ylabel("accuracy on the task")
+        axes.set_xlabel("success of the Bayes adversary (further left: more private)")
+        axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
+        return figure
+    figure, (left, right) = new_figure(1, 2, width=8.4, height=4.0, sharey=True)
+    _draw(left, result, result.front(), lambda worth: worth.received)
+    _draw(right, result, result.decoded_front(), lambda worth: worth.best_known)
+    for axes in (left, right):
+        axes.locator_params(axis="x", nbins=5)
+    left.set_title("words as released")
+    right.set_title("decoded")
+    left.set_ylabel("accuracy, released on both sides")
+    figure.supxlabel("success of the Bayes adversary (further left: more private)", fontsize=9)
+    right.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
+    return figure
+
+
+def _draw(axes: Axes, result: ComparisonResult, front: list[tuple[Row, Worth]], accuracy: Callable[[Worth], MeanAndSpread]) -> None:
     axes.plot(
-        [worth.reached.adversary for worth in best],
-        [worth.accuracy.mean for worth in best],
+        [worth.reached.adversary for _, worth in front],
+        [accuracy(worth).mean for _, worth in front],
         color=INK,
         linewidth=1.0,
         linestyle="--",
@@ -98,8 +153,8 @@ def privacy_utility_figure(result: ComparisonResult) -> Figure:
         if own:
             axes.errorbar(
                 [worth.reached.adversary for worth in own],
-                [worth.accuracy.mean for worth in own],
-                yerr=[worth.accuracy.spread or 0.0 for worth in own],
+                [accuracy(worth).mean for worth in own],
+                yerr=[accuracy(worth).spread or 0.0 for worth in own],
                 marker=_MARKERS[place % len(_MARKERS)],
                 color=SERIES[place % len(SERIES)],
                 markerfacecolor=SERIES[place % len(SERIES)] if place < len(SERIES) else "none",
@@ -110,7 +165,3 @@ def privacy_utility_figure(result: ComparisonResult) -> Figure:
             )
     axes.axhline(result.original, color=MUTED, linewidth=1.0, linestyle=":", label="original text")
     axes.axhline(result.guess, color=MUTED, linewidth=1.0, linestyle="-.", label="most frequent label")
-    axes.set_xlabel("success of the Bayes adversary (further left: more private)")
-    axes.set_ylabel("accuracy on the task")
-    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
-    return figure

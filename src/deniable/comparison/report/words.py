@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from deniable.comparison.matching import Target
-from deniable.comparison.results import ComparisonResult, Row, Worth
+from deniable.comparison.results import ComparisonResult, MeanAndSpread, Row, Worth
 from deniable.report.wording import percent_fixed
 
 READINGS = {
@@ -22,6 +23,24 @@ LEGEND = (
     "standard deviation of the runs). Moved: mean distance from a word to what became of it, 1 for a word drawn at random. ◆: no other "
     "row has both a weaker adversary and a higher accuracy."
 )
+DECODED_LEGEND = (
+    " Received: learnt from and judged on words as released. Decoded: the same after the release was decoded; rows are in its order. "
+    "◆ and ◇: no other row has both a weaker adversary and a higher accuracy, with words as released and decoded."
+)
+PLACES = {"train": "training time", "test": "test time", "both": "both times"}
+
+
+def columns_of(result: ComparisonResult) -> list[str]:
+    """Return the columns of the table; with what a receiver gets, where that was measured."""
+    if result.decoding is None:
+        return COLUMNS
+    place = COLUMNS.index("accuracy") + 1
+    return [*COLUMNS[:place], "received", "decoded", *COLUMNS[place:]]
+
+
+def legend_of(result: ComparisonResult) -> str:
+    """Return what the columns mean."""
+    return LEGEND if result.decoding is None else LEGEND[: LEGEND.index(" ◆")] + DECODED_LEGEND
 
 
 def finding(result: ComparisonResult) -> str:
@@ -32,19 +51,32 @@ def finding(result: ComparisonResult) -> str:
     ]
     for target in result.targets:
         found = [(row, worth) for row, worth in result.matched() if _is_at(row, target)]
-        if found:
-            sentences.append(_best(target, sorted(found, key=lambda pair: -pair[1].accuracy.mean), telling_difference(result)))
+        if not found:
+            continue
+        sentences.append(_best(f"At {target_name(target)}, ", found, _received, result))
+        if result.decoding is not None:
+            sentences.append(_best("Once all are decoded, ", found, _decoded, result))
     return " ".join(sentences)
 
 
 def table(result: ComparisonResult) -> list[list[str]]:
-    """Return the rows of the one table, grouped by target, most accurate first."""
-    best, shown = [row for row, _ in result.front()], []
+    """Return the rows of the one table, grouped by target, most accurate first: decoded, where that was measured."""
+    best, decoded, shown = [row for row, _ in result.front()], [row for row, _ in result.decoded_front()], []
     for target in result.targets:
         rows = [row for row in result.rows if _is_at(row, target)]
-        rows.sort(key=lambda row: 0.0 if row.worth is None else -row.worth.accuracy.mean)
-        shown += [_cells(row, "◆" if row in best else "") for row in rows]
+        rows.sort(key=lambda row: 0.0 if row.worth is None else -row.worth.best_known.mean)
+        shown += [_cells(row, ("◆" if row in best else "") + ("◇" if row in decoded else ""), result) for row in rows]
     return shown
+
+
+def places_table(result: ComparisonResult, target: Target) -> tuple[list[str], list[list[str]]]:
+    """Return the columns and rows of the accuracies at a target by where text is released, as released and decoded."""
+    rows = []
+    for row, worth in sorted(result.matched(), key=lambda pair: -pair[1].best_known.mean):
+        if _is_at(row, target) and worth.as_released is not None and worth.decoded is not None:
+            pairs = [(getattr(worth.as_released, place), getattr(worth.decoded, place)) for place in PLACES]
+            rows.append([row.mechanism, *(_accuracy(each) for pair in pairs for each in pair)])
+    return ["mechanism", *(name for place in PLACES.values() for name in (place, "decoded"))], rows
 
 
 def met_and_missed(result: ComparisonResult, target: Target) -> tuple[list[list[str]], list[str]]:
@@ -59,12 +91,13 @@ def target_name(target: Target) -> str:
     return f"{READINGS[target.reading]} = {target.value:g}"
 
 
-def telling_difference(result: ComparisonResult) -> float | None:
+def telling_difference(result: ComparisonResult, accuracy: Callable[[Worth], MeanAndSpread] | None = None) -> float | None:
     """Return the difference of two accuracies that is more than chance in the noise: three standard errors of a difference.
 
     The standard deviation of the runs is pooled over all rows, because a few runs say little about their own. None for one run.
+    ``accuracy`` says which accuracies: those with words as released, unless others are named.
     """
-    spreads = [worth.accuracy.spread for _, worth in result.matched()]
+    spreads = [(accuracy or _received)(worth).spread for _, worth in result.matched()]
     known = [spread for spread in spreads if spread is not None]
     if not known or len(known) < len(spreads):
         return None
@@ -76,31 +109,47 @@ def _is_at(row: Row, target: Target) -> bool:
     return (row.reading, row.target) == (target.reading, target.value)
 
 
-def _best(target: Target, found: list[tuple[Row, Worth]], telling: float | None) -> str:
-    first, worth = found[0]
-    sentence = f"At {target_name(target)}, {first.mechanism} is the most accurate ({percent_fixed(worth.accuracy.mean)})"
+def _received(worth: Worth) -> MeanAndSpread:
+    return worth.received
+
+
+def _decoded(worth: Worth) -> MeanAndSpread:
+    return worth.best_known
+
+
+def _best(begin: str, found: list[tuple[Row, Worth]], accuracy: Callable[[Worth], MeanAndSpread], result: ComparisonResult) -> str:
+    telling = telling_difference(result, accuracy)
+    ordered = [(row.mechanism, accuracy(worth).mean) for row, worth in found]
+    ordered.sort(key=lambda pair: -pair[1])
+    first, best = ordered[0]
+    sentence = f"{begin}{first} is the most accurate ({percent_fixed(best)})"
     if telling is None:
         return sentence + "; one run does not tell how far that is chance."
     if len(found) == 1:
         return sentence + "; no other mechanism is there to compare it with."
-    close = [row.mechanism for row, other in found[1:] if worth.accuracy.mean - other.accuracy.mean <= telling]
+    close = [name for name, other in ordered[1:] if best - other <= telling]
     return sentence + (f", not clearly ahead of {', '.join(close)}." if close else ", clearly ahead of the others.")
 
 
-def _cells(row: Row, mark: str) -> list[str]:
-    begin = [target_name(Target(reading=row.reading, value=row.target)), row.mechanism]
+def _accuracy(accuracy: MeanAndSpread) -> str:
+    return percent_fixed(accuracy.mean) + ("" if accuracy.spread is None else f" ± {100 * accuracy.spread:.1f}")
+
+
+def _cells(row: Row, mark: str, result: ComparisonResult) -> list[str]:
+    begin, columns = [target_name(Target(reading=row.reading, value=row.target)), row.mechanism], columns_of(result)
     if row.worth is None:
-        return [*begin, NOT_MET, row.problem, *[NOT_MET] * 6, ""]
-    reached, accuracy = row.worth.reached, row.worth.accuracy
+        return [*begin, NOT_MET, row.problem, *[NOT_MET] * (len(columns) - 5), ""]
+    reached, worth = row.worth.reached, row.worth
     return [
         *begin,
-        f"{row.worth.epsilon:.3g}",
+        f"{worth.epsilon:.3g}",
         f"{reached.value(row.reading):.3f}",
         f"{reached.average:.2f}",
         f"{reached.worst:.2f}",
         f"{reached.adversary:.2f}",
-        percent_fixed(accuracy.mean) + ("" if accuracy.spread is None else f" ± {100 * accuracy.spread:.1f}"),
-        f"{row.worth.distance.mean:.2f}",
-        f"{row.worth.words_per_second:,.0f}",
+        _accuracy(worth.accuracy),
+        *([] if result.decoding is None else [_accuracy(worth.received), _accuracy(worth.best_known)]),
+        f"{worth.distance.mean:.2f}",
+        f"{worth.words_per_second:,.0f}",
         mark,
     ]

@@ -1,0 +1,117 @@
+"""What a release is worth to whoever receives it: learnt from and judged on released text, as it stands and decoded."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from deniable.arrays import Ids
+from deniable.channel.channel import Channel
+from deniable.comparison.texts import Texts
+from deniable.embeddings.embedding import Embedding
+from deniable.interfaces import Mechanism
+from deniable.learning.word_classifier import CountClassifier, WordClassifier
+from deniable.mechanisms.base import method_of
+from deniable.mechanisms.catalogue import ChosenMechanism
+from deniable.progress import Report
+from deniable.randomness import SecureRandomness
+from deniable.utility.receiver import DecodingEffort, expected_counts, open_channels, whole_counts
+
+_STRENGTH, _ROUNDS = 1.0, 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReceivedAccuracy:
+    """Accuracies of one release of all texts. At test time: learnt from original, judged on released text. Both: released on both sides.
+
+    At training time only (learnt from released, judged on original text) words as released are measured elsewhere.
+    """
+
+    test: float
+    both: float
+    decoded_train: float
+    decoded_test: float
+    decoded_both: float
+
+
+class ReceivedTask:
+    """The task as a receiver meets it: all texts are released, those to learn from with their labels."""
+
+    def __init__(self, embedding: Embedding, learn: Texts, test: Texts) -> None:
+        self._embedding, self._learn, self._test = embedding, learn, test
+
+    def measure(self, mechanism: Mechanism, channel: Channel) -> ReceivedAccuracy:
+        """Release all texts with secure noise, read them as they stand and decoded, learn and judge."""
+        learn, test = self._learn, self._test
+        randomness = SecureRandomness()
+        released = [part.with_words(self._embedding, mechanism.perturb(part.ids, randomness)) for part in (learn, test)]
+        # The shares of words behind the release are learnt from all of it, without a label.
+        expected = expected_counts([*released[0], *released[1]], channel)
+        counts = (expected[: len(learn.labels)], expected[len(learn.labels) :])
+        noisy, decoded = learn_words(released[0], learn.labels), learn_counts(counts[0], learn.labels)
+        return ReceivedAccuracy(
+            test=self._share_right(self._clean_words.predict(released[1])),
+            both=self._share_right(noisy.predict(released[1])),
+            decoded_train=self._share_right(decoded.predict(self._counts(test))),
+            decoded_test=self._share_right(self._clean_counts.predict(counts[1])),
+            decoded_both=self._share_right(decoded.predict(counts[1])),
+        )
+
+    @cached_property
+    def _clean_words(self) -> WordClassifier:
+        return learn_words(self._learn.words, self._learn.labels)
+
+    @cached_property
+    def _clean_counts(self) -> CountClassifier:
+        return learn_counts(self._counts(self._learn), self._learn.labels)
+
+    def _counts(self, texts: Texts) -> Any:
+        starts: Ids = np.array([0, *accumulate(len(words) for words in texts.words)], dtype=np.int64)
+        return whole_counts(texts.ids, starts, self._embedding)
+
+    def _share_right(self, found: Any) -> float:
+        return float((found == np.array(self._test.labels)).mean())
+
+
+def channels_of(
+    mechanism: ChosenMechanism, embedding: Embedding, epsilons: Sequence[float], effort: DecodingEffort, *, report: Report | None = None
+) -> Callable[[float], Channel]:
+    """Return what gives the channel at one of these ε, made when it is first asked for and not left on the disk.
+
+    Where rays serve, one walk makes all of them; else they are made one by one, and one is held in memory.
+    """
+
+    @lru_cache(1)
+    def all_at_once() -> dict[float, Channel]:
+        return open_channels(embedding, mechanism, sorted(set(epsilons)), effort, keep=False, report=report)
+
+    @lru_cache(1)
+    def one(epsilon: float) -> Channel:
+        return open_channels(embedding, mechanism, [epsilon], effort, keep=False, report=report)[epsilon]
+
+    @lru_cache(1)
+    def by_rays() -> bool:
+        return method_of(mechanism(embedding, epsilon=1.0)) == "rays"
+
+    return lambda epsilon: all_at_once()[epsilon] if by_rays() else one(epsilon)
+
+
+def learn_words(texts: list[list[str]], labels: list[str]) -> WordClassifier:
+    """Return TF-IDF and logistic regression that learnt from the words of texts.
+
+    :raises MissingExtra: if scikit-learn is not installed.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a fit that stopped early is a slightly worse classifier, for every mechanism alike
+        return WordClassifier(strength=_STRENGTH, rounds=_ROUNDS).fit(texts, labels)
+
+
+def learn_counts(counts: Any, labels: list[str]) -> CountClassifier:
+    """Return the same that learnt from counts of words, which need not be whole."""
+    return CountClassifier(strength=_STRENGTH, rounds=_ROUNDS).fit(counts, labels)

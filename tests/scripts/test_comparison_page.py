@@ -1,0 +1,34 @@
+"""The correction stands on the page about mechanisms once, and goes when the results are of decoded text too."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("make_comparison_page", ROOT / "scripts" / "make_comparison_page.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_correction_stands_below_its_heading_once(script: ModuleType) -> None:
+    plain = f"# Title\n\nBefore.\n\n{script.ADVICE}\n\nAdvice.\n\n- More."
+    corrected = script.with_correction(plain, needed=True)
+    assert corrected.startswith(f"# Title\n\nBefore.\n\n{script.ADVICE}\n\n**A correction.** ")
+    assert script.with_correction(corrected, needed=True) == corrected
+    assert script.with_correction(corrected, needed=False) == plain
+
+
+def test_the_committed_page_is_corrected(script: ModuleType) -> None:
+    words = (ROOT / "docs" / "experiments" / "comparison.md").read_text("utf-8").split(f"\n{script.HEADING}\n")[0].rstrip("\n")
+    assert script.with_correction(words, needed=True) == words

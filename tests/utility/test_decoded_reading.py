@@ -1,0 +1,241 @@
+"""Released text is read as it stands and decoded: by the definition, where it must help and where it cannot, chosen without the judged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from deniable import Embedding
+from deniable.analysis.receiving import first_shares
+from deniable.arrays import Ids
+from deniable.channel.draws import Draws
+from deniable.decoding.decoder import Decoder
+from deniable.interfaces import Mechanism
+from deniable.learning.summary import Outcome, points_of
+from deniable.learning.version import Version, released_version
+from deniable.learning.word_classifier import LinearLearner
+from deniable.mechanisms.santext import SanText
+from deniable.utility import measurement
+from deniable.utility.findings import Findings
+from deniable.utility.measurement import measure, stratified_split
+from deniable.utility.page import utility_figure, utility_page
+from deniable.utility.readings import AS_RELEASED, DECODED, Choice, DecodedPoints, Measured, choose
+from deniable.utility.receiver import DecodingEffort, expected_counts, open_channels, whole_counts
+from deniable.utility.texts import ClassifiedTexts
+from tests.decoding.direct import posterior, updated
+from tests.support.made_mixture import MIXING, SANTEXT, sided_rows, two_clouds
+from tests.support.made_texts import made_rows
+from tests.utility.test_measurement import ABOUT
+
+EFFORT = DecodingEffort(support=1_000, directions=200)
+HUGE = 1e6
+
+
+def classified(rows: list[tuple[str, str]]) -> ClassifiedTexts:
+    labels = np.array([int(label == "yes") for label, _ in rows], dtype=np.int64)
+    return ClassifiedTexts(source="made", texts=[text for _, text in rows], labels=labels, left_out=0)
+
+
+def measured_in(rows: list[tuple[str, str]], embedding: Embedding, *epsilons: float, runs: int = 2) -> Measured:
+    channels = open_channels(embedding, SANTEXT, epsilons, EFFORT, keep=False)
+    mechanisms: dict[float, Mechanism] = {epsilon: SanText(embedding, epsilon=epsilon) for epsilon in epsilons}
+    return measure(classified(rows), mechanisms, LinearLearner(), channels=channels, runs=runs, held_out=0.25)
+
+
+def accuracies(outcomes: list[Outcome], at: str) -> list[float]:
+    return [outcome.scores["accuracy"] for outcome in outcomes if outcome.at == at]
+
+
+def test_expected_counts_are_those_of_the_definition() -> None:
+    vectors = np.random.default_rng(1).standard_normal((6, 2))
+    embedding = Embedding(list("abcdef"), vectors, name="tiny")
+    channel = open_channels(embedding, SANTEXT, [3.0], EFFORT, keep=False)[3.0]
+    rng = np.random.default_rng(2)
+    released = [rng.choice(list("aabbbcdef"), 4).tolist() for _ in range(200)]
+    texts = [" ".join(words) for words in released]
+    matrix = np.zeros((7, 6))
+    for row, (outputs, chances) in zip(matrix, SanText(embedding, epsilon=3.0).probabilities(channel.inputs), strict=True):
+        row[outputs] = chances
+    counts = np.array([[words.count(word) for word in "abcdef"] for words in released], dtype=float)
+    start = first_shares(channel)
+    prior, steps = start, Decoder.learn(channel, texts, start=start, most_steps=60)[1].steps
+    for _ in range(steps):
+        prior = updated(matrix, prior, counts.sum(axis=0))
+    wanted = np.zeros((200, 7))
+    wanted[:, channel.inputs] = counts @ posterior(matrix, prior)
+    found = expected_counts(released, channel).toarray()
+    assert np.abs(found - wanted).max() < 0.01  # the channel leaves a thousandth out
+    for wrong in (start, np.full(7, 1 / 7), prior[::-1]):
+        assert np.abs(found[:, channel.inputs] - counts @ posterior(matrix, wrong)).max() > 0.05
+
+
+def test_whole_counts_are_those_of_the_words() -> None:
+    embedding = Embedding(["a", "b"], np.eye(2))
+    ids, starts = np.array([0, 1, 0, 2], dtype=np.int64), np.array([0, 3, 3, 4], dtype=np.int64)
+    assert whole_counts(ids, starts, embedding).toarray().tolist() == [[2.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    assert ids.tolist() == [0, 1, 0, 2]
+
+
+def test_decoding_helps_where_released_forms_mix_and_the_validation_texts_say_so() -> None:
+    found = measured_in(sided_rows(160), two_clouds(), MIXING)
+    # Of the 60 learnt words of a class few are met again among 150 around it.
+    assert max(accuracies(found.released, "both")) < 0.9
+    for at in ("train", "test", "both"):
+        assert min(accuracies(found.decoded, at)) > 0.95, at
+    for at in ("test", "both"):  # a release that holds the two words themselves here and there is enough for original text
+        assert {choice.reading for choice in found.choices if choice.at == at} == {DECODED}, at
+        assert accuracies(found.chosen(), at) == accuracies(found.decoded, at)
+
+
+def test_decoding_gains_nothing_where_nothing_changed(two_kinds: Embedding) -> None:
+    found = measured_in(made_rows(120), two_kinds, HUGE)
+    for at in ("train", "test", "both"):
+        assert np.mean(accuracies(found.decoded, at)) == pytest.approx(np.mean(accuracies(found.released, at)), abs=0.1)
+
+
+def test_decoding_cannot_help_where_the_output_says_nothing(two_kinds: Embedding) -> None:
+    found = measured_in(made_rows(400), two_kinds, 1e-6)
+    # 200 coin flips lie outside this once in a million times.
+    assert all(0.3 < np.mean(accuracies(outcomes, at)) < 0.7 for outcomes in (found.released, found.decoded) for at in ("test", "both"))
+
+
+def test_labels_of_judged_texts_have_no_say_in_the_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    embedding, data = two_clouds(30), classified(made_labels())
+    mechanism = SanText(embedding, epsilon=MIXING)
+    channels = open_channels(embedding, SANTEXT, [MIXING], EFFORT, keep=False)
+    learnt, judged = stratified_split(data.labels, 0.25, seed=1)
+
+    def split(labels: Ids, held_out: float, *, seed: int) -> tuple[Ids, Ids]:
+        return (learnt, judged) if len(labels) == len(data.labels) else stratified_split(labels, held_out, seed=seed)
+
+    def released(original: Version, mechanism: Mechanism, *, threads: int = 1) -> Version:
+        ids = Draws(mechanism, seed=5).of_each(original.passages.ids.astype(np.int64))
+        drawn = released_version(original, mechanism, threads=threads)
+        return replace(drawn, words=[[embedding.words[i]] for i in ids.tolist()], passages=original.passages.with_words(ids))
+
+    monkeypatch.setattr(measurement, "stratified_split", split)
+    monkeypatch.setattr(measurement, "released_version", released)
+
+    def found_with(changed: Ids) -> Measured:
+        labels = data.labels.copy()
+        labels[changed] = 1 - labels[changed]
+        return measure(replace(data, labels=labels), {MIXING: mechanism}, LinearLearner(), channels=channels, runs=1, held_out=0.25)
+
+    plain, other = found_with(judged[:0]), found_with(judged)
+    assert plain.choices == other.choices
+    assert len(plain.choices) == 3
+    assert accuracies(plain.decoded, "both") != accuracies(other.decoded, "both"), "the labels that changed are judged"
+    assert plain.choices != found_with(learnt[: len(learnt) // 3]).choices, "labels of texts to learn from have their say"
+
+
+def made_labels() -> list[tuple[str, str]]:
+    """Texts of one word whose label is wrong one time in five, so that accuracies are neither 0 nor 1."""
+    rng = np.random.default_rng(3)
+    flipped = {"no": "yes", "yes": "no"}
+    return [(flipped[label] if rng.random() < 0.2 else label, text) for label, text in sided_rows(160)]
+
+
+@pytest.mark.parametrize(
+    ("validation", "reading"),
+    [
+        ({AS_RELEASED: 0.7, DECODED: 0.8}, DECODED),
+        ({AS_RELEASED: 0.8, DECODED: 0.7}, AS_RELEASED),
+        ({AS_RELEASED: 0.8, DECODED: 0.8}, AS_RELEASED),
+        ({}, AS_RELEASED),
+    ],
+)
+def test_the_better_reading_on_validation_texts_is_chosen(validation: dict[str, float], reading: str) -> None:
+    assert choose("both", 1.0, 1, validation).reading == reading
+
+
+def made_findings(released: float, decoded: float, *readings: Any) -> Findings:
+    """Return findings at ε = 1 of as many runs as readings are given, which each run chose; accuracies are alike at all places."""
+
+    def outcomes(accuracy: float) -> list[Outcome]:
+        return [
+            Outcome(
+                at=at, epsilon=1.0, run=run, scores={"accuracy": accuracy, "macro F1": accuracy}, words={"all": 9}, changed={"all": 0.5}
+            )
+            for run in range(1, len(readings) + 1)
+            for at in ("train", "test", "both")
+        ]
+
+    clean = Outcome(at="nowhere", epsilon=None, run=1, scores={"accuracy": 0.9, "macro F1": 0.9}, words={"all": 0}, changed={"all": 0.0})
+    choices = [
+        Choice(at=at, epsilon=1.0, run=run, reading=reading, validation={AS_RELEASED: 0.5, DECODED: 0.6})
+        for run, reading in enumerate(readings, 1)
+        for at in ("train", "test", "both")
+    ]
+    found = Measured(released=[clean, *outcomes(released)], decoded=outcomes(decoded), choices=choices)
+    return Findings(
+        points=points_of(found.released),
+        decoded=DecodedPoints(
+            points=points_of(found.decoded), chosen=points_of(found.chosen()), choices=choices, support=40, directions=9, method="rays"
+        ),
+        unchanged={1.0: 0.5},
+        majority={"accuracy": 0.5},
+        acceptable_loss=0.02,
+        about=ABOUT,
+    )
+
+
+def test_the_answer_is_that_of_the_chosen_reading_even_if_the_other_is_better_on_judged_texts() -> None:
+    right, wrong = made_findings(0.7, 0.89, DECODED), made_findings(0.7, 0.89, AS_RELEASED)
+    assert right.smallest_acceptable() is not None
+    assert wrong.smallest_acceptable() is None
+    assert "0.890 accuracy against 0.900 (read decoded, as validation texts advise)" in right.headline
+    assert wrong.headline.startswith("At no ε looked at")
+    for found in (right, wrong):
+        assert "Decoding the release first gained 19.0 points; at ε = 1: 0.890 instead of 0.700." in found.headline
+        assert found.to_dict()["smallest_acceptable_epsilon_by_reading"] == {"as released": None, "decoded": 1.0}
+    assert "gained nothing (-2.0 points)" in made_findings(0.9, 0.88, AS_RELEASED).headline
+
+
+def test_runs_that_choose_differently_are_told_and_averaged() -> None:
+    found = made_findings(0.7, 0.8, DECODED, AS_RELEASED)
+    assert found.chosen_at("both")[0].scores["accuracy"] in ([0.7, 0.8], [0.8, 0.7])
+    assert found.choice_at(found.at("both")[0]) == "decoded in 1 of 2 runs"
+    assert "| decoded in 1 of 2 runs |" in found.table()
+
+
+def test_table_page_json_and_figure_show_both_readings() -> None:
+    found = made_findings(0.7, 0.89, DECODED)
+    assert "| accuracy | macro F1 | accuracy, decoded | macro F1, decoded | chosen reading |" in found.table()
+    assert "| 0.700 | 0.700 | 0.890 | 0.890 | decoded |" in found.table()
+    answer = found.to_dict()
+    assert [(point["at"], point["reading"]) for point in answer["points"]] == [
+        (at, AS_RELEASED) for at in ("nowhere", "train", "test", "both")
+    ]
+    assert [(point["at"], point["reading"]) for point in answer["decoded_points"]] == [(at, DECODED) for at in ("train", "test", "both")]
+    assert answer["decoding"]["choices"][0]["validation"] == {AS_RELEASED: 0.5, DECODED: 0.6}
+    html = utility_page(found).html()
+    for words in (
+        "Decoded text",
+        "gained 19.0 points",
+        "accuracy, decoded",
+        "40 words of the embedding",
+        "9 rays a word",
+        "decoded: from 0.890",
+    ):
+        assert words in html, words
+    lines = [line for line in utility_figure(found).axes[0].lines if line.get_marker() == "o"]
+    assert [np.asarray(line.get_ydata()).tolist() for line in lines] == [[0.7], [0.89]] * 3
+    assert [line.is_dashed() for line in lines] == [False, True] * 3
+    assert lines[0].get_label() == "perturbed at both times", "the place that the answer speaks of comes first"
+
+
+def test_without_decoding_nothing_speaks_of_it(tmp_path: Path) -> None:
+    found = replace(made_findings(0.7, 0.89, DECODED), decoded=None, about=replace(ABOUT, not_decoded="made up"))
+    assert found.gain == ""
+    assert found.smallest_acceptable() is None
+    assert "decoded |" not in found.table()
+    assert "Words as released only: made up." in found.table()
+    answer = found.to_dict()
+    assert (answer["decoding"], answer["decoded_points"], answer["not_decoded"]) == (None, [], "made up")
+    html = utility_page(found).html()
+    assert "made up" in html
+    assert "Decoded text" not in html
