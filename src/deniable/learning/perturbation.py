@@ -28,12 +28,14 @@ _WORDS_AT_ONCE = 16_384
 
 def perturbation_key(passages: Passages, mechanism: Mechanism, policy: TextPolicy, run: int) -> dict[str, Any]:
     """Return everything that a perturbation depends on but the noise."""
+    guarantee = asdict(mechanism.guarantee)
+    del guarantee["keeps_words"]  # follows from the others; kept perturbations are named without it
     return {
         "format": 1,
         "passages": passages.digest,
         "embedding": mechanism.embedding.fingerprint,
         "mechanism": type(mechanism).__qualname__,
-        "guarantee": asdict(mechanism.guarantee),
+        "guarantee": guarantee,
         "epsilon": mechanism.epsilon,
         "policy": {**asdict(policy), "keep_words": sorted(policy.keep_words)},
         "run": run,
