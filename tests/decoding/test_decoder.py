@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deniable import Embedding, InvalidParameter
+from deniable import Embedding, InvalidParameter, Multivariate
 from deniable.channel.channel import Channel
+from deniable.channel.draws import Draws
 from deniable.channel.making import make_channel
 from deniable.decoding.context import ContextDecoder
 from deniable.decoding.decoder import UNKNOWN, Decoder
@@ -123,3 +124,23 @@ def test_a_prior_learnt_from_the_release_is_the_one_that_decodes(channel: Channe
     assert int(channel.inputs[int(np.argmax(learnt.shares))]) in (1, int(Decoder(channel).bayes.best[1]))
     with pytest.raises(InvalidParameter, match="no word of the embedding"):
         Decoder.learn(channel, ["strange", None])
+
+
+def test_errors_of_an_estimated_channel_are_not_learnt() -> None:
+    embedding = random_embedding(200, 6, seed=4)
+    rough = make_channel(embedding, epsilon=2.5, directions=30)
+    true = 1.0 / np.arange(1, 201)
+    true /= true.sum()
+    rng = np.random.default_rng(5)
+    words = rng.choice(200, 20_000, p=true)
+    outputs = Draws(Multivariate(embedding, epsilon=2.5), seed=3).of_each(words)
+    texts = [" ".join(embedding.words[i] for i in part) for part in outputs.reshape(-1, 20).tolist()]
+    start = np.append(true, 0.01)[rough.inputs] * rng.uniform(0.5, 1.5, 201)
+
+    def off(weight: float | None) -> float:
+        _, found = Decoder.learn(rough, texts, start=start, weight=weight)
+        shares = np.zeros(201)
+        shares[rough.inputs] = found.shares
+        return float(np.abs(shares[:200] - true).sum())
+
+    assert off(None) < 0.8 * off(0.0)

@@ -33,6 +33,7 @@ LEAST_COUNT = 1e-3
 """Expected counts below this are left out of features."""
 
 _TEXTS_AT_ONCE = 1_000
+_TRUST_IN_START = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ class Decoder:
         released: Iterable[str | None] | ReleasedCounts,
         *,
         start: Floats | None = None,
-        weight: float = 0.0,
+        weight: float | None = None,
         context: Bigrams | None = None,
         marks: Iterable[str] = (),
         most_steps: int = MOST_STEPS,
@@ -87,7 +88,8 @@ class Decoder:
     ) -> tuple[Decoder, LearntShares]:
         """Return a decoder whose prior is learnt from the release itself, and how it was learnt.
 
-        ``start`` are shares of words known before, and count as ``weight`` words. One record in five is held back to say when to stop,
+        ``start`` are shares of words known before. They count as ``weight`` words: a tenth of those released where the channel is an
+        estimate, whose errors would be learnt otherwise, and none where it is exact. One record in five is held back to say when to stop,
         after ``most_steps`` at the latest.
 
         :raises InvalidParameter: if the texts hold no word that the embedding has.
@@ -95,6 +97,8 @@ class Decoder:
         counts = released if isinstance(released, ReleasedCounts) else ReleasedWords(channel.embedding, marks).count(released)
         if counts.words == counts.strange:
             raise InvalidParameter("released", f"{counts.records:,} texts", "hold no word of the embedding: nothing can be decoded")
+        if weight is None:
+            weight = 0.0 if start is None or channel.method == "exact" else _TRUST_IN_START * counts.words
         found = learn_shares(channel, counts.learn, held_out=counts.hold, start=start, weight=weight, most_steps=most_steps, report=report)
         return cls(channel, found.shares, context=context, marks=marks), found
 
