@@ -14,13 +14,11 @@ from deniable.cli import (
     doctor,
     embeddings,
     explain,
-    geometry,
     key,
     mechanisms,
     privatize,
     receiving,
     reproduce,
-    train,
     utility,
     watch,
 )
@@ -61,9 +59,6 @@ app.command("compare")(compare.compare)
 app.command("reproduce")(reproduce.reproduce)
 app.command("utility")(utility.utility)
 app.command("doctor")(doctor.doctor)
-embeddings.app.command("train")(train.train)
-embeddings.app.command("geometry")(geometry.geometry)
-embeddings.app.command("compare")(geometry.compare)
 app.add_typer(embeddings.app, name="embeddings")
 app.add_typer(audit.app, name="audit")
 app.add_typer(key.app, name="key")

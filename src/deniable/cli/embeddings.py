@@ -1,7 +1,8 @@
-"""``deniable embeddings``: add, list, show, remove and restrict the embeddings on this machine."""
+"""``deniable embeddings``: add, list, show, remove, restrict, train and compare the embeddings on this machine."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,8 @@ from deniable.cli.terminal import make_table, open_console, print_json
 
 if TYPE_CHECKING:
     from deniable.embeddings.store import EmbeddingFacts
+
+Figures = Annotated[Path | None, typer.Option(help="A folder for the figure, as PNG and SVG.")]
 
 app = typer.Typer(help="Manage the embeddings on this machine.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -108,6 +111,99 @@ def restrict(
         common_with=common,
     )
     _show(made, as_json=as_json)
+
+
+@app.command()
+def train(
+    corpus: Annotated[Path, typer.Argument(help="A public text file, one document per line; may be packed (gz, bz2, xz, zst, zip).")],
+    name: Annotated[str, typer.Option(help="The name to install the embedding under.")],
+    dimension: Annotated[int, typer.Option(help="How many coordinates a vector has.")] = 100,
+    window: Annotated[int, typer.Option(help="How many words to each side count as the context of a word.")] = 5,
+    min_count: Annotated[int, typer.Option(help="Leave out words that occur fewer times than this.")] = 5,
+    epochs: Annotated[int, typer.Option(help="How many times to go through the text.")] = 5,
+    workers: Annotated[int | None, typer.Option(help="How many threads; with 1 the result can be repeated. Default: one per core.")] = None,
+    first: Annotated[int | None, typer.Option(help="Keep only this many of the most frequent words.")] = None,
+    subwords: Annotated[bool, typer.Option("--subwords", help="Train vectors of word parts too, for --unknown subwords.")] = False,
+) -> None:
+    """Train an embedding on a public text and install it. Never train on the text that is to be protected."""
+    from deniable.embeddings.training import WARNING, Training, install_trained
+    from deniable.progress import Progress
+
+    settings = Training(
+        dimension=dimension,
+        window=window,
+        min_count=min_count,
+        epochs=epochs,
+        workers=workers if workers is not None else os.cpu_count() or 1,
+        first=first,
+        subwords=subwords,
+    )
+    typer.echo(f"deniable: warning: {WARNING}", err=True)
+    with Progress(f"training on {corpus.name}", unit="bytes") as progress:
+        made = install_trained(corpus, name, settings, report=progress.report)
+    typer.echo(f"{name}: {made.words:,} words x {made.dimension} dimensions, fingerprint {made.fingerprint}, in {made.folder}")
+
+
+@app.command()
+def geometry(
+    name: Annotated[str, typer.Argument(help="The name of an embedding.")],
+    other: Annotated[str | None, typer.Argument(help="Another one: both are cut down to the words they share.")] = None,
+    sample: Annotated[int | None, typer.Option(help="Measure only this many words, drawn at random.")] = None,
+    figures: Figures = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show how far words are from their k-th neighbour, in percentiles over the words."""
+    from deniable.calibration.geometry import PERCENTILES, compare_geometry
+
+    if figures is not None:
+        figures.mkdir(parents=True, exist_ok=True)
+    found = compare_geometry(name, other, sample=sample)
+    if figures is not None:
+        from deniable.calibration.report.figures import write_geometry
+
+        write_geometry(found, figures)
+    if as_json:
+        print_json([each.to_dict() for each in found])
+        return
+    console = open_console()
+    for each in found:
+        rows = [[f"{k:,}", *(f"{value:.3f}" for value in row)] for k, row in zip(each.neighbours, each.percentiles, strict=True)]
+        console.print(f"{each.embedding}: distance to the k-th neighbour, percentiles over {each.words:,} words")
+        console.print(make_table(["k", *(f"{p} %" for p in PERCENTILES)], rows, left=()))
+
+
+@app.command()
+def compare(
+    names: Annotated[list[str], typer.Argument(help="The names of two or more embeddings.")],
+    sample: Annotated[int, typer.Option(help="How many of the words that all of them have are measured.")] = 500,
+    rays: Annotated[int, typer.Option(help="How many random directions to follow from each word.")] = 1000,
+    figures: Figures = None,
+    as_json: AsJson = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+) -> None:
+    """Show average N_w and S_w of the same words against ε in several embeddings."""
+    from deniable.calibration.compare import compare_embeddings
+    from deniable.progress import Stages
+
+    if len(names) < 2:
+        raise typer.BadParameter("give two or more embeddings")
+    if figures is not None:
+        figures.mkdir(parents=True, exist_ok=True)
+    with Stages(f"calibrating {', '.join(names)}", unit="words") as stages:
+        compared = compare_embeddings(names, sample=sample, rays=rays, report=None if quiet else stages.report)
+    if figures is not None:
+        from deniable.calibration.report.figures import write_averages
+
+        write_averages(compared, figures)
+    if as_json:
+        print_json([row.to_dict() for rows in compared for row in rows])
+        return
+    cells = [
+        [row.embedding, f"{row.epsilon:.4g}", f"{row.unchanged:.3f}", f"{row.error:.3f}", f"{row.support:.0f}", f"{row.distinct:.0f}"]
+        for rows in compared
+        for row in rows
+    ]
+    open_console().print(make_table(["embedding", "ε", "N_w mean", "±", "S_w mean", "distinct mean"], cells))
 
 
 def _show(facts: EmbeddingFacts, *, as_json: bool) -> None:
