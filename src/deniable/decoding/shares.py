@@ -26,6 +26,9 @@ _PATIENCE = 3
 _SETTLED = 1e-7
 """An update that raises the mean log-likelihood of a word by less than this has arrived."""
 
+_WORTH_A_STEP = 1e-4
+"""Records that were held back must become likelier by more than this for a step to help; less is creeping, for hundreds of steps."""
+
 Stop = Literal["held-out records", "settled", "most steps"]
 
 
@@ -137,7 +140,7 @@ def _steps_that_help(
         shares, _ = update(channel, observed, shares, public=begin, weight=weight, expected=expected)
         expected = channel.output_shares(shares)
         reached = _likelihood(held_out, expected)
-        if reached > best:
+        if reached > best + _WORTH_A_STEP:
             best, best_at = reached, step
         if report is not None:
             report(step, most)
