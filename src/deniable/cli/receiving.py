@@ -182,7 +182,6 @@ def _show(found: WordUseFindings, output: Path | None, report: Path | None) -> N
         rows = [
             [each.group, each.word, percent_signed(each.difference), f"{percent_signed(each.low)} to {percent_signed(each.high)}"]
             for each in found.differences[:15]
-            for each in found.differences[:15]
         ]
         if rows:
             console.print(make_table(["group", "word", "difference", "interval"], rows, left=(0, 1)))
