@@ -17,7 +17,7 @@ import secrets
 import stat
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -59,6 +59,21 @@ def open_plain_file(path: Path) -> IO[bytes]:
         os.close(descriptor)
         raise OSError(errno.EINVAL, "is not a regular file", str(path))
     return os.fdopen(descriptor, "rb")
+
+
+def read_plain_file(path: Path, *, longest: int, what: str, error: Callable[[Path, str], Exception]) -> bytes:
+    """Return the content of a plain file of at most ``longest`` bytes, or raise what ``error`` makes of the path and the problem.
+
+    ``what`` it should be is said of a file that is longer.
+    """
+    try:
+        with open_plain_file(path) as file:
+            content = file.read(longest + 1)
+    except OSError as problem:
+        raise error(path, problem.strerror or "cannot be read") from problem
+    if len(content) > longest:
+        raise error(path, f"is larger than any {what} is")
+    return content
 
 
 def check_regular(path: Path, advice: str) -> None:

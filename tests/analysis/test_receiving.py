@@ -155,11 +155,11 @@ def test_a_file_is_decoded_into_one_of_the_same_format(ending: str, tmp_path: Pa
     privatize_file(make_private(), source, out, columns=["text"])
     card = read_card(tmp_path / f"out{ending}.card.json")
     done = decode_file(out, decoded, card, column="text", directions=100)
-    assert (done.records, done.received.counts.words) == (60, 60 * 12)
+    assert (done.counts.records, done.counts.words) == (60, 60 * 12)
     from deniable.records.rewriting import read_texts
 
     before, after = (list(read_texts(path, column="text")) for path in (out, decoded))
-    assert after == done.received.decoder.many(before)
+    assert after == done.decoder.many(before)
     assert list(read_texts(decoded, column="text")) != before
     with pytest.raises(RecordError, match="exists already"):
         decode_file(out, decoded, card, column="text")

@@ -18,7 +18,7 @@ from deniable.comparison.measurements import SavedMeasurements
 from deniable.comparison.received import ReceivedTask, channels_of
 from deniable.comparison.report.page import comparison_page, privacy_utility_figure
 from deniable.comparison.report.words import columns_of, finding, legend_of, places_table, table
-from deniable.comparison.results import ByPlace, DecodingCounts, MeanAndSpread, Row
+from deniable.comparison.results import ByPlace, MeanAndSpread, Row
 from deniable.comparison.texts import Texts
 from deniable.embeddings import store
 from deniable.mechanisms.catalogue import ChosenMechanism
@@ -104,7 +104,7 @@ def received_row(mechanism: str, adversary: float, both: float, decoded: float) 
 def received_result() -> ComparisonResult:
     """Mechanism a is ahead with words as released, b once both are decoded."""
     rows = (received_row("a", 0.4, 0.7, 0.71), received_row("b", 0.4, 0.6, 0.8))
-    return replace(made_result(*rows), decoding=DecodingCounts(support=10_000, directions=300))
+    return replace(made_result(*rows), decoding=DecodingEffort(support=10_000, directions=300))
 
 
 def test_the_front_changes_once_all_are_decoded_and_both_are_marked() -> None:

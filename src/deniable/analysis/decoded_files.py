@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Unpack
 
-from deniable.analysis.receiving import SUPPORT, Received, receive
+from deniable.analysis.receiving import Received, ReleasedFileOptions, receive, split_options
 from deniable.atomic import check_apart, check_place, whole_file
-from deniable.channel.making import DIRECTIONS
-from deniable.embeddings.embedding import Embedding
 from deniable.errors import RecordError
 from deniable.parameters import validated_count
 from deniable.progress import Report
@@ -22,15 +19,6 @@ from deniable.text.card import Card
 _TEXTS_AT_ONCE = 1_000
 
 
-@dataclass(frozen=True, kw_only=True)
-class DecodedFile:
-    """What was decoded: how many records, how many of their words are others now, and by what."""
-
-    records: int
-    changed: int
-    received: Received
-
-
 def decode_file(
     path: Path | str,
     target: Path | str,
@@ -38,19 +26,16 @@ def decode_file(
     *,
     column: str | None = None,
     top: int | None = None,
-    embedding: Embedding | str | Path | None = None,
-    public: Path | None = None,
-    support: int = SUPPORT,
-    directions: int = DIRECTIONS,
     force: bool = False,
     channel_report: Report | None = None,
     report: Report | None = None,
-    **reading: Unpack[ReadingOptions],
-) -> DecodedFile:
-    """Decode the released texts of a file into another file of the same format, in which everything else stays.
+    **options: Unpack[ReleasedFileOptions],
+) -> Received:
+    """Decode the released texts of a file into another file of the same format, in which everything else stays; return by what.
 
-    With ``top`` the target is a CSV file instead: for each released word that many candidates, each with its probability. With ``public``
-    words are read in their context. The other parameters are those of ``receive`` and of ``privatize_file``.
+    With ``top`` the target is a CSV file instead: for each released word that many candidates, each with its probability. The options are
+    ``embedding``, ``public``, ``support`` and ``directions`` of ``receive``, and ``format``, ``delimiter``, ``header`` and ``encoding`` of
+    ``privatize_file``. With ``public`` words are read in their context.
 
     :raises InvalidParameter: if a column is not there, or a value is not allowed.
     :raises NotThisRelease: if the text was not released as the card says.
@@ -63,36 +48,13 @@ def decode_file(
         raise RecordError(goal, "exists already; replace it with --force")
     if top is not None:
         top = validated_count(top, "top")
-    received = receive(
-        card,
-        read_texts(source, column=column, **reading),
-        embedding=embedding,
-        public=public,
-        support=support,
-        directions=directions,
-        report=channel_report,
-    )
+    decoding, reading = split_options(options)
+    received = receive(card, read_texts(source, column=column, **reading), report=channel_report, **decoding)
     if top is not None:
-        records, changed = _write_candidates(source, goal, received, top, column=column, report=report, **reading)
+        _write_candidates(source, goal, received, top, column=column, report=report, **reading)
     else:
-        records, changed = _write_likeliest(source, goal, received, column=column, report=report, **reading)
-    return DecodedFile(records=records, changed=changed, received=received)
-
-
-def _write_likeliest(
-    source: Path, target: Path, received: Received, *, column: str | None, report: Report | None, **reading: Unpack[ReadingOptions]
-) -> tuple[int, int]:
-    decoder, changed = received.decoder, 0
-
-    def change(texts: list[str | None]) -> list[str | None]:
-        nonlocal changed
-        decoded = decoder.many(texts)
-        for text, other in zip(texts, decoded, strict=True):
-            changed += sum(before != after for before, after in zip((text or "").lower().split(), (other or "").split(), strict=False))
-        return decoded
-
-    records = rewrite_file(source, target, change, column=column, force=True, report=report, **reading)
-    return records, changed
+        rewrite_file(source, goal, received.decoder.many, column=column, force=True, report=report, **reading)
+    return received
 
 
 def _write_candidates(
@@ -104,21 +66,20 @@ def _write_candidates(
     column: str | None,
     report: Report | None,
     **reading: Unpack[ReadingOptions],
-) -> tuple[int, int]:
+) -> None:
     """Write a row for each candidate: which record and place, the released word, the candidate, its probability."""
     decoder, total = received.decoder, received.counts.records
-    records = changed = 0
+    records = 0
     with whole_file(target) as file:
         waiting: list[str | None] = []
 
         def write() -> None:
-            nonlocal records, changed
+            nonlocal records
             text = io.StringIO()
             rows = csv.writer(text, lineterminator="\n")
             for words in decoder.candidates(waiting, top=top):
                 records += 1
                 for place, (released, candidates) in enumerate(words, 1):
-                    changed += bool(candidates) and candidates[0].word != released
                     rows.writerows([records, place, released, each.word, f"{each.probability:.6g}"] for each in candidates)
             file.write(text.getvalue().encode())
             waiting.clear()
@@ -131,4 +92,3 @@ def _write_candidates(
             if len(waiting) == _TEXTS_AT_ONCE:
                 write()
         write()
-    return records, changed

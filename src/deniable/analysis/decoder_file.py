@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.atomic import open_plain_file
+from deniable.atomic import read_plain_file
 from deniable.embeddings.npy import read_header
 from deniable.errors import DamagedDecoder
 
@@ -47,14 +47,7 @@ def read_decoder_file(path: Path) -> bytes:
 
     :raises DamagedDecoder: if it cannot be read, or is larger than any.
     """
-    try:
-        with open_plain_file(path) as file:
-            content = file.read(_LONGEST + 1)
-    except OSError as error:
-        raise DamagedDecoder(path, error.strerror or "cannot be read") from error
-    if len(content) > _LONGEST:
-        raise DamagedDecoder(path, "is larger than any learnt decoder is")
-    return content
+    return read_plain_file(path, longest=_LONGEST, what="learnt decoder", error=DamagedDecoder)
 
 
 def unpack_decoder(content: bytes, source: str | Path) -> tuple[DecoderFile, Ids, Floats]:

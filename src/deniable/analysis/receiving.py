@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypedDict, cast
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, MalformedCard, NotThisRelease
 from deniable.parameters import validated_count
 from deniable.progress import Report
+from deniable.records.labelled import ReadingOptions
 from deniable.text.card import Card
 from deniable.text.policies import REDACTED
 from deniable.words.cutter import Lookup
@@ -41,13 +43,24 @@ _FROM_RANKS = 0.05
 _MOST_STRANGE = 0.02
 """The share of words that are not in the embedding from which on a text cannot be a release; some files hold a few marks of their own."""
 
-_SIMULATED = 20_000
-_STANDARD_ERRORS = 4.0
-_MOST_ABOVE = 0.35
-"""In nats a word. An estimated channel is wrong by less; text that was not perturbed at all is beyond it."""
+_SIMULATED, _STANDARD_ERRORS = 20_000, 4.0
 
-_MOST_BELOW = 3.0
-"""In nats a word. Words outside of the considered ones are unlikely too, so that less says nothing."""
+_LEAST_APART, _MOST_APART = -3.0, 0.35
+"""In nats a word. Words outside of the considered ones are unlikely too, so that a little less says nothing; an estimated channel is wrong
+by less than the most, and text that was not perturbed at all is beyond it."""
+
+
+class DecodingOptions(TypedDict, total=False):
+    """By what a release is decoded, for those who hand it on to ``receive``."""
+
+    embedding: Embedding | str | Path | None
+    public: Path | None
+    support: int
+    directions: int
+
+
+class ReleasedFileOptions(DecodingOptions, ReadingOptions, total=False):
+    """By what a released file is decoded, and how it is read where its name does not say."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +75,13 @@ class Received:
     learnt: LearntShares
     counts: ReleasedCounts
     apart: float
+
+
+def split_options(options: ReleasedFileOptions) -> tuple[DecodingOptions, ReadingOptions]:
+    """Return the options of ``receive``, and those of the functions that read files."""
+    decoding = {name: value for name, value in options.items() if name in DecodingOptions.__annotations__}
+    reading = {name: value for name, value in options.items() if name not in decoding}
+    return cast("DecodingOptions", decoding), cast("ReadingOptions", reading)
 
 
 def receive(
@@ -94,7 +114,7 @@ def receive(
     channel = open_channel(card, space, support=support, directions=directions, context=context, report=report)
     decoder, learnt = Decoder.learn(channel, counts, start=first_shares(channel, context), context=context, marks=marks)
     apart = distance_from_release(card, channel, learnt, counts.learn + counts.hold)
-    if not -_MOST_BELOW < apart < _MOST_ABOVE:
+    if not _LEAST_APART < apart < _MOST_APART:
         raise NotThisRelease(
             f"its words are not as {card.kind} at ε = {card.epsilon:g} releases them ({apart:+.2f} nats a word apart): check that this is "
             "the released file and that the card belongs to it, or consider more words"

@@ -13,15 +13,12 @@ from typing import Any, Unpack
 import numpy as np
 
 from deniable.analysis.frequencies import MOST_WORDS, Frequencies, FrequencyEstimator
-from deniable.analysis.receiving import SUPPORT, Received, receive
+from deniable.analysis.receiving import Received, ReleasedFileOptions, receive, split_options
 from deniable.arrays import Floats
 from deniable.atomic import whole_file
-from deniable.channel.making import DIRECTIONS
 from deniable.decoding.decoder import UNKNOWN
-from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.progress import Report
-from deniable.records.labelled import ReadingOptions
 from deniable.records.rewriting import read_grouped, read_texts
 from deniable.text.card import Card
 
@@ -116,24 +113,21 @@ def measure_word_use(
     *,
     column: str | None = None,
     by: str | None = None,
-    embedding: Embedding | str | Path | None = None,
-    public: Path | None = None,
     most: int = MOST_WORDS,
-    support: int = SUPPORT,
-    directions: int = DIRECTIONS,
     report: Report | None = None,
-    **reading: Unpack[ReadingOptions],
+    **options: Unpack[ReleasedFileOptions],
 ) -> WordUseFindings:
     """Estimate how often words are used behind the released texts of a file, with 95 % intervals.
 
     ``by`` is a column of groups: each is estimated by itself and compared with all other records. The ``most`` words that are likely to be
-    frequent are estimated. The other parameters are those of ``receive``; the counts of all records are held in memory.
+    frequent are estimated. The options are those of ``decode_file``; the counts of all records are held in memory.
 
     :raises InvalidParameter: if a column is not there, or there are more than 100 groups.
     :raises NotThisRelease: if the text was not released as the card says.
     :raises RecordError: if the file cannot be read.
     """
     source = Path(path)
+    decoding, reading = split_options(options)
     groups: list[str] = []
 
     def texts() -> Iterator[str | None]:
@@ -149,7 +143,7 @@ def measure_word_use(
     released = list(texts())
     if len(set(groups)) > _MOST_GROUPS:
         raise InvalidParameter("by", by, f"has {len(set(groups)):,} groups; at most {_MOST_GROUPS} can be compared")
-    received = receive(card, released, embedding=embedding, public=public, support=support, directions=directions, report=report)
+    received = receive(card, released, report=report, **decoding)
     return find_word_use(received, released, groups if by is not None else None, source=str(source), column=column, by=by, most=most)
 
 

@@ -13,6 +13,7 @@ from deniable.cli.terminal import make_table, open_console, print_json
 from deniable.report.wording import percent_fixed, percent_signed
 
 if TYPE_CHECKING:
+    from deniable.analysis.receiving import DecodingOptions
     from deniable.analysis.word_use import WordUse, WordUseFindings
     from deniable.text.card import Card
 
@@ -41,6 +42,10 @@ class ReceivingOptions:
     ] = None
     words: Annotated[int, typer.Option(help="How many words may have gone in: the most frequent ones.")] = 20_000
     directions: Annotated[int, typer.Option(help="How many directions are followed from each word, or draws made, for the channel.")] = 1000
+
+    def options(self) -> DecodingOptions:
+        """Return what decodes the text, by the names that ``receive`` has for it."""
+        return {"embedding": self.embedding, "public": self.public, "support": self.words, "directions": self.directions}
 
     def open_card(self, released: Path) -> Card:
         """Return the card that is named, or lies beside the released text, or says what the other options say.
@@ -100,19 +105,15 @@ def decode(
             card,
             column=column,
             top=top,
-            embedding=receiving.embedding,
-            public=receiving.public,
-            support=receiving.words,
-            directions=receiving.directions,
             force=force,
             channel_report=None if quiet else channel.report,
             report=None if quiet else shown.report,
+            **receiving.options(),
             **reading.reading(),
         )
     where = "in context" if receiving.public is not None else "each by itself"
     typer.echo(
-        f"{done.received.counts.words:,} released words of {done.records:,} records were decoded, {where}; "
-        f"{done.changed:,} of them became other words.\n"
+        f"{done.counts.words:,} released words of {done.counts.records:,} records were decoded, {where}.\n"
         f"An estimate, not the original: {output}"
     )
 
@@ -152,12 +153,9 @@ def frequencies(
             receiving.open_card(released),
             column=column,
             by=by,
-            embedding=receiving.embedding,
-            public=receiving.public,
             most=most,
-            support=receiving.words,
-            directions=receiving.directions,
             report=None if quiet else channel.report,
+            **receiving.options(),
             **reading.reading(),
         )
     if output is not None:
@@ -183,7 +181,6 @@ def _show(found: WordUseFindings, output: Path | None, report: Path | None) -> N
         console.print(f"\n{said}; all intervals hold at once in 95 % of releases")
         rows = [
             [each.group, each.word, percent_signed(each.difference), f"{percent_signed(each.low)} to {percent_signed(each.high)}"]
-            for each in found.differences[:15]
             for each in found.differences[:15]
         ]
         if rows:

@@ -19,7 +19,7 @@ from deniable.comparison.measurements import SavedMeasurements
 from deniable.comparison.probe import Probe, make_probe
 from deniable.comparison.readings import QUICK, THOROUGH, Reading, ReadingEffort, read_privacy
 from deniable.comparison.received import ReceivedAccuracy, ReceivedTask, channels_of, learn_words
-from deniable.comparison.results import ByPlace, ComparisonResult, DecodingCounts, MeanAndSpread, Row, SampleCounts, TextCounts, Worth
+from deniable.comparison.results import ByPlace, ComparisonResult, MeanAndSpread, Row, SampleCounts, TextCounts, Worth
 from deniable.comparison.texts import Texts, cut_texts, split_texts
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
@@ -127,7 +127,7 @@ def compare_mechanisms(
         guess=max(tested.labels.count(label) for label in set(learn.labels)) / len(tested.labels),
         left_out=left_out,
         rows=tuple(rows),
-        decoding=None if (how := settings.decoding) is None else DecodingCounts(support=how.support, directions=how.directions),
+        decoding=settings.decoding,
     )
 
 

@@ -14,6 +14,7 @@ from deniable.audit.results import EmbeddingSummary
 from deniable.comparison.matching import Target
 from deniable.comparison.readings import Name, Reading
 from deniable.errors import RecordError
+from deniable.utility.receiver import DecodingEffort
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,14 +98,6 @@ class SampleCounts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DecodingCounts:
-    """How receivers knew the channels: for how many input words, from how many rays or draws each where sums are not exact."""
-
-    support: int
-    directions: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class ComparisonSetup:
     """How a comparison was made: by which version, on which embedding, towards which targets, of what and on what."""
 
@@ -124,14 +117,15 @@ class ComparisonResult(ComparisonSetup):
     """The result of ``compare_mechanisms``.
 
     ``original`` is the accuracy of a classifier that learnt from original text, ``guess`` that of always naming the most frequent
-    label. ``left_out`` are mechanisms that did not take part, with the reason. ``decoding`` is None if nothing was decoded.
+    label. ``left_out`` are mechanisms that did not take part, with the reason. ``decoding`` is how finely receivers knew the channels;
+    it is None if nothing was decoded.
     """
 
     original: float
     guess: float
     left_out: dict[str, str]
     rows: tuple[Row, ...]
-    decoding: DecodingCounts | None = None
+    decoding: DecodingEffort | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as the JSON that ``deniable compare --save`` writes."""

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import msgspec
 
-from deniable.atomic import open_plain_file
+from deniable.atomic import read_plain_file
 from deniable.errors import InvalidParameter, MalformedCard
 from deniable.mechanisms.catalogue import check_option_types, entry_of
 from deniable.parameters import validated_epsilon
@@ -77,14 +77,7 @@ def read_card_file(path: Path) -> CardFile:
 
     :raises MalformedCard: if it cannot be read, is no card, was written by a later version, or says something that cannot be.
     """
-    try:
-        with open_plain_file(path) as file:
-            content = file.read(_LONGEST + 1)
-    except OSError as error:
-        raise MalformedCard(path, error.strerror or "cannot be read") from error
-    if len(content) > _LONGEST:
-        raise MalformedCard(path, "is larger than any card is")
-    return decode_card(content, path)
+    return decode_card(read_plain_file(path, longest=_LONGEST, what="card", error=MalformedCard), path)
 
 
 def decode_card(content: bytes, source: str | Path) -> CardFile:

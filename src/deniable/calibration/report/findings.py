@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,8 +28,7 @@ _CURVE_VALUES = 16
 _ENOUGH = 8
 
 
-@dataclass(frozen=True, kw_only=True)
-class Curve:
+class Curve(NamedTuple):
     """N_w over the words at one ε: the average with its standard error, quantiles, and how many words stay in over half."""
 
     epsilon: float

@@ -5,6 +5,7 @@ Everything is computed from the release, its card, the public embedding and perh
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -30,25 +31,19 @@ if TYPE_CHECKING:
 _OPEN = "_open"
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class _Decoding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """What both transformers do: learn from a release how frequent words are behind it, and keep that as plain values."""
+    """What both transformers do: learn from a release how frequent words are behind it, and keep that as plain values.
 
-    def __init__(
-        self,
-        *,
-        card: GivenCard | None = None,
-        embedding: str | Path | None = None,
-        public: str | Path | None = None,
-        support: int = SUPPORT,
-        directions: int = DIRECTIONS,
-        context: bool = True,
-    ) -> None:
-        self.card = card
-        self.embedding = embedding
-        self.public = public
-        self.support = support
-        self.directions = directions
-        self.context = context
+    The parameters are held unchecked, as scikit-learn wants it; it also compares and shows transformers in its own way.
+    """
+
+    card: GivenCard | None = None
+    embedding: str | Path | None = None
+    public: str | Path | None = None
+    support: int = SUPPORT
+    directions: int = DIRECTIONS
+    context: bool = True
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803 - the names scikit-learn calls by
         """Open the channel of the release, or make it, and learn from the released texts how frequent words are behind them.
@@ -114,6 +109,7 @@ class _Decoding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return tag_as_taking_texts(super().__sklearn_tags__())
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ExpectedCounts(_Decoding):
     """How often each word is expected in the text behind a released one: a sparse matrix, one row a text, one column a word.
 
@@ -127,20 +123,7 @@ class ExpectedCounts(_Decoding):
     ``state_`` is what was learnt, as plain values, and ``decoder_`` the decoder. Pickles and saved files hold no channel.
     """
 
-    def __init__(
-        self,
-        *,
-        card: GivenCard | None = None,
-        embedding: str | Path | None = None,
-        public: str | Path | None = None,
-        support: int = SUPPORT,
-        directions: int = DIRECTIONS,
-        context: bool = True,
-        least: float = LEAST_COUNT,
-    ) -> None:
-        """Hold the parameters, unchecked as scikit-learn wants it."""
-        super().__init__(card=card, embedding=embedding, public=public, support=support, directions=directions, context=context)
-        self.least = least
+    least: float = LEAST_COUNT
 
     def transform(self, X: Any) -> csr_matrix:  # noqa: N803
         """Return the expected counts, float64; None and NaN become empty rows. The last column is that of unknown words.
