@@ -152,10 +152,7 @@ class Note:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
-        """Return what ``to_dict`` made.
-
-        :raises ValueError: or KeyError, TypeError or AttributeError, if it is not that.
-        """
+        """Return what ``to_dict`` made; raises what ``NoteRow.from_dict`` raises."""
         note = cls(
             fingerprint=content["fingerprint"],
             mechanism=content.get("mechanism"),
