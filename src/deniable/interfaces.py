@@ -84,31 +84,6 @@ class Guarantee:
     keeps_words: bool = False
 
 
-def metric_privacy(
-    epsilon: float,
-    *,
-    metric: str,
-    exponent: str,
-    where: str = "",
-    notion: str = METRIC_PRIVACY,
-    parameters: Mapping[str, float | str] | None = None,
-) -> Guarantee:
-    """Return the guarantee that the odds of any output differ by at most ``exponent`` between any two words, known or unknown.
-
-    ``metric`` is the distance in words, and ``where`` says what stands in the exponent.
-    """
-    return Guarantee(
-        notion=notion,
-        metric=metric,
-        epsilon=epsilon,
-        statement=(
-            f"For any two words w and w', known or unknown, and any output y: Pr[M(w) = y] ≤ exp({exponent})·Pr[M(w') = y]{where}; "
-            "for texts with the same number of words the exponents add."
-        ),
-        parameters=parameters or {},
-    )
-
-
 @runtime_checkable
 class Mechanism(Protocol):
     """Draws, for each word id, the id of the word that is released in its place."""

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from deniable import Embedding, Multivariate, Privatizer
 from deniable.compression import ENDINGS, compress
-from deniable.text.draft import Drafter
+from deniable.text.policies import Drafter
 
 KNOWN = ["the", "quick", "brown", "fox", "café", "word", "isn't", "of"]
 KEPT = ["the", "fox"]

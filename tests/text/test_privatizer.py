@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deniable import Embedding, InvalidParameter, Multivariate, Privatizer, UnknownWord
-from deniable.text.draft import PUBLIC_PUNCTUATION, join_words
-from deniable.text.policies import REDACTED
+from deniable.text.policies import PUBLIC_PUNCTUATION, REDACTED, join_words
 from tests.support.strategies import NASTY_TEXT
 
 UNCHANGED = 1e9
@@ -144,8 +143,7 @@ def test_no_unknown_word_ever_comes_out(
 @given(st.text(st.characters(categories=["L", "N", "S", "P"]), min_size=1, max_size=12).filter(lambda s: s.isalnum()))
 def test_unknown_words_are_indistinguishable(secret: str) -> None:
     """Two unknown words lead to the same id before any noise: perfect, not statistical, indistinguishability."""
-    from deniable.text.draft import Drafter
-    from deniable.text.policies import TextPolicy
+    from deniable.text.policies import Drafter, TextPolicy
 
     few = Embedding(["zzzz1", "zzzz2"], [[0.0], [1.0]])
     drafter = Drafter(few, TextPolicy())
@@ -288,8 +286,7 @@ def test_forgetting_spellings_while_another_thread_looks_them_up_is_harmless(mon
 
 
 def test_texts_are_not_in_representations_or_errors(embedding: Embedding) -> None:
-    from deniable.text.draft import Drafter
-    from deniable.text.policies import TextPolicy
+    from deniable.text.policies import Drafter, TextPolicy
 
     assert "fox" not in repr(Drafter(embedding, TextPolicy(unknown="redact", keep_words=frozenset({"fox"}))).draft("fox", record=1))
     broken = pa.Array.from_buffers(pa.string(), 1, [None, pa.py_buffer(np.array([0, 7], "<i4")), pa.py_buffer(b"secret\xff")])

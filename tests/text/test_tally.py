@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from deniable import Embedding, InsecureSeededRandomness, InvalidParameter, Keyed, Multivariate, Privatizer
 from deniable.records import privatize_file
-from deniable.records.jobs.identity import receipt_of
+from deniable.records.jobs.job import receipt_of
 from deniable.records.jobs.journal import Journal
 from deniable.text import tally as tallies
 from deniable.text.receipt import Tally

@@ -197,7 +197,7 @@ def _seeded(insecure_seed: int | None) -> Randomness | None:
 
 
 def _say_what_is_relaxed(private: Privatizer, layout: Layout) -> None:
-    from deniable.records.jobs.identity import relaxations_of
+    from deniable.records.jobs.job import relaxations_of
 
     for relaxation in relaxations_of(private.settings.relaxations, layout.columns):
         if not relaxation.startswith("insecure_seed"):  # said already, louder

@@ -19,8 +19,7 @@ from deniable.arrays import Ids
 from deniable.atomic import whole_file
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import TaskDataError
-from deniable.text.draft import Draft, Drafter
-from deniable.text.policies import TextPolicy
+from deniable.text.policies import Draft, Drafter, TextPolicy
 
 _TEXTS_AT_ONCE = 500
 

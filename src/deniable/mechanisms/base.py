@@ -19,7 +19,7 @@ A class that draws in a way of its own does not inherit the declaration.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, Literal
 
@@ -28,7 +28,7 @@ import numpy as np
 from deniable.arrays import Floats, Ids, Vectors
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
-from deniable.interfaces import Guarantee, Mechanism, Neighbours, Randomness
+from deniable.interfaces import METRIC_PRIVACY, Guarantee, Mechanism, Neighbours, Randomness
 from deniable.neighbours import best_neighbours
 from deniable.noise import RadialNoise
 from deniable.parameters import validated_epsilon, validated_epsilons
@@ -207,3 +207,28 @@ def radial_noise(mechanism: Mechanism) -> RadialNoise | None:
     """Return the noise of a mechanism that releases the word nearest to a length times a direction; None for any other."""
     found = getattr(mechanism, "radial_noise", None)
     return found if isinstance(found, RadialNoise) else None
+
+
+def metric_privacy(
+    epsilon: float,
+    *,
+    metric: str,
+    exponent: str,
+    where: str = "",
+    notion: str = METRIC_PRIVACY,
+    parameters: Mapping[str, float | str] | None = None,
+) -> Guarantee:
+    """Return the guarantee that the odds of any output differ by at most ``exponent`` between any two words, known or unknown.
+
+    ``metric`` is the distance in words, and ``where`` says what stands in the exponent.
+    """
+    return Guarantee(
+        notion=notion,
+        metric=metric,
+        epsilon=epsilon,
+        statement=(
+            f"For any two words w and w', known or unknown, and any output y: Pr[M(w) = y] ≤ exp({exponent})·Pr[M(w') = y]{where}; "
+            "for texts with the same number of words the exponents add."
+        ),
+        parameters=parameters or {},
+    )

@@ -22,8 +22,8 @@ import numpy as np
 
 from deniable.arrays import Floats, Vectors
 from deniable.embeddings.embedding import Embedding
-from deniable.interfaces import Guarantee, Randomness, metric_privacy
-from deniable.mechanisms.base import NearestWord
+from deniable.interfaces import Guarantee, Randomness
+from deniable.mechanisms.base import NearestWord, metric_privacy
 from deniable.noise import RadialNoise, shaped_noise
 from deniable.parameters import validated_share
 

@@ -39,8 +39,8 @@ from __future__ import annotations
 import numpy as np
 
 from deniable.arrays import Floats
-from deniable.interfaces import Guarantee, Randomness, metric_privacy
-from deniable.mechanisms.base import NearestWord
+from deniable.interfaces import Guarantee, Randomness
+from deniable.mechanisms.base import NearestWord, metric_privacy
 from deniable.noise import RadialNoise, multivariate_noise
 
 

@@ -8,7 +8,8 @@ the private data; here it is that of the embedding.
 from __future__ import annotations
 
 from deniable.arrays import Floats
-from deniable.interfaces import Guarantee, metric_privacy
+from deniable.interfaces import Guarantee
+from deniable.mechanisms.base import metric_privacy
 from deniable.mechanisms.softmax import Softmax
 
 

@@ -12,8 +12,7 @@ from deniable.records.formats.layout import Layout, make_layout
 from deniable.records.formats.opening import naming_for, open_reader, open_source
 from deniable.records.formats.reader import BatchSize
 from deniable.records.formats.source import Source
-from deniable.records.jobs.identity import check_budget, receipt_of
-from deniable.records.jobs.job import run_job
+from deniable.records.jobs.job import check_budget, receipt_of, run_job
 from deniable.records.jobs.releasing import releasing
 from deniable.text.privatizer import Privatizer
 from deniable.text.receipt import Receipt, Tally

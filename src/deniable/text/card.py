@@ -23,8 +23,7 @@ from deniable.errors import InvalidParameter, MalformedCard
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.catalogue import ChosenMechanism, chosen_as
 from deniable.text.card_file import FORMAT, CardFile, NamedEmbedding, NamedMechanism, Policies, decode_card, read_card_file
-from deniable.text.draft import Drafter
-from deniable.text.policies import REDACTED, CasePolicy, PunctuationPolicy, UnknownPolicy
+from deniable.text.policies import REDACTED, CasePolicy, Drafter, PunctuationPolicy, UnknownPolicy
 from deniable.text.receipt import ReleaseSettings
 from deniable.version import __version__
 from deniable.words.cutter import RULES

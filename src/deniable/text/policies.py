@@ -1,22 +1,37 @@
-"""What happens to unknown words, punctuation, case and listed words, and what each choice discloses.
+"""What happens to unknown words, punctuation, case and listed words, what each choice discloses, and how it is done.
 
 The default discloses the number of words of a text and nothing else. Every other choice is made by name and is written
 in the receipt. There is no choice that lets an unknown word through.
+
+A policy makes a draft of a text: what will be drawn, what is released as it is, and how released words become text again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from deniable.errors import InvalidParameter
+import regex
+
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import InvalidParameter, UnknownWord
+from deniable.text.subwords import SubwordLookup
+from deniable.words.cutter import CLITICS, Cutter, Lookup
 
 UnknownPolicy = Literal["perturb", "subwords", "redact", "drop", "error"]
 PunctuationPolicy = Literal["drop", "keep"]
 CasePolicy = Literal["drop", "keep"]
 
 REDACTED = "[redacted]"
+
+PUBLIC_PUNCTUATION = frozenset(".,;:!?\"'()[]{}-–—/&%«»¿¡。、")
+"""The marks that punctuation='keep' may release. A closed list: no other character of the input can pass."""
+
+_CLITIC_AFTER_SPACE = regex.compile(rf" ({'|'.join(sorted(CLITICS))})(?= |$)", regex.IGNORECASE)
+_SPACES = regex.compile(r"\s+")
+
+Shape = Callable[[str], str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,3 +96,174 @@ class TextPolicy:
 def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         raise InvalidParameter(name, value, f"must be one of {', '.join(allowed)}")
+
+
+@dataclass(slots=True)
+class Draft:
+    """One text after the policies and before the noise.
+
+    ``drawn`` holds the ids that go through the mechanism, in order, and ``positions`` the places of these words among all words of the
+    text. ``fixed`` holds the words that are released as they are, by their position among the released words; it is empty unless a
+    policy says so. ``gaps`` (before each word, and one at the end) and ``shapes`` are None unless punctuation or case is kept.
+    """
+
+    words: int
+    unknown: int
+    drawn: list[int] = field(repr=False)
+    positions: Sequence[int] = field(repr=False)
+    fixed: dict[int, str] = field(default_factory=dict, repr=False)
+    gaps: list[str] | None = field(default=None, repr=False)
+    shapes: list[Shape] | None = field(default=None, repr=False)
+    protected: int = 0
+
+    @property
+    def size(self) -> int:
+        """About how many words this holds: those to be released, and punctuation counted at five marks a word."""
+        return len(self.drawn) + len(self.fixed) + (0 if self.gaps is None else sum(map(len, self.gaps)) // 5)
+
+    def assemble(self, released: Sequence[str]) -> str:
+        """Return the text to release, given one released word per drawn id."""
+        words = list(released)
+        if self.fixed:
+            drawn = iter(released)
+            words = [self.fixed[i] if i in self.fixed else next(drawn) for i in range(len(self.fixed) + len(released))]
+        if self.shapes is not None:
+            words = [shape(word) for shape, word in zip(self.shapes, words, strict=True)]
+        return join_words(words) if self.gaps is None else join_with_gaps(words, self.gaps)
+
+
+class Drafter:
+    """Turns text into drafts by a policy and a public vocabulary."""
+
+    def __init__(self, embedding: Embedding, policy: TextPolicy) -> None:
+        self._policy = policy
+        self._unknown = embedding.unknown_id
+        self._cutter = Cutter(embedding, keep_case=policy.case == "keep")
+        self._lookup = Lookup(embedding)
+        self._subwords = SubwordLookup(embedding) if policy.unknown == "subwords" else None
+        self._vocabulary = embedding.words
+        self._stands_in = None if embedding.protection is None else embedding.protection.tolist()
+        self._kept = self._known_ids(policy.keep_words)
+        self._plain = policy == TextPolicy()
+
+    @property
+    def kept_words(self) -> list[str]:
+        """The words that are released as they are, as the vocabulary spells them."""
+        return [self._vocabulary[word_id] for word_id in self._kept]
+
+    def draft(self, text: str, *, record: int) -> Draft:
+        """Return the draft of one text; ``record`` (from 1) is for error messages.
+
+        :raises UnknownWord: if the policy is to stop at unknown words and there is one.
+        """
+        gaps = None
+        if self._policy.punctuation == "keep":
+            words, gaps = self._cutter.words_and_gaps(text)
+        else:
+            words = self._cutter.words(text)
+        ids = self._lookup.ids(words, folded=self._cutter.folds)
+        unknown = ids.count(self._unknown)
+        if self._plain:
+            return self._protected(Draft(words=len(words), unknown=unknown, drawn=ids, positions=range(len(ids))))
+        if unknown and self._policy.unknown == "error":
+            raise UnknownWord(record=record, position=ids.index(self._unknown) + 1)
+        return self._protected(self._with_policies(words, gaps, ids, unknown))
+
+    def _protected(self, draft: Draft) -> Draft:
+        # After the policies: a protected word that goes in as ⊥ is not an unknown word to them.
+        if self._stands_in is not None:
+            mapped = [self._stands_in[word_id] for word_id in draft.drawn]
+            draft.protected = sum(new != old for new, old in zip(mapped, draft.drawn, strict=True))
+            draft.drawn = mapped
+        return draft
+
+    def _with_policies(self, words: list[str], gaps: list[str] | None, ids: list[int], unknown: int) -> Draft:
+        policy = self._policy
+        kept = [word_id in self._kept for word_id in ids]
+        if self._subwords is not None and unknown:
+            strangers = [i for i, word_id in enumerate(ids) if word_id == self._unknown]
+            for i, word_id in zip(strangers, self._subwords.ids([words[i] for i in strangers]), strict=True):
+                ids[i] = word_id
+        positions: list[int] = []
+        draft = Draft(words=len(words), unknown=unknown, drawn=[], positions=positions)
+        kept_gaps, carried = [], ""
+        shapes = []
+        for i, (word, word_id) in enumerate(zip(words, ids, strict=True)):
+            carried += _public_marks(gaps[i]) if gaps is not None else ""
+            position = len(draft.drawn) + len(draft.fixed)
+            if kept[i]:
+                draft.fixed[position] = self._vocabulary[word_id]
+            elif word_id == self._unknown and policy.unknown == "redact":
+                draft.fixed[position] = REDACTED
+            elif word_id == self._unknown and policy.unknown == "drop":
+                continue
+            else:
+                draft.drawn.append(word_id)
+                positions.append(i)
+            shapes.append(_shape_of(word))
+            kept_gaps.append(carried)
+            carried = ""
+        if gaps is not None:
+            draft.gaps = [*kept_gaps, carried + _public_marks(gaps[-1])]
+        if policy.case == "keep":
+            draft.shapes = shapes
+        return draft
+
+    def _known_ids(self, listed: Iterable[str]) -> frozenset[int]:
+        """Return the ids of all known words among the listed ones; what the vocabulary does not hold stays unknown.
+
+        :raises InvalidParameter: if an entry is not one word in a text: its parts, wherever they occur, are not what was listed.
+        """
+        words: list[str] = []
+        for entry in listed:
+            found = self._cutter.words(entry)
+            if len(found) != 1:
+                parts = f"is {len(found)} words in a text ({', '.join(found)})" if found else "holds no word"
+                raise InvalidParameter("keep_words", entry, f"{parts}; list single words, each of which is released wherever it occurs")
+            words += found
+        return frozenset(self._lookup.ids(words)) - {self._unknown}
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Return the words separated by single spaces, clitics joined to the word before them."""
+    text = " ".join(words)
+    return _CLITIC_AFTER_SPACE.sub(r"\1", text) if "'" in text else text
+
+
+def join_with_gaps(words: Sequence[str], gaps: Sequence[str]) -> str:
+    """Return the words with the given punctuation between them; there is one gap more than words."""
+    parts = [gaps[0].lstrip()]
+    for i, word in enumerate(words):
+        gap = gaps[i] or " "
+        if i > 0:
+            parts.append("" if gap == " " and word.lower() in CLITICS else gap)
+        parts.append(word)
+    if words:
+        parts.append(gaps[-1].rstrip())
+    return "".join(parts).strip()
+
+
+def _public_marks(gap: str) -> str:
+    """Return what may be released of the characters between two words: listed marks and single spaces."""
+    return _SPACES.sub(" ", "".join(c if c in PUBLIC_PUNCTUATION else " " for c in gap))
+
+
+def _shape_of(word: str) -> Shape:
+    """Return how to write another word in the case of this one: as it is, capitalised or in upper case."""
+    if len(word) > 1 and word.isupper():
+        return _upper
+    if word[:1].isupper():
+        return _capitalised
+    return _unchanged
+
+
+def _unchanged(word: str) -> str:
+    return word
+
+
+def _upper(word: str) -> str:
+    return word if word == REDACTED else word.upper()
+
+
+def _capitalised(word: str) -> str:
+    return word if word == REDACTED else word[:1].upper() + word[1:]

@@ -18,8 +18,7 @@ from deniable.keyed.encoding import RecordId, encode_id
 from deniable.keyed.unique import UniqueIds
 from deniable.parameters import validated_epsilon
 from deniable.randomness import SecureRandomness
-from deniable.text.draft import Draft, Drafter
-from deniable.text.policies import CasePolicy, PunctuationPolicy, TextPolicy, UnknownPolicy
+from deniable.text.policies import CasePolicy, Draft, Drafter, PunctuationPolicy, TextPolicy, UnknownPolicy
 from deniable.text.receipt import Receipt, ReleaseSettings, Tally
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from deniable.errors import InvalidParameter
 from deniable.integrations.spark.executor import TALLY, Task, quoted
 from deniable.records.formats.layout import find_named_columns, untouched_columns
-from deniable.records.jobs.identity import check_budget, relaxations_of
+from deniable.records.jobs.job import check_budget, relaxations_of
 from deniable.text.receipt import Receipt, Tally
 from deniable.text.recipe import Recipe, recipe_from
 

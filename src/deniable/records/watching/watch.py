@@ -28,8 +28,7 @@ from deniable.progress import Progress
 from deniable.records.formats.layout import Layout, format_of
 from deniable.records.formats.opening import open_source
 from deniable.records.formats.source import Source
-from deniable.records.jobs.identity import settings_digest
-from deniable.records.jobs.job import run_job
+from deniable.records.jobs.job import run_job, settings_digest
 from deniable.records.watching.failures import Failures, State
 from deniable.records.watching.ledger import Ledger, LedgerEntry
 from deniable.text.card_file import ENDING as _CARD
