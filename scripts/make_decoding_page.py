@@ -58,8 +58,7 @@ Total variation distance of the estimated word frequencies from the true ones; 0
 
 ## Not measured yet
 
-The other sets and mechanisms (MR, IMDb, 300 dimensions, SanText), SST-2 and smaller attackers with the paper's mechanism, and reading
-in context.
+IMDb, 300 dimensions, SanText, the smallest attacker with the paper's mechanism, and reading in context.
 
 ## Repeat it
 
