@@ -186,6 +186,15 @@ def test_a_failure_leaves_no_file(tmp_path: Path) -> None:
     assert not decoded.exists()
 
 
+def test_a_target_of_another_format_is_refused_before_the_channel_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, card = released(1)
+    out = tmp_path / "out.csv"
+    out.write_text(f"text\n{NAMES[0]}\n")
+    monkeypatch.setattr("deniable.analysis.decoded_files.receive", lambda *_, **__: pytest.fail("long work was begun"))
+    with pytest.raises(InvalidParameter):
+        decode_file(out, tmp_path / "decoded.parquet", card, column="text")
+
+
 def test_groups_that_use_words_differently_are_told_apart_and_others_are_not(tmp_path: Path) -> None:
     private = make_private(epsilon=8.0)
     a, b = original(500, seed=2, favourite=7), original(500, seed=3, favourite=11)

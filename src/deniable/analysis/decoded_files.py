@@ -13,7 +13,7 @@ from deniable.errors import RecordError
 from deniable.parameters import validated_count
 from deniable.progress import Report
 from deniable.records.labelled import ReadingOptions
-from deniable.records.rewriting import read_texts, rewrite_file
+from deniable.records.rewriting import check_rewritten, read_texts, rewrite_file
 from deniable.text.card import Card
 
 _TEXTS_AT_ONCE = 1_000
@@ -42,13 +42,15 @@ def decode_file(
     :raises RecordError: if a file cannot be read, or the target is there and is not to be replaced.
     """
     source, goal = Path(path), Path(target)
-    check_place(goal)
-    check_apart(str(source), goal)
-    if goal.exists() and not force:
-        raise RecordError(goal, "exists already; replace it with --force")
-    if top is not None:
-        top = validated_count(top, "top")
     decoding, reading = split_options(options)
+    if top is None:
+        check_rewritten(source, goal, column=column, force=force, **reading)
+    else:
+        top = validated_count(top, "top")
+        check_place(goal)
+        check_apart(str(source), goal)
+        if goal.exists() and not force:
+            raise RecordError(goal, "exists already; replace it with --force")
     received = receive(card, read_texts(source, column=column, **reading), report=channel_report, **decoding)
     if top is not None:
         _write_candidates(source, goal, received, top, column=column, report=report, **reading)

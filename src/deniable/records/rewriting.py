@@ -56,12 +56,8 @@ def rewrite_file(
     :raises InvalidParameter: if the column is not there, or the target's name speaks of another format.
     :raises RecordError: if the file cannot be read, or the target is there and is not to be replaced.
     """
+    check_rewritten(path, target, column=column, force=force, **reading)
     layout = _layout(path, column, reading)
-    check_place(target)
-    layout.check_output_name(target)
-    check_apart(str(path), target)
-    if target.exists() and not force:
-        raise RecordError(target, "exists already; replace it with --force")
     records = 0
     with open_source(path) as source, whole_file(target) as file:
         reader = open_reader(source, layout)
@@ -73,6 +69,15 @@ def rewrite_file(
                 report(reader.position(), reader.total)
         write(None, [])
     return records
+
+
+def check_rewritten(path: Path, target: Path, *, column: str | None, force: bool, **reading: Unpack[ReadingOptions]) -> None:
+    """Check where a copy of a file of records would go, before long work is done for it; raises what ``rewrite_file`` raises."""
+    check_place(target)
+    check_apart(str(path), target)
+    _layout(path, column, reading).check_output_name(target)
+    if target.exists() and not force:
+        raise RecordError(target, "exists already; replace it with --force")
 
 
 def _layout(path: Path, column: str | None, reading: ReadingOptions) -> Layout:
