@@ -22,9 +22,8 @@ from typing import Any
 import numpy as np
 
 from deniable import Embedding
-from deniable.channel.rays.radial import GammaFunction, gamma_draws
 from deniable.channel.rays.rays import Rays
-from deniable.channel.rays.statistics import furthest_radius
+from deniable.channel.rays.statistics import GammaFunction, furthest_radius, gamma_draws
 from deniable.neighbours.threads import threads
 from machine import machine
 
@@ -84,7 +83,7 @@ def main() -> None:
 def sweep(rays: Rays) -> Any:
     """Return ten values of ε from where hardly a word stays to where most do."""
     from deniable.calibration.by_rays import epsilon_range
-    from deniable.channel.rays.radial import RadialRays
+    from deniable.channel.rays.rays import RadialRays
     from deniable.noise import RadialNoise
 
     noise = RadialNoise(lengths="gamma", dimension=rays.embedding.dimension)

@@ -84,6 +84,16 @@ def validated_share(value: object, name: str, *, below_one: bool = False) -> flo
     return number
 
 
+def validated_max_unchanged(value: float) -> float:
+    """Return ``value`` if it is a share that N_w can be held to.
+
+    :raises InvalidParameter: otherwise.
+    """
+    if not 0.0 < value < 1.0:
+        raise InvalidParameter("max_unchanged", value, "must lie between 0 and 1, such as 0.5")
+    return value
+
+
 def checked_queries(queries: Vectors, dimension: int) -> Vectors:
     """Return the queries as a contiguous float32 table.
 

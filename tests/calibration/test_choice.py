@@ -11,8 +11,7 @@ from deniable import Embedding, InvalidParameter
 from deniable.calibration import choice as choice_module
 from deniable.calibration.by_rays import RayCalibration, epsilon_range, measure_by_rays
 from deniable.calibration.choice import Targets, choose, choose_for_protection, evaluate
-from deniable.channel.rays.radial import RadialRays
-from deniable.channel.rays.rays import Rays
+from deniable.channel.rays.rays import RadialRays, Rays
 from deniable.errors import DamagedCalibration, TargetsNotMet
 from deniable.noise import RadialNoise
 from tests.support.strategies import line_embedding, random_embedding

@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 from deniable import Embedding, Multivariate
 from deniable.calibration import Targets, calibrate
 from deniable.calibration.by_rays import measure_by_rays
+from deniable.calibration.calibration import LookedAt, bound_share
 from deniable.calibration.choice import evaluate
-from deniable.calibration.looked_at import LookedAt, bound_share
 from deniable.calibration.note import make_note
 from deniable.calibration.report.findings import findings
 from deniable.calibration.report.page import calibration_page

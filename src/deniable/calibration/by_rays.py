@@ -16,15 +16,16 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.calibration.calibration import GRID_VALUES, Asked, Calibration, Scope
 from deniable.calibration.storage import Columns, Rows, fill, open_store, support_arrays, support_columns
-from deniable.channel.rays.radial import LengthFunction, RadialRays, length_function
-from deniable.channel.rays.rays import SEED, TABLE_BYTES, Envelope
+from deniable.channel.rays.rays import SEED, TABLE_BYTES, Envelope, RadialRays
 from deniable.channel.rays.statistics import (
     GROUPS,
+    LengthFunction,
     average_unchanged,
     distinct_words,
     distribution_on_rays,
     furthest_radius,
     jackknife,
+    length_function,
     unchanged,
 )
 from deniable.embeddings.embedding import Embedding
@@ -213,7 +214,7 @@ def measure_protected(
 ) -> dict[float, ProtectedUnchanged]:
     """Return how often protected words come out themselves at each ε, from one walk a word; of words with one vector the first counts."""
     engine, shape = RadialRays(embedding, noise, rays=rays), (len(epsilons), len(ids))
-    length = engine.length
+    length = length_function(engine.noise)
     draws, means, errors, counts = length.draws(rays), np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=np.int64)
     walks = engine.envelopes(ids, furthest=furthest_radius(min(epsilons), length, draws))
     for column, (word, envelope) in enumerate(zip(first_of_each(embedding)[ids].tolist(), walks, strict=True)):
@@ -230,7 +231,7 @@ def epsilon_range(engine: RadialRays, values: int = GRID_VALUES) -> Floats:
     ids = np.random.Generator(np.random.PCG64(3)).choice(
         len(engine.embedding), min(_WORDS_TO_FIND_THE_RANGE, len(engine.embedding)), replace=False
     )
-    return _covering(engine.first_breakpoints(np.sort(ids)), engine.length, values)
+    return _covering(engine.first_breakpoints(np.sort(ids)), length_function(engine.noise), values)
 
 
 def typical_epsilon(radii: Floats, length: LengthFunction) -> float:
@@ -257,7 +258,7 @@ def _covering(radii: Floats, length: LengthFunction, values: int) -> Floats:
 def _rows(engine: RadialRays, ids: Ids, grid: Floats | None, eta: float) -> Rows:
     if grid is None:
         return {"radii": round_up(engine.first_breakpoints(ids))}
-    length = engine.length
+    length = length_function(engine.noise)
     draws = length.draws(engine.rays)
 
     def of_one_word(envelope: Envelope) -> tuple[Floats, list[tuple[Any, ...]]]:

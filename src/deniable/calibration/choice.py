@@ -26,13 +26,12 @@ from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ids
 from deniable.calibration.by_rays import RayCalibration, measure_by_rays, typical_epsilon
-from deniable.calibration.calibration import Calibration
-from deniable.calibration.looked_at import ShareBound, bound_share
+from deniable.calibration.calibration import Calibration, ShareBound, bound_share
 from deniable.calibration.table import TableCalibration
-from deniable.channel.rays.radial import RadialRays
+from deniable.channel.rays.rays import RadialRays
 from deniable.channel.rays.statistics import distinct_words, furthest_radius, unchanged
 from deniable.errors import InvalidParameter, TargetsNotMet
-from deniable.text.note import check_max_unchanged
+from deniable.parameters import validated_max_unchanged
 
 _SMALLEST_STEP = 1e-4
 
@@ -57,7 +56,7 @@ class Targets:
         :raises InvalidParameter: if one is not allowed.
         """
         if self.max_unchanged is not None:
-            check_max_unchanged(self.max_unchanged)
+            validated_max_unchanged(self.max_unchanged)
         if self.min_distinct is not None and self.min_distinct < 1:
             raise InvalidParameter("min_distinct", self.min_distinct, "must be a whole number of at least 1")
         if not 0.0 < self.quantile <= 1.0:

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.calibration.calibration import Calibration
+from deniable.calibration.calibration import Calibration, LookedAt
 from deniable.calibration.choice import Choice
-from deniable.calibration.looked_at import LookedAt
 from deniable.embeddings.embedding import Embedding
 from deniable.neighbours import best_neighbours
 from deniable.text.note import Spread

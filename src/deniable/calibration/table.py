@@ -22,9 +22,8 @@ from deniable.calibration.calibration import GRID_VALUES, Asked, Calibration, Sc
 from deniable.calibration.storage import Columns, Rows, fill, open_store, support_arrays, support_columns
 from deniable.channel.distribution import Distribution
 from deniable.channel.draws import Draws
-from deniable.channel.rays.radial import GammaFunction
 from deniable.channel.rays.rays import Envelope
-from deniable.channel.rays.statistics import GROUPS, distribution_on_rays, jackknife
+from deniable.channel.rays.statistics import GROUPS, GammaFunction, distribution_on_rays, jackknife
 from deniable.embeddings.embedding import Embedding
 from deniable.mechanisms.base import Method, exact_sums, method_of
 from deniable.mechanisms.catalogue import ChosenMechanism

@@ -13,9 +13,8 @@ import numpy as np
 
 from deniable.arrays import Ids
 from deniable.channel.distribution import OutputDistribution, binomial_error
-from deniable.channel.rays.radial import RadialRays
-from deniable.channel.rays.rays import Envelope
-from deniable.channel.rays.statistics import distinct_words, distribution_on_rays, furthest_radius
+from deniable.channel.rays.rays import Envelope, RadialRays
+from deniable.channel.rays.statistics import distinct_words, distribution_on_rays, furthest_radius, length_function
 from deniable.interfaces import Mechanism, Randomness
 from deniable.mechanisms.base import ExactSums, exact_sums, radial_noise
 from deniable.noise import RadialNoise
@@ -67,7 +66,7 @@ def _exact(mechanism: Mechanism, sums: ExactSums, ids: Ids, draws: int) -> Itera
 
 def _by_rays(mechanism: Mechanism, noise: RadialNoise, ids: Ids, rays: int) -> Iterator[OutputDistribution]:
     engine, epsilon = RadialRays(mechanism.embedding, noise, rays=rays), mechanism.epsilon
-    length, lengths = engine.length, engine.length.draws(rays)
+    length, lengths = length_function(engine.noise), length_function(engine.noise).draws(rays)
     for envelope in _envelopes(engine, ids, furthest_radius(epsilon, length, lengths)):
         found = distribution_on_rays(envelope, epsilon, length)
         yield OutputDistribution(

@@ -19,9 +19,8 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.channel.draws import Draws
-from deniable.channel.rays.radial import RadialRays
-from deniable.channel.rays.rays import Envelope
-from deniable.channel.rays.statistics import distribution_on_rays, furthest_radius
+from deniable.channel.rays.rays import Envelope, RadialRays
+from deniable.channel.rays.statistics import distribution_on_rays, furthest_radius, length_function
 from deniable.embeddings.embedding import Embedding
 from deniable.mechanisms.base import Method, exact_sums, method_of, radial_noise
 from deniable.mechanisms.catalogue import ChosenMechanism
@@ -76,7 +75,7 @@ class RowMaker:
 
     def _by_rays(self, ids: Ids) -> Iterator[list[Row]]:
         assert self._rays is not None  # noqa: S101 - said by the method
-        rays, length = self._rays, self._rays.length
+        rays, length = self._rays, length_function(self._rays.noise)
         furthest = furthest_radius(min(self._epsilons), length)  # so far that a row does not depend on which other ε are asked for
 
         def of_one_word(envelope: Envelope) -> list[Row]:

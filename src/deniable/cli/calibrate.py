@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from deniable.calibration.calibration import LookedAt
     from deniable.calibration.choice import Choice
-    from deniable.calibration.looked_at import LookedAt
     from deniable.calibration.protection import By, Protection
     from deniable.calibration.result import CalibrationResult, EpsilonRow, WordRow
 

@@ -26,6 +26,7 @@ from deniable.atomic import open_plain_file
 from deniable.errors import DamagedCalibration, InvalidParameter, TargetsNotMet
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.catalogue import identity_of, is_papers_mechanism
+from deniable.parameters import validated_max_unchanged
 
 FILE_NAME = "calibration.json"
 
@@ -213,7 +214,7 @@ class Note:
         :raises InvalidParameter: if a number is not allowed.
         :raises TargetsNotMet: if there is none.
         """
-        check_max_unchanged(max_unchanged)
+        validated_max_unchanged(max_unchanged)
         if quantile not in self.quantiles:
             known = ", ".join(f"{q:g}" for q in self.quantiles)
             raise InvalidParameter("quantile", quantile, f"must be one the calibration holds: {known}")
@@ -290,20 +291,11 @@ def note_for_target(mechanism: Mechanism, max_unchanged: float) -> Note:
 
     :raises InvalidParameter: if the embedding was not calibrated for the mechanism, or the target is not allowed.
     """
-    check_max_unchanged(max_unchanged)
+    validated_max_unchanged(max_unchanged)
     note = read_note(mechanism)
     if note is None:
         raise InvalidParameter("max_unchanged", max_unchanged, _not_calibrated(mechanism))
     return note
-
-
-def check_max_unchanged(max_unchanged: float) -> None:
-    """Do nothing if it is a share that N_w can be held to.
-
-    :raises InvalidParameter: otherwise.
-    """
-    if not 0.0 < max_unchanged < 1.0:
-        raise InvalidParameter("max_unchanged", max_unchanged, "must lie between 0 and 1, such as 0.5")
 
 
 def _smaller(values: list[tuple[float, Spread | None]], epsilon: float) -> Spread | None:

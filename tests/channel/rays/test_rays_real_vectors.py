@@ -9,9 +9,8 @@ import pytest
 
 from deniable import Embedding, Multivariate
 from deniable.arrays import Ids
-from deniable.channel.rays.radial import GammaFunction, gamma_draws
 from deniable.channel.rays.rays import Rays
-from deniable.channel.rays.statistics import furthest_radius, unchanged
+from deniable.channel.rays.statistics import GammaFunction, furthest_radius, gamma_draws, unchanged
 from deniable.embeddings import store
 from deniable.neighbours import best_neighbours
 from deniable.randomness import InsecureSeededRandomness

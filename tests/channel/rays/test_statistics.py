@@ -10,13 +10,14 @@ from scipy.stats import laplace
 from deniable import Multivariate
 from deniable.calibration.calibration import simultaneous_upper
 from deniable.channel.distribution import Distribution
-from deniable.channel.rays.radial import GammaFunction, gamma_draws
 from deniable.channel.rays.rays import Rays
 from deniable.channel.rays.statistics import (
+    GammaFunction,
     average_unchanged,
     distinct_words,
     distribution_on_rays,
     furthest_radius,
+    gamma_draws,
     jackknife,
     unchanged,
     unchanged_counts,

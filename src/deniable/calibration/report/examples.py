@@ -14,7 +14,7 @@ from deniable.calibration.by_rays import RayCalibration
 from deniable.calibration.calibration import Calibration
 from deniable.channel.distribution import Distribution
 from deniable.channel.outputs import output_distribution
-from deniable.channel.rays.radial import RadialRays
+from deniable.channel.rays.rays import RadialRays
 from deniable.channel.rays.statistics import distribution_on_rays, furthest_radius
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter

@@ -1,4 +1,4 @@
-"""N_w, S_w and the Rényi entropies of what a word becomes, at any ε, from its rays.
+"""N_w, S_w and the Rényi entropies of what a word becomes, at any ε, from its rays and the distribution of the length of the noise.
 
 With J independent rays, N_w(ε) is estimated by the mean of F_n(ε·R₁) over the rays: each ray gives a number between 0 and
 1 whose expectation is N_w, so the mean is unbiased and its error is the usual one. The paper's form draws one length per
@@ -12,14 +12,17 @@ two names: H₀ is the Hartley or max-entropy, H_∞ the min-entropy.
 
 from __future__ import annotations
 
+import functools
 import math
+from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.channel.distribution import ETA, Distribution
-from deniable.channel.rays.radial import LengthFunction
 from deniable.channel.rays.rays import Envelope, Pieces
+from deniable.noise import RadialNoise
 
 GROUPS = 20
 """The errors of S_w and of the entropies come from leaving out one of so many groups of rays at a time."""
@@ -28,6 +31,103 @@ _BEYOND = 1e-9
 """Rays are walked until so much of the probability is left."""
 
 _VALUES_AT_ONCE = 1 << 22
+_TABLE_POINTS = 1 << 16
+_TABLE_TAIL = 1e-13
+_LENGTH_SEED = 2
+
+
+class LengthFunction(ABC):
+    """A distribution function as a table with straight lines between its points: within 10⁻⁷ of the true value, and much faster.
+
+    It never decreases, so that what is computed from it keeps the order that ε gives.
+    """
+
+    def __init__(self, dimension: int) -> None:
+        self.dimension = dimension
+        self._low, high = self.quantile(_TABLE_TAIL), self.quantile(1.0 - _TABLE_TAIL)
+        self._steps = (_TABLE_POINTS - 1) / (high - self._low)
+        self._values = np.maximum.accumulate(self._exact(np.linspace(self._low, high, _TABLE_POINTS)))
+        self._values[[0, -1]] = 0.0, 1.0
+        self._next = np.append(self._values[1:], 1.0)
+
+    def __call__(self, lengths: Floats) -> Floats:
+        """Return the probability of a length at most this long, for each length; infinity is allowed."""
+        # The points are evenly spaced, so a place is computed and not searched for: five times as fast as np.interp.
+        places: Floats = np.subtract(lengths, self._low)
+        places = np.clip(places * self._steps, 0, _TABLE_POINTS - 1)
+        below = np.asarray(places, dtype=np.int32)
+        start, end = self._values[below], self._next[below]
+        values: Floats = np.minimum(start + (places - below) * (end - start), end)
+        return values
+
+    @abstractmethod
+    def quantile(self, share: float) -> float:
+        """Return the length that a share of the draws does not exceed."""
+
+    @abstractmethod
+    def draws(self, rays: int) -> Floats:
+        """Return one length per ray from a public seed: the paper's single draw, the same for every word and ε."""
+
+    @abstractmethod
+    def _exact(self, lengths: Floats) -> Any:
+        """Return the distribution function itself."""
+
+
+class GammaFunction(LengthFunction):
+    """F_n, the distribution function of Gamma(n, 1): lengths of noise with density exp(-‖z‖)."""
+
+    def quantile(self, share: float) -> float:
+        """Return the length that a share of the draws does not exceed."""
+        from scipy.special import gammaincinv
+
+        return float(gammaincinv(self.dimension, share))
+
+    def draws(self, rays: int) -> Floats:
+        """Return one Gamma(n, 1) number per ray."""
+        return gamma_draws(rays, self.dimension)
+
+    def _exact(self, lengths: Floats) -> Any:
+        from scipy.special import gammainc
+
+        return gammainc(self.dimension, lengths)
+
+
+class ChiFunction(LengthFunction):
+    """The distribution function of χ_n: lengths of vectors of n standard normal numbers."""
+
+    def quantile(self, share: float) -> float:
+        """Return the length that a share of the draws does not exceed."""
+        from scipy.special import gammaincinv
+
+        return float(np.sqrt(2.0 * gammaincinv(self.dimension / 2, share)))
+
+    def draws(self, rays: int) -> Floats:
+        """Return one χ_n number per ray."""
+        return np.sqrt(2.0 * _generator(self.dimension).standard_gamma(self.dimension / 2, rays))
+
+    def _exact(self, lengths: Floats) -> Any:
+        from scipy.special import gammainc
+
+        return gammainc(self.dimension / 2, np.square(lengths) / 2)
+
+
+def length_function(noise: RadialNoise) -> LengthFunction:
+    """Return the distribution of the length of this noise at ε = 1."""
+    return _function_of(noise.lengths, noise.dimension)
+
+
+@functools.cache
+def _function_of(lengths: str, dimension: int) -> LengthFunction:
+    return GammaFunction(dimension) if lengths == "gamma" else ChiFunction(dimension)
+
+
+def gamma_draws(rays: int, dimension: int) -> Floats:
+    """Return one Gamma(n, 1) number per ray from a public seed."""
+    return _generator(dimension).standard_gamma(dimension, rays)
+
+
+def _generator(dimension: int) -> np.random.Generator:
+    return np.random.Generator(np.random.PCG64([_LENGTH_SEED, dimension]))
 
 
 def unchanged(radii: Floats, epsilons: Floats, gamma: LengthFunction) -> tuple[Floats, Floats]:
