@@ -34,6 +34,7 @@ ROOMS = (
     "records",
     "calibration",
     "learning",
+    "purpose",
     "audit",
     "analysis",
     "utility",

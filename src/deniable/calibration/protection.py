@@ -55,6 +55,7 @@ def protect(embedding: Embedding, exposed: Ids, *, by: By = "nearest", name: str
         shadowed=embedding.shadowed,
         subwords=embedding.subwords,
         protection=mapped,
+        linear_map=embedding.linear_map,
     )
 
 

@@ -18,6 +18,7 @@ from deniable.arrays import Ids, Vectors
 from deniable.parameters import LONGEST_VECTOR, first_unusable
 
 if TYPE_CHECKING:
+    from deniable.embeddings.linear_map import LinearMap
     from deniable.embeddings.subwords import Subwords
 
 UNKNOWN_TOKENS = ("<unk>", "<UNK>", "[UNK]")
@@ -46,6 +47,7 @@ class Noted(TypedDict, total=False):
     shadowed: Ids
     subwords: Subwords | None
     protection: Ids | None
+    linear_map: LinearMap | None
     folder: Path | None
     as_stored: dict[int, str]
     state: object
@@ -56,7 +58,8 @@ class Content:
     """An embedding as it is read: its words, vectors and ⊥, and what was noted about them when it was stored.
 
     ``unknown_origin`` says where the vector of ⊥ comes from, ``shadowed`` are the ids of words that share their vector with
-    an earlier word, ``protection`` is the public map of exposed words. ``folder`` is None for what is not in a folder.
+    an earlier word, ``protection`` is the public map of exposed words, ``linear_map`` how the vectors were made from those of another
+    embedding. ``folder`` is None for what is not in a folder.
     ``as_stored`` has the spelling in the files, by id, of words that ``words`` spells otherwise. ``state`` says which files were
     read: see ``verification.files_state``.
     """
@@ -71,6 +74,7 @@ class Content:
     shadowed: Ids
     subwords: Subwords | None = None
     protection: Ids | None = None
+    linear_map: LinearMap | None = None
     folder: Path | None = None
     as_stored: dict[int, str] = field(default_factory=dict)
     state: object = None

@@ -30,6 +30,7 @@ from deniable.errors import MalformedEmbedding
 from deniable.parameters import LONGEST_VECTOR, first_unusable
 
 if TYPE_CHECKING:
+    from deniable.embeddings.linear_map import LinearMap
     from deniable.embeddings.subwords import Subwords
 
 
@@ -108,6 +109,7 @@ class Embedding:
         self.folder: Path | None = None
         self.subwords: Subwords | None = None
         self.protection: Ids | None = None  # the public map of exposed words, one id per word and ⊥ (see ``protected``)
+        self.linear_map: LinearMap | None = None  # how the vectors were made from those of another embedding
         self.unknown_origin = "given"  # where the vector of ⊥ comes from: "own" <unk>, "mean", "given", or in words
 
     def __len__(self) -> int:

@@ -97,7 +97,7 @@ def install_restricted(name: str, new_name: str, *, common_with: str | None = No
 def _with_words(embedding: Embedding, ids: Ids) -> Embedding:
     smaller = Embedding([embedding.words[i] for i in ids], embedding.vectors[ids], unknown=embedding.unknown, name=embedding.name)
     smaller.unknown_origin = embedding.unknown_origin if embedding.unknown_origin != "mean" else f"mean of {embedding.name}"
-    smaller.subwords = embedding.subwords
+    smaller.subwords, smaller.linear_map = embedding.subwords, embedding.linear_map
     if embedding.protection is not None:
         # A protected word whose stand-in is taken out goes in as ⊥: it must not become exposed again.
         places = np.full(len(embedding) + 1, len(smaller), dtype=np.int64)

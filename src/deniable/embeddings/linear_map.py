@@ -1,0 +1,107 @@
+"""A public linear map of an embedding: φ'(w) = A·φ(w), for every word, for ⊥ and for the parts of words.
+
+The guarantee holds in the metric of whatever public vectors are used, so on φ' it holds with d'(w, w') = ‖A(φ(w) − φ(w'))‖. A is a free
+public choice, and it decides what survives the noise. It must not depend on the text that is to be protected: vectors are handed
+over, and A can be computed from those before and after.
+
+The rows of A are orthonormal but for one stated scale each. There is no constant: it would change no distance. The map is applied in
+float64, one coordinate after the other, in operations that round alike on every machine; so the same map makes the same embedding,
+with the same fingerprint, everywhere. Matrix products of a BLAS would not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from deniable.arrays import Floats, Vectors
+from deniable.errors import InvalidParameter
+
+STEP = 2.0**-20
+"""Coordinates of axes are multiples of this: what two machines compute a little differently becomes the same map. Float32 holds them."""
+
+_ROWS_AT_ONCE = 8_192
+
+LabelKind = Literal["classes", "numbers"]
+
+
+class PublicData(msgspec.Struct, frozen=True, kw_only=True):
+    """Public labelled texts that a space was shaped by, and how many directions they gave.
+
+    ``sha256`` is the digest of the file, or of the labels and texts where there was no file. ``texts`` were learnt from, and ``left_out``
+    had no label or no known word. ``classes`` are the labels, where they are no numbers.
+    """
+
+    name: str
+    sha256: str
+    texts: int
+    left_out: int
+    labels: LabelKind
+    classes: tuple[str, ...] = ()
+    directions: int
+
+
+class MapOrigin(msgspec.Struct, frozen=True, kw_only=True):
+    """How a map was made: from which embedding, and of what.
+
+    ``dimension`` counts its principal axes. ``public`` and ``strength`` are those of a shaped space.
+    """
+
+    kind: Literal["reduced", "shaped"]
+    source: str
+    source_fingerprint: str
+    dimension: int
+    strength: float | None = None
+    public: tuple[PublicData, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LinearMap:
+    """A public map: orthonormal ``axes``, one a row, each with a scale, and how they were found."""
+
+    axes: Vectors
+    scales: Floats
+    origin: MapOrigin
+
+    @classmethod
+    def of(cls, axes: Floats, scales: Floats, origin: MapOrigin) -> LinearMap:
+        """Return the map of these axes and scales, rounded to what is stored: see ``STEP``; scales have six digits."""
+        rounded = np.array([float(f"{scale:.6g}") for scale in scales])
+        return cls(axes=(np.round(axes / STEP) * STEP).astype(np.float32), scales=rounded, origin=origin)
+
+    @property
+    def matrix(self) -> Floats:
+        """A as a whole: one row a coordinate of the mapped space."""
+        product: Floats = self.scales[:, None] * self.axes.astype(np.float64)
+        return product
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of axes and scales, the same on every machine."""
+        digest = hashlib.blake2b(digest_size=16, person=b"deniable-map-1")
+        digest.update(f"{self.axes.shape[0]} {self.axes.shape[1]}\n".encode())
+        digest.update(np.ascontiguousarray(self.axes, dtype="<f4").data)
+        digest.update(np.ascontiguousarray(self.scales, dtype="<f8").data)
+        return digest.hexdigest()
+
+    def apply(self, vectors: Vectors) -> Vectors:
+        """Return A·v for every row v.
+
+        :raises InvalidParameter: if the rows have another dimension than the map is for.
+        """
+        if vectors.ndim != 2 or vectors.shape[1] != self.axes.shape[1]:
+            raise InvalidParameter("vectors", vectors.shape, f"must be a table of vectors of {self.axes.shape[1]} coordinates")
+        matrix, mapped = self.matrix, np.empty((len(vectors), len(self.axes)), dtype=np.float32)
+        for start in range(0, len(vectors), _ROWS_AT_ONCE):
+            columns = np.ascontiguousarray(vectors[start : start + _ROWS_AT_ONCE].T, dtype=np.float64)
+            sums = np.zeros((len(matrix), columns.shape[1]))
+            product = np.empty_like(sums)
+            for place, column in enumerate(columns):
+                sums += np.multiply.outer(matrix[:, place], column, out=product)
+            mapped[start : start + _ROWS_AT_ONCE] = sums.T
+        return mapped

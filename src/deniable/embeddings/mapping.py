@@ -1,0 +1,42 @@
+"""An embedding under a public linear map."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.linear_map import LinearMap
+from deniable.embeddings.subwords import Subwords
+from deniable.errors import InvalidParameter
+
+
+def map_embedding(embedding: Embedding, linear_map: LinearMap, *, name: str | None = None) -> Embedding:
+    """Return the embedding with every vector mapped: those of the words, of ⊥, and of the parts of words.
+
+    :raises InvalidParameter: if words of it are protected, or the map is for another number of coordinates.
+    :raises MalformedEmbedding: if a mapped vector is absurdly long.
+    """
+    check_mappable(embedding)
+    mapped = Embedding(
+        embedding.words,
+        linear_map.apply(embedding.vectors),
+        unknown=linear_map.apply(embedding.unknown[np.newaxis])[0],
+        name=name or embedding.name,
+    )
+    mapped.unknown_origin = f"{embedding.unknown_origin}, mapped"
+    if embedding.subwords is not None:
+        # The vector of an unknown word is a mean of these rows, and a map of the mean is the mean of the maps.
+        parts = embedding.subwords
+        mapped.subwords = Subwords(linear_map.apply(parts.table), minn=parts.minn, maxn=parts.maxn)
+    mapped.linear_map = linear_map
+    return mapped
+
+
+def check_mappable(embedding: Embedding) -> None:
+    """Do nothing if the embedding can be mapped.
+
+    :raises InvalidParameter: if words of it are protected: which ones are exposed depends on the metric.
+    """
+    if embedding.protection is not None:
+        problem = "is protected; map the embedding that it was made from, and protect the result: other words are exposed there"
+        raise InvalidParameter("embedding", embedding.name, problem)

@@ -1,0 +1,11 @@
+"""Spaces made for a purpose: a public linear map of the vectors decides what survives the noise.
+
+public labelled texts ──► directions ──► map ──────────────► embedding
+public_texts.py           directions.py  shaping, principal  embeddings/mapping.py
+"""
+
+from deniable.purpose.principal import reduce
+from deniable.purpose.public_texts import PublicTexts, read_public
+from deniable.purpose.shaping import shape
+
+__all__ = ["PublicTexts", "read_public", "reduce", "shape"]

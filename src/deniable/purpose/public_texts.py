@@ -1,0 +1,152 @@
+"""Public texts with labels: what a space may be shaped by. Never private ones, since the vectors show what they were shaped by."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Self, Unpack
+
+from deniable.embeddings.linear_map import LabelKind
+from deniable.errors import InvalidParameter, TaskDataError
+from deniable.records.labelled import ReadingOptions, labelled_records
+
+FEWEST_TEXTS, FEWEST_OF_A_CLASS = 20, 4
+MOST_CLASSES = 500
+"""More labels than this are hardly classes: names, dates, numbers."""
+
+_CLASSES_AT_MOST = 20
+"""Whole numbers of at most this many kinds are taken for classes, such as 0 and 1, or 1 to 5 stars."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublicTexts:
+    """Public texts, each with a label: a class, or a number that is written out, as ``kind`` says.
+
+    ``source`` names them in messages, ``sha256`` is the digest of the file, or of labels and texts where there is no file.
+    ``left_out`` counts the records without a text or a label.
+    """
+
+    source: str
+    labels: list[str] = field(repr=False)
+    texts: list[str] = field(repr=False)
+    kind: LabelKind
+    sha256: str
+    left_out: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        labels: Sequence[str | float],
+        texts: Sequence[str],
+        *,
+        kind: LabelKind | Literal["auto"] = "auto",
+        source: str = "public texts",
+    ) -> Self:
+        """Return labels and texts that are in memory, checked.
+
+        :raises TaskDataError: if nothing can be learnt from them, as ``read_public`` says.
+        :raises InvalidParameter: if there are not as many labels as texts, or there is no such kind.
+        """
+        if len(labels) != len(texts):
+            raise InvalidParameter("labels", len(labels), f"must be as many as the texts, {len(texts):,}")
+        records = [("" if label is None else str(label), text or "") for label, text in zip(labels, texts, strict=True)]
+        digest = hashlib.sha256()
+        for each in (part for record in records for part in record):
+            encoded = each.encode("utf-8", "surrogatepass")
+            digest.update(len(encoded).to_bytes(8, "little") + encoded)
+        return cls._checked(records, kind, source, digest.hexdigest(), what="records")
+
+    @classmethod
+    def _checked(cls, records: list[tuple[str, str]], kind: str, source: str, digest: str, *, what: str) -> Self:
+        usable = [(label.strip(), text) for label, text in records if label.strip() and text.strip()]
+        if not any(label.strip() for label, _ in records):
+            raise TaskDataError(source, f"none of its {len(records):,} {what} has a label")
+        if not usable:
+            raise TaskDataError(source, f"none of its {len(records):,} {what} has both a label and a text that is not empty")
+        labels = [label for label, _ in usable]
+        found = _kind_of(labels, kind, source)
+        made = cls(
+            source=source,
+            labels=labels,
+            texts=[text for _, text in usable],
+            kind=found,
+            sha256=digest,
+            left_out=len(records) - len(usable),
+        )
+        check_learnable(made)
+        return made
+
+
+def read_public(
+    path: str | Path,
+    *,
+    text_column: str,
+    label_column: str,
+    kind: LabelKind | Literal["auto"] = "auto",
+    **reading: Unpack[ReadingOptions],
+) -> PublicTexts:
+    """Return the texts of a public CSV, TSV, JSON Lines or Parquet file with the labels of a column.
+
+    Labels are classes, or numbers if all of them are and there are more than 20 different ones or one is no whole number; ``kind`` says
+    it otherwise.
+
+    :raises InvalidParameter: if a column is not there, or there is no such kind.
+    :raises RecordError: if the file cannot be read.
+    :raises TaskDataError: if nothing can be learnt from it: too few texts, one class or number only, or classes with hardly a text.
+    """
+    path = Path(path)
+    records = list(labelled_records(path, label_column=label_column, text_column=text_column, **reading))
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return PublicTexts._checked(records, kind, path.name, digest, what=f"records, in {label_column!r},")
+
+
+def check_learnable(texts: PublicTexts) -> None:
+    """Do nothing if directions can be learnt from these texts.
+
+    :raises TaskDataError: if there are too few, all have one label, or classes have hardly a text.
+    """
+    counts, total = Counter(texts.labels), len(texts.labels)
+    if total < FEWEST_TEXTS:
+        problem = f"has {total} texts with a label; {FEWEST_TEXTS} are the least, and some hundreds are needed to say something"
+        raise TaskDataError(texts.source, problem)
+    if len(counts) == 1:
+        raise TaskDataError(texts.source, f"all {total:,} texts have the same label; there is nothing to tell apart")
+    if texts.kind == "numbers":
+        return
+    if len(counts) > MOST_CLASSES:
+        problem = f"has {len(counts):,} different labels; at most {MOST_CLASSES} classes can be a purpose. Are they classes?"
+        raise TaskDataError(texts.source, problem)
+    rare = sum(count < FEWEST_OF_A_CLASS for count in counts.values())
+    if rare:
+        problem = (
+            f"{rare:,} of its {len(counts):,} labels stand with fewer than {FEWEST_OF_A_CLASS} of the {total:,} texts; leave those texts "
+            "out or join the labels, and check that the column holds classes"
+        )
+        raise TaskDataError(texts.source, problem)
+
+
+def _kind_of(labels: list[str], asked: str, source: str) -> LabelKind:
+    if asked not in ("auto", "classes", "numbers"):
+        raise InvalidParameter("kind", asked, "must be classes, numbers or auto")
+    if asked == "classes":
+        return "classes"
+    numbers = [_number(label) for label in labels]
+    if None in numbers:
+        if asked == "numbers":
+            raise TaskDataError(source, f"{numbers.count(None):,} of its {len(labels):,} labels are no finite numbers")
+        return "classes"
+    whole = all(number is not None and number.is_integer() for number in numbers)
+    return "numbers" if asked == "numbers" or not whole or len(set(numbers)) > _CLASSES_AT_MOST else "classes"
+
+
+def _number(label: str) -> float | None:
+    try:
+        number = float(label)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
