@@ -81,6 +81,9 @@ def main() -> None:
     measuring.add_argument("--channels", type=Path, help="a folder of channels that were drawn on a GPU")
     measuring.add_argument("--directions", type=int, default=1000)
     measuring.add_argument("--public", type=Path)
+    measuring.add_argument(
+        "--kinds", type=Path, help="kinds of words, made by measure_purpose.py: how many the attacker names is noted too"
+    )
     given = parser.parse_args()
     {"epsilons": find_epsilons, "channels": make_all_channels, "measure": measure}[given.command](given)
 
@@ -89,24 +92,31 @@ def find_epsilons(given: argparse.Namespace) -> None:
     """Write which ε give the wanted attackers."""
     embedding, mechanism = Embedding.open(given.embedding), parse_mechanism(given.mechanism)
     asked = {"data": str(given.data), "text": given.text, "label": given.label, "most": given.texts, "longest": given.longest}
+    result, passages = describe(given.name, asked, embedding, given.embedding, given.mechanism)
+    write_result(given.output, result | {"epsilons": _epsilons(embedding, mechanism, passages, given.attacker)})
+
+
+def describe(
+    name: str, asked: dict[str, Any], embedding: Embedding, embedding_name: str, mechanism: str
+) -> tuple[dict[str, Any], Passages]:
+    """Return what a result says before anything is measured, and the texts as words."""
     texts, _ = _read(asked, embedding)
     passages = passages_of(texts, embedding, TextPolicy())
     result = {
-        "name": given.name,
+        "name": name,
         "asked": asked,
         "texts": len(texts),
         "words": len(passages.ids),
         "embedding": {
-            "name": given.embedding,
+            "name": embedding_name,
             "words": len(embedding),
             "dimension": embedding.dimension,
             "fingerprint": embedding.fingerprint,
         },
-        "mechanism": given.mechanism,
-        "blind": float(_shares(passages, embedding).max()),
-        "epsilons": _epsilons(embedding, mechanism, passages, given.attacker),
+        "mechanism": mechanism,
+        "blind": float(shares_of(passages, embedding).max()),
     }
-    _write(given.output, result)
+    return result, passages
 
 
 def make_all_channels(given: argparse.Namespace) -> None:
@@ -116,12 +126,14 @@ def make_all_channels(given: argparse.Namespace) -> None:
     if given.device == "cpu":
         _channels(results[0], epsilons, given.directions)
         return
+    from gpu_draws import Drawing, drawn_channel
+
     given.into.mkdir(parents=True, exist_ok=True)
+    drawing = Drawing(Embedding.open(results[0]["embedding"]["name"]), results[0]["mechanism"], given.device)
     for epsilon in epsilons:
-        path = given.into / _file_of(results[0], epsilon)
+        path = given.into / channel_file(results[0], epsilon)
         began = time.time()
-        np.savez(path.with_suffix(".part.npz"), **_drawn(results[0], epsilon, given.draws, given.device))
-        path.with_suffix(".part.npz").rename(path)
+        save_channel(path, drawn_channel(drawing, inputs_of(drawing.embedding), epsilon, given.draws))
         print(path.name, f"{time.time() - began:.1f} s", flush=True)
 
 
@@ -133,6 +145,7 @@ def measure(given: argparse.Namespace) -> None:
     texts, labels = _read(result["asked"], embedding)
     passages = passages_of(texts, embedding, TextPolicy())
     context = None if given.public is None else read_bigrams(embedding, given.public)
+    kinds = None if given.kinds is None else read_kinds(given.kinds, embedding)
     channels = _channels(result, [epsilon for _, epsilon in result["epsilons"]], given.directions, given.channels)
     output = given.result if given.run is None else given.result.with_suffix(f".run{given.run}.json")
     result |= {
@@ -150,6 +163,8 @@ def measure(given: argparse.Namespace) -> None:
         for (attacker, epsilon), channel in zip(result["epsilons"], channels, strict=True):
             released = draw(passages, mechanism(embedding, epsilon=epsilon), threads=threads())
             found: dict[str, Any] = {"attacker": attacker, "epsilon": epsilon, "run": run, "accuracy": {}}
+            if kinds is not None:
+                found |= _named_kinds(passages, released, channel, kinds)
             for version, made in _versions(passages, released, channel, context, found):
                 for name, features in made.items():
                     noisy = split.learn(features, name)
@@ -160,68 +175,45 @@ def measure(given: argparse.Namespace) -> None:
                     }
             result["releases"].append(found)
             result["seconds"] = round(time.time() - began)
-            _write(output, result)
+            write_result(output, result)
             print(json.dumps({"name": result["name"], **found}), flush=True)
 
 
 def _channels(result: dict[str, Any], epsilons: list[float], directions: int, folder: Path | None = None) -> list[Channel]:
     """Return the channels that a receiver would make: of the words that ``deniable decode`` considers."""
     embedding = Embedding.open(result["embedding"]["name"])
-    inputs = np.append(np.arange(min(SUPPORT, len(embedding))), embedding.unknown_id)
-    if folder is None:
-        return make_channels(embedding, parse_mechanism(result["mechanism"]), epsilons=epsilons, inputs=inputs, directions=directions)
+    if folder is None or result["mechanism"] == "randomized-response":
+        chosen = parse_mechanism(result["mechanism"])
+        return make_channels(embedding, chosen, epsilons=epsilons, inputs=inputs_of(embedding), directions=directions)
     channels = []
     for epsilon in epsilons:
-        while not (folder / _file_of(result, epsilon)).exists():
+        while not (folder / channel_file(result, epsilon)).exists():
             time.sleep(1.0)
-        with np.load(folder / _file_of(result, epsilon)) as found:
+        with np.load(folder / channel_file(result, epsilon)) as found:
             arrays = {name: found[name] for name in ("inputs", "starts", "outputs", "chances")}
             draws = int(found["draws"])
         channels.append(Channel(embedding=embedding, epsilon=epsilon, method="simulation", directions=draws, **arrays))
     return channels
 
 
-def _file_of(result: dict[str, Any], epsilon: float) -> str:
-    return f"{result['embedding']['name']}-{epsilon:g}.npz"
+def channel_file(result: dict[str, Any], epsilon: float) -> str:
+    """Return the name of the file of a channel that was drawn."""
+    return f"{result['embedding']['name']}-{result['mechanism']}-{epsilon:g}.npz"
 
 
-def _drawn(result: dict[str, Any], epsilon: float, draws: int, device: str) -> dict[str, Any]:
-    """Return the numbers of a channel of the multivariate mechanism, from plain draws on a GPU."""
-    import torch
-
-    embedding = Embedding.open(result["embedding"]["name"])
-    inputs = np.append(np.arange(min(SUPPORT, len(embedding))), embedding.unknown_id)
-    torch.manual_seed(0)
-    words = torch.tensor(np.asarray(embedding.vectors, dtype=np.float32), device=device)
-    starts = torch.tensor(embedding.rows(inputs).astype(np.float32), device=device)
-    halves, size = -0.5 * (words * words).sum(1), words.shape[1]
-    lengths, outputs, chances = [], [], []
-    for first in range(0, len(inputs), 64):
-        part = starts[first : first + 64]
-        noise = torch.randn(len(part) * draws, size, device=device)
-        noise /= noise.norm(dim=1, keepdim=True)
-        noise *= torch._standard_gamma(torch.full((len(noise), 1), float(size), device=device)) / epsilon
-        points = part.repeat_interleave(draws, 0) + noise
-        nearest = torch.cat([torch.addmm(halves, points[at : at + 32_768], words.T).argmax(1) for at in range(0, len(points), 32_768)])
-        keys = nearest + torch.arange(len(part), device=device).repeat_interleave(draws) * len(words)
-        met, counts = (each.cpu().numpy() for each in torch.unique(keys, return_counts=True))
-        for row in range(len(part)):
-            own = slice(*np.searchsorted(met, [row * len(words), (row + 1) * len(words)]))
-            missed = np.count_nonzero(counts[own] == 1) / draws
-            order = np.argsort(-counts[own], kind="stable")
-            outputs.append((met[own] - row * len(words))[order].astype(np.int32))
-            chances.append((counts[own][order] / draws * (1.0 - missed)).astype(np.float32))
-            lengths.append(len(order))
-    return {
-        "inputs": inputs,
-        "starts": np.concatenate([[0], np.cumsum(lengths)]),
-        "outputs": np.concatenate(outputs),
-        "chances": np.concatenate(chances),
-        "draws": draws,
-    }
+def save_channel(path: Path, numbers: dict[str, Any]) -> None:
+    """Write the numbers of a channel; whoever waits for the file finds it whole."""
+    np.savez(path.with_suffix(".part.npz"), **numbers)
+    path.with_suffix(".part.npz").rename(path)
 
 
-def _write(path: Path, result: dict[str, Any]) -> None:
+def inputs_of(embedding: Embedding) -> Ids:
+    """Return the words that ``deniable decode`` considers, and ⊥."""
+    return np.append(np.arange(min(SUPPORT, len(embedding))), embedding.unknown_id)
+
+
+def write_result(path: Path, result: dict[str, Any]) -> None:
+    """Write a result so that a page can be made of it."""
     path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
 
@@ -231,7 +223,8 @@ def _read(asked: dict[str, Any], embedding: Embedding) -> tuple[list[str], Ids]:
     return [" ".join(cutter.words(text)[: asked["longest"]]) for text in found.texts], found.labels
 
 
-def _shares(passages: Passages, embedding: Embedding) -> Floats:
+def shares_of(passages: Passages, embedding: Embedding) -> Floats:
+    """Return how often each word occurs, and ⊥, as shares of all words."""
     shares: Floats = np.bincount(passages.ids, minlength=len(embedding) + 1) / len(passages.ids)
     return shares
 
@@ -242,6 +235,27 @@ def _named(passages: Passages, released: Passages, channel: Channel, shares: Flo
     return float((guesses[released.ids] == passages.ids).mean())
 
 
+def read_kinds(path: Path, embedding: Embedding) -> Ids:
+    """Return the kind of each word of the embedding, and of ⊥; -1 for the most frequent words and for those without a kind."""
+    with np.load(path) as found:
+        known = dict(zip(found["words"].tolist(), found["kinds"].tolist(), strict=True))
+    return np.array([known.get(word, -1) for word in embedding.words] + [-1], dtype=np.int64)
+
+
+def _named_kinds(passages: Passages, released: Passages, channel: Channel, kinds: Ids) -> dict[str, float]:
+    """Return the share of kinds that a Bayes attacker with the true shares names, of words that have one, and that of blind guessing."""
+    having = kinds[passages.ids] >= 0
+    shares = np.bincount(passages.ids[having], minlength=len(kinds)) / max(int(having.sum()), 1)
+    weights = np.zeros((int(kinds.max()) + 1, len(channel.embedding)))
+    for row, word in enumerate(channel.inputs.tolist()):
+        if shares[word] > 0.0:
+            own = slice(int(channel.starts[row]), int(channel.starts[row + 1]))
+            weights[kinds[word], channel.outputs[own]] += shares[word] * channel.chances[own]
+    guesses = weights.argmax(axis=0)
+    named = guesses[released.ids[having]] == kinds[passages.ids[having]]
+    return {"kind_named": float(named.mean()), "kind_blind": float(np.bincount(kinds[passages.ids[having]]).max() / having.sum())}
+
+
 def _epsilons(embedding: Embedding, mechanism: ChosenMechanism, passages: Passages, attackers: list[float]) -> list[tuple[float, float]]:
     """Return the ε at which the attacker names each wanted share of the words."""
     typical = float(np.median(np.linalg.norm(embedding.vectors[:5000], axis=1)))
@@ -250,7 +264,7 @@ def _epsilons(embedding: Embedding, mechanism: ChosenMechanism, passages: Passag
     grid = np.geomspace(low * scale, high * scale, STEPS).tolist()
     inputs = np.unique(passages.ids).astype(np.int64)
     channels = make_channels(embedding, mechanism, epsilons=grid, inputs=inputs, directions=300, keep=False)
-    shares = _shares(passages, embedding)
+    shares = shares_of(passages, embedding)
     reached = [
         _named(passages, draw(passages, mechanism(embedding, epsilon=epsilon), threads=threads()), channel, shares)
         for epsilon, channel in zip(grid, channels, strict=True)
@@ -286,7 +300,7 @@ def _versions(
     passages: Passages, released: Passages, channel: Channel, context: Bigrams | None, found: dict[str, Any]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the features of a release as it stands, decoded, and decoded in context; note on the way how near each comes to the words."""
-    embedding, shares = channel.embedding, _shares(passages, channel.embedding)
+    embedding, shares = channel.embedding, shares_of(passages, channel.embedding)
     words = embedding.words
     as_text = [" ".join(words[i] for i in released.ids[a:b].tolist()) for a, b in pairwise(released.offsets.tolist())]
     decoder, learnt = Decoder.learn(channel, as_text, start=first_shares(channel))
@@ -298,7 +312,7 @@ def _versions(
         "changed": changed_share(passages, released),
         "steps": learnt.steps,
         "frequencies": {
-            "released": 0.5 * float(np.abs(_shares(released, embedding) - shares).sum()),
+            "released": 0.5 * float(np.abs(shares_of(released, embedding) - shares).sum()),
             "decoded": 0.5 * float(np.abs(estimated - shares).sum()),
         },
     }

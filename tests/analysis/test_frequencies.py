@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +10,10 @@ import pytest
 
 from deniable import InsecureSeededRandomness
 from deniable.analysis.frequencies import FrequencyEstimator
+from deniable.analysis.receiving import first_shares
 from deniable.arrays import Floats
 from deniable.channel.making import make_channel
+from deniable.decoding.shares import learn_shares
 from deniable.mechanisms.catalogue import ChosenMechanism
 from tests.support.strategies import random_embedding
 
@@ -56,3 +59,47 @@ def test_intervals_hold_the_truth_as_often_as_they_say(epsilon: float) -> None:
     print(epsilon, share[frequent].mean(), share[~frequent].mean(), share.min(), widths.mean())
     assert share[frequent].mean() == pytest.approx(0.95, abs=0.03)
     assert share[~frequent].mean() == pytest.approx(0.95, abs=0.03)
+
+
+def covered_as_received(epsilon: float, releases: int, *, narrower: float = 1.0) -> tuple[float, float]:
+    """Return how often intervals hold the truth, of frequent and of rare words, if all is learnt from the release as a receiver does."""
+    from scipy.sparse import csr_array
+
+    mechanism = ChosenMechanism()
+    channel = make_channel(EMBEDDING, mechanism, epsilon=epsilon, directions=4_000)
+    truth: Floats = 1.0 / (np.arange(WORDS, dtype=np.float64) + 2.0)
+    truth /= truth.sum()
+    random, source = np.random.default_rng(1), InsecureSeededRandomness(insecure_seed=2)
+    made, hits = mechanism(EMBEDDING, epsilon=epsilon), np.zeros(WORDS)
+    starts = np.concatenate([[0], np.cumsum(random.integers(3, 15, RECORDS))])
+    for _ in range(releases):
+        released = made.perturb(random.choice(WORDS, int(starts[-1]), p=truth), source)
+        counts = csr_array((np.ones(len(released)), released, starts), shape=(RECORDS, WORDS))
+        held_out = counts[::5].sum(axis=0)
+        learnt = learn_shares(
+            channel, counts.sum(axis=0) - held_out, held_out=held_out, start=first_shares(channel), weight=0.1 * len(released)
+        )
+        found = FrequencyEstimator(channel, learnt.shares, words=len(released)).estimate(counts)
+        found = replace(found, errors=narrower * found.errors)
+        known = found.words < WORDS
+        ids = found.words[known]
+        hits[ids] += (found.lower[known] <= truth[ids]) & (truth[ids] <= found.upper[known])
+    frequent = truth > 0.03
+    return float(hits[frequent].mean() / releases), float(hits[~frequent].mean() / releases)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", [6.0, 10.0])
+def test_intervals_hold_the_truth_in_93_to_97_of_100_of_a_thousand_releases(epsilon: float) -> None:
+    for share in covered_as_received(epsilon, 1_000):
+        assert 0.93 <= share <= 0.97
+
+
+@pytest.mark.slow
+def test_intervals_hold_the_truth_too_often_rather_than_too_rarely_where_a_release_says_little() -> None:
+    assert min(covered_as_received(3.0, 1_000)) >= 0.93
+
+
+@pytest.mark.slow
+def test_intervals_that_are_a_fifth_too_narrow_are_noticed() -> None:
+    assert max(covered_as_received(6.0, 300, narrower=0.8)) < 0.93

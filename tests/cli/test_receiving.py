@@ -62,6 +62,12 @@ def test_the_card_may_lie_elsewhere_or_be_said_in_words(out: Path) -> None:
     assert both.exit_code == 2
 
 
+def test_a_mechanism_beside_a_card_is_refused(out: Path) -> None:
+    done = run("decode", out, "-c", "text", "-o", out.with_name("x.csv"), "--mechanism", "santext", *FAST)
+    assert done.exit_code == 2
+    assert "a card says which mechanism it was" in " ".join(done.output.replace("│", " ").split())
+
+
 def test_candidates_and_context(out: Path) -> None:
     public = out.with_name("public.txt")
     public.write_text("".join(f"{NAMES[i]} {NAMES[i + 1]} {NAMES[i]}\n" for i in range(10)))

@@ -24,11 +24,6 @@ RANDOM = np.random.default_rng(0)
 DOCUMENTS = [RANDOM.integers(0, WORDS + 1, length) for length in (9, 4, 7, 12, 1)]
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
-
-
 @pytest.fixture
 def channel() -> Channel:
     return make_channel(EMBEDDING, epsilon=2.0, directions=200)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -20,11 +18,6 @@ from tests.support.strategies import random_embedding
 WORDS = 12
 EMBEDDING = random_embedding(WORDS, 3)
 TEXTS = ["w1 w2 w3", "w4", "", "w5 w1 w1 w0 w11", None]
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
 
 
 @pytest.fixture

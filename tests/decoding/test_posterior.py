@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -21,11 +19,6 @@ from tests.support.strategies import random_embedding
 WORDS = 30
 EMBEDDING = random_embedding(WORDS, 3)
 CLOSE = 1e-6
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
 
 
 @pytest.fixture(params=["multivariate", "santext", "randomized-response", "vickrey"])

@@ -34,8 +34,14 @@ class ReceivingOptions:
         str | None, typer.Option(help="The name of the embedding, if it is not found here by the fingerprint on the card.")
     ] = None
     mechanism: Annotated[
-        str, typer.Option("--mechanism", "-m", metavar="NAME", help="Without a card: the mechanism, such as santext or vickrey:t=0.5.")
-    ] = "multivariate"
+        str | None,
+        typer.Option(
+            "--mechanism",
+            "-m",
+            metavar="NAME",
+            help="Without a card: the mechanism, such as santext or vickrey:t=0.5 (else multivariate).",
+        ),
+    ] = None
     public: Annotated[
         Path | None,
         typer.Option(help="A public text file, one document a line: words are then read in their context, as such text has them."),
@@ -62,11 +68,13 @@ class ReceivingOptions:
         if self.card is not None and self.epsilon is not None:
             raise typer.BadParameter("give one of --card and --epsilon: a card says which ε it was")
         if self.epsilon is not None:
-            chosen = parse_mechanism(self.mechanism)
+            chosen = parse_mechanism(self.mechanism or "multivariate")
             recipe = Recipe(
                 epsilon=self.epsilon, embedding=self.embedding or "default", mechanism=chosen.name, mechanism_options=chosen.options or None
             )
             return recipe.make().card
+        if self.mechanism is not None:
+            raise typer.BadParameter("--mechanism goes with --epsilon, for a release without a card: a card says which mechanism it was")
         path = beside(released, ENDING) if self.card is None else self.card
         if self.card is None and not path.exists():
             raise typer.BadParameter(
