@@ -17,6 +17,7 @@ from deniable.cli import (
     key,
     mechanisms,
     privatize,
+    purpose,
     receiving,
     reproduce,
     utility,
@@ -59,6 +60,8 @@ app.command("compare")(compare.compare)
 app.command("reproduce")(reproduce.reproduce)
 app.command("utility")(utility.utility)
 app.command("doctor")(doctor.doctor)
+embeddings.app.command("reduce")(purpose.reduce)
+embeddings.app.command("shape")(purpose.shape)
 app.add_typer(embeddings.app, name="embeddings")
 app.add_typer(audit.app, name="audit")
 app.add_typer(key.app, name="key")
