@@ -20,6 +20,7 @@ from deniable.cli import (
     purpose,
     receiving,
     reproduce,
+    tune,
     utility,
     watch,
 )
@@ -59,6 +60,7 @@ app.command("mechanisms")(mechanisms.mechanisms)
 app.command("compare")(compare.compare)
 app.command("reproduce")(reproduce.reproduce)
 app.command("utility")(utility.utility)
+app.command("tune")(tune.tune)
 app.command("doctor")(doctor.doctor)
 embeddings.app.command("reduce")(purpose.reduce)
 embeddings.app.command("shape")(purpose.shape)
