@@ -13,6 +13,7 @@ from deniable.cli.terminal import make_table, open_console, print_json
 from deniable.report.wording import percent, percent_fixed
 
 if TYPE_CHECKING:
+    from deniable.tuning.attacker import Named
     from deniable.tuning.findings import TuningFindings
 
 
@@ -122,10 +123,14 @@ def _show(found: TuningFindings, name: str) -> None:
         cells = [None if reading is None else reading.accuracy for reading in (each.shaped, each.as_it_is)]
         rows.append([each.name, *map(percent_fixed, (each.majority, each.original, *cells))])
     console.print(make_table(["told rightly", "most frequent", "original", "this space", "as it is"], rows))
-    attacker = found.shaped.alone
-    said = (
-        f"An attacker names {percent(attacker.words)} of the words ({percent(found.blind.words)} blind) and {percent(attacker.kinds)} of "
-    )
-    console.print(f"\n{said}the kinds of less frequent ones ({percent(found.blind.kinds)} blind).")
-    if (context := found.shaped.in_context) is not None:
-        console.print(f"In context: {percent(context.words)} of the words, {percent(context.kinds)} of the kinds.")
+    console.print()
+    console.print(_named("An attacker who looks at single words", found.shaped.alone, found))
+    if found.shaped.in_context is not None:
+        console.print(_named("An attacker in context", found.shaped.in_context, found))
+
+
+def _named(who: str, named: Named, found: TuningFindings) -> str:
+    words = f"{who} names {percent(named.words)} of the words ({percent(found.blind.words)} blind)"
+    if not named.judged_kinds:
+        return f"{words}."
+    return f"{words} and {percent(named.kinds)} of the kinds of less frequent ones ({percent(found.blind.kinds)} blind)."

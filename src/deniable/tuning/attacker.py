@@ -136,6 +136,8 @@ class Attacker:
 
 def find_kinds(embedding: Embedding, kinds: int = KINDS) -> Ids:
     """Return the kind of each word: clusters of the vectors about their mean, brought to length 1, by k-means from a fixed start."""
+    from scipy.sparse import csr_array
+
     mean = embedding.vectors.mean(axis=0, dtype=np.float64).astype(np.float32)
     points = embedding.vectors - mean
     points = points / np.maximum(np.linalg.norm(points, axis=1, keepdims=True), np.float32(1e-30))
@@ -146,8 +148,7 @@ def find_kinds(embedding: Embedding, kinds: int = KINDS) -> Ids:
         lengths = np.einsum("ij,ij->i", centres, centres) / 2.0
         for start in range(0, len(points), _ROWS_AT_ONCE):
             found[start : start + _ROWS_AT_ONCE] = (points[start : start + _ROWS_AT_ONCE] @ centres.T - lengths).argmax(axis=1)
-        sums = np.zeros(centres.shape)
-        np.add.at(sums, found, points)
+        sums = csr_array((np.ones(len(points)), (found, np.arange(len(points)))), shape=(kinds, len(points))) @ points
         counts = np.bincount(found, minlength=kinds)
         centres = np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], centres).astype(np.float32)
     return found

@@ -29,14 +29,14 @@ def tuning_page(found: TuningFindings, *, name: str, isolated: Isolated | None =
         f"{percent(found.blind.words)}."
     )
     page = Page("A space for one purpose", lead=lead, kicker=f"{found.source}: public texts with the label “{label.name}”")
-    page.add_facts(
-        [
-            (f"{found.epsilon:g}", "ε per word, in this space"),
-            (told, f"of the labels “{label.name}” are told rightly from released text"),
-            (percent(words), "of the words are named by an attacker"),
-            (percent(found.shaped.alone.kinds), "of the kinds of less frequent words are named"),
-        ]
-    )
+    facts = [
+        (f"{found.epsilon:g}", "ε per word, in this space"),
+        (told, f"of the labels “{label.name}” are told rightly from released text"),
+        (percent(words), "of the words are named by an attacker"),
+    ]
+    if found.blind.judged_kinds:
+        facts.append((percent(found.shaped.alone.kinds), "of the kinds of less frequent words are named"))
+    page.add_facts(facts)
     _add_by_design(page, found)
     _add_others(page, found)
     _add_attacker(page, found)

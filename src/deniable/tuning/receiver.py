@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from deniable.arrays import Ids
 from deniable.channel.channel import Channel
 from deniable.comparison.received import learn_counts, learn_words
 from deniable.comparison.texts import Texts
-from deniable.interfaces import Mechanism
-from deniable.randomness import SecureRandomness
 from deniable.utility.receiver import expected_counts
 
 
@@ -28,10 +27,12 @@ class Told:
         return max(self.as_released, self.decoded)
 
 
-def tell_labels(mechanism: Mechanism, channel: Channel, learn: Texts, judge: Texts) -> Told:
-    """Release all texts with secure noise, learn the labels of one part, and return how often those of the other are told rightly."""
-    randomness = SecureRandomness()
-    parts = [part.with_words(mechanism.embedding, mechanism.perturb(part.ids, randomness)) for part in (learn, judge)]
+def tell_labels(draw: Callable[[Ids], Ids], channel: Channel, learn: Texts, judge: Texts) -> Told:
+    """Release all texts, learn the labels of one part, and return how often those of the other are told rightly.
+
+    ``draw`` returns what words become; the texts are for learning in memory only.
+    """
+    parts = [part.with_words(channel.embedding, draw(part.ids)) for part in (learn, judge)]
     # How frequent words are behind the release is learnt from all of it, without a label.
     counts = expected_counts([*parts[0], *parts[1]], channel)
     read = learn_words(parts[0], learn.labels).predict(parts[1])

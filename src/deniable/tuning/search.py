@@ -2,14 +2,14 @@
 
 ε does not compare between spaces, so it is not what they are compared at. For each space one walk makes the channels at several ε; the
 attacker is read there, and what a receiver makes of released text is read at the two ε between which the attacker meets the target.
-What was walked stays on the disk until the search is over, so that an interrupted one goes on where it was.
+What was walked in mapped spaces stays on the disk until the search is over, so that an interrupted one goes on where it was.
 """
 
 from __future__ import annotations
 
 import math
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -90,7 +90,7 @@ class Search:
             raise TargetsNotMet(f"attacker = {target:g}: {problem}; ask for more than that")
         self._mechanism, self._attacker, self._target = mechanism, attacker, target
         self._learn, self._choose, self._quick, self._thorough = learn, choose, quick, thorough
-        self._walked: list[Space] = []
+        self._known: dict[Space, list[Channel]] = {}
 
     def rows(self, effort: DecodingEffort) -> int:
         """Return how many rows a walk makes."""
@@ -102,6 +102,7 @@ class Search:
         :raises TargetsNotMet: if no ε brings the attacker there.
         """
         points, channels = self._curve(space, report)
+        self._known[space] = channels
         attackers = np.maximum.accumulate([point.attacker for point in points])
         above = int(np.searchsorted(attackers, self._target))
         low, high = max(above - 1, 0), min(above, len(points) - 1)
@@ -113,9 +114,9 @@ class Search:
         return Trial(space=space, points=tuple(points), epsilon=epsilon, accuracy=(1.0 - share) * first + share * last)
 
     def complete(self, trial: Trial, *, told: Callable[[], None]) -> Trial:
-        """Return a trial with the accuracy at all its ε, for a curve; its channels are read from the disk. ``told`` hears of each ε."""
-        channels, points = self._channels(trial.space, [point.epsilon for point in trial.points], self._quick, None), []
-        for point, channel in zip(trial.points, channels, strict=True):
+        """Return a trial with the accuracy at all its ε, for a curve. ``told`` hears of each of them."""
+        points = []
+        for point, channel in zip(trial.points, self._known[trial.space], strict=True):
             points.append(point if point.accuracy is not None else self._used(trial.space, point, channel))
             told()
         return replace(trial, points=tuple(points))
@@ -141,13 +142,13 @@ class Search:
         return self._mechanism(space.embedding, epsilon=epsilon)
 
     def draw(self, space: Space, epsilon: float, ids: Ids, *, seed: int) -> Ids:
-        """Return what words become in one draw each, always the same: an interrupted search must find the same ε again."""
-        return Draws(self.release(space, epsilon), seed=seed).of_each(space.embedding.stands_in(ids))
+        """Return what words become in one draw each, always the same: the same texts must give the same space and ε again."""
+        return Draws(self.release(space, epsilon), seed=seed).of_each(ids)
 
-    def clean_up(self, *, keep: Sequence[Space] = ()) -> None:
-        """Remove what was kept on the disk for spaces that are not stored."""
-        for space in self._walked:
-            if space.embedding.linear_map is not None and space not in keep:
+    def clean_up(self) -> None:
+        """Remove what was kept on the disk for mapped spaces: nobody else has them."""
+        for space in self._known:
+            if space.dimension is not None:
                 shutil.rmtree(work_folder(space.embedding, "channels"), ignore_errors=True)
 
     def _curve(self, space: Space, report: Report | None) -> tuple[list[Point], list[Channel]]:
@@ -183,10 +184,11 @@ class Search:
         return [float(f"{value:.3g}") for value in values]
 
     def _channels(self, space: Space, epsilons: list[float], effort: DecodingEffort, report: Report | None) -> list[Channel]:
-        self._walked.append(space)
         inputs = self._attacker.inputs(effort.support, space.embedding.unknown_id)
+        # The embedding as it is may have channels on the disk that others use, so that nothing can be removed there.
+        keep = space.dimension is not None
         return make_channels(
-            space.embedding, self._mechanism, epsilons=epsilons, inputs=inputs, directions=effort.directions, report=report
+            space.embedding, self._mechanism, epsilons=epsilons, inputs=inputs, directions=effort.directions, keep=keep, report=report
         )
 
     def _read(self, space: Space, channel: Channel) -> Point:
@@ -196,7 +198,8 @@ class Search:
         return Point(epsilon=channel.epsilon, attacker=self._attacker.words_alone(channel, released), unchanged=unchanged)
 
     def _used(self, space: Space, point: Point, channel: Channel) -> Point:
-        told = tell_labels(self.release(space, point.epsilon), channel, self._learn, self._choose)
+        draws = Draws(self.release(space, point.epsilon), seed=3)
+        told = tell_labels(draws.of_each, channel, self._learn, self._choose)
         return replace(point, as_released=told.as_released, decoded=told.decoded)
 
 

@@ -195,15 +195,19 @@ class _Measurement:
     def _reading(
         self, space: Space, channel: Channel, smaller: tuple[Texts, ...], whole: tuple[Texts, Texts], told: Callable[[], None]
     ) -> AttributeReading:
-        mechanism = self._search.release(space, channel.epsilon)
+        mechanism, randomness = self._search.release(space, channel.epsilon), SecureRandomness()
+
+        def draw(ids: Ids) -> Ids:
+            return mechanism.perturb(ids, randomness)
+
         reading: TextReading = DECODED
         if len(set(smaller[0].labels)) > 1 and smaller[1].labels:
-            chosen = tell_labels(mechanism, channel, smaller[0], smaller[1])
+            chosen = tell_labels(draw, channel, smaller[0], smaller[1])
             reading = DECODED if chosen.decoded > chosen.as_released else AS_RELEASED
         told()
         scores = []
         for _ in range(self._runs):
-            found = tell_labels(mechanism, channel, *whole)
+            found = tell_labels(draw, channel, *whole)
             scores.append(found.decoded if reading == DECODED else found.as_released)
             told()
         return AttributeReading(accuracy=float(np.mean(scores)), lowest=min(scores), highest=max(scores), reading=reading)
