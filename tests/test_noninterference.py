@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 from deniable import Keyed, Multivariate, Privatizer, Receipt, UnknownWord
 from deniable.compression import ENDINGS, repack
 from deniable.errors import RecordError
+from deniable.purpose import reduce
 from deniable.randomness import InsecureSeededRandomness
 from deniable.records import privatize_file, privatize_stream
 from deniable.records.formats import arrow_partial
@@ -174,6 +175,18 @@ def test_several_columns_and_consistent_replacement_are_the_same(output: str, co
             seen.append(all_that_is_seen(out))
     same = seen[0] == seen[1]
     assert same
+
+
+@pytest.mark.parametrize("output", ["csv", "parquet"])
+@pytest.mark.parametrize("engine", ["one process", "watch", "stream"])
+@settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(pair=pairs())
+def test_releases_on_a_mapped_space_are_the_same(output: str, engine: str, monkeypatch: pytest.MonkeyPatch, pair: Pair) -> None:
+    mapped = reduce(embedding(), 3)
+    with monkeypatch.context() as patch:
+        patch.setattr("tests.test_noninterference.embedding", lambda: mapped)
+        assert make_private({}, engine).card.linear_map is not None
+        check(pair, output, {}, engine)
 
 
 @pytest.mark.slow

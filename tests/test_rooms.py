@@ -39,6 +39,7 @@ ROOMS = (
     "analysis",
     "utility",
     "comparison",
+    "tuning",
     "tasks",
     "integrations",
     "cli",

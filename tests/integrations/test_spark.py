@@ -206,3 +206,19 @@ def test_a_stream_without_a_key_and_a_wrong_key_file_are_refused(place: Place) -
         privatize(stream, "text", epsilon=1, embedding="tiny", fresh_noise=True)
     with pytest.raises(KeyFileError, match="is not there"):
         privatize(place.frame, "text", epsilon=1, embedding="tiny", key_file=place.folder / "none", record_id="id")
+
+
+def test_a_reduced_embedding_is_sent_with_its_map_and_releases_as_on_one_machine(place: Place) -> None:
+    from deniable.embeddings import store
+    from deniable.purpose import install_reduced
+
+    place.install("tiny")
+    if "reduced" not in [facts.name for facts in store.installed()]:
+        install_reduced("tiny", "reduced", dimension=3)
+    ship_embedding(place.spark, "reduced")
+    released = privatize(place.frame, "text", epsilon=1, embedding="reduced", key_file=place.key, record_id="id")
+    expected = place.one_machine(mechanism=Multivariate(Embedding.open("reduced"), epsilon=1))
+    assert {row.id: row.text for row in released.collect()} == expected
+    assert expected != place.one_machine()
+    noted = receipt(place.frame, "text", epsilon=1, embedding="reduced", key_file=place.key, record_id="id").to_dict()
+    assert noted["embedding"]["map"]["kind"] == "reduced"

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from deniable.channel.distribution import OutputDistribution, binomial_error
+from deniable.channel.moves import NeighbourMoves, find_moves
 from deniable.channel.outputs import output_distribution
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Mechanism, Randomness
@@ -49,7 +50,10 @@ class Neighbour:
 
 @dataclass(frozen=True, kw_only=True)
 class Explanation:
-    """The answer of ``explain_word``. An unknown word is explained as ⊥, which cannot stay itself: ``unchanged`` is None."""
+    """The answer of ``explain_word``. An unknown word is explained as ⊥, which cannot stay itself: ``unchanged`` is None.
+
+    ``moves`` tells which neighbours came nearer or went away where the vectors of the embedding are a map of others.
+    """
 
     word: str
     known: bool
@@ -62,12 +66,15 @@ class Explanation:
     distinct: int
     outcomes: tuple[Outcome, ...]
     neighbours: tuple[Neighbour, ...]
+    moves: NeighbourMoves | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as JSON-ready data; a bound that there is not is None."""
         data = asdict(self)
         for neighbour in data["neighbours"]:
             neighbour["bound"] = neighbour["bound"] if math.isfinite(neighbour["bound"]) else None
+        if self.moves is None:
+            del data["moves"]
         return data
 
 
@@ -117,6 +124,7 @@ def explain_word(mechanism: Mechanism, word: str, *, draws: int = 1000, top: int
             for i, distance in zip(near_ids[0].tolist(), distances[0], strict=True)
             if i != word_id
         )[:top],
+        moves=find_moves(embedding, word_id, top=top),
     )
 
 

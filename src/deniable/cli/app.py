@@ -17,8 +17,10 @@ from deniable.cli import (
     key,
     mechanisms,
     privatize,
+    purpose,
     receiving,
     reproduce,
+    tune,
     utility,
     watch,
 )
@@ -58,7 +60,10 @@ app.command("mechanisms")(mechanisms.mechanisms)
 app.command("compare")(compare.compare)
 app.command("reproduce")(reproduce.reproduce)
 app.command("utility")(utility.utility)
+app.command("tune")(tune.tune)
 app.command("doctor")(doctor.doctor)
+embeddings.app.command("reduce")(purpose.reduce)
+embeddings.app.command("shape")(purpose.shape)
 app.add_typer(embeddings.app, name="embeddings")
 app.add_typer(audit.app, name="audit")
 app.add_typer(key.app, name="key")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,7 +36,7 @@ def add(
 
     with Progress(f"reading {file.name}", unit="bytes") as progress:
         added = store.add(file, name, format=format, first=first, duplicates=duplicates, licence=licence, report=progress.report)
-    _show(added, as_json=as_json)
+    show_facts(added, as_json=as_json)
 
 
 @app.command("list")
@@ -66,7 +67,7 @@ def show(
     """Show what is known about an embedding."""
     from deniable.embeddings import store
 
-    _show(store.describe(name, verified=verify), as_json=as_json)
+    show_facts(store.describe(name, verified=verify), as_json=as_json)
 
 
 @app.command()
@@ -110,7 +111,7 @@ def restrict(
         first=first,
         common_with=common,
     )
-    _show(made, as_json=as_json)
+    show_facts(made, as_json=as_json)
 
 
 @app.command()
@@ -206,16 +207,32 @@ def compare(
     open_console().print(make_table(["embedding", "ε", "N_w mean", "±", "S_w mean", "distinct mean"], cells))
 
 
-def _show(facts: EmbeddingFacts, *, as_json: bool) -> None:
+def show_facts(facts: EmbeddingFacts, *, as_json: bool) -> None:
+    """Print what is known about an embedding, one fact a line, or as JSON."""
     if as_json:
         print_json(facts.to_dict())
         return
-    for key, value in facts.to_dict().items():
+    shown = facts.to_dict()
+    if facts.linear_map is not None:
+        made, *purposes = facts.linear_map.in_words()
+        shown["linear_map"] = made
+        shown["map_scales"] = _scales(facts.map_scales or ())
+        for place, purpose in enumerate(purposes, start=1):
+            shown[f"purpose {place}"] = purpose
+        if facts.map_verified is False:
+            shown["map_verified"] = "no: the embedding that it was made from is not on this machine"
+    for key, value in shown.items():
         if value is not None:
-            shown = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+            line = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
             if isinstance(value, tuple):
-                shown = ", ".join(value)
-            typer.echo(f"{key.replace('_', ' ') + ':':<20} {shown}")
+                line = ", ".join(map(str, value))
+            typer.echo(f"{key.replace('_', ' ') + ':':<20} {line}")
+
+
+def _scales(scales: Sequence[float]) -> str:
+    """Return the scales of axes in words: most of them are 1."""
+    others = [f"{scale:g}" for scale in scales if scale != 1.0]
+    return f"{len(scales) - len(others)} axes as they are" + (f", {len(others)} of the purpose times {', '.join(others)}" if others else "")
 
 
 def _bytes(size: int | None) -> str:

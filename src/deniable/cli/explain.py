@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from deniable.channel.explanation import Explanation, Outcome, explain_word
+from deniable.channel.moves import NeighbourMoves
 from deniable.cli.options import AsJson, Epsilon, MechanismOptions, with_groups
 from deniable.cli.terminal import make_table, open_console, print_json
 from deniable.report.wording import percent_fixed
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _METHODS = {"exact": "summed exactly", "rays": "{:,} directions", "simulation": "{:,} simulated draws"}
 
@@ -25,7 +29,10 @@ def explain(
     top: Annotated[int, typer.Option(help="How many words to show.")] = 10,
     as_json: AsJson = False,
 ) -> None:
-    """Show what WORD may become at this ε, how often it stays, and how far its neighbours are."""
+    """Show what WORD may become at this ε, how often it stays, and how far its neighbours are.
+
+    On a reduced or shaped embedding it also shows which neighbours came nearer and which went away.
+    """
     made = mechanism.choose()(mechanism.open(), epsilon=epsilon)
     explanation = explain_word(made, word, draws=draws, top=top)
     if as_json:
@@ -58,6 +65,22 @@ def _show(explanation: Explanation) -> None:
         rows.append([*left, *right])
     console.print(make_table(["becomes", "probability", "", "neighbour", "distance", "bound"], rows, left=(0, 2, 3)))
     console.print("\nbound: the logarithm of a likelihood ratio against the neighbour never exceeds it")
+    if explanation.moves is not None:
+        _show_moves(console, explanation.moves)
+
+
+def _show_moves(console: Console, moves: NeighbourMoves) -> None:
+    if moves.source is None:
+        short = moves.source_fingerprint[:12]
+        console.print(
+            f"\nWhat the map did to its neighbours is not known: the embedding it was made from ({short}) is not on this machine."
+        )
+        return
+    for said, found in (("came nearer than in", moves.nearer), ("went away since", moves.away)):
+        rows = [[move.word, f"{move.before:,}", f"{move.now:,}"] for move in found]
+        console.print(f"\n{said} {moves.source}:" + ("" if rows else " none of the nearest"))
+        if rows:
+            console.print(make_table(["neighbour", "place before", "place now"], rows))
 
 
 def _share(outcome: Outcome, digits: int) -> str:

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-import msgspec
 import numpy as np
 
 from deniable.arrays import Floats, Vectors
@@ -27,10 +26,13 @@ STEP = 2.0**-20
 
 _ROWS_AT_ONCE = 8_192
 
+_CLASSES_SHOWN = 10
+
 LabelKind = Literal["classes", "numbers"]
 
 
-class PublicData(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True)
+class PublicData:
     """Public labelled texts that a space was shaped by, and how many directions they gave.
 
     ``sha256`` is the digest of the file, or of the labels and texts where there was no file. ``texts`` were learnt from, and ``left_out``
@@ -45,8 +47,22 @@ class PublicData(msgspec.Struct, frozen=True, kw_only=True):
     classes: tuple[str, ...] = ()
     directions: int
 
+    @property
+    def purpose(self) -> str:
+        """What the labels are, in words."""
+        if self.labels == "numbers":
+            return f"the number that labels {self.name}"
+        shown = ", ".join(self.classes[:_CLASSES_SHOWN]) + (", …" if len(self.classes) > _CLASSES_SHOWN else "")
+        return f"the label of {self.name} ({len(self.classes)} classes: {shown})"
 
-class MapOrigin(msgspec.Struct, frozen=True, kw_only=True):
+    def in_words(self) -> str:
+        """Return what survives by design, and which public texts it was learnt from."""
+        left_out = f", {self.left_out:,} left out" if self.left_out else ""
+        return f"survives by design: {self.purpose}, learnt from {self.texts:,} public texts{left_out}, sha256 {self.sha256}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MapOrigin:
     """How a map was made: from which embedding, and of what.
 
     ``dimension`` counts its principal axes. ``public`` and ``strength`` are those of a shaped space.
@@ -58,6 +74,16 @@ class MapOrigin(msgspec.Struct, frozen=True, kw_only=True):
     dimension: int
     strength: float | None = None
     public: tuple[PublicData, ...] = ()
+
+    def in_words(self) -> list[str]:
+        """Return what was done in sentences: what the space was made from, and what survives the noise by design."""
+        axes = f"its {self.dimension} principal axes"
+        if self.kind == "reduced":
+            return [f"{self.source} ({self.source_fingerprint}) reduced to {axes}"]
+        directions = sum(each.directions for each in self.public)
+        beside = f"{directions} direction{'s' if directions != 1 else ''} of a declared purpose, of strength {self.strength:g}"
+        made = f"{self.source} ({self.source_fingerprint}) shaped: {axes} beside {beside}"
+        return [made, *(each.in_words() for each in self.public)]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

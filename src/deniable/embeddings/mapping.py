@@ -40,3 +40,15 @@ def check_mappable(embedding: Embedding) -> None:
     if embedding.protection is not None:
         problem = "is protected; map the embedding that it was made from, and protect the result: other words are exposed there"
         raise InvalidParameter("embedding", embedding.name, problem)
+
+
+def is_mapped_from(embedding: Embedding, source: Embedding) -> bool:
+    """Return whether the vectors of an embedding, all of them or those of some words, are those of a source under its stated map."""
+    linear_map = embedding.linear_map
+    if linear_map is None or source.dimension != linear_map.axes.shape[1]:
+        return False
+    ids = source.ids(embedding.words)
+    if (ids == source.unknown_id).any():
+        return False
+    expected, unknown = linear_map.apply(source.vectors[ids]), linear_map.apply(source.unknown[np.newaxis])[0]
+    return np.array_equal(expected, embedding.vectors) and np.array_equal(unknown, embedding.unknown)

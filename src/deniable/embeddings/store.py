@@ -13,9 +13,21 @@ import numpy as np
 
 from deniable.embeddings.content import content_fingerprint, is_cased, shadowed_rows, spelled_as_stored
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.places import DEFAULT, default_provenance, free_place, installed_folder, known_names, read_content, store_folder
+from deniable.embeddings.linear_map import MapOrigin
+from deniable.embeddings.mapping import is_mapped_from
+from deniable.embeddings.places import (
+    DEFAULT,
+    default_provenance,
+    find_by_fingerprint,
+    free_place,
+    installed_folder,
+    known_names,
+    read_content,
+    store_folder,
+)
 from deniable.embeddings.staging import GrowingArray, remove_folder, stage_folder
 from deniable.embeddings.stored import VECTORS, Source, read_meta, write_content
+from deniable.embeddings.stored_map import read_map_file
 from deniable.errors import InvalidParameter, MalformedEmbedding
 from deniable.parameters import validated_count
 from deniable.progress import Report
@@ -52,7 +64,9 @@ class EmbeddingFacts:
     A damaged one has a ``problem`` and nothing but its name, size (bytes on disk) and folder. The default has neither size nor
     folder. ``unknown`` tells where the vector of ⊥ comes from, ``repeated`` counts repeated words that were left out,
     ``verified`` is True where the fingerprint was just computed anew. ``unprintable`` counts the words that were left out because
-    they hold control characters, where there were any, and ``unprintable_words`` are the first of them, escaped.
+    they hold control characters, where there were any, and ``unprintable_words`` are the first of them, escaped. ``linear_map`` tells how
+    the vectors were made from those of another embedding, with the digest and the scales of the map; ``map_verified`` whether they were
+    just computed again from those, which must be on this machine.
     """
 
     name: str
@@ -70,14 +84,18 @@ class EmbeddingFacts:
     licence: str | None = None
     subwords: bool | None = None
     protected: int | None = None
+    linear_map: MapOrigin | None = None
+    map_digest: str | None = None
+    map_scales: tuple[float, ...] | None = None
     problem: str | None = None
     size: int | None
     folder: str | None
     verified: bool | None = None
+    map_verified: bool | None = None
     unprintable: int | None = None
     unprintable_words: tuple[str, ...] | None = None
 
-    def to_dict(self) -> dict[str, str | int | bool | tuple[str, ...] | None]:
+    def to_dict(self) -> dict[str, object]:
         """Return the facts for JSON. What an intact embedding in the store could say, and does not, is null."""
         always = ("size", "folder", *(_MAY_BE_UNKNOWN if self.created is not None else ()))
         return {key: value for key, value in dataclasses.asdict(self).items() if value is not None or key in always}
@@ -95,13 +113,13 @@ def describe(name: str = DEFAULT, *, verified: bool = False) -> EmbeddingFacts:
     """Return what is known about the default or an installed embedding; ``verified`` computes its fingerprint anew first.
 
     :raises EmbeddingNotFound: if nothing is installed under that name.
-    :raises MalformedEmbedding: if it is to be verified and its content is not what was stored.
+    :raises MalformedEmbedding: if it is to be verified and its content is not what was stored, or not the map of its source.
     """
     facts = _default_facts() if name == DEFAULT else info(name)
     if not verified:
         return facts
     verify(name)
-    return dataclasses.replace(facts, verified=True)
+    return dataclasses.replace(facts, verified=True, map_verified=None if facts.linear_map is None else _verify_map(name))
 
 
 def describe_all() -> list[EmbeddingFacts]:
@@ -122,10 +140,14 @@ def info(name: str) -> InstalledFacts:
     folder = installed_folder(name)
     size = sum(file.stat().st_size for file in folder.iterdir() if file.is_file())
     try:
-        noted = msgspec.structs.asdict(read_meta(folder))
+        meta = read_meta(folder)
+        mapped = read_map_file(folder, meta.dimension) if meta.mapped else None
     except MalformedEmbedding as error:
         return InstalledFacts(name=name, problem=error.problem, size=size, folder=str(folder))
-    del noted["format_version"]
+    noted = msgspec.structs.asdict(meta)
+    del noted["format_version"], noted["mapped"]
+    if mapped is not None:
+        noted |= {"linear_map": mapped.origin, "map_digest": mapped.digest, "map_scales": mapped.scales}
     for key in ("unprintable", "unprintable_words"):
         noted[key] = noted[key] or None
     return InstalledFacts(**noted | {"name": name}, size=size, folder=str(folder))
@@ -222,6 +244,7 @@ def save(embedding: Embedding, name: str, *, source: str | None = None, licence:
             source=Source(source=source, licence=licence),
             subwords=embedding.subwords is not None,
             protection=embedding.protection,
+            linear_map=embedding.linear_map,
         )
     return info(name)
 
@@ -253,3 +276,21 @@ def verify(name: str) -> str:
         problem = "what was noted about its content (shadowed words, case) is not true: it was changed; remove it and add it again"
         raise MalformedEmbedding(content.folder or name, problem)
     return computed
+
+
+def _verify_map(name: str) -> bool:
+    """Return whether the vectors were computed again from those that the map is of; False if these are not on this machine.
+
+    :raises MalformedEmbedding: if others come out.
+    """
+    embedding = Embedding.open(name)
+    if embedding.linear_map is None:
+        return False
+    origin = embedding.linear_map.origin
+    source = find_by_fingerprint(origin.source_fingerprint, first=origin.source)
+    if source is None:
+        return False
+    if not is_mapped_from(embedding, Embedding.open(source)):
+        problem = f"its vectors are not those of {source!r} under the map that it states; remove it and make it again"
+        raise MalformedEmbedding(embedding.folder or name, problem)
+    return True

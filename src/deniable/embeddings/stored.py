@@ -25,11 +25,13 @@ from deniable.embeddings.content import (
     unprintable_words,
 )
 from deniable.embeddings.npy import open_array
+from deniable.embeddings.stored_map import read_map, write_map
 from deniable.embeddings.verification import files_state
 from deniable.errors import MalformedEmbedding, printable
 from deniable.parameters import first_unusable
 
 if TYPE_CHECKING:
+    from deniable.embeddings.linear_map import LinearMap
     from deniable.embeddings.subwords import Subwords
 
 FORMAT_VERSION = 2
@@ -58,7 +60,8 @@ class Meta(msgspec.Struct, frozen=True, kw_only=True):
 
     ``unknown`` tells where the vector of ⊥ comes from: "own" (the file had one), "mean" (of all vectors) or "given".
     ``repeated`` counts the repeated words that were left out when the file was added, ``unprintable`` those that hold control
-    characters; ``unprintable_words`` are the first of them.
+    characters; ``unprintable_words`` are the first of them. ``mapped`` says that its vectors are a linear map of others, and that files
+    of ``stored_map`` tell which.
     """
 
     format_version: int
@@ -77,6 +80,7 @@ class Meta(msgspec.Struct, frozen=True, kw_only=True):
     licence: str | None = None
     subwords: bool = False
     protected: int = 0
+    mapped: bool = False
     unprintable: int = 0
     unprintable_words: tuple[str, ...] = ()
 
@@ -90,6 +94,7 @@ def write_content(
     origin: str | None = None,
     subwords: bool = False,
     protection: Ids | None = None,
+    linear_map: LinearMap | None = None,
     repeated: int = 0,
     unprintable: Sequence[str] = (),
     source: Source | None = None,
@@ -115,6 +120,7 @@ def write_content(
         **asdict(source or Source()),
         subwords=subwords,
         protected=0 if protection is None else int((protection != np.arange(len(words) + 1)).sum()),
+        mapped=linear_map is not None,
         unprintable=len(unprintable),
         unprintable_words=tuple(printable(word[:_LONGEST_SHOWN]) for word in unprintable[:_WORDS_SHOWN]),
     )
@@ -123,6 +129,8 @@ def write_content(
     np.save(folder / SHADOWED, shadowed.astype("<i8"), allow_pickle=False)
     if protection is not None:
         np.save(folder / PROTECTION, protection.astype("<i8"), allow_pickle=False)
+    if linear_map is not None:
+        write_map(folder, linear_map)
     (folder / META).write_bytes(msgspec.json.format(msgspec.json.encode(meta)))
     for file in folder.iterdir():
         if file.is_file():
@@ -189,6 +197,7 @@ def read_folder(folder: Path) -> Content:
         shadowed=shadowed,
         subwords=_subwords(folder) if meta.subwords else None,
         protection=protection,
+        linear_map=read_map(folder, meta.dimension) if meta.mapped else None,
         folder=folder,
         as_stored=as_stored,
         state=state,

@@ -4,8 +4,9 @@ public labelled texts ──► directions ──► map ───────�
 public_texts.py           directions.py  shaping, principal  embeddings/mapping.py
 """
 
+from deniable.purpose.installing import install_reduced, install_shaped
 from deniable.purpose.principal import reduce
 from deniable.purpose.public_texts import PublicTexts, read_public
 from deniable.purpose.shaping import shape
 
-__all__ = ["PublicTexts", "read_public", "reduce", "shape"]
+__all__ = ["PublicTexts", "install_reduced", "install_shaped", "read_public", "reduce", "shape"]

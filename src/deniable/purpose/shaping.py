@@ -27,6 +27,8 @@ PUBLIC_ONLY = (
     "Shaping by the text that is to be protected breaks the guarantee"
 )
 
+_LONGEST_LABEL = 100
+
 
 def shape(
     embedding: Embedding,
@@ -119,7 +121,7 @@ def _noted(texts: PublicTexts, found: PurposeDirections) -> PublicData:
         texts=found.texts,
         left_out=texts.left_out + len(texts.texts) - found.texts,
         labels=texts.kind,
-        classes=found.classes,
+        classes=tuple(label[:_LONGEST_LABEL] for label in found.classes),
         directions=len(found.axes),
     )
 

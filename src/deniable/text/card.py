@@ -22,7 +22,7 @@ from deniable.embeddings.places import find_by_fingerprint, known_names
 from deniable.errors import InvalidParameter, MalformedCard
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.catalogue import ChosenMechanism, chosen_as
-from deniable.text.card_file import FORMAT, CardFile, NamedEmbedding, NamedMechanism, Policies, decode_card, read_card_file
+from deniable.text.card_file import FORMAT, CardFile, NamedEmbedding, NamedMap, NamedMechanism, Policies, decode_card, read_card_file
 from deniable.text.policies import REDACTED, CasePolicy, Drafter, PunctuationPolicy, UnknownPolicy
 from deniable.text.receipt import ReleaseSettings
 from deniable.version import __version__
@@ -35,9 +35,9 @@ class Card:
 
     No word got more than ``epsilon``, and no record more than ``record_epsilon`` if there is one: see ``epsilon_of_a_word``.
     ``parameters`` are what the mechanism depends on beside its options. ``embedding`` is its name where it was released;
-    ``fingerprint`` tells its content, with ``protected`` words that go in as others. ``keep_words`` are the words of the vocabulary that
-    were released as they are, ``rules`` the version of the rules by which text is cut into words. ``columns`` hold the released text;
-    plain text has none. ``source`` is the file that the card was read from.
+    ``fingerprint`` tells its content, with ``protected`` words that go in as others, and ``linear_map`` that its vectors are a map of
+    others. ``keep_words`` are the words of the vocabulary that were released as they are, ``rules`` the version of the rules by which text
+    is cut into words. ``columns`` hold the released text; plain text has none. ``source`` is the file that the card was read from.
     """
 
     mechanism: ChosenMechanism | None
@@ -50,6 +50,7 @@ class Card:
     vocabulary: int
     dimension: int
     protected: int
+    linear_map: NamedMap | None = None
     unknown: UnknownPolicy
     punctuation: PunctuationPolicy
     case: CasePolicy
@@ -77,6 +78,7 @@ class Card:
             vocabulary=len(embedding),
             dimension=embedding.dimension,
             protected=len(embedding.protected),
+            linear_map=_named_map(embedding),
             unknown=policy.unknown,
             punctuation=policy.punctuation,
             case=policy.case,
@@ -116,6 +118,7 @@ class Card:
                 words=self.vocabulary,
                 dimension=self.dimension,
                 protected_words=self.protected,
+                map=self.linear_map,
             ),
             policy=Policies(unknown=self.unknown, punctuation=self.punctuation, case=self.case, keep_words=list(self.keep_words)),
             rules_for_words=self.rules,
@@ -131,6 +134,7 @@ class Card:
             "This card is public. Nothing in it was counted from the private text.",
             self._epsilon_in_words(),
             self._embedding_in_words(),
+            *self._map_in_words(),
         ]
         if self.mechanism is None:
             said.append(f"{self.kind} is a mechanism of the data holder's own. Ask them for it: without it nothing can be decoded.")
@@ -154,15 +158,22 @@ class Card:
         size = f"{self.vocabulary:,} words in {self.dimension:,} dimensions"
         if self.embedding == "default":
             return f"To decode the text you need deniable with its built-in embedding ({size})."
-        if self.protected:
+        if self.protected or self.linear_map is not None:
+            why = "whose exposed words go in as others" if self.protected else "whose vectors are a map of others"
             return (
-                f"To decode the text you need the embedding {self.embedding!r} ({size}), whose exposed words go in as others. Ask the data "
-                "holder for its folder: adding the original vectors gives another embedding."
+                f"To decode the text you need the embedding {self.embedding!r} ({size}), {why}. Ask the data holder for its folder: "
+                "adding the original vectors gives another embedding."
             )
         return (
             f"To decode the text you need the embedding {self.embedding!r} ({size}): add the same file with `deniable embeddings add`, "
             "under any name. It is recognised by its fingerprint."
         )
+
+    def _map_in_words(self) -> list[str]:
+        if self.linear_map is None:
+            return []
+        said = "The space was mapped, by a public map of public vectors. Distances, and with them ε, are those of the mapped space."
+        return [said, *(f"Made to survive: {purpose}." for purpose in self.linear_map.purposes)]
 
     def to_json(self) -> str:
         """Return the card as indented JSON."""
@@ -268,12 +279,25 @@ def _card(written: CardFile, source: str) -> Card:
         vocabulary=embedding.words,
         dimension=embedding.dimension,
         protected=embedding.protected_words,
+        linear_map=embedding.map,
         **msgspec.structs.asdict(policy) | {"keep_words": tuple(policy.keep_words)},
         consistent=written.consistent,
         columns=tuple(written.columns),
         rules=written.rules_for_words,
         version=written.deniable,
         source=source,
+    )
+
+
+def _named_map(embedding: Embedding) -> NamedMap | None:
+    if embedding.linear_map is None:
+        return None
+    origin = embedding.linear_map.origin
+    return NamedMap(
+        kind=origin.kind,
+        source_fingerprint=origin.source_fingerprint,
+        digest=embedding.linear_map.digest,
+        purposes=tuple(_writable(each.purpose) for each in origin.public),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -32,7 +32,16 @@ class NamedMechanism(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     parameters: dict[str, float | int | str | bool]
 
 
-class NamedEmbedding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class NamedMap(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """That its vectors are a public map of those of another embedding, and what the space was made for: what survives by design."""
+
+    kind: Literal["reduced", "shaped"]
+    source_fingerprint: str
+    digest: str
+    purposes: tuple[str, ...]
+
+
+class NamedEmbedding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """Which embedding it was."""
 
     name: str
@@ -40,6 +49,7 @@ class NamedEmbedding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     words: Annotated[int, msgspec.Meta(ge=1)]
     dimension: Annotated[int, msgspec.Meta(ge=1)]
     protected_words: Annotated[int, msgspec.Meta(ge=0)]
+    map: NamedMap | None = None
 
 
 class Policies(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -109,6 +119,10 @@ def _check(card: CardFile) -> None:
         check_option_types(entry_of(card.mechanism.name), card.mechanism.options)
     if not _FINGERPRINT.fullmatch(card.embedding.fingerprint):
         raise InvalidParameter("fingerprint", card.embedding.fingerprint[:50], "must be 32 hexadecimal digits")
+    if card.embedding.map is not None:
+        for digest in (card.embedding.map.source_fingerprint, card.embedding.map.digest):
+            if not _FINGERPRINT.fullmatch(digest):
+                raise InvalidParameter("map", digest[:50], "must be 32 hexadecimal digits")
     if card.rules_for_words != RULES:
         problem = f"text is cut into words by rules {RULES} here; use the version that released it ({card.deniable[:20]!r})"
         raise InvalidParameter("rules_for_words", card.rules_for_words, problem)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -154,6 +154,10 @@ class Receipt:
             lines.append(
                 f"protected: {protected:,} exposed words of the embedding go in as others ({tally.protected_words:,} in this text)"
             )
+        if (mapped := self.embedding.get("map")) is not None:
+            labels = ", ".join(each["name"] for each in mapped["public"])
+            made = f"{mapped['kind']} from {mapped['source']} ({mapped['source_fingerprint'][:12]}); distances are those of this space"
+            lines.append(f"space: {made}" + (f"; labels as in {labels} survive by design" if labels else ""))
         lines += [f"relaxed: {relaxation}" for relaxation in self.relaxations]
         if self.randomness["source"] == "keyed":
             lines.append(f"keyed ({self.randomness['key']}): {self.randomness['repeated']}")
@@ -236,6 +240,11 @@ class ReleaseSettings:
                 f" {protected:,} exposed words go in as other words by a public map π of the embedding: π(w) stands in place of w in all "
                 "that is said here, so distances are d(π(w), π(w'))."
             )
+        if (linear_map := self.mechanism.embedding.linear_map) is not None:
+            statement += (
+                f" The vectors φ are those of the embedding {linear_map.origin.source_fingerprint} under a public linear map "
+                f"({linear_map.digest}): distances are those of the mapped vectors, not of the original ones."
+            )
         if self.relaxations:
             statement = "Between texts that agree in everything listed under relaxations: " + statement
         if self.record_epsilon is not None:
@@ -254,7 +263,7 @@ class ReleaseSettings:
     def embedding(self) -> dict[str, Any]:
         """Which embedding it is, as data."""
         embedding = self.mechanism.embedding
-        return {
+        described = {
             "name": embedding.name,
             "fingerprint": embedding.fingerprint,
             "words": len(embedding),
@@ -262,6 +271,9 @@ class ReleaseSettings:
             "words_that_share_a_vector_and_are_never_released": len(embedding.shadowed),
             "protected_words": len(embedding.protected),
         }
+        if embedding.linear_map is not None:
+            described["map"] = asdict(embedding.linear_map.origin) | {"digest": embedding.linear_map.digest}
+        return described
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as JSON-ready data, under the names that receipts have for them."""

@@ -1,0 +1,74 @@
+"""Which neighbours of a word came nearer in a mapped space, and which went away.
+
+Distances of two spaces do not compare, so what is told is the place of a neighbour in the order of distance, before and now.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deniable.arrays import Floats, Ids
+from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.places import find_by_fingerprint
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A neighbour, and its place in the order of distance from the word: 1 is the nearest."""
+
+    word: str
+    before: int
+    now: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class NeighbourMoves:
+    """What a map did to the neighbours of a word.
+
+    ``source`` is the name that the embedding it was made from has here; None if it is not on this machine, and then nothing is told.
+    ``nearer`` are among the nearest words now and were not before, ``away`` were and are not.
+    """
+
+    source: str | None
+    source_fingerprint: str
+    nearer: tuple[Move, ...] = ()
+    away: tuple[Move, ...] = ()
+
+
+def find_moves(embedding: Embedding, word_id: int, *, top: int) -> NeighbourMoves | None:
+    """Return what the map of an embedding did to the ``top`` nearest words of a word, or of ⊥; None if it is not mapped."""
+    if embedding.linear_map is None:
+        return None
+    origin = embedding.linear_map.origin
+    name = find_by_fingerprint(origin.source_fingerprint, first=origin.source)
+    if name is None:
+        return NeighbourMoves(source=None, source_fingerprint=origin.source_fingerprint)
+    source = Embedding.open(name)
+    ids = source.ids(embedding.words)
+    known = np.flatnonzero(ids != source.unknown_id)  # all, unless it was changed
+    there = source.unknown_id if word_id == embedding.unknown_id else int(ids[word_id])
+    before, now = _places(source, there, ids[known]), _places(embedding, word_id, known)
+    others = known != word_id
+
+    def moves(among: Ids) -> tuple[Move, ...]:
+        return tuple(Move(embedding.words[known[i]], int(before[i]), int(now[i])) for i in among.tolist())
+
+    nearer, away = np.flatnonzero(others & (now <= top) & (before > top)), np.flatnonzero(others & (before <= top) & (now > top))
+    return NeighbourMoves(
+        source=name,
+        source_fingerprint=origin.source_fingerprint,
+        nearer=moves(nearer[np.argsort(now[nearer])]),
+        away=moves(away[np.argsort(before[away])]),
+    )
+
+
+def _places(embedding: Embedding, word_id: int, others: Ids) -> Ids:
+    """Return the place of each of these words in their order of distance from a word, which itself has the place 0."""
+    point = embedding.rows(np.array([word_id]))[0].astype(np.float64)
+    distances: Floats = np.linalg.norm(embedding.vectors[others] - point, axis=1)
+    distances[others == word_id] = -1.0
+    places = np.empty(len(others), dtype=np.int64)
+    places[np.argsort(distances, kind="stable")] = np.arange(len(others)) + (0 if (others == word_id).any() else 1)
+    return places

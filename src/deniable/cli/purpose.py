@@ -1,0 +1,102 @@
+"""``deniable embeddings reduce`` and ``shape``: a space of fewer dimensions, or one made for a declared purpose."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deniable.cli.embeddings import show_facts
+from deniable.cli.options import AsJson, FileOptions, Quiet, with_groups
+
+if TYPE_CHECKING:
+    from deniable.embeddings.linear_map import MapOrigin
+
+Name = Annotated[str, typer.Argument(help="The name of an embedding.")]
+New = Annotated[str, typer.Option("--as", help="The name to install the new embedding under.")]
+
+
+class Labels(StrEnum):
+    """What labels are taken for."""
+
+    auto = "auto"
+    classes = "classes"
+    numbers = "numbers"
+
+
+def reduce(
+    name: Name,
+    new: New,
+    dimension: Annotated[int, typer.Option(help="How many principal axes to keep.")] = 16,
+    as_json: AsJson = False,
+) -> None:
+    """Install an embedding on its first principal axes under a new name.
+
+    The guarantee then holds in the metric of these axes. ε does not compare between the two spaces: calibrate the new one.
+    """
+    from deniable.purpose.installing import install_reduced
+
+    show_facts(install_reduced(name, new, dimension=dimension), as_json=as_json)
+
+
+@with_groups
+def shape(
+    *,
+    name: Name,
+    for_public: Annotated[
+        list[Path],
+        typer.Option(
+            help="PUBLIC labelled texts (CSV, TSV, JSON Lines, Parquet) whose labels are the purpose. Never the text to be protected. "
+            "May be repeated, for several purposes."
+        ),
+    ],
+    text: Annotated[list[str], typer.Option(help="The column that holds the text; given once, or once for each file.")],
+    label: Annotated[list[str], typer.Option(help="The column that holds the label; given once, or once for each file.")],
+    new: New,
+    labels: Annotated[
+        Labels, typer.Option(help="What labels are. auto: numbers if they are not whole, or more than 20 different ones; else classes.")
+    ] = Labels.auto,
+    dimension: Annotated[int, typer.Option(help="How many principal axes stand beside the directions of the purpose.")] = 16,
+    strength: Annotated[float, typer.Option(help="How far the purpose spreads words, in spreads of the first principal axis.")] = 2.0,
+    reading: FileOptions,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Install an embedding shaped for a purpose under a new name: words that differ for it lie far apart, others close together.
+
+    The purpose is learnt from public labelled texts. The guarantee then holds in the metric of the shaped space. ε does not compare
+    between the two spaces: calibrate the new one.
+    """
+    from deniable.progress import Progress
+    from deniable.purpose.installing import check_installable, install_shaped
+    from deniable.purpose.public_texts import read_public
+    from deniable.purpose.shaping import PUBLIC_ONLY
+
+    columns = list(zip(for_public, _each(text, for_public, "--text"), _each(label, for_public, "--label"), strict=True))
+    check_installable(name, new, dimension=dimension, strength=strength)
+    typer.echo(f"deniable: warning: {PUBLIC_ONLY}", err=True)
+    options = reading.reading()
+    public = [read_public(path, text_column=texts, label_column=of, kind=labels.value, **options) for path, texts, of in columns]
+    with Progress("cutting public texts", unit="texts") as progress:
+        made = install_shaped(name, new, public, dimension=dimension, strength=strength, report=None if quiet else progress.report)
+    show_facts(made, as_json=as_json)
+    if not as_json and made.linear_map is not None:
+        typer.echo("\n" + becomes_public(made.linear_map))
+
+
+def becomes_public(origin: MapOrigin) -> str:
+    """Return what whoever gets the embedding can compute from it, in words."""
+    names = " and ".join(each.name for each in origin.public)
+    return (
+        "What becomes public with this embedding: its vectors. From them and those of "
+        f"{origin.source} anybody computes the map, and reads from it which words speak for which label of {names}. "
+        "A label that few words tell shows what the texts with it are about."
+    )
+
+
+def _each(given: list[str], files: list[Path], option: str) -> list[str]:
+    if len(given) not in (1, len(files)):
+        raise typer.BadParameter(f"give {option} once, or once for each of the {len(files)} files, not {len(given)} times")
+    return given * len(files) if len(given) == 1 else given

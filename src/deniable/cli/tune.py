@@ -1,0 +1,136 @@
+"""``deniable tune``: find the space and the ε that serve a declared purpose best at a given attacker, on public texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deniable.cli.options import FileOptions, MechanismOptions, Quiet, with_groups
+from deniable.cli.terminal import make_table, open_console, print_json
+from deniable.report.wording import percent, percent_fixed
+
+if TYPE_CHECKING:
+    from deniable.tuning.attacker import Named
+    from deniable.tuning.findings import TuningFindings
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuningOptions:
+    """What is tried, and how much is drawn."""
+
+    attacker: Annotated[float, typer.Option(help="The share of the words that an attacker may name, such as 0.1.")] = 0.1
+    dimension: Annotated[list[int] | None, typer.Option(help="A number of principal axes to try. May be repeated. Default: 8, 16, 32.")] = (
+        None
+    )
+    strength: Annotated[list[float] | None, typer.Option(help="A strength to try. May be repeated. Default: 1, 2 and 4.")] = None
+    runs: Annotated[int, typer.Option(help="How many releases are judged at the end.")] = 2
+    words: Annotated[int, typer.Option(help="How many words may have gone in, the most frequent ones of the texts.")] = 8_000
+    directions: Annotated[int, typer.Option(help="How many directions are followed from each word, or draws made, at the end.")] = 200
+    rays: Annotated[int, typer.Option(help="How many directions the calibration follows from each word; 0 leaves it out.")] = 100
+
+
+@with_groups
+def tune(
+    *,
+    data: Annotated[
+        Path, typer.Argument(help="PUBLIC labelled texts (CSV, TSV, JSON Lines, Parquet); never the text that is to be protected.")
+    ],
+    text: Annotated[str, typer.Option(help="The column that holds the text.")],
+    label: Annotated[str, typer.Option(help="The column that holds the class: the purpose.")],
+    new: Annotated[str, typer.Option("--as", help="The name to install the space under.")],
+    also: Annotated[
+        list[str] | None, typer.Option(help="A column with another attribute, of which it is measured what survives. May be repeated.")
+    ] = None,
+    public: Annotated[Path | None, typer.Option(help="A public text, one document per line, for an attacker who reads in context.")] = None,
+    tuning: TuningOptions,
+    texts: Annotated[int | None, typer.Option(help="Use at most this many texts, drawn at random: for a quick look.")] = None,
+    reading: FileOptions,
+    mechanism: MechanismOptions,
+    report: Annotated[Path | None, typer.Option(help="Where to write the page. Default: NAME-tuning.html in the current folder.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines; then a page is written only with --report.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find the space and the ε that serve a purpose best at a given attacker, on PUBLIC labelled texts; install and calibrate it.
+
+    The classes of a column are the purpose. Numbers of axes, strengths and ε are tried, all brought to an attacker who knows how frequent
+    words are and names the given share of them. The space is chosen on texts that are not judged. A page for a privacy officer says
+    what survives by design, what else survives, and what an attacker names. An interrupted search goes on where it was.
+    """
+    from deniable.embeddings.store import free_place
+    from deniable.progress import Stages
+    from deniable.purpose.shaping import PUBLIC_ONLY
+    from deniable.report.place import check_place
+    from deniable.tuning.installing import calibrate_tuned, install_tuned
+    from deniable.tuning.page import tuning_page
+    from deniable.tuning.tuning import DIMENSIONS, STRENGTHS, TuningSettings
+    from deniable.tuning.tuning import tune as tune_space
+    from deniable.utility.receiver import DecodingEffort
+
+    chosen = mechanism.choose()
+    free_place(new)
+    if report is None and not as_json:
+        report = Path(f"{new}-tuning.html")
+    if report is not None:
+        check_place(report)
+    settings = TuningSettings(
+        attacker=tuning.attacker,
+        dimensions=tuple(tuning.dimension or DIMENSIONS),
+        strengths=tuple(tuning.strength or STRENGTHS),
+        runs=tuning.runs,
+        quick=DecodingEffort(support=max(1, tuning.words * 3 // 8), directions=max(1, tuning.directions * 3 // 10)),
+        thorough=DecodingEffort(support=tuning.words, directions=tuning.directions),
+    )
+    typer.echo(f"deniable: warning: {PUBLIC_ONLY}", err=True)
+    with Stages("looking at spaces", unit="words") as looking, Stages("measuring", unit="releases") as measuring:
+        found = tune_space(
+            data,
+            text_column=text,
+            label_column=label,
+            also=also or (),
+            embedding=mechanism.embedding,
+            mechanism=chosen,
+            public=public,
+            settings=settings,
+            texts=texts,
+            report=None if quiet else looking.report,
+            measure_report=None if quiet else measuring.report,
+            **reading.reading(),
+        )
+    install_tuned(found, new)
+    if report is not None:
+        tuning_page(found, name=new).write(report)
+    if tuning.rays:
+        with Stages(f"calibrating {new}", unit="words") as calibrating:
+            isolated = calibrate_tuned(found, new, chosen, rays=tuning.rays, report=None if quiet else calibrating.report)
+        if report is not None:
+            tuning_page(found, name=new, isolated=isolated).write(report)
+    if as_json:
+        print_json(found.to_dict() | {"name": new})
+        return
+    _show(found, new)
+    if report is not None:
+        typer.echo(f"\nFor whoever answers for the release: {report}")
+
+
+def _show(found: TuningFindings, name: str) -> None:
+    console = open_console()
+    console.print(f"{name}: {found.space.name}, ε = {found.epsilon:g}; installed")
+    rows = []
+    for each in (found.label, *found.others):
+        cells = [None if reading is None else reading.accuracy for reading in (each.shaped, each.as_it_is)]
+        rows.append([each.name, *map(percent_fixed, (each.majority, each.original, *cells))])
+    console.print(make_table(["told rightly", "most frequent", "original", "this space", "as it is"], rows))
+    console.print()
+    console.print(_named("An attacker who looks at single words", found.shaped.alone, found))
+    if found.shaped.in_context is not None:
+        console.print(_named("An attacker in context", found.shaped.in_context, found))
+
+
+def _named(who: str, named: Named, found: TuningFindings) -> str:
+    words = f"{who} names {percent(named.words)} of the words ({percent(found.blind.words)} blind)"
+    if not named.judged_kinds:
+        return f"{words}."
+    return f"{words} and {percent(named.kinds)} of the kinds of less frequent ones ({percent(found.blind.kinds)} blind)."

@@ -1,0 +1,109 @@
+"""The files that tell how a stored embedding was mapped: ``map.json`` says from what and by what, ``map.npy`` has the axes.
+
+The vectors do not depend on them: they are for people, and for whoever checks that the vectors are what they say.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from deniable.arrays import Vectors
+from deniable.atomic import read_plain_file
+from deniable.embeddings.linear_map import LinearMap, MapOrigin
+from deniable.embeddings.npy import open_array
+from deniable.errors import MalformedEmbedding, printable
+
+MAP, AXES = "map.json", "map.npy"
+FORMAT = 1
+
+_LONGEST = 1 << 20
+_SHA256 = re.compile("[0-9a-f]{64}")
+_DIGEST = re.compile("[0-9a-f]{32}")
+_NOT_ORTHONORMAL = 1e-4
+_DAMAGED = "the stored copy is damaged; remove the embedding and make it again"
+
+
+class MapFile(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``map.json`` says: how the map was made, the scale of each axis, and the digest of axes and scales."""
+
+    format_version: int
+    origin: MapOrigin
+    scales: tuple[float, ...]
+    digest: str
+
+
+def write_map(folder: Path, linear_map: LinearMap) -> None:
+    """Write a map into the folder of an embedding that is being stored."""
+    written = MapFile(format_version=FORMAT, origin=linear_map.origin, scales=tuple(linear_map.scales.tolist()), digest=linear_map.digest)
+    (folder / MAP).write_bytes(msgspec.json.format(msgspec.json.encode(written)))
+    np.save(folder / AXES, np.ascontiguousarray(linear_map.axes, dtype="<f4"), allow_pickle=False)
+
+
+def read_map(folder: Path, dimension: int) -> LinearMap:
+    """Return how an embedding of this dimension was mapped.
+
+    :raises MalformedEmbedding: if a file is missing, cannot be read, or says something that cannot be.
+    """
+    found = read_map_file(folder, dimension)
+    try:
+        axes: Vectors = open_array(folder / AXES, "<f4", (dimension, None))
+    except (OSError, ValueError) as error:
+        raise MalformedEmbedding(folder / AXES, f"cannot be read ({error}): {_DAMAGED}") from error
+    if not _are_orthonormal(axes):
+        raise MalformedEmbedding(folder / AXES, f"holds axes that are not orthonormal: {_DAMAGED}")
+    linear_map = LinearMap(axes=axes, scales=np.array(found.scales), origin=found.origin)
+    if linear_map.digest != found.digest:
+        problem = f"the map has the digest {linear_map.digest}, and {MAP} says {found.digest}: {_DAMAGED}"
+        raise MalformedEmbedding(folder / AXES, problem)
+    return linear_map
+
+
+def read_map_file(folder: Path, dimension: int) -> MapFile:
+    """Return what ``map.json`` of an embedding of this dimension says, without its axes.
+
+    :raises MalformedEmbedding: if it is missing, cannot be read, or says something that cannot be.
+    """
+    path = folder / MAP
+    content = read_plain_file(path, longest=_LONGEST, what="map", error=MalformedEmbedding)
+    try:
+        found = msgspec.json.decode(content, type=MapFile)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise MalformedEmbedding(path, f"cannot be read ({error}): {_DAMAGED}") from error
+    if found.format_version != FORMAT:
+        problem = f"is in format {found.format_version}, which this deniable does not read ({FORMAT}); upgrade deniable"
+        raise MalformedEmbedding(path, problem)
+    if (wrong := _problem(found, dimension)) is not None:
+        raise MalformedEmbedding(path, f"{wrong}: {_DAMAGED}")
+    # Names and labels are shown to people: what somebody else has written there must not act on their terminal.
+    shown = tuple(replace(each, name=printable(each.name), classes=tuple(map(printable, each.classes))) for each in found.origin.public)
+    return msgspec.structs.replace(found, origin=replace(found.origin, source=printable(found.origin.source), public=shown))
+
+
+def _problem(found: MapFile, dimension: int) -> str | None:
+    origin = found.origin
+    if len(found.scales) != dimension or not all(math.isfinite(scale) and scale > 0.0 for scale in found.scales):
+        return f"must state {dimension} finite scales greater than 0"
+    if _DIGEST.fullmatch(found.digest) is None or _DIGEST.fullmatch(origin.source_fingerprint) is None:
+        return "states a digest or a fingerprint that cannot be"
+    if any(_SHA256.fullmatch(each.sha256) is None for each in origin.public):
+        return "states a digest of public data that cannot be"
+    if not 1 <= origin.dimension <= dimension or any(min(each.texts, each.left_out, each.directions) < 0 for each in origin.public):
+        return "states a number that cannot be"
+    if (origin.kind == "shaped") != bool(origin.public) or (origin.kind == "shaped") != (origin.strength is not None):
+        return "states a purpose without a strength, or a strength without a purpose"
+    if origin.strength is not None and not (math.isfinite(origin.strength) and origin.strength > 0.0):
+        return "states a strength that cannot be"
+    return None
+
+
+def _are_orthonormal(axes: Vectors) -> bool:
+    if not axes.shape[1] or not np.isfinite(axes).all() or np.abs(axes).max(initial=0.0) > 1.0 + _NOT_ORTHONORMAL:
+        return False
+    wide = axes.astype(np.float64)
+    return bool(np.abs(wide @ wide.T - np.eye(len(wide))).max() < _NOT_ORTHONORMAL)

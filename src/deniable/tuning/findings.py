@@ -1,0 +1,139 @@
+"""What tuning found: the space that was chosen, what survives in it, what an attacker names, and everything that was tried."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from deniable.learning.summary import EmbeddingFacts
+from deniable.tuning.attacker import Named
+from deniable.tuning.search import Point, Trial
+from deniable.tuning.spaces import Space
+from deniable.utility.readings import TextReading
+from deniable.utility.receiver import DecodingEffort
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttributeReading:
+    """How often an attribute is told rightly by somebody who has released text only, the mean over the releases and their range.
+
+    ``reading`` is how the release was read, chosen on texts that are not judged.
+    """
+
+    accuracy: float
+    lowest: float
+    highest: float
+    reading: TextReading
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttributeFinding:
+    """What survives of an attribute: told from the original, by always naming the most frequent value, and from released text.
+
+    ``shaped`` is in the space that was chosen, ``as_it_is`` in the embedding as it is, at an equal attacker. ``problem`` says why nothing
+    could be measured.
+    """
+
+    name: str
+    values: int
+    judged: int
+    original: float | None = None
+    majority: float | None = None
+    shaped: AttributeReading | None = None
+    as_it_is: AttributeReading | None = None
+    problem: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttackFinding:
+    """What an attacker names in a release, alone and, where public text was given, in context."""
+
+    alone: Named
+    in_context: Named | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tried:
+    """A space that was tried, in numbers: the ε at which the attacker met the target, and the accuracy there on texts to choose by."""
+
+    name: str
+    dimension: int | None
+    strength: float | None
+    epsilon: float
+    accuracy: float
+    points: tuple[Point, ...]
+
+    @classmethod
+    def of(cls, trial: Trial) -> Tried:
+        """Return a trial without its space."""
+        space = trial.space
+        return cls(
+            name=space.name,
+            dimension=space.dimension,
+            strength=space.strength,
+            epsilon=trial.epsilon,
+            accuracy=trial.accuracy,
+            points=trial.points,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """A public text of those that are judged, and what it became in the chosen space and in the embedding as it is."""
+
+    original: str
+    shaped: str
+    as_it_is: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """How many texts were used for what, how many words the attacker was judged on, and which share of them was unknown."""
+
+    texts: int
+    left_out: int
+    shape: int
+    learn: int
+    choose: int
+    judge: int
+    attacked_words: int
+    unknown: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuningFindings:
+    """The result of ``tune``. ``target`` is the share of words that the attacker may name."""
+
+    source: str
+    sha256: str
+    public: str | None
+    mechanism: str
+    embedding: EmbeddingFacts
+    target: float
+    space: Space
+    epsilon: float
+    epsilon_as_it_is: float
+    label: AttributeFinding
+    others: tuple[AttributeFinding, ...]
+    blind: Named
+    shaped: AttackFinding
+    as_it_is: AttackFinding
+    tried: tuple[Tried, ...]
+    samples: tuple[Sample, ...]
+    counts: Counts
+    quick: DecodingEffort
+    thorough: DecodingEffort
+    runs: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the findings as JSON-ready data, without texts."""
+        plain = {name: value for name, value in vars(self).items() if name not in ("space", "samples")}
+        data = {name: _plain(value) for name, value in plain.items()}
+        space = {"name": self.space.name, "dimension": self.space.dimension, "strength": self.space.strength}
+        return data | {"space": space | {"fingerprint": self.space.embedding.fingerprint}}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
+    return asdict(value) if hasattr(value, "__dataclass_fields__") else value

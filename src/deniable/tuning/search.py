@@ -1,0 +1,207 @@
+"""The search: every space is brought to the same attacker, and the one that serves the purpose best on texts to choose by is taken.
+
+ε does not compare between spaces, so it is not what they are compared at. For each space one walk makes the channels at several ε; the
+attacker is read there, and what a receiver makes of released text is read at the two ε between which the attacker meets the target.
+What was walked in mapped spaces stays on the disk until the search is over, so that an interrupted one goes on where it was.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from deniable.arrays import Floats, Ids
+from deniable.channel.channel import Channel
+from deniable.channel.draws import Draws
+from deniable.channel.making import make_channels
+from deniable.comparison.texts import Texts
+from deniable.embeddings.places import work_folder
+from deniable.errors import TargetsNotMet
+from deniable.interfaces import Mechanism
+from deniable.mechanisms.catalogue import ChosenMechanism
+from deniable.progress import Report
+from deniable.tuning.attacker import Attacker
+from deniable.tuning.receiver import tell_labels
+from deniable.tuning.spaces import Space
+from deniable.utility.receiver import DecodingEffort
+
+QUICK = DecodingEffort(support=3_000, directions=60)
+THOROUGH = DecodingEffort(support=8_000, directions=200)
+
+_VALUES = 5
+_LEAST, _MOST = 1e-3, 1e5
+_WORDS_TO_BRACKET = 4_000
+_STEPS = 30
+_ROUNDS = 5
+_AROUND = (0.75, 0.8, 0.85, 0.9, 0.95, 1.0, 1.06)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """A space at one ε: the share of words that an attacker names and that stay unchanged; and how well labels are told, if it was read."""
+
+    epsilon: float
+    attacker: float
+    unchanged: float
+    as_released: float | None = None
+    decoded: float | None = None
+
+    @property
+    def accuracy(self) -> float | None:
+        """What a receiver gets who reads the release in the better of the two ways."""
+        return None if self.as_released is None or self.decoded is None else max(self.as_released, self.decoded)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """A space that was tried: what was read at several ε, the ε at which the attacker meets the target, and the accuracy there."""
+
+    space: Space
+    points: tuple[Point, ...]
+    epsilon: float
+    accuracy: float
+
+
+class Search:
+    """Brings spaces to one attacker. ``learn`` and ``choose`` are the texts that a receiver learns from and that choices are made by."""
+
+    def __init__(
+        self,
+        mechanism: ChosenMechanism,
+        attacker: Attacker,
+        learn: Texts,
+        choose: Texts,
+        *,
+        target: float,
+        quick: DecodingEffort = QUICK,
+        thorough: DecodingEffort = THOROUGH,
+    ) -> None:
+        """Prepare a search for the ε at which the attacker names the share ``target`` of the words.
+
+        :raises TargetsNotMet: if the attacker names as many without seeing anything.
+        """
+        blind = attacker.blind().words
+        if target <= blind:
+            problem = f"an attacker who sees nothing names {blind:.1%} of these words, by always saying the most frequent one"
+            raise TargetsNotMet(f"attacker = {target:g}: {problem}; ask for more than that")
+        self._mechanism, self._attacker, self._target = mechanism, attacker, target
+        self._learn, self._choose, self._quick, self._thorough = learn, choose, quick, thorough
+        self._known: dict[Space, list[Channel]] = {}
+
+    def rows(self, effort: DecodingEffort) -> int:
+        """Return how many rows a walk makes."""
+        return len(self._attacker.inputs(effort.support, len(self._attacker.kinds)))
+
+    def look(self, space: Space, *, report: Report | None = None) -> Trial:
+        """Return how a space does at the target.
+
+        :raises TargetsNotMet: if no ε brings the attacker there.
+        """
+        points, channels = self._curve(space, report)
+        self._known[space] = channels
+        attackers = np.maximum.accumulate([point.attacker for point in points])
+        above = int(np.searchsorted(attackers, self._target))
+        low, high = max(above - 1, 0), min(above, len(points) - 1)
+        for place in {low, high}:
+            points[place] = self._used(space, points[place], channels[place])
+        share = _share_of_way(attackers[low], attackers[high], self._target)
+        first, last = (points[place].accuracy or 0.0 for place in (low, high))
+        epsilon = math.exp((1.0 - share) * math.log(points[low].epsilon) + share * math.log(points[high].epsilon))
+        return Trial(space=space, points=tuple(points), epsilon=epsilon, accuracy=(1.0 - share) * first + share * last)
+
+    def complete(self, trial: Trial, *, told: Callable[[], None]) -> Trial:
+        """Return a trial with the accuracy at all its ε, for a curve. ``told`` hears of each of them."""
+        points = []
+        for point, channel in zip(trial.points, self._known[trial.space], strict=True):
+            points.append(point if point.accuracy is not None else self._used(trial.space, point, channel))
+            told()
+        return replace(trial, points=tuple(points))
+
+    def match(self, trial: Trial, *, report: Report | None = None) -> Channel:
+        """Return the channel at the largest of some ε at which the attacker, who knows it finely now, names at most the target.
+
+        :raises TargetsNotMet: if there is none.
+        """
+        around = trial.epsilon
+        for _ in range(_ROUNDS):
+            epsilons = [float(f"{around * step:.3g}") for step in _AROUND]
+            channels = self._channels(trial.space, epsilons, self._thorough, report)
+            within = [self._read(trial.space, channel).attacker <= self._target for channel in channels]
+            count = len(within) if all(within) else within.index(False)
+            if 0 < count < len(within):
+                return channels[count - 1]
+            around = epsilons[0] if not count else epsilons[-1] * 1.15
+        raise TargetsNotMet(f"{trial.space.name}: no ε was found at which the attacker names {self._target:.1%} of the words")
+
+    def release(self, space: Space, epsilon: float) -> Mechanism:
+        """Return the mechanism that releases in a space."""
+        return self._mechanism(space.embedding, epsilon=epsilon)
+
+    def draw(self, space: Space, epsilon: float, ids: Ids, *, seed: int) -> Ids:
+        """Return what words become in one draw each, always the same: the same texts must give the same space and ε again."""
+        return Draws(self.release(space, epsilon), seed=seed).of_each(ids)
+
+    def clean_up(self) -> None:
+        """Remove what was kept on the disk for mapped spaces: nobody else has them."""
+        for space in self._known:
+            if space.dimension is not None:
+                shutil.rmtree(work_folder(space.embedding, "channels"), ignore_errors=True)
+
+    def _curve(self, space: Space, report: Report | None) -> tuple[list[Point], list[Channel]]:
+        # An attacker names about as many words as stay unchanged, and more where many words are frequent.
+        epsilons = self._between(space, 0.2 * self._target, min(1.6 * self._target, (1.0 + self._target) / 2.0))
+        for _ in range(_ROUNDS):
+            channels = self._channels(space, epsilons, self._quick, report)
+            points = [self._read(space, channel) for channel in channels]
+            if points[0].attacker >= self._target:
+                epsilons = [epsilon / 2.0 for epsilon in epsilons]
+            elif max(point.attacker for point in points) < self._target:
+                epsilons = [epsilon * 1.5 for epsilon in epsilons]
+            else:
+                return points, channels
+        raise TargetsNotMet(f"{space.name}: no ε was found at which the attacker names {self._target:.1%} of the words")
+
+    def _between(self, space: Space, least: float, most: float) -> list[float]:
+        """Return values of ε between those that leave these shares of the words unchanged."""
+        ids = self._attacker.ids[:_WORDS_TO_BRACKET]
+
+        def find(share: float) -> float:
+            low, high = math.log(_LEAST), math.log(_MOST)
+            for _ in range(_STEPS):
+                middle = (low + high) / 2.0
+                stays = (self.draw(space, math.exp(middle), ids, seed=0) == ids).mean()
+                low, high = (middle, high) if stays < share else (low, middle)
+                if high - low < 0.1:
+                    break
+            return (low + high) / 2.0
+
+        first, last = find(least), find(most)
+        values: Floats = np.exp(np.linspace(first, max(last, first + 0.2), _VALUES))
+        return [float(f"{value:.3g}") for value in values]
+
+    def _channels(self, space: Space, epsilons: list[float], effort: DecodingEffort, report: Report | None) -> list[Channel]:
+        inputs = self._attacker.inputs(effort.support, space.embedding.unknown_id)
+        # The embedding as it is may have channels on the disk that others use, so that nothing can be removed there.
+        keep = space.dimension is not None
+        return make_channels(
+            space.embedding, self._mechanism, epsilons=epsilons, inputs=inputs, directions=effort.directions, keep=keep, report=report
+        )
+
+    def _read(self, space: Space, channel: Channel) -> Point:
+        ids = self._attacker.ids
+        released = self.draw(space, channel.epsilon, ids, seed=1)
+        unchanged = float((released == ids).mean())
+        return Point(epsilon=channel.epsilon, attacker=self._attacker.words_alone(channel, released), unchanged=unchanged)
+
+    def _used(self, space: Space, point: Point, channel: Channel) -> Point:
+        draws = Draws(self.release(space, point.epsilon), seed=3)
+        told = tell_labels(draws.of_each, channel, self._learn, self._choose)
+        return replace(point, as_released=told.as_released, decoded=told.decoded)
+
+
+def _share_of_way(low: float, high: float, aim: float) -> float:
+    return min(max((aim - low) / (high - low), 0.0), 1.0) if high > low else 0.0

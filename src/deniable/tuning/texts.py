@@ -1,0 +1,143 @@
+"""Public texts with a label and perhaps other attributes, in four parts: to shape by, to learn from, to choose by and to judge."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Unpack
+
+import numpy as np
+
+from deniable.arrays import Ids
+from deniable.comparison.texts import Texts
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import InvalidParameter, TaskDataError
+from deniable.parameters import validated_count
+from deniable.purpose.public_texts import PublicTexts, read_public
+from deniable.records.labelled import ReadingOptions, labelled_records
+from deniable.utility.measurement import stratified_split
+from deniable.words.cutter import Cutter, Lookup
+
+FEWEST_TEXTS = 200
+SHARES = (0.4, 0.3, 0.15)
+"""The shares of texts to shape by, to learn from and to choose by; the rest is judged at the end."""
+
+_LEAST_OF_A_CLASS = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublicAttributes:
+    """Public texts with the labels of the purpose, and by the names of their columns other attributes ("" where there is none)."""
+
+    label: str
+    public: PublicTexts
+    others: dict[str, list[str]] = field(repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """The places of the texts of each part."""
+
+    shape: Ids
+    learn: Ids
+    choose: Ids
+    judge: Ids
+
+
+def read_attributes(
+    path: Path, *, text_column: str, label_column: str, also: Sequence[str] = (), most: int | None = None, **reading: Unpack[ReadingOptions]
+) -> PublicAttributes:
+    """Return the texts of a public file with the classes of a column, and what other columns say of them; at most ``most``, at random.
+
+    :raises InvalidParameter: if a column is not there or named twice.
+    :raises RecordError: if the file cannot be read.
+    :raises TaskDataError: if nothing can be learnt from it, or there are too few texts for four parts.
+    """
+    for name in also:
+        if name in (text_column, label_column) or list(also).count(name) > 1:
+            raise InvalidParameter("also", name, "is named already; name each column once")
+    public = read_public(path, text_column=text_column, label_column=label_column, kind="classes", **reading)
+    usable = [
+        bool(label.strip() and text.strip())
+        for label, text in labelled_records(path, label_column=label_column, text_column=text_column, **reading)
+    ]
+    others = {}
+    for name in also:
+        values = [value.strip() for value, _ in labelled_records(path, label_column=name, text_column=text_column, **reading)]
+        others[name] = [value for value, used in zip(values, usable, strict=True) if used]
+        if not any(others[name]):
+            raise TaskDataError(path, f"no text has a value in {name!r}")
+    found = PublicAttributes(label=label_column, public=public, others=others)
+    if most is not None and validated_count(most, "texts") < len(public.texts):
+        found = _taken(found, np.sort(np.random.default_rng(0).choice(len(public.texts), most, replace=False)))
+    if len(found.public.texts) < FEWEST_TEXTS:
+        problem = f"has {len(found.public.texts)} texts with a label; {FEWEST_TEXTS} are the least, since they are used in four parts"
+        raise TaskDataError(path, problem)
+    return found
+
+
+def known_texts(found: PublicAttributes, embedding: Embedding) -> tuple[PublicAttributes, Texts]:
+    """Return the texts that hold a word the embedding knows, and all of them cut into words, with the labels of the purpose.
+
+    :raises TaskDataError: if too few are left.
+    """
+    cutter, lookup = Cutter(embedding), Lookup(embedding)
+    words = [cutter.words(text) for text in found.public.texts]
+    ids = [np.array(lookup.ids(each, folded=cutter.folds), dtype=np.int64) for each in words]
+    known = np.array([i for i, each in enumerate(ids) if (each != embedding.unknown_id).any()], dtype=np.int64)
+    if len(known) < FEWEST_TEXTS:
+        raise TaskDataError(
+            found.public.source, f"{len(known)} of its texts hold a word that the embedding knows; {FEWEST_TEXTS} are the least"
+        )
+    left = _taken(found, known)
+    return left, Texts(words=[words[i] for i in known], labels=left.public.labels, ids=np.concatenate([ids[i] for i in known]))
+
+
+def split_parts(labels: Sequence[str], *, seed: int = 0) -> Parts:
+    """Return the four parts, with the same share of every class in each."""
+    numbers = _numbered(labels)
+    shape, rest = stratified_split(numbers, 1.0 - SHARES[0], seed=seed)
+    learn, later = (rest[part] for part in stratified_split(numbers[rest], 1.0 - SHARES[1] / (1.0 - SHARES[0]), seed=seed + 1))
+    left = 1.0 - SHARES[0] - SHARES[1]
+    choose, judge = (later[part] for part in stratified_split(numbers[later], 1.0 - SHARES[2] / left, seed=seed + 2))
+    return Parts(shape=shape, learn=learn, choose=choose, judge=judge)
+
+
+def take_texts(texts: Texts, places: Ids, labels: Sequence[str] | None = None) -> Texts:
+    """Return some of the texts, with other labels than their own if ``labels`` are given for all texts; those without one are left out."""
+    lengths = np.array([len(words) for words in texts.words])
+    ends = np.cumsum(lengths)
+    wanted = [i for i in places.tolist() if labels is None or labels[i]]
+    ids = [texts.ids[ends[i] - lengths[i] : ends[i]] for i in wanted]
+    return Texts(
+        words=[texts.words[i] for i in wanted],
+        labels=[(texts.labels if labels is None else labels)[i] for i in wanted],
+        ids=np.concatenate(ids) if ids else np.zeros(0, dtype=np.int64),
+    )
+
+
+def take_public(found: PublicTexts, places: Ids) -> PublicTexts:
+    """Return some of the public texts with their labels; they stay texts of the same file."""
+    chosen = places.tolist()
+    return replace(found, labels=[found.labels[i] for i in chosen], texts=[found.texts[i] for i in chosen])
+
+
+def unlearnable(learn: Sequence[str], judge: Sequence[str]) -> str | None:
+    """Return why an attribute cannot be learnt from these labels and judged on those; None if it can."""
+    often = [label for label, count in Counter(learn).items() if count >= _LEAST_OF_A_CLASS]
+    if len(often) < 2:
+        return "fewer than two values stand with two texts or more"
+    return None if judge else "no text that is judged has a value"
+
+
+def _taken(found: PublicAttributes, places: Ids) -> PublicAttributes:
+    chosen = places.tolist()
+    others = {name: [values[i] for i in chosen] for name, values in found.others.items()}
+    return replace(found, public=take_public(found.public, places), others=others)
+
+
+def _numbered(labels: Sequence[str]) -> Ids:
+    number = {label: place for place, label in enumerate(sorted(set(labels)))}
+    return np.array([number[label] for label in labels], dtype=np.int64)

@@ -1,0 +1,260 @@
+"""Tunes a space to a purpose: number of axes, strength and ε, on public texts, at an attacker of a given success."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Unpack
+
+import numpy as np
+
+from deniable.arrays import Ids
+from deniable.channel.channel import Channel
+from deniable.comparison.texts import Texts
+from deniable.decoding.ngrams import Bigrams, read_bigrams
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import InvalidParameter
+from deniable.learning.scores import sklearn
+from deniable.learning.summary import EmbeddingFacts
+from deniable.mechanisms.catalogue import ChosenMechanism
+from deniable.parameters import validated_count, validated_share
+from deniable.progress import Report
+from deniable.purpose.shaping import validated_strength
+from deniable.randomness import SecureRandomness
+from deniable.records.labelled import ReadingOptions
+from deniable.tuning.attacker import Attacker, find_kinds
+from deniable.tuning.findings import AttackFinding, AttributeFinding, AttributeReading, Counts, Sample, Tried, TuningFindings
+from deniable.tuning.receiver import tell_labels, tell_original
+from deniable.tuning.search import QUICK, THOROUGH, Search
+from deniable.tuning.spaces import Space, make_spaces, reduced_beside
+from deniable.tuning.texts import Parts, known_texts, read_attributes, split_parts, take_public, take_texts, unlearnable
+from deniable.utility.readings import AS_RELEASED, DECODED, TextReading
+from deniable.utility.receiver import DecodingEffort
+
+DIMENSIONS, STRENGTHS = (8, 16, 32), (1.0, 2.0, 4.0)
+"""What is tried unless told otherwise."""
+
+_SAMPLES = 4
+_LONGEST_SAMPLE = 40
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuningSettings:
+    """What is tried, at which attacker, and how much is drawn: see ``tune``."""
+
+    attacker: float = 0.1
+    dimensions: tuple[int, ...] = DIMENSIONS
+    strengths: tuple[float, ...] = STRENGTHS
+    runs: int = 2
+    attacked_words: int = 50_000
+    quick: DecodingEffort = QUICK
+    thorough: DecodingEffort = THOROUGH
+
+    def __post_init__(self) -> None:
+        """Check the numbers.
+
+        :raises InvalidParameter: if one is not allowed.
+        """
+        if not validated_share(self.attacker, "attacker", below_one=True) > 0.0:
+            raise InvalidParameter("attacker", self.attacker, "must be greater than 0, such as 0.1")
+        if not self.dimensions or not self.strengths:
+            raise InvalidParameter("dimensions", "none", "give at least one number of axes and one strength")
+        for dimension in self.dimensions:
+            validated_count(dimension, "dimension")
+        for strength in self.strengths:
+            validated_strength(strength)
+        validated_count(self.runs, "runs")
+        validated_count(self.attacked_words, "attacked_words")
+
+
+def tune(
+    data: str | Path,
+    *,
+    text_column: str,
+    label_column: str,
+    also: Sequence[str] = (),
+    embedding: Embedding | str = "default",
+    mechanism: ChosenMechanism | None = None,
+    public: Path | None = None,
+    settings: TuningSettings | None = None,
+    texts: int | None = None,
+    report: Report | None = None,
+    measure_report: Report | None = None,
+    **reading: Unpack[ReadingOptions],
+) -> TuningFindings:
+    """Find the space and the ε that serve a purpose best at an attacker who names a given share of the words; on public texts only.
+
+    The classes of a column are the purpose. Texts are used in four parts: to shape spaces by, for a receiver to learn from released text,
+    to choose the space by, and to judge at the end. ``also`` names columns with other attributes, of which it is measured how well they
+    survive. The attacker knows how frequent the words of the text are; with ``public``, a text file, it reads in context too.
+    ``texts`` uses at most this many texts. ``report`` hears how many words were looked at in all spaces, of how many, and
+    ``measure_report`` how many releases were measured after that.
+
+    :raises InvalidParameter: if a value is not allowed or a column is not there.
+    :raises MissingExtra: if scikit-learn is not installed.
+    :raises RecordError: if a file cannot be read.
+    :raises TargetsNotMet: if the attacker cannot be brought to the target.
+    :raises TaskDataError: if nothing can be learnt from the texts, or there are too few.
+    """
+    sklearn("linear_model", "tuning a space")
+    settings = TuningSettings() if settings is None else settings
+    mechanism = ChosenMechanism() if mechanism is None else mechanism
+    space = embedding if isinstance(embedding, Embedding) else Embedding.open(embedding)
+    mechanism(space, epsilon=1.0)  # a wrong option is found before the work begins
+    found = read_attributes(Path(data), text_column=text_column, label_column=label_column, also=also, most=texts, **reading)
+    given = found.public.left_out + len(found.public.texts)
+    found, cut = known_texts(found, space)
+    parts = split_parts(cut.labels)
+    spaces = make_spaces(space, take_public(found.public, parts.shape), settings.dimensions, settings.strengths)
+    attacker = _make_attacker(space, cut, parts, settings.attacked_words)
+    learn, choose = take_texts(cut, parts.learn), take_texts(cut, parts.choose)
+    search = Search(mechanism, attacker, learn, choose, target=settings.attacker, quick=settings.quick, thorough=settings.thorough)
+    model = None if public is None else read_bigrams(space, public)
+    part = _parts_of(report, [search.rows(settings.quick)] * (len(spaces) + 1) + [search.rows(settings.thorough)] * 2)
+    plain, *shaped = [search.look(each, report=next(part)) for each in spaces]
+    best = max(shaped, key=lambda trial: trial.accuracy)
+    reduced = search.look(reduced_beside(best.space, space), report=next(part))
+    matched = {trial.space: search.match(trial, report=next(part)) for trial in (best, plain)}
+    measure = _Measurement(search, attacker, cut, parts, model, settings.runs)
+    told = _counter(measure_report, 3 * len(best.points) + 2 + (1 + len(also)) * 2 * (1 + settings.runs))
+    drawn = {trial.space: search.complete(trial, told=told) for trial in (plain, reduced, best)}
+    attacks = {each: measure.attack(each, channel, told) for each, channel in matched.items()}
+    named = {label_column: cut.labels, **found.others}
+    label, *others = [measure.attribute(name, values, best.space, plain.space, matched, told) for name, values in named.items()]
+    samples = measure.samples(best.space, plain.space, matched)
+    search.clean_up()
+    return TuningFindings(
+        source=found.public.source,
+        sha256=found.public.sha256,
+        public=None if public is None else public.name,
+        mechanism=mechanism.name,
+        embedding=EmbeddingFacts.of(space),
+        target=settings.attacker,
+        space=best.space,
+        epsilon=matched[best.space].epsilon,
+        epsilon_as_it_is=matched[plain.space].epsilon,
+        label=label,
+        others=tuple(others),
+        blind=attacker.blind(),
+        shaped=attacks[best.space],
+        as_it_is=attacks[plain.space],
+        tried=tuple(Tried.of(drawn.get(trial.space, trial)) for trial in (plain, reduced, *shaped)),
+        samples=samples,
+        counts=Counts(
+            texts=len(cut.labels),
+            left_out=given - len(cut.labels),
+            shape=len(parts.shape),
+            learn=len(parts.learn),
+            choose=len(parts.choose),
+            judge=len(parts.judge),
+            attacked_words=len(attacker.ids),
+            unknown=float((attacker.ids == space.unknown_id).mean()),
+        ),
+        quick=settings.quick,
+        thorough=settings.thorough,
+        runs=settings.runs,
+    )
+
+
+class _Measurement:
+    """Measures matched spaces on the texts that had no say in the choice."""
+
+    def __init__(self, search: Search, attacker: Attacker, cut: Texts, parts: Parts, model: Bigrams | None, runs: int) -> None:
+        self._search, self._attacker, self._cut, self._parts, self._model, self._runs = search, attacker, cut, parts, model, runs
+
+    def attack(self, space: Space, channel: Channel, told: Callable[[], None]) -> AttackFinding:
+        """Return what the attacker names in a release of all texts but those that the space was shaped by."""
+        released = self._search.draw(space, channel.epsilon, self._attacker.ids, seed=2)
+        context = None if self._model is None else self._attacker.in_context(channel, self._model, released)
+        told()
+        return AttackFinding(alone=self._attacker.alone(channel, released), in_context=context)
+
+    def attribute(
+        self, name: str, values: Sequence[str], best: Space, plain: Space, matched: dict[Space, Channel], told: Callable[[], None]
+    ) -> AttributeFinding:
+        """Return how well an attribute survives in both spaces."""
+        parts = self._parts
+        known = np.sort(np.concatenate([parts.learn, parts.choose]))
+        learn, judge = (take_texts(self._cut, places, values) for places in (known, parts.judge))
+        if (problem := unlearnable(learn.labels, judge.labels)) is not None:
+            return AttributeFinding(name=name, values=len(set(learn.labels)), judged=len(judge.labels), problem=problem)
+        most = Counter(learn.labels).most_common(1)[0][0]
+        smaller = tuple(take_texts(self._cut, places, values) for places in (parts.learn, parts.choose))
+        return AttributeFinding(
+            name=name,
+            values=len(set(learn.labels)),
+            judged=len(judge.labels),
+            original=tell_original(learn, judge),
+            majority=judge.labels.count(most) / len(judge.labels),
+            shaped=self._reading(best, matched[best], smaller, (learn, judge), told),
+            as_it_is=self._reading(plain, matched[plain], smaller, (learn, judge), told),
+        )
+
+    def _reading(
+        self, space: Space, channel: Channel, smaller: tuple[Texts, ...], whole: tuple[Texts, Texts], told: Callable[[], None]
+    ) -> AttributeReading:
+        mechanism, randomness = self._search.release(space, channel.epsilon), SecureRandomness()
+
+        def draw(ids: Ids) -> Ids:
+            return mechanism.perturb(ids, randomness)
+
+        reading: TextReading = DECODED
+        if len(set(smaller[0].labels)) > 1 and smaller[1].labels:
+            chosen = tell_labels(draw, channel, smaller[0], smaller[1])
+            reading = DECODED if chosen.decoded > chosen.as_released else AS_RELEASED
+        told()
+        scores = []
+        for _ in range(self._runs):
+            found = tell_labels(draw, channel, *whole)
+            scores.append(found.decoded if reading == DECODED else found.as_released)
+            told()
+        return AttributeReading(accuracy=float(np.mean(scores)), lowest=min(scores), highest=max(scores), reading=reading)
+
+    def samples(self, best: Space, plain: Space, matched: dict[Space, Channel]) -> tuple[Sample, ...]:
+        """Return some public texts with what they became."""
+        short = [i for i in self._parts.judge.tolist() if 5 <= len(self._cut.words[i]) <= _LONGEST_SAMPLE]
+        texts = take_texts(self._cut, np.array(short[:_SAMPLES], dtype=np.int64))
+
+        def became(space: Space) -> list[str]:
+            mechanism = self._search.release(space, matched[space].epsilon)
+            return [" ".join(words) for words in texts.with_words(space.embedding, mechanism.perturb(texts.ids, SecureRandomness()))]
+
+        shown = zip(texts.words, became(best), became(plain), strict=True)
+        return tuple(Sample(original=" ".join(words), shaped=shaped, as_it_is=other) for words, shaped, other in shown)
+
+
+def _make_attacker(space: Embedding, cut: Texts, parts: Parts, most: int) -> Attacker:
+    """Return the attacker of a release of all texts but those that spaces are shaped by, up to a number of words."""
+    places: Ids = np.random.Generator(np.random.PCG64(1)).permutation(np.concatenate([parts.learn, parts.choose, parts.judge]))
+    lengths = np.array([len(cut.words[i]) for i in places.tolist()])
+    count = max(1, int(np.searchsorted(np.cumsum(lengths), most)))
+    texts = take_texts(cut, places[:count])
+    return Attacker(ids=texts.ids, lengths=[len(words) for words in texts.words], kinds=find_kinds(space))
+
+
+def _parts_of(report: Report | None, rows: Sequence[int]) -> Iterator[Report | None]:
+    """Yield reports of the parts of the work, one after the other, that add up to one."""
+    total, before = sum(rows), 0
+    for count in rows:
+
+        def tell(done: int, _: int, before: int = before, count: int = count) -> None:
+            if report is not None:
+                report(before + min(done, count), total)
+
+        yield None if report is None else tell
+        before += count
+
+
+def _counter(report: Report | None, total: int) -> Callable[[], None]:
+    """Return what counts one more as done, of a number that is not passed."""
+    done = 0
+
+    def told() -> None:
+        nonlocal done
+        done = min(done + 1, total)
+        if report is not None:
+            report(done, total)
+
+    return told

@@ -1,0 +1,248 @@
+"""The space and ε are chosen on public texts at the attacker asked for, and the judged texts have no say in it."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+from deniable import Embedding, InvalidParameter
+from deniable.cli.app import app
+from deniable.comparison.texts import Texts
+from deniable.embeddings import store
+from deniable.embeddings.places import work_folder
+from deniable.errors import TargetsNotMet, TaskDataError
+from deniable.mechanisms.catalogue import ChosenMechanism
+from deniable.tuning import TuningFindings, TuningSettings, tune
+from deniable.tuning.attacker import Attacker, find_kinds
+from deniable.tuning.page import tuning_page
+from deniable.tuning.search import Search
+from deniable.tuning.spaces import make_spaces
+from deniable.tuning.texts import PublicAttributes, known_texts, read_attributes, split_parts, take_public, take_texts
+from deniable.utility.receiver import DecodingEffort
+from tests.support.made_purpose import made_embedding, public_texts
+
+EFFORT = DecodingEffort(support=250, directions=60)
+SETTINGS = TuningSettings(attacker=0.15, dimensions=(2, 4), strengths=(1.0, 3.0), runs=1, quick=EFFORT, thorough=EFFORT)
+FAST = ["--dimension", "2", "--dimension", "4", "--strength", "3", "--runs", "1", "--words", "250", "--directions", "60", "--rays", "50"]
+
+
+@pytest.fixture
+def public(tmp_path: Path) -> Path:
+    """Public texts with a mood, an author whom nothing tells, and a column that is empty; their embedding is installed as made."""
+    store.save(made_embedding(), "made")
+    texts = public_texts(500)
+    with (tmp_path / "public.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["text", "mood", "author", "nothing"])
+        writer.writerows([text, label, f"author{i % 3}", ""] for i, (text, label) in enumerate(zip(texts.texts, texts.labels, strict=True)))
+    return tmp_path / "public.csv"
+
+
+@pytest.fixture
+def found(public: Path) -> TuningFindings:
+    return tune(public, text_column="text", label_column="mood", also=["author"], embedding="made", settings=SETTINGS)
+
+
+def test_the_purpose_survives_better_than_without_a_map_at_the_same_attacker(found: TuningFindings) -> None:
+    assert found.space.strength is not None
+    assert found.label.shaped is not None
+    assert found.label.as_it_is is not None
+    assert found.label.majority is not None
+    assert found.label.shaped.accuracy > found.label.majority + 0.1
+    assert found.label.shaped.accuracy > found.label.as_it_is.accuracy
+    for attack in (found.shaped, found.as_it_is):
+        assert attack.alone.words <= 0.15 + 4 * attack.alone.words_error
+        assert attack.alone.words > 0.1
+        assert attack.in_context is None
+    (author,) = found.others
+    assert (author.name, author.values, author.problem) == ("author", 3, None)
+    assert author.shaped is not None
+    assert author.shaped.accuracy < 0.5
+    assert len(found.tried) == 1 + 1 + 4
+    drawn = [each for each in found.tried if all(point.accuracy is not None for point in each.points)]
+    assert found.space.name in [each.name for each in drawn]
+    counts = found.counts
+    assert counts.shape + counts.learn + counts.choose + counts.judge == counts.texts == 500
+    assert json.loads(json.dumps(found.to_dict()))["space"]["fingerprint"] == found.space.embedding.fingerprint
+
+
+def test_what_was_walked_is_removed_at_the_end_and_kept_when_it_is_interrupted(
+    public: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Search, "match", stop)
+        with pytest.raises(KeyboardInterrupt):
+            tune(public, text_column="text", label_column="mood", embedding="made", settings=SETTINGS)
+    assert [facts.name for facts in store.installed()] == ["made"]
+    kept = sorted((home / "channels").iterdir())
+    assert kept
+    before: list[tuple[int, int]] = []
+    tune(
+        public,
+        text_column="text",
+        label_column="mood",
+        embedding="made",
+        settings=SETTINGS,
+        report=lambda done, total: before.append((done, total)),
+    )
+    mapped = [done for done, _ in before if 251 < done <= 6 * 251]  # six spaces, 250 words and ⊥; the first is not kept
+    assert sorted(set(mapped)) == [251 * place for place in range(2, 7)], "each walk was there as a whole"
+    assert not [folder for folder in (home / "channels").iterdir() if folder.exists()]
+
+
+def test_labels_of_judged_texts_have_no_say(public: Path) -> None:
+    attributes = read_attributes(public, text_column="text", label_column="mood")
+    attributes, cut = known_texts(attributes, made_embedding())
+    parts = split_parts(cut.labels)
+    together = np.concatenate([parts.shape, parts.learn, parts.choose, parts.judge])
+    assert sorted(together.tolist()) == list(range(500))
+    for part in (parts.shape, parts.learn, parts.choose, parts.judge):
+        share = np.mean([cut.labels[i] == "class0" for i in part])
+        assert share == pytest.approx(0.5, abs=0.03)
+    wrong = list(cut.labels)
+    for i in parts.judge.tolist():
+        wrong[i] = "class0" if wrong[i] == "class1" else "class1"
+    spaces = [
+        make_spaces(made_embedding(), take_public(replace(attributes.public, labels=labels), parts.shape), (2,), (3.0,))[1]
+        for labels in (cut.labels, wrong)
+    ]
+    assert spaces[0].embedding.fingerprint == spaces[1].embedding.fingerprint
+    assert take_texts(cut, parts.learn).labels == take_texts(replace(cut, labels=wrong), parts.learn).labels
+    assert take_texts(cut, parts.choose).labels == take_texts(replace(cut, labels=wrong), parts.choose).labels
+
+
+def cut_public(texts: int) -> Texts:
+    return known_texts(PublicAttributes(label="mood", public=public_texts(texts), others={}), made_embedding())[1]
+
+
+def make_search(target: float) -> Search:
+    cut = cut_public(300)
+    attacker = Attacker(ids=cut.ids, lengths=[len(words) for words in cut.words], kinds=find_kinds(made_embedding(), 10))
+    half = np.arange(150)
+    return Search(
+        ChosenMechanism(), attacker, take_texts(cut, half), take_texts(cut, half + 150), target=target, quick=EFFORT, thorough=EFFORT
+    )
+
+
+def test_a_search_finds_the_same_epsilon_again_and_the_attacker_stays_within_the_target() -> None:
+    (_, space) = make_spaces(made_embedding(), public_texts(300), (3,), (2.0,))
+    trials = [make_search(0.2).look(space) for _ in range(2)]
+    assert trials[0].epsilon == trials[1].epsilon
+    assert [point.attacker for point in trials[0].points] == [point.attacker for point in trials[1].points]
+    search = make_search(0.2)
+    channel = search.match(trials[0])
+    cut = cut_public(300)
+    attacker = Attacker(ids=cut.ids, lengths=[len(cut.ids)], kinds=find_kinds(made_embedding(), 10))
+    named = attacker.alone(channel, search.draw(space, channel.epsilon, cut.ids, seed=9))
+    assert 0.13 < named.words < 0.2 + 4 * named.words_error
+
+
+def test_a_target_below_a_blind_guess_is_refused() -> None:
+    with pytest.raises(TargetsNotMet, match="an attacker who sees nothing names"):
+        make_search(0.001)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "says"),
+    [
+        ({"label_column": "text"}, InvalidParameter, "is the column of texts as well"),
+        ({"also": ["mood"]}, InvalidParameter, "is named already"),
+        ({"also": ["author", "author"]}, InvalidParameter, "is named already"),
+        ({"also": ["colour"]}, InvalidParameter, "colour"),
+        ({"also": ["nothing"]}, TaskDataError, "no text has a value in 'nothing'"),
+        ({"texts": 100}, TaskDataError, "has 100 texts with a label; 200 are the least"),
+        ({"settings": replace(SETTINGS, dimensions=(40,))}, InvalidParameter, "choose at most 11"),
+    ],
+)
+def test_bad_input_is_refused_before_the_work(public: Path, options: dict[str, object], error: type[Exception], says: str) -> None:
+    given = {"text_column": "text", "label_column": "mood", "embedding": "made", "settings": SETTINGS} | options
+    with pytest.raises(error, match=says):
+        tune(public, **given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("wrong", [{"attacker": 0.0}, {"attacker": 1.0}, {"dimensions": ()}, {"strengths": (0.0,)}, {"runs": 0}])
+def test_settings_that_cannot_be_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(InvalidParameter):
+        replace(SETTINGS, **wrong)  # type: ignore[arg-type]
+
+
+def test_an_attribute_that_cannot_be_learnt_is_said_to_be_so(public: Path) -> None:
+    rows = public.read_text().splitlines()
+    public.write_text(
+        "\n".join([rows[0], *(row.replace(",author0,", f",only{i},") for i, row in enumerate(rows[1:]))])
+        .replace(",author1,", ",,")
+        .replace(",author2,", ",,")
+        + "\n"
+    )
+    found = tune(public, text_column="text", label_column="mood", also=["author"], embedding="made", settings=SETTINGS)
+    assert found.others[0].problem == "fewer than two values stand with two texts or more"
+    assert "was not measured: fewer than two values" in tuning_page(found, name="x").html()
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def test_the_command_installs_calibrates_and_writes_a_page(public: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("\n".join(public_texts(200, seed=9).texts))
+    done = run(
+        "tune",
+        public,
+        "--text",
+        "text",
+        "--label",
+        "mood",
+        "--also",
+        "author",
+        "--public",
+        corpus,
+        "--attacker",
+        "0.15",
+        "--embedding",
+        "made",
+        "--as",
+        "moody",
+        *FAST,
+    )
+    assert done.exit_code == 0, done.output
+    assert "the labelled texts must be public" in done.stderr
+    assert "An attacker in context names" in " ".join(done.stdout.split())
+    page = (tmp_path / "moody-tuning.html").read_text(encoding="utf-8")
+    for heading in ("What survives by design", "What else survives", "What an attacker names", "Words that hardly change", "The trade-off"):
+        assert heading in page
+    assert "in context (by corpus.txt)" in page
+    space = Embedding.open("moody")
+    assert space.linear_map is not None
+    assert space.linear_map.origin.public[0].name == "public.csv"
+    assert (work_folder(space, "calibration")).exists() or any("calibr" in path.name for path in Path(str(space.folder)).iterdir())
+    epsilon = page.partition("Released at ε = ")[2].partition(" ")[0]
+    (tmp_path / "in.txt").write_text("wordaa wordbb\n")
+    released = run("privatize", tmp_path / "in.txt", "-o", tmp_path / "out.txt", "--embedding", "moody", "--epsilon", epsilon)
+    assert released.exit_code == 0, released.output
+    assert "calibration: at ε" in " ".join(released.output.split())
+
+
+def test_the_command_refuses_before_the_work_and_leaves_nothing(public: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for more, says in (
+        (["--as", "made"], "is installed already"),
+        (["--as", "new", "--attacker", "2"], "from 0 to less than 1"),
+        (["--as", "new", "--report", str(tmp_path)], "is a folder"),
+        (["--as", "new", "--mechanism", "magic"], "magic"),
+    ):
+        done = run("tune", public, "--text", "text", "--label", "mood", "--embedding", "made", *more)
+        assert done.exit_code != 0
+        assert says in " ".join((done.output + str(done.exception)).split())
+    assert [facts.name for facts in store.installed()] == ["made"]
+    assert not list(tmp_path.glob("*.html"))
