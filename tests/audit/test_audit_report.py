@@ -7,7 +7,7 @@ import pytest
 
 from deniable.audit.authorship import AuthorshipFinding, AuthorshipResult
 from deniable.audit.bound.attempt import BoundPlace, BoundResult, WordPair
-from deniable.audit.inversion import BandFinding, InversionFinding, InversionResult, RepeatFinding, WordAtRisk
+from deniable.audit.inversion.results import BandFinding, InversionFinding, InversionResult, RepeatFinding, WordAtRisk
 from deniable.audit.membership.audit import MembershipResult, ReleaseFacts, TextVolume
 from deniable.audit.membership.auditor import ScoreSpread, ScoreSummary
 from deniable.audit.membership.plan import LanguageModelSettings, PlanSummary

@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from deniable.audit.authorship import AuthorshipResult
-from deniable.audit.inversion import InversionResult
+from deniable.audit.inversion.results import InversionResult
 from deniable.audit.membership.audit import MembershipResult
 from deniable.report.figure import apply_style, new_figure
 from deniable.report.palette import MUTED

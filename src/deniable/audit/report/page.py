@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from deniable.audit.authorship import AuthorshipResult
 from deniable.audit.bound.attempt import BoundResult
-from deniable.audit.inversion import InversionResult
+from deniable.audit.inversion.results import InversionResult
 from deniable.audit.membership.audit import MembershipResult
 from deniable.audit.report.words import finding, tables
 from deniable.audit.saved import AnyResult
@@ -49,8 +49,9 @@ def audit_page(results: Sequence[AnyResult]) -> Page:
         page.add_section(_HEADINGS[result.audit], finding(result))
         page.add_text("What was tried. " + _TRIED[result.audit])
         _add_figures(page, result)
-        for caption, columns, rows in tables(result):
-            page.add_table(columns, rows, caption=caption, folded=caption if len(rows) > 12 else "")
+        for table in tables(result):
+            folded = table.caption if len(table.rows) > 12 else ""
+            page.add_table(table.columns, table.rows, caption=table.caption, folded=folded, text_columns=table.text_columns)
         if isinstance(result, BoundResult):
             page.add_note(result.not_proven)
         page.add_text(_made_from(result))

@@ -108,7 +108,7 @@ def _show(result: AnyResult) -> None:
     console.print(finding(result))
     for table in tables(result):
         console.print()
-        console.print(make_table(table.columns, table.rows, title=table.caption))
+        console.print(make_table(table.columns, table.rows, title=table.caption, left=range(table.text_columns)))
     if isinstance(result, BoundResult):
         console.print()
         console.print(result.not_proven)

@@ -1,0 +1,165 @@
+"""What the inversion audit found, in words: the best attacker first, then each of them, then words that are more at risk than others."""
+
+from __future__ import annotations
+
+from deniable.audit.inversion.results import ALONE, BLIND, AttackerFinding, InversionFinding, InversionResult, Success
+from deniable.audit.report.table import Table, advise
+from deniable.audit.results import Estimate, Share
+from deniable.report.wording import one_in, percent_fixed
+
+_AT_RISK = 6
+
+
+def headline(result: InversionResult) -> str:
+    """Return what the best attacker reaches, in one sentence; empty if no running text was attacked."""
+    ends = [each for each in dict.fromkeys((result.results[0], result.results[-1])) if each.best is not None]
+    if not ends:
+        return ""
+    if len(ends) == 1:
+        return f"At ε = {ends[0].epsilon:g} the best attacker we have names {_named(ends[0])}."
+    return (
+        f"The best attacker we have names {_named(ends[0])} at ε = {ends[0].epsilon:g}, and {_named(ends[1])} at ε = {ends[1].epsilon:g}."
+    )
+
+
+def _named(found: InversionFinding) -> str:
+    """Return what the best attacker names, beside a word by itself and guessing blindly."""
+    best, alone, blind = found.best, found.attacker(ALONE), found.attacker(BLIND)
+    assert best is not None  # noqa: S101 - asked for by the callers
+    said = one_in(best.word.first.value)
+    others = []
+    if best.name != ALONE and alone is not None:
+        others.append(f"by itself a word is named {one_in(alone.word.first.value, 'time')}")
+    if best.name != BLIND and blind is not None:
+        others.append(f"blindly {one_in(blind.word.first.value, 'time')}")
+    return f"{said} ({best.name}; {', '.join(others)})" if others else f"{said} ({best.name})"
+
+
+def inversion_sentence(result: InversionResult) -> str:
+    """Return what was found in a few sentences."""
+    first = headline(result)
+    if first:
+        return f"{first} {_kind_sentence(result)}{advise(result, 'of the words')}"
+    found = result.results
+    ends = " and ".join(
+        f"{percent_fixed(each.bayes.value)} of the words at ε = {each.epsilon:g}" for each in (found[0], found[-1])[: len(found)]
+    )
+    return (
+        f"The best guess of an adversary who knows the mechanism and the word frequencies is right for {ends}; "
+        f"without seeing anything it is right for {percent_fixed(found[0].prior_guess)}. {advise(result, 'of the words')}"
+    )
+
+
+def _kind_sentence(result: InversionResult) -> str:
+    last = result.results[-1]
+    best, blind = last.best_for_kind, last.attacker(BLIND)
+    if best is None or best.kind is None or blind is None or blind.kind is None or result.text is None:
+        return ""
+    told = one_in(best.kind.first.value, "time")
+    return (
+        f"Of what kind a word was, among {result.text.kinds} kinds, is told {told} at ε = {last.epsilon:g}, "
+        f"blindly {one_in(blind.kind.first.value, 'time')}. "
+    )
+
+
+def inversion_tables(result: InversionResult) -> list[Table]:
+    """Return what was measured: on running text, if there was any, and on words drawn by their frequency."""
+    return [*_text_tables(result), *_drawn_tables(result)]
+
+
+def _text_tables(result: InversionResult) -> list[Table]:
+    attacked = [(each, attacker) for each in result.results for attacker in each.attackers]
+    if not attacked:
+        return []
+    rows = [
+        [
+            f"{each.epsilon:g}",
+            attacker.name,
+            *_cells(attacker.word),
+            *_cells(attacker.kind),
+            f"{attacker.seconds:.0f} s",
+        ]
+        for each, attacker in attacked
+    ]
+    columns = ["ε", "attacker", "word", "95 %", "within 10", "kind", "95 %", "within 10", "time"]
+    tables = [Table("Running text: how often each attacker is right", columns, rows, 2), _group_table(result)]
+    if any(attacker.lists for _, attacker in attacked):
+        tables.append(_list_table(attacked))
+    return tables
+
+
+def _group_table(result: InversionResult) -> Table:
+    """Return how often the best attacker names the words of each group."""
+    groups = next(each.attackers[0].groups for each in result.results if each.attackers)
+    rows = [["words", "", *(f"{group.places:,}" for group in groups)]]
+    rows += [
+        [f"ε = {each.epsilon:g}", each.best.name, *(_first(group.word) for group in each.best.groups)]
+        for each in result.results
+        if each.best is not None
+    ]
+    return Table(
+        "Names, numbers and others apart: how often the best attacker names them", ["", "attacker", *(g.group for g in groups)], rows, 2
+    )
+
+
+def _list_table(attacked: list[tuple[InversionFinding, AttackerFinding]]) -> Table:
+    rows = [
+        [
+            f"{each.epsilon:g}",
+            f"{found.name} ({found.places:,})",
+            attacker.name,
+            *_cells(found.word),
+            _value(found.found),
+            _value(found.rightly),
+        ]
+        for each, attacker in attacked
+        for found in attacker.lists
+    ]
+    columns = ["ε", "list (places)", "attacker", "word", "95 %", "within 10", "told from others", "rightly"]
+    return Table("Your lists: how often their words are named, and how often one of them is rightly said to stand there", columns, rows, 3)
+
+
+def _drawn_tables(result: InversionResult) -> list[Table]:
+    overall = [
+        [
+            f"{each.epsilon:g}",
+            _with_error(each.bayes),
+            _with_error(each.nearest_word),
+            *(percent_fixed(band.bayes.value) for band in each.bands),
+        ]
+        for each in result.results
+    ]
+    names = [f"ranks {band.ranks}" for band in result.results[0].bands]
+    repeats = [
+        [f"{each.epsilon:g}", str(m.releases), percent_fixed(m.majority.value), percent_fixed(m.bayes.value if m.bayes else None)]
+        for each in result.results
+        for m in each.repeats
+    ]
+    risk = [
+        [f"{each.epsilon:g}", w.word, percent_fixed(w.bayes.value), percent_fixed(w.bayes.low)]
+        for each in result.results
+        for w in each.at_risk[:_AT_RISK]
+    ]
+    return [
+        Table("How often the word is named, over all text and by frequency", ["ε", "Bayes", "nearest word", *names], overall),
+        Table("The same word released again and again with fresh noise", ["ε", "releases", "majority vote", "Bayes"], repeats),
+        Table("Words most at risk, and how often they are named", ["ε", "word", "named", "at least (95 %)"], risk),
+    ]
+
+
+def _cells(found: Success | None) -> list[str]:
+    if found is None:
+        return ["–"] * 3
+    return [percent_fixed(found.first.value), f"{100 * found.first.low:.1f} – {100 * found.first.high:.1f}", _value(found.within_ten)]
+
+
+def _first(found: Success | None) -> str:
+    return _value(None if found is None else found.first)
+
+
+def _value(share: Share | None) -> str:
+    return percent_fixed(None if share is None else share.value)
+
+
+def _with_error(found: Estimate) -> str:
+    return f"{percent_fixed(found.value)} ± {100 * found.standard_error:.1f}"
