@@ -130,8 +130,8 @@ class InversionFinding(AtEpsilon):
 
     @property
     def success(self) -> float:
-        """How often the best attacker of all names a word."""
-        return self.bayes.value if self.best is None else max(self.bayes.value, self.best.word.first.value)
+        """How often the best attacker names a word: of running text, or if there was none, of words drawn by their frequency."""
+        return self.bayes.value if self.best is None else self.best.word.first.value
 
     def attacker(self, name: str) -> AttackerFinding | None:
         """Return what the attacker of this name reached; None if it was not tried."""

@@ -50,7 +50,9 @@ def repeats_figure(result: InversionResult) -> Figure:
 def membership_figure(result: MembershipResult) -> Figure:
     """Return the auditor's AUC against ε for every question and adversary."""
     figure, axes = new_figure()
-    by_epsilon = sorted((facts.epsilon, name) for name, facts in result.facts.items())
+    by_epsilon, decoded = (
+        sorted((facts.epsilon, name) for name, facts in result.facts.items() if facts.decoded is way) for way in (False, True)
+    )
     for question, adversary in (
         ("original text", "plain"),
         ("original text", "adaptive"),
@@ -59,6 +61,9 @@ def membership_figure(result: MembershipResult) -> Figure:
     ):
         values = [result.protocol[name][question][adversary].mean.auc for _, name in by_epsilon]
         axes.plot([e for e, _ in by_epsilon], values, marker="o", markersize=4, label=f"{question}, {adversary}")
+    if decoded:
+        values = [result.protocol[name]["original text"]["adaptive"].mean.auc for _, name in decoded]
+        axes.plot([e for e, _ in decoded], values, marker="s", markersize=4, linestyle="--", label="original text, adaptive, decoded")
     axes.axhline(0.5, color=MUTED, linestyle=":")
     _finish(axes, "AUC of the auditor")
     return figure
@@ -69,12 +74,17 @@ def authorship_figure(result: AuthorshipResult) -> Figure:
     """Return how often the author is named against ε."""
     figure, axes = new_figure()
     found = result.released
-    curves = {
-        "learnt from original text": [each.learnt_from_original.value for each in found],
-        "learnt from released text": [each.learnt_from_released.value for each in found],
-    }
-    for label, values in curves.items():
-        axes.plot([each.epsilon for each in found], values, marker="o", markersize=4, label=label)
+    for name in found[0].shares:
+        values = [each.shares[name].value for each in found]
+        decoded = name.endswith("decoded")
+        axes.plot(
+            [each.epsilon for each in found],
+            values,
+            marker="s" if decoded else "o",
+            markersize=4,
+            linestyle="-" if decoded else "--",
+            label=f"learnt from {name}",
+        )
     axes.axhline(result.original.value, color=MUTED, linestyle="--", label="original text")
     axes.axhline(result.guess, color=MUTED, linestyle=":", label="guessing blindly")
     _finish(axes, "share of authors named")

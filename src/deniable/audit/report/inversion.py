@@ -26,13 +26,12 @@ def _named(found: InversionFinding) -> str:
     """Return what the best attacker names, beside a word by itself and guessing blindly."""
     best, alone, blind = found.best, found.attacker(ALONE), found.attacker(BLIND)
     assert best is not None  # noqa: S101 - asked for by the callers
-    said = one_in(best.word.first.value)
-    others = []
+    said = [f"{percent_fixed(best.word.first.value)} {best.name}"]
     if best.name != ALONE and alone is not None:
-        others.append(f"by itself a word is named {one_in(alone.word.first.value, 'time')}")
+        said.append(f"{percent_fixed(alone.word.first.value)} each by itself")
     if best.name != BLIND and blind is not None:
-        others.append(f"blindly {one_in(blind.word.first.value, 'time')}")
-    return f"{said} ({best.name}; {', '.join(others)})" if others else f"{said} ({best.name})"
+        said.append(f"{percent_fixed(blind.word.first.value)} blindly")
+    return f"{one_in(best.word.first.value)} ({', '.join(said)})"
 
 
 def inversion_sentence(result: InversionResult) -> str:

@@ -78,16 +78,18 @@ def _membership_table(result: MembershipResult) -> Table:
 
 
 def _authorship_sentence(result: AuthorshipResult) -> str:
+    ends = list(dict.fromkeys((result.released[0], result.released[-1]))) if result.released else []
+    reached = " and ".join(f"{percent_fixed(each.success)} at ε = {each.epsilon:g} (learnt from {each.best})" for each in ends)
     return (
         f"Among {result.authors} authors the classifier names the right one for {percent_fixed(result.original.value)} of original texts; "
-        f"always naming the most frequent author is right for {percent_fixed(result.guess)}. {advise(result, 'of the texts')}"
+        f"always naming the most frequent author is right for {percent_fixed(result.guess)}. "
+        + (f"Of released texts the best attacker names {reached}. " if reached else "")
+        + advise(result, "of the texts")
     )
 
 
 def _authorship_table(result: AuthorshipResult) -> Table:
-    rows = [["original text", percent_fixed(result.original.value), "–"]]
-    rows += [
-        [f"ε = {each.epsilon:g}", percent_fixed(each.learnt_from_original.value), percent_fixed(each.learnt_from_released.value)]
-        for each in result.released
-    ]
-    return Table("How often the author of a text is named", ["text", "learnt from original text", "learnt from released text"], rows)
+    names = list(result.released[0].shares) if result.released else []
+    rows = [["original text", percent_fixed(result.original.value), *["–"] * (len(names) - 1)]] if names else []
+    rows += [[f"ε = {each.epsilon:g}", *(percent_fixed(each.shares[name].value) for name in names)] for each in result.released]
+    return Table("How often the author of a text is named, by what was learnt from and how it was read", ["text", *names], rows)
