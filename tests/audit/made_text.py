@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
@@ -87,6 +88,6 @@ def prepare(embedding: Embedding, public: list[Ids], attacked: list[Ids], *, eps
     """Return what attackers need who have read the public documents."""
     model = count_bigrams(public, len(embedding) + 1)
     assert model is not None
-    text = make_attacked_text(embedding, [" ".join(embedding.words[i] for i in document) for document in attacked])
+    text = make_attacked_text(embedding, [" ".join(embedding.words[i] for i in document) for document in attacked], source=Path("made"))
     channel = make_channel(embedding, ChosenMechanism(name=mechanism), epsilon=epsilon, directions=400, keep=False)
     return Attack(embedding=embedding, text=text, model=model, channel=channel)

@@ -96,7 +96,7 @@ def test_a_mechanism_that_shares_noise_between_neighbours_is_caught_in_context_o
 def test_words_fall_into_groups_by_what_they_are() -> None:
     names = ["the", "of", "anna", "rome", "went", "1984", "x2", *(f"w{i}" for i in range(11_000))]
     embedding = Embedding(names, np.random.default_rng(0).standard_normal((len(names), 2)), name="made")
-    text = make_attacked_text(embedding, ["The cat went: Rome of Anna, 1984 w9 w10900", "went of Anna"])
+    text = make_attacked_text(embedding, ["The cat went: Rome of Anna, 1984 w9 w10900", "went of Anna"], source=Path("made"))
     shares = np.append(1.0 / np.arange(1, len(names) + 1), 0.0)
     shares[[2, 3]] = 1e-4  # 150 others are more frequent, but fewer than 10,000
     found = [GROUPS[group] for group in text.groups(embedding, shares)]
@@ -126,6 +126,22 @@ def test_documents_are_drawn_until_there_are_enough_words(tmp_path: Path) -> Non
     path.write_text("...\n", encoding="utf-8")
     with pytest.raises(UnusableAuditData, match="no words"):
         read_attacked_text(random_embedding(30, 2), path, places=32, seed=0)
+
+
+def test_of_long_documents_parts_are_attacked_and_documents_with_listed_words_are_added() -> None:
+    embedding = random_embedding(300, 2)
+    documents = [" ".join(f"w{(number + place) % 200}" for place in range(250)) for number in range(40)]
+    documents += ["w250 w1", " ".join(["w2"] * 300 + ["w251"] + ["w3"] * 300)]
+    listed = np.array([250, 251])
+    text = make_attacked_text(embedding, documents, source=Path("made"), places=1_000, random=np.random.default_rng(1), listed=listed)
+    assert {len(document) for document in text.documents[: text.sampled]} <= {2, 100}
+    assert 1_000 <= text.places < 1_100
+    assert {int(word) for word in listed} <= set(text.ids.tolist())
+    assert not np.isin(text.ids[: text.places], listed).any()
+    added = text.documents[text.sampled :]
+    assert sorted(map(len, added)) == [2, 100]
+    without = make_attacked_text(embedding, documents, source=Path("made"), places=1_000, random=np.random.default_rng(1))
+    assert without.sampled == len(without.documents)
 
 
 def public_file(folder: Path) -> Path:
@@ -186,7 +202,7 @@ def test_a_text_of_ones_own_is_attacked_by_who_read_all_of_the_public_text(tmp_p
     own.write_text("w1 w10 w73\nzork w2\n", encoding="utf-8")
     result = audit_inversion(random_embedding(60, 3), epsilons=[2.0], public=public_file(tmp_path), text=own, effort=SMALL)
     assert result.text is not None
-    assert (result.text.source, result.text.documents, result.text.places) == (str(own), 2, 5)
+    assert (result.text.source, result.text.documents, result.text.places) == ("own.txt", 2, 5)
     assert result.text.unknown == pytest.approx(0.4)
     assert result.text.public_words == 200 * 20
 
@@ -216,7 +232,7 @@ def test_the_command_attacks_text_and_prints_the_best_attacker(tmp_path: Path) -
     run = CliRunner()
     shown = run.invoke(app, [*arguments, "--public", str(public_file(tmp_path)), "--words", str(drugs)])
     assert shown.exit_code == 0, shown.output
-    assert "the best attacker we have names" in shown.output
+    assert "The best attacker we have names" in shown.output
     assert "in context" in shown.output
     assert "drugs" in shown.output
     assert run.invoke(app, [*arguments, "--words", str(drugs)]).exit_code == 2

@@ -113,8 +113,9 @@ class _TextAttack:
         cls, embedding: Embedding, public: Path, text: Path | None, words: Sequence[Path], effort: InversionEffort, seed: int
     ) -> _TextAttack:
         lists = {path.stem: _read_list(embedding, path) for path in words}
-        attacked = None if text is None else read_attacked_text(embedding, text, places=effort.places, seed=seed)
-        read, held = read_public_text(embedding, public, hold_back=text is None, places=effort.places, seed=seed)
+        listed = np.unique(np.concatenate(list(lists.values()))) if lists else None
+        attacked = None if text is None else read_attacked_text(embedding, text, places=effort.places, seed=seed, listed=listed)
+        read, held = read_public_text(embedding, public, hold_back=text is None, places=effort.places, seed=seed, listed=listed)
         attacked = held if attacked is None else attacked
         assert attacked is not None  # noqa: S101 - one of the two
         shares = priors.shares_of_all(embedding, read.bigrams)
@@ -136,10 +137,11 @@ class _TextAttack:
         yield InContext(channel, prior, self.public.bigrams)
 
     def summarise(self) -> AttackedTextSummary:
-        text, ids = self.truth.text, self.truth.text.ids
+        text = self.truth.text
+        ids = text.ids[: text.places]
         return AttackedTextSummary(
             source=text.source,
-            documents=len(text.documents),
+            documents=text.sampled,
             places=len(ids),
             unknown=float((ids == self.embedding.unknown_id).mean()),
             kinds=self.truth.kinds.count,

@@ -42,9 +42,9 @@ def judge(attacker: Attacker, released: Sequence[Ids], truth: Truth) -> Attacker
     began = time.perf_counter()
     reading = attacker.read(released)
     seconds = time.perf_counter() - began
-    ids = truth.text.ids
-    ranks, kind_ranks = reading.ranks(ids), reading.kind_ranks(ids, truth.kinds)
-    word = _success(ranks)
+    ids, drawn = truth.text.ids, slice(0, truth.text.places)
+    ranks, kind_ranks = reading.ranks(ids), reading.kind_ranks(ids, truth.kinds)[drawn]
+    word = _success(ranks[drawn])
     assert word is not None  # noqa: S101 - an attacked text has words
     return AttackerFinding(
         name=attacker.name,
@@ -52,8 +52,8 @@ def judge(attacker: Attacker, released: Sequence[Ids], truth: Truth) -> Attacker
         seconds=round(seconds, 2),
         word=word,
         kind=_success(kind_ranks[kind_ranks >= 0]),
-        groups=tuple(_judge_group(name, ranks[truth.groups == place]) for place, name in enumerate(GROUPS)),
-        lists=tuple(_judge_list(name, listed, reading, ids, ranks, truth.kinds) for name, listed in truth.lists.items()),
+        groups=tuple(_judge_group(name, ranks[drawn][truth.groups[drawn] == place]) for place, name in enumerate(GROUPS)),
+        lists=tuple(_judge_list(name, listed, reading, ranks, truth) for name, listed in truth.lists.items()),
     )
 
 
@@ -61,10 +61,14 @@ def _judge_group(name: str, ranks: Ids) -> GroupFinding:
     return GroupFinding(group=name, places=len(ranks), word=_success(ranks))
 
 
-def _judge_list(name: str, listed: Ids, reading: Reading, ids: Ids, ranks: Ids, kinds: Kinds) -> ListFinding:
-    """Return how well words of a list are named, and told from others where it is the likeliest of all kinds."""
+def _judge_list(name: str, listed: Ids, reading: Reading, ranks: Ids, truth: Truth) -> ListFinding:
+    """Return how well words of a list are named, and told from others where the list is the likeliest of all kinds.
+
+    How often that is said rightly is counted where documents were drawn at random: elsewhere such words are more frequent.
+    """
+    ids, kinds = truth.text.ids, truth.kinds
     own = np.isin(ids, listed)
-    judged = own | (kinds.of[ids] >= 0)
+    judged = (own | (kinds.of[ids] >= 0)) & (np.arange(len(ids)) < truth.text.places)
     with_list = kinds.with_list(listed)
     says = reading.kind_masses(with_list).argmax(axis=1) == kinds.count
     return ListFinding(

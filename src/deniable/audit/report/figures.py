@@ -7,10 +7,10 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from deniable.audit.authorship import AuthorshipResult
-from deniable.audit.inversion.results import InversionResult
+from deniable.audit.inversion.results import BLIND, InversionResult
 from deniable.audit.membership.audit import MembershipResult
 from deniable.report.figure import apply_style, new_figure
-from deniable.report.palette import MUTED
+from deniable.report.palette import MUTED, SERIES
 
 
 @apply_style
@@ -26,6 +26,40 @@ def inversion_figure(result: InversionResult) -> Figure:
         axes.errorbar(epsilons, [share.value for share in found], yerr=errors, marker="o", markersize=4, label=label)
     axes.axhline(result.results[0].prior_guess, color=MUTED, linestyle=":", label="guessing blindly")
     _finish(axes, "share of words named")
+    return figure
+
+
+@apply_style
+def attackers_figure(result: InversionResult) -> Figure:
+    """Return what every attacker of running text reaches, on the word and on its kind: against ε, or side by side at a single ε."""
+    figure, panels = new_figure(1, 2, width=6.4, height=3.0, sharey=True)
+    found = [each for each in result.results if each.attackers]
+    names = [attacker.name for attacker in found[0].attackers]
+    for panel, title, reading in zip(panels, ("the word", "its kind"), ("word", "kind"), strict=True):
+        for place, name in enumerate(names):
+            reached = [(each.epsilon, getattr(attacker, reading)) for each in found if (attacker := each.attacker(name)) is not None]
+            drawn = [(epsilon, success.first) for epsilon, success in reached if success is not None]
+            if not drawn:
+                continue
+            values = [share.value for _, share in drawn]
+            errors = [[share.value - share.low for _, share in drawn], [share.high - share.value for _, share in drawn]]
+            look: dict[str, Any] = {"color": MUTED if name == BLIND else SERIES[(place - 1) % len(SERIES)], "marker": "o", "markersize": 4}
+            if len(found) > 1:
+                panel.errorbar(
+                    [epsilon for epsilon, _ in drawn], values, yerr=errors, linestyle=":" if name == BLIND else "-", label=name, **look
+                )
+            else:
+                panel.errorbar([place], values, yerr=errors, linestyle="", **look)
+        panel.set_title(title)
+        panel.set_ylim(-0.03, 1.03)
+        if len(found) > 1:
+            panel.set_xlabel("ε")
+        else:
+            panel.set_xticks(range(len(names)), [name.replace(" ", "\n", 1) for name in names])
+            panel.set_xlim(-0.5, len(names) - 0.5)
+    panels[0].set_ylabel("share that is named")
+    if len(found) > 1:
+        panels[0].legend()
     return figure
 
 

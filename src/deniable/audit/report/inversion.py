@@ -10,22 +10,25 @@ from deniable.report.wording import one_in, percent_fixed
 _AT_RISK = 6
 
 
+NOT_PROVEN = (
+    "An attacker that fails proves nothing about others: one with a better language model, more public text of the same kind, or knowledge "
+    "of the person may name more. The intervals are about the words that were drawn here; the best of several attackers is chosen on the "
+    "same words, so its share is a little too large rather than too small. What holds against every attacker is the bound."
+)
+
+
 def headline(result: InversionResult) -> str:
-    """Return what the best attacker reaches, in one sentence; empty if no running text was attacked."""
-    ends = [each for each in dict.fromkeys((result.results[0], result.results[-1])) if each.best is not None]
-    if not ends:
-        return ""
-    if len(ends) == 1:
-        return f"At ε = {ends[0].epsilon:g} the best attacker we have names {_named(ends[0])}."
-    return (
-        f"The best attacker we have names {_named(ends[0])} at ε = {ends[0].epsilon:g}, and {_named(ends[1])} at ε = {ends[1].epsilon:g}."
-    )
+    """Return what the best attacker reaches, in one sentence."""
+    ends = list(dict.fromkeys((result.results[0], result.results[-1])))
+    return f"The best attacker we have names {' and '.join(f'{_named(each)} at ε = {each.epsilon:g}' for each in ends)}."
 
 
 def _named(found: InversionFinding) -> str:
     """Return what the best attacker names, beside a word by itself and guessing blindly."""
     best, alone, blind = found.best, found.attacker(ALONE), found.attacker(BLIND)
-    assert best is not None  # noqa: S101 - asked for by the callers
+    if best is None:
+        by_itself, blindly = percent_fixed(found.bayes.value), percent_fixed(found.prior_guess)
+        return f"{one_in(found.bayes.value)} ({by_itself} each by itself, {blindly} blindly)"
     said = [f"{percent_fixed(best.word.first.value)} {best.name}"]
     if best.name != ALONE and alone is not None:
         said.append(f"{percent_fixed(alone.word.first.value)} each by itself")
@@ -36,17 +39,13 @@ def _named(found: InversionFinding) -> str:
 
 def inversion_sentence(result: InversionResult) -> str:
     """Return what was found in a few sentences."""
-    first = headline(result)
-    if first:
-        return f"{first} {_kind_sentence(result)}{advise(result, 'of the words')}"
-    found = result.results
-    ends = " and ".join(
-        f"{percent_fixed(each.bayes.value)} of the words at ε = {each.epsilon:g}" for each in (found[0], found[-1])[: len(found)]
-    )
-    return (
-        f"The best guess of an adversary who knows the mechanism and the word frequencies is right for {ends}; "
-        f"without seeing anything it is right for {percent_fixed(found[0].prior_guess)}. {advise(result, 'of the words')}"
-    )
+    return f"{headline(result)} {details(result)}"
+
+
+def details(result: InversionResult) -> str:
+    """Return what comes after the headline: the kind of a word, and the advice."""
+    alone = "" if result.text is not None else "Words were drawn by their frequency; no text was read in context. "
+    return f"{_kind_sentence(result)}{alone}{advise(result, 'of the words')}"
 
 
 def _kind_sentence(result: InversionResult) -> str:
