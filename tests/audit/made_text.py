@@ -35,6 +35,18 @@ def follow_one_another(words: int, documents: int, length: int, *, seed: int) ->
     return found
 
 
+def follow_at_a_distance(words: int, documents: int, length: int, *, seed: int) -> list[Ids]:
+    """Return documents in which each word follows from the one before the last, and says nothing of the next."""
+    random = np.random.default_rng(seed)
+    found = []
+    for _ in range(documents):
+        document = random.integers(words, size=2).tolist()
+        while len(document) < length:
+            document.append((document[-2] * 7 + 3) % words)
+        found.append(np.array(document))
+    return found
+
+
 def shuffle(documents: list[Ids], *, seed: int) -> list[Ids]:
     """Return the same words in an order that says nothing, within documents and across them."""
     flat = np.random.default_rng(seed).permutation(np.concatenate(documents))

@@ -1,4 +1,4 @@
-"""Classifiers that name the author of a text: of words and spelling, and of expected counts of words."""
+"""Classifiers that name the author of a text: by words and spelling, and by the words that are expected behind them as well."""
 
 from __future__ import annotations
 
@@ -22,43 +22,49 @@ class AuthorClassifier:
 
         :raises MissingExtra: if scikit-learn is not installed.
         """
-        pipeline, extraction, svm = sklearn("pipeline"), sklearn("feature_extraction.text"), sklearn("svm")
-        words = extraction.TfidfVectorizer(lowercase=False, sublinear_tf=True, ngram_range=(1, 2), min_df=2 if len(texts) > 200 else 1)
-        characters = extraction.TfidfVectorizer(
-            lowercase=False,
-            sublinear_tf=True,
-            analyzer="char_wb",
-            ngram_range=(2, 4),
-            min_df=2 if len(texts) > 200 else 1,
-            max_features=200_000,
-        )
-        self._model: Any = pipeline.make_pipeline(
-            pipeline.make_union(words, characters), svm.LinearSVC(dual=True, C=1.0, random_state=0, max_iter=5000)
-        )
-        self._model.fit(texts, authors)
+        self._features = _words_and_spelling(len(texts))
+        self._model = _machine()
+        self._model.fit(self._features.fit_transform(texts), authors)
 
     def predict(self, texts: Sequence[str]) -> list[str]:
         """Return the author it names for each text."""
-        return [str(author) for author in self._model.predict(texts)]
+        return [str(author) for author in self._model.predict(self._features.transform(texts))]
 
 
-class CountedAuthors:
-    """TF-IDF of counts that need not be whole numbers, and a linear SVM."""
+class DecodingClassifier:
+    """The same, which also sees how often each word is expected behind a text: TF-IDF of counts that need not be whole numbers."""
 
-    def __init__(self, counts: Any, authors: Sequence[str]) -> None:
-        """Learn.
+    def __init__(self, texts: Sequence[str], counts: Any, authors: Sequence[str]) -> None:
+        """Learn from texts and their expected counts, one row a text.
 
         :raises MissingExtra: if scikit-learn is not installed.
         """
+        self._features = _words_and_spelling(len(texts)).fit(texts)
         self._weights = SoftTfidf().fit(counts)
-        self._model: Any = sklearn("svm").LinearSVC(dual=True, C=1.0, random_state=0, max_iter=5000)
-        self._model.fit(self._weighed(counts), authors)
+        self._model = _machine()
+        self._model.fit(self._both(texts, counts), authors)
 
-    def predict(self, counts: Any) -> list[str]:
+    def predict(self, texts: Sequence[str], counts: Any) -> list[str]:
         """Return the author it names for each text."""
-        return [str(author) for author in self._model.predict(self._weighed(counts))]
+        return [str(author) for author in self._model.predict(self._both(texts, counts))]
 
-    def _weighed(self, counts: Any) -> Any:
-        weighed = self._weights.transform(counts)
-        weighed.indices, weighed.indptr = weighed.indices.astype(np.int32), weighed.indptr.astype(np.int32)  # the library takes no others
-        return weighed
+    def _both(self, texts: Sequence[str], counts: Any) -> Any:
+        from scipy.sparse import hstack
+
+        both = hstack([self._features.transform(texts), self._weights.transform(counts)], format="csr")
+        both.indices, both.indptr = both.indices.astype(np.int32), both.indptr.astype(np.int32)  # the library takes no others
+        return both
+
+
+def _words_and_spelling(texts: int) -> Any:
+    pipeline, extraction = sklearn("pipeline"), sklearn("feature_extraction.text")
+    least = 2 if texts > 200 else 1
+    words = extraction.TfidfVectorizer(lowercase=False, sublinear_tf=True, ngram_range=(1, 2), min_df=least)
+    characters = extraction.TfidfVectorizer(
+        lowercase=False, sublinear_tf=True, analyzer="char_wb", ngram_range=(2, 4), min_df=least, max_features=200_000
+    )
+    return pipeline.make_union(words, characters)
+
+
+def _machine() -> Any:
+    return sklearn("svm").LinearSVC(dual=True, C=1.0, random_state=0, max_iter=5000)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable.audit.author_models import AuthorClassifier, CountedAuthors
+from deniable.audit.author_models import AuthorClassifier, DecodingClassifier
 from deniable.audit.decoded import USUAL, Decoding, ReleaseDecoders
 from deniable.audit.draws import draw_texts
 from deniable.audit.results import AdvisedResult, AtEpsilon, Share, head_of, largest_acceptable, share_of, sorted_epsilons
@@ -144,14 +144,14 @@ def name_authors_at(epsilon: float, informed: AuthorClassifier, released: Split)
 
 
 def _decode_and_name(found: AuthorshipFinding, decoder: Decoder, original: Split, released: Split) -> AuthorshipFinding:
-    """Return the finding with what classifiers reach that read expected counts of the words behind the released ones."""
-    learnt, judged = decoder.expected_counts(released.learnt), decoder.expected_counts(released.judged)
-    from_original = CountedAuthors(_counts(original.learnt, decoder), original.learnt_authors)
-    from_released = CountedAuthors(learnt, released.learnt_authors)
+    """Return the finding with what classifiers reach that also see how often each word is expected behind the released ones."""
+    judged = decoder.expected_counts(released.judged)
+    from_original = DecodingClassifier(original.learnt, _counts(original.learnt, decoder), original.learnt_authors)
+    from_released = DecodingClassifier(released.learnt, decoder.expected_counts(released.learnt), released.learnt_authors)
     return replace(
         found,
-        decoded_from_original=_share_right(from_original.predict(judged), released.judged_authors),
-        decoded_from_released=_share_right(from_released.predict(judged), released.judged_authors),
+        decoded_from_original=_share_right(from_original.predict(released.judged, judged), released.judged_authors),
+        decoded_from_released=_share_right(from_released.predict(released.judged, judged), released.judged_authors),
     )
 
 

@@ -13,6 +13,7 @@ from deniable.audit.inversion.attackers import Attacker, Blind, WordByWord
 from deniable.audit.inversion.drawn_words import InversionEffort, invert
 from deniable.audit.inversion.in_context import InContext
 from deniable.audit.inversion.judging import Truth, judge, release_text
+from deniable.audit.inversion.learnt import Learnt, require_torch
 from deniable.audit.inversion.results import AttackedTextSummary, AttackerFinding, InversionResult
 from deniable.audit.inversion.text import MOST_FREQUENT, AttackedText, PublicText, read_attacked_text, read_public_text
 from deniable.audit.results import head_of, largest_acceptable, sorted_epsilons
@@ -40,6 +41,7 @@ def audit_inversion(
     public: Path | None = None,
     text: Path | None = None,
     words: Sequence[Path] = (),
+    learnt: bool = False,
     acceptable: float = 0.2,
     effort: InversionEffort | None = None,
     seed: int = 0,
@@ -50,11 +52,13 @@ def audit_inversion(
     They know word frequencies from ``frequencies`` (a file with a word and its count on each line), from ``corpus`` (a text, one document
     a line), or else from the embedding's order. With ``public``, a text of the same form, they also know which words follow one another,
     and running text is attacked: ``text``, one document a line, or one document in ten of the public text, which they then do not read.
-    ``words`` are lists of words, one a line, that are reported apart. ``acceptable`` is how often the best attacker may be right.
+    ``words`` are lists of words, one a line, that are reported apart. With ``learnt`` an attacker is tried that releases public text
+    itself and learns from it. ``acceptable`` is how often the best attacker may be right.
 
     :raises InvalidParameter: if an argument is not allowed.
     :raises RecordError: if a line of ``frequencies`` is not a word and its count, or a text cannot be read.
     :raises UnusableAuditData: if a file holds no known word.
+    :raises MissingExtra: if PyTorch is not installed and ``learnt`` needs it.
     """
     mechanism = ChosenMechanism() if mechanism is None else mechanism
     acceptable, values = validated_share(acceptable, "acceptable"), sorted_epsilons(epsilons)
@@ -63,10 +67,12 @@ def audit_inversion(
         raise InvalidParameter(
             "corpus" if corpus else "public", str(corpus or public), "cannot be given with another source of frequencies: give one"
         )
-    if public is None and (text is not None or words):
-        name = "text" if text is not None else "words"
-        raise InvalidParameter(name, str(text or words[0]), "needs a public text that attackers read: give public too")
-    read = None if public is None else _TextAttack.prepare(embedding, public, text, words, effort, seed)
+    if public is None and (text is not None or words or learnt):
+        name, given = ("text", str(text)) if text is not None else ("words", str(words[0])) if words else ("learnt", "true")
+        raise InvalidParameter(name, given, "needs a public text that attackers read: give public too")
+    if learnt:
+        require_torch()
+    read = None if public is None else _TextAttack.prepare(embedding, public, text, words, effort, seed, learnt=learnt)
     prior = _prior(embedding, frequencies, corpus, read)
     steps = _Steps(len(values), with_channels=read is not None, report=report)
     channels = [] if read is None else read.channels(mechanism, values, report=steps.of_channels)
@@ -107,10 +113,19 @@ class _TextAttack:
     truth: Truth
     effort: InversionEffort
     shares: Floats = field(repr=False)
+    learnt: bool
 
     @classmethod
     def prepare(
-        cls, embedding: Embedding, public: Path, text: Path | None, words: Sequence[Path], effort: InversionEffort, seed: int
+        cls,
+        embedding: Embedding,
+        public: Path,
+        text: Path | None,
+        words: Sequence[Path],
+        effort: InversionEffort,
+        seed: int,
+        *,
+        learnt: bool,
     ) -> _TextAttack:
         lists = {path.stem: _read_list(embedding, path) for path in words}
         listed = np.unique(np.concatenate(list(lists.values()))) if lists else None
@@ -119,7 +134,8 @@ class _TextAttack:
         attacked = held if attacked is None else attacked
         assert attacked is not None  # noqa: S101 - one of the two
         shares = priors.shares_of_all(embedding, read.bigrams)
-        return cls(embedding=embedding, public=read, truth=make_truth(embedding, attacked, shares, lists), effort=effort, shares=shares)
+        truth = make_truth(embedding, attacked, shares, lists)
+        return cls(embedding=embedding, public=read, truth=truth, effort=effort, shares=shares, learnt=learnt)
 
     def channels(self, mechanism: ChosenMechanism, epsilons: list[float], *, report: Report | None) -> list[Channel]:
         inputs = np.append(priors.most_frequent(self.embedding, self.public.bigrams, self.effort.support), self.embedding.unknown_id)
@@ -127,14 +143,18 @@ class _TextAttack:
 
     def attack(self, mechanism: Mechanism, channel: Channel, *, seed: int) -> tuple[AttackerFinding, ...]:
         released = release_text(mechanism, self.truth.text, seed=2 * seed + 1)
-        return tuple(judge(attacker, released, self.truth) for attacker in self._attackers(channel))
+        return tuple(judge(attacker, released, self.truth) for attacker in self._attackers(mechanism, channel, seed))
 
-    def _attackers(self, channel: Channel) -> Iterator[Attacker]:
+    def _attackers(self, mechanism: Mechanism, channel: Channel, seed: int) -> Iterator[Attacker]:
         """Yield each attacker when it is its turn: their tables are large."""
         prior = priors.first_shares(channel, self.public.bigrams)
         yield Blind(channel, prior)
         yield WordByWord(channel, prior)
-        yield InContext(channel, prior, self.public.bigrams)
+        in_context = InContext(channel, prior, self.public.bigrams)
+        yield in_context
+        if self.learnt:
+            # Text of its own from draws of its own: what it is judged by it has not seen.
+            yield Learnt(in_context, mechanism, self.public.documents, seed=2 * seed, words=self.effort.shadow_words)
 
     def summarise(self) -> AttackedTextSummary:
         text = self.truth.text

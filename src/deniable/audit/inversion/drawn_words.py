@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, Self, TypedDict, Unpack
 
 import numpy as np
 
@@ -29,12 +29,22 @@ _DRAWS_AT_RISK = 25
 _EDGES = (100, 1_000, 10_000)
 
 
+class TextSizes(TypedDict, total=False):
+    """What is said of running text in ``InversionEffort``."""
+
+    places: int
+    support: int
+    directions: int
+    shadow_words: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class InversionEffort:
     """How much is simulated: words per band, words that are released again and again, and rays or draws of the channel.
 
     Of running text about ``places`` words are attacked, by attackers who think of ``support`` words, the most frequent ones, and follow
-    ``directions`` from each of them (or draw it as many times) to learn what it becomes.
+    ``directions`` from each of them (or draw it as many times) to learn what it becomes. The attacker who learns releases about
+    ``shadow_words`` words of public text itself.
     """
 
     words_per_band: int = 150
@@ -45,16 +55,15 @@ class InversionEffort:
     places: int = 2_000
     support: int = SUPPORT
     directions: int = 300
+    shadow_words: int = 40_000
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             validated_count(value, name)
 
     @classmethod
-    def of(
-        cls, words: int = 150, *, rays: int = 128, draws: int = 100, places: int = 2_000, support: int = SUPPORT, directions: int = 300
-    ) -> Self:
-        """Return the effort that goes with a number of words to attack in each band.
+    def of(cls, words: int = 150, *, rays: int = 128, draws: int = 100, **text: Unpack[TextSizes]) -> Self:
+        """Return the effort that goes with a number of words to attack in each band; ``text`` is what running text needs.
 
         :raises InvalidParameter: if a number is not a whole number of at least 1.
         """
@@ -65,9 +74,7 @@ class InversionEffort:
             at_risk=max(1, words // 8),
             rays=rays,
             draws_per_word=draws,
-            places=places,
-            support=support,
-            directions=directions,
+            **text,
         )
 
 

@@ -153,15 +153,16 @@ def make_attacked_text(
     more: list[Ids] = []
     capital, small = np.zeros(len(embedding) + 1), np.zeros(len(embedding) + 1)
     words = further = 0
+    wanted = np.zeros(0, dtype=np.int64) if listed is None else listed
     for number in order:
         enough = places is not None and words >= places
-        if enough and (listed is None or further >= (places or 0)):
+        if enough and (not len(wanted) or further >= (places or 0)):
             break
         ids = np.array(lookup.ids(cutter.words(documents[number])), dtype=np.int64)
-        if not len(ids) or (enough and not np.isin(ids, listed).any()):
+        if not len(ids) or (enough and not np.isin(ids, wanted).any()):
             continue
         _count_capitals(*typed.words_and_gaps(documents[number]), ids, capital, small)
-        part = _part(ids, listed if enough else None, random)
+        part = _part(ids, wanted if enough else None, random)
         if enough:
             more.append(part)
             further += len(part)

@@ -38,7 +38,7 @@ _TRIED = {
     ),
     "authorship": (
         "A classifier of words and spelling learns from texts with known authors, original or released, and names the author of "
-        "released texts that it has not seen. Where it says so, it reads released text decoded: how often each word is expected behind "
+        "released texts that it has not seen. Where it says so, it also sees released text decoded: how often each word is expected behind "
         "the released ones."
     ),
 }

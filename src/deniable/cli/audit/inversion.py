@@ -32,6 +32,13 @@ class AttackedTextFiles:
         typer.Option(help="A file of words to report apart, one a line, such as names or drugs. Needs --public. May be repeated."),
     ] = None
 
+    learnt: Annotated[
+        bool,
+        typer.Option(
+            "--learnt", help="Also try an attacker that releases public text itself and learns from it. Needs --public and PyTorch."
+        ),
+    ] = False
+
 
 @dataclass(frozen=True, kw_only=True)
 class EffortOptions:
@@ -49,6 +56,7 @@ class EffortOptions:
     directions: Annotated[
         int, typer.Option(help="With --public: how many directions are followed from each of these words, or draws made of it.")
     ] = 300
+    shadow_words: Annotated[int, typer.Option(help="With --learnt: how many words of public text it releases and learns from.")] = 40_000
 
 
 @with_groups
@@ -73,8 +81,8 @@ def inversion(
 
     if len([path for path in (frequencies, corpus, files.public) if path is not None]) > 1:
         raise typer.BadParameter("give one of --public, --frequencies and --corpus")
-    if files.public is None and (files.text is not None or files.words):
-        raise typer.BadParameter("--text and --words need --public: a public text that the attackers have read")
+    if files.public is None and (files.text is not None or files.words or files.learnt):
+        raise typer.BadParameter("--text, --words and --learnt need --public: a public text that the attackers have read")
     sizes = vars(effort).copy()
     chosen, opened = mechanism.choose(), mechanism.open()
     with audit.progress("guessing", unit="steps") as report:
@@ -89,6 +97,7 @@ def inversion(
             public=files.public,
             text=files.text,
             words=files.words or (),
+            learnt=files.learnt,
             seed=audit.seed,
             report=report,
         )
