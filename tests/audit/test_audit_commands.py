@@ -64,7 +64,7 @@ def test_inversion_gives_json_and_a_report_of_several_results(tiny: Path) -> Non
         "1e6",
         "--embedding",
         "tiny",
-        "--words",
+        "--words-per-band",
         "20",
         "--rays",
         "16",

@@ -1,13 +1,28 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from deniable.audit.authorship import AuthorshipFinding, AuthorshipResult
 from deniable.audit.bound.attempt import BoundPlace, BoundResult, WordPair
-from deniable.audit.inversion import BandFinding, InversionFinding, InversionResult, RepeatFinding, WordAtRisk
+from deniable.audit.inversion.results import (
+    ALONE,
+    BLIND,
+    IN_CONTEXT,
+    AttackedTextSummary,
+    AttackerFinding,
+    BandFinding,
+    GroupFinding,
+    InversionFinding,
+    InversionResult,
+    ListFinding,
+    RepeatFinding,
+    Success,
+    WordAtRisk,
+)
 from deniable.audit.membership.audit import MembershipResult, ReleaseFacts, TextVolume
 from deniable.audit.membership.auditor import ScoreSpread, ScoreSummary
 from deniable.audit.membership.plan import LanguageModelSettings, PlanSummary
@@ -48,6 +63,25 @@ def inversion(largest: float | None = 1.0) -> InversionResult:
         for epsilon, value in ((1.0, 0.1), (5.0, 0.8))
     )
     return InversionResult(**head("inversion"), frequencies="by rank", acceptable=0.2, largest_acceptable_epsilon=largest, results=found)
+
+
+def attacked_text() -> InversionResult:
+    """A result with running text: three attackers, at one ε."""
+
+    def success(value: float) -> Success:
+        return Success(first=share(value), within_ten=share(value))
+
+    def attacker(name: str, value: float) -> AttackerFinding:
+        groups = (GroupFinding(group="names", places=10, word=success(value)), GroupFinding(group="numbers", places=0, word=None))
+        lists = (ListFinding(name="<i>drugs", words=3, places=4, word=success(value), found=share(value), rightly=None),)
+        return AttackerFinding(
+            name=name, knows="which words follow", seconds=1.0, word=success(value), kind=success(value), groups=groups, lists=lists
+        )
+
+    result = inversion()
+    attackers = (attacker(BLIND, 0.05), attacker(ALONE, 0.12), attacker(IN_CONTEXT, 0.17))
+    text = AttackedTextSummary(source="own.txt", documents=2, places=10, unknown=0.1, kinds=100, public="public.txt", public_words=900)
+    return replace(result, results=(replace(result.results[0], attackers=attackers),), text=text)
 
 
 def scores(auc: float = 0.5) -> ScoreSummary:
@@ -102,6 +136,32 @@ def test_the_page_says_what_was_tried_and_which_epsilon_is_acceptable() -> None:
     assert "A pass is not a proof." in html
 
 
+def test_the_page_leads_with_the_best_attacker_and_says_what_each_knew() -> None:
+    pytest.importorskip("jinja2")
+    from deniable.audit.report.page import audit_page
+
+    page = audit_page([bound(), attacked_text()])
+    assert page.lead.startswith(
+        "The best attacker we have names 1 word in 6 (17.0 % in context, 12.0 % each by itself, 5.0 % blindly) at ε = 1"
+    )
+    html = page.html()
+    order = ["The best attacker", "<svg", "What each attacker knew", "Your lists", "What this does not prove", "Does the mechanism keep"]
+    places = [html.index(part) for part in order]
+    assert places == sorted(places)
+    assert "which words follow" in html
+    assert "&lt;i&gt;drugs" in html
+
+
+def test_an_older_result_without_running_text_leads_with_words_by_themselves() -> None:
+    pytest.importorskip("jinja2")
+    from deniable.audit.report.page import audit_page
+
+    page = audit_page([inversion()])
+    assert page.lead.startswith(
+        "The best attacker we have names 1 word in 10 (10.0 % each by itself, 5.0 % blindly) at ε = 1 and 8 words in 10"
+    )
+
+
 def test_a_refuted_mechanism_is_said_first() -> None:
     pytest.importorskip("jinja2")
     from deniable.audit.report.page import audit_page
@@ -123,7 +183,7 @@ def test_a_weak_auditor_is_called_weak() -> None:
     assert "says little" not in finding(membership(0.95))
 
 
-EVERY = [bound(), inversion(), membership(), authorship()]
+EVERY = [bound(), inversion(), membership(), authorship(), attacked_text()]
 
 
 @pytest.mark.parametrize("result", EVERY, ids=lambda result: result.audit)

@@ -13,7 +13,8 @@ from scipy.stats import laplace
 
 from deniable import Multivariate
 from deniable.arrays import Floats, Ids
-from deniable.audit.inversion import InversionEffort, audit_inversion, frequency_bands, invert, majority
+from deniable.audit.inversion.audit import audit_inversion
+from deniable.audit.inversion.drawn_words import InversionEffort, frequency_bands, invert, majority
 from deniable.audit.results import share_of
 from deniable.audit.saved import read_result
 from deniable.calibration.protection import protect

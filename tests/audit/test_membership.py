@@ -220,6 +220,7 @@ def test_the_result_holds_every_epsilon_and_can_be_read_again(tmp_path: Path) ->
         targets=1,
         shadows=1,
         epochs=1,
+        decoding=None,
         report=lambda done, total: seen.append((done, total)),
     )
     assert {name: about.epsilon for name, about in result.facts.items()} == {"ε = 0.1": 0.1, "ε = 1e+06": 1e6}

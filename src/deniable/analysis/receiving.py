@@ -19,7 +19,9 @@ from deniable.channel.draws import Draws
 from deniable.channel.making import DIRECTIONS, make_channel
 from deniable.decoding.decoder import Decoder
 from deniable.decoding.ngrams import Bigrams, read_bigrams
-from deniable.decoding.priors import by_rank
+from deniable.decoding.priors import SUPPORT as SUPPORT
+from deniable.decoding.priors import first_shares as first_shares
+from deniable.decoding.priors import most_frequent
 from deniable.decoding.released import ReleasedCounts, ReleasedWords
 from deniable.decoding.shares import LearntShares
 from deniable.embeddings.embedding import Embedding
@@ -30,15 +32,6 @@ from deniable.records.labelled import ReadingOptions
 from deniable.text.card import Card
 from deniable.text.policies import REDACTED
 from deniable.words.cutter import Lookup
-
-SUPPORT = 20_000
-"""How many words of the embedding may have gone in, unless told otherwise: the most frequent ones, which public files list first."""
-
-_UNKNOWN_SHARE = 0.02
-"""The share of unknown words to begin with; the release corrects it."""
-
-_FROM_RANKS = 0.05
-"""How much of the first shares comes from ranks where a public text is given: it does not have every word."""
 
 _MOST_STRANGE = 0.02
 """The share of words that are not in the embedding from which on a text cannot be a release; some files hold a few marks of their own."""
@@ -139,7 +132,7 @@ def open_channel(
     """
     support = validated_count(support, "support")
     unknown = [embedding.unknown_id] if card.unknown in ("perturb", "subwords") else []
-    inputs = [_frequent(embedding, context, support), _kept(card, embedding), np.array(unknown, dtype=np.int64)]
+    inputs = [most_frequent(embedding, context, support), _kept(card, embedding), np.array(unknown, dtype=np.int64)]
     return open_channel_of_inputs(card, embedding, np.unique(np.concatenate(inputs)), directions=directions, report=report)
 
 
@@ -171,17 +164,6 @@ def open_channel_of_inputs(
 def marks_of(card: Card) -> tuple[str, ...]:
     """Return what stands in text with this card for no word."""
     return (REDACTED,) if card.unknown == "redact" else ()
-
-
-def first_shares(channel: Channel, context: Bigrams | None = None) -> Floats:
-    """Return the shares of input words to begin with: by rank, or as a public text has them, with a little of the ranks."""
-    embedding = channel.embedding
-    ranks = np.append((1.0 - _UNKNOWN_SHARE) * by_rank(embedding), _UNKNOWN_SHARE)
-    if context is not None:
-        ranks = (1.0 - _FROM_RANKS) * context.counts / context.counts.sum() + _FROM_RANKS * ranks
-    shares = ranks[channel.inputs]
-    begin: Floats = shares / shares.sum()
-    return begin
 
 
 def check_words(embedding: Embedding, counts: ReleasedCounts) -> None:
@@ -216,10 +198,3 @@ def distance_from_release(card: Card, channel: Channel, learnt: LearntShares, ob
 
 def _kept(card: Card, embedding: Embedding) -> Ids:
     return np.array([i for i in Lookup(embedding).ids(list(card.keep_words)) if i != embedding.unknown_id], dtype=np.int64)
-
-
-def _frequent(embedding: Embedding, context: Bigrams | None, support: int) -> Ids:
-    """Return the words that the public text has most often, and then the first ones of the embedding."""
-    counts = np.zeros(len(embedding)) if context is None else context.counts[:-1]
-    order: Ids = np.argsort(-counts, kind="stable")
-    return order[:support]

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from deniable.audit.authorship import AuthorshipResult, audit_authorship
     from deniable.audit.bound.attempt import BoundResult, audit_bound
-    from deniable.audit.inversion import InversionEffort, InversionResult, audit_inversion
+    from deniable.audit.inversion.audit import audit_inversion
+    from deniable.audit.inversion.drawn_words import InversionEffort
+    from deniable.audit.inversion.results import InversionResult
     from deniable.audit.membership.audit import MembershipResult, audit_membership
     from deniable.audit.saved import read_result
 
@@ -37,12 +39,12 @@ __all__ = [
 _HOMES = {
     "AuthorshipResult": "authorship",
     "BoundResult": "bound.attempt",
-    "InversionEffort": "inversion",
-    "InversionResult": "inversion",
+    "InversionEffort": "inversion.drawn_words",
+    "InversionResult": "inversion.results",
     "MembershipResult": "membership.audit",
     "audit_authorship": "authorship",
     "audit_bound": "bound.attempt",
-    "audit_inversion": "inversion",
+    "audit_inversion": "inversion.audit",
     "audit_membership": "membership.audit",
     "read_result": "saved",
 }

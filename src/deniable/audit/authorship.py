@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from deniable.audit.author_models import AuthorClassifier, DecodingClassifier
+from deniable.audit.decoded import USUAL, Decoding, ReleaseDecoders
 from deniable.audit.draws import draw_texts
 from deniable.audit.results import AdvisedResult, AtEpsilon, Share, head_of, largest_acceptable, share_of, sorted_epsilons
+from deniable.decoding.decoder import Decoder
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import UnusableAuditData
 from deniable.interfaces import Mechanism
@@ -19,20 +22,41 @@ from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count, validated_share
 from deniable.progress import Report
 from deniable.records.labelled import LabelledTexts
-from deniable.words.cutter import Cutter
+from deniable.words.cutter import Cutter, Lookup
 
 
 @dataclass(frozen=True, kw_only=True)
 class AuthorshipFinding(AtEpsilon):
-    """How often the author of a text released at one ε is named, by classifiers trained on original and on released text."""
+    """How often the author of a text released at one ε is named, by classifiers trained on original and on released text.
+
+    ``decoded_from_original`` and ``decoded_from_released`` are by classifiers that read released text decoded; None if that was not tried.
+    """
 
     learnt_from_original: Share
     learnt_from_released: Share
+    decoded_from_original: Share | None = None
+    decoded_from_released: Share | None = None
 
     @property
     def success(self) -> float:
-        """How often the better of the two classifiers is right."""
-        return max(self.learnt_from_original.value, self.learnt_from_released.value)
+        """How often the best of the classifiers is right."""
+        return max(share.value for share in self.shares.values())
+
+    @property
+    def shares(self) -> dict[str, Share]:
+        """What each classifier reaches, by what it learnt from and what it read; those that were not tried are left out."""
+        every = {
+            "original, read as released": self.learnt_from_original,
+            "released, read as released": self.learnt_from_released,
+            "original, read decoded": self.decoded_from_original,
+            "released, read decoded": self.decoded_from_released,
+        }
+        return {name: share for name, share in every.items() if share is not None}
+
+    @property
+    def best(self) -> str:
+        """The name of the classifier that is right most often, as ``shares`` has it."""
+        return max(self.shares, key=lambda name: self.shares[name].value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,16 +80,19 @@ def audit_authorship(
     authors: int | None = None,
     min_texts: int = 4,
     acceptable: float = 0.2,
+    decoding: Decoding | None = USUAL,
     seed: int = 0,
     report: Report | None = None,
 ) -> AuthorshipResult:
     """Train classifiers of style on original and on released text, and return how often they name the author of released text.
 
     At most ``authors`` authors are taken, those with the most texts; those with fewer than ``min_texts`` texts are left out.
-    ``acceptable`` is how often the author may be named.
+    ``acceptable`` is how often the best classifier may name the author. ``decoding`` says how released text is decoded for classifiers that
+    read it so; with None it is not.
 
     :raises InvalidParameter: if an argument is not allowed.
-    :raises UnusableAuditData: if there are not two authors with enough texts.
+    :raises RecordError: if a public text for decoding cannot be read.
+    :raises UnusableAuditData: if there are not two authors with enough texts, or the public text holds no two words in a row.
     :raises MissingExtra: if scikit-learn is not installed.
     """
     sklearn("svm")
@@ -73,13 +100,18 @@ def audit_authorship(
     acceptable, values = validated_share(acceptable, "acceptable"), sorted_epsilons(epsilons)
     split = split_by_author(data, authors=authors, fewest=min_texts, seed=seed)
 
-    def releases() -> Iterator[tuple[float, Split]]:
-        for done, value in enumerate(values):
-            if report is not None:
-                report(done, len(values))
-            yield value, draw_split(split, mechanism(embedding, epsilon=value), seed=seed)
-
-    original, released = name_authors(cut_split(split, embedding), releases())
+    original = cut_split(split, embedding)
+    informed = AuthorClassifier(original.learnt, original.learnt_authors)
+    decoders = None if decoding is None else ReleaseDecoders(embedding, mechanism, values, decoding)
+    released = []
+    for done, value in enumerate(values):
+        if report is not None:
+            report(done, len(values))
+        drawn = draw_split(split, mechanism(embedding, epsilon=value), seed=seed)
+        found = name_authors_at(value, informed, drawn)
+        if decoders is not None:
+            found = _decode_and_name(found, decoders.learn(value, [*drawn.learnt, *drawn.judged]), original, drawn)
+        released.append(found)
     if report is not None:
         report(len(values), len(values))
     return AuthorshipResult(
@@ -90,25 +122,50 @@ def audit_authorship(
         learnt_texts=len(split.learnt),
         judged_texts=len(split.judged),
         guess=split.guess,
-        original=original,
-        released=released,
+        original=_share_named(informed, original),
+        released=tuple(released),
     )
 
 
 def name_authors(original: Split, releases: Iterable[tuple[float, Split]]) -> tuple[Share, tuple[AuthorshipFinding, ...]]:
     """Return how often the author is named on original text, which is cut as a release cuts it, and on each release of it by its ε."""
     informed = AuthorClassifier(original.learnt, original.learnt_authors)
-    found = []
-    for epsilon, released in releases:
-        adaptive = AuthorClassifier(released.learnt, released.learnt_authors)
-        found.append(
-            AuthorshipFinding(
-                epsilon=epsilon,
-                learnt_from_original=_share_named(informed, released),
-                learnt_from_released=_share_named(adaptive, released),
-            )
-        )
-    return _share_named(informed, original), tuple(found)
+    found = tuple(name_authors_at(epsilon, informed, released) for epsilon, released in releases)
+    return _share_named(informed, original), found
+
+
+def name_authors_at(epsilon: float, informed: AuthorClassifier, released: Split) -> AuthorshipFinding:
+    """Return how often the author of released text is named by who learnt from original text, and by who learns from released text."""
+    return AuthorshipFinding(
+        epsilon=epsilon,
+        learnt_from_original=_share_named(informed, released),
+        learnt_from_released=_share_named(AuthorClassifier(released.learnt, released.learnt_authors), released),
+    )
+
+
+def _decode_and_name(found: AuthorshipFinding, decoder: Decoder, original: Split, released: Split) -> AuthorshipFinding:
+    """Return the finding with what classifiers reach that also see how often each word is expected behind the released ones."""
+    judged = decoder.expected_counts(released.judged)
+    from_original = DecodingClassifier(original.learnt, _counts(original.learnt, decoder), original.learnt_authors)
+    from_released = DecodingClassifier(released.learnt, decoder.expected_counts(released.learnt), released.learnt_authors)
+    return replace(
+        found,
+        decoded_from_original=_share_right(from_original.predict(released.judged, judged), released.judged_authors),
+        decoded_from_released=_share_right(from_released.predict(released.judged, judged), released.judged_authors),
+    )
+
+
+def _counts(texts: Sequence[str], decoder: Decoder) -> Any:
+    """Return how often each input word of the decoder's channel stands in each original text; other words are left out."""
+    from scipy.sparse import csr_array
+
+    channel, lookup = decoder.channel, Lookup(decoder.channel.embedding)
+    rows = [channel.places(np.array(lookup.ids(text.split(" ")), dtype=np.int64)) for text in texts]
+    rows = [row[row >= 0] for row in rows]
+    starts, flat = np.cumsum([0, *map(len, rows)]), np.concatenate([*rows, np.zeros(0, dtype=np.int64)])
+    counts = csr_array((np.ones(len(flat)), flat, starts), shape=(len(rows), len(channel)))
+    counts.sum_duplicates()
+    return counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,37 +222,6 @@ def split_by_author(data: LabelledTexts, *, authors: int | None = None, fewest: 
     )
 
 
-class AuthorClassifier:
-    """TF-IDF of words, pairs of words and short strings of characters, and a linear SVM.
-
-    Texts are taken as they are: a release folds case where the embedding does, and where it does not, case tells authors apart.
-    """
-
-    def __init__(self, texts: Sequence[str], authors: Sequence[str]) -> None:
-        """Learn.
-
-        :raises MissingExtra: if scikit-learn is not installed.
-        """
-        pipeline, extraction, svm = sklearn("pipeline"), sklearn("feature_extraction.text"), sklearn("svm")
-        words = extraction.TfidfVectorizer(lowercase=False, sublinear_tf=True, ngram_range=(1, 2), min_df=2 if len(texts) > 200 else 1)
-        characters = extraction.TfidfVectorizer(
-            lowercase=False,
-            sublinear_tf=True,
-            analyzer="char_wb",
-            ngram_range=(2, 4),
-            min_df=2 if len(texts) > 200 else 1,
-            max_features=200_000,
-        )
-        self._model: Any = pipeline.make_pipeline(
-            pipeline.make_union(words, characters), svm.LinearSVC(dual=True, C=1.0, random_state=0, max_iter=5000)
-        )
-        self._model.fit(texts, authors)
-
-    def predict(self, texts: Sequence[str]) -> list[str]:
-        """Return the author it names for each text."""
-        return [str(author) for author in self._model.predict(texts)]
-
-
 def cut_split(split: Split, embedding: Embedding) -> Split:
     """Return the texts with their words as a release with this embedding cuts and folds them, and nothing changed."""
     cutter = Cutter(embedding)
@@ -210,5 +236,8 @@ def draw_split(split: Split, mechanism: Mechanism, *, seed: int) -> Split:
 
 
 def _share_named(classifier: AuthorClassifier, split: Split) -> Share:
-    hits = sum(named == author for named, author in zip(classifier.predict(split.judged), split.judged_authors, strict=True))
-    return share_of(hits, len(split.judged))
+    return _share_right(classifier.predict(split.judged), split.judged_authors)
+
+
+def _share_right(named: Sequence[str], authors: Sequence[str]) -> Share:
+    return share_of(sum(one == other for one, other in zip(named, authors, strict=True)), len(authors))

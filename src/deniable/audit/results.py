@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Literal, TypedDict
 
 from deniable.audit.bound.refutation import lower, upper
@@ -42,9 +42,22 @@ class AuditResult:
     seed: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as the JSON that ``deniable audit … --save`` writes and ``deniable audit report`` reads."""
-        data: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        """Return the result as the JSON that ``deniable audit … --save`` writes and ``deniable audit report`` reads.
+
+        What an audit did not look at is left out, so that results of earlier versions read and write alike.
+        """
+        data: dict[str, Any] = json.loads(json.dumps(_plain(self)))
         return data
+
+
+def _plain(value: Any) -> Any:
+    """Return a value of a result as JSON has it, without fields that may be absent and are."""
+    if is_dataclass(value):
+        held = ((each, getattr(value, each.name)) for each in fields(value))
+        return {each.name: _plain(found) for each, found in held if not (each.default in (None, ()) and found == each.default)}
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, tuple | list) else value
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ import msgspec
 
 from deniable.audit.authorship import AuthorshipResult
 from deniable.audit.bound.attempt import BoundResult
-from deniable.audit.inversion import InversionResult
+from deniable.audit.inversion.results import InversionResult
 from deniable.audit.membership.audit import MembershipResult
 from deniable.errors import RecordError
 

@@ -7,18 +7,50 @@ from pathlib import Path
 
 import numpy as np
 
-from deniable.arrays import Floats
+from deniable.arrays import Floats, Ids
+from deniable.channel.channel import Channel
+from deniable.decoding.ngrams import Bigrams
 from deniable.embeddings.corpus import Corpus
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import RecordError, UnusableAuditData
 from deniable.words.cutter import Cutter
 
+SUPPORT = 20_000
+"""How many words of the embedding may have gone in, unless told otherwise: the most frequent ones, which public files list first."""
+
 _MANDELBROT = 2.7
+
+_UNKNOWN_SHARE = 0.02
+"""The share of unknown words to begin with; the release corrects it."""
+
+_FROM_RANKS = 0.05
+"""How much of the first shares comes from ranks where a public text is given: it does not have every word."""
 
 
 def by_rank(embedding: Embedding) -> Floats:
     """Return 1/(rank + 2.7), scaled to sum 1 (Zipf's law as Mandelbrot wrote it); public embeddings list frequent words first."""
     return _scaled(1.0 / (np.arange(1, len(embedding) + 1, dtype=np.float64) + _MANDELBROT))
+
+
+def shares_of_all(embedding: Embedding, context: Bigrams | None = None) -> Floats:
+    """Return the shares of all words and ⊥ to begin with: by rank, or as a public text has them, with a little of the ranks."""
+    ranks: Floats = np.append((1.0 - _UNKNOWN_SHARE) * by_rank(embedding), _UNKNOWN_SHARE)
+    if context is None:
+        return ranks
+    mixed: Floats = (1.0 - _FROM_RANKS) * context.counts / context.counts.sum() + _FROM_RANKS * ranks
+    return mixed
+
+
+def first_shares(channel: Channel, context: Bigrams | None = None) -> Floats:
+    """Return the shares of a channel's input words to begin with, as ``shares_of_all`` has them."""
+    return _scaled(shares_of_all(channel.embedding, context)[channel.inputs])
+
+
+def most_frequent(embedding: Embedding, context: Bigrams | None, support: int) -> Ids:
+    """Return the words that the public text has most often, and then the first ones of the embedding."""
+    counts = np.zeros(len(embedding)) if context is None else context.counts[:-1]
+    order: Ids = np.argsort(-counts, kind="stable")
+    return order[:support]
 
 
 def from_corpus(embedding: Embedding, path: Path) -> Floats:

@@ -48,3 +48,14 @@ def most_words(quantile: float) -> str:
 def words(count: int) -> str:
     """Return a number of words."""
     return "1 word" if count == 1 else f"{count:,} words"
+
+
+def one_in(share: float, what: str = "word") -> str:
+    """Return a share as people say it: 1 word in 6, 7 words in 10, every word, fewer than 1 word in 1,000."""
+    if share >= 0.995:
+        return f"every {what}"
+    if share < 0.001:
+        return f"fewer than 1 {what} in 1,000"
+    if share > 0.4:
+        return f"{min(9, round(10.0 * share))} {what}s in 10"
+    return f"1 {what} in {round(1.0 / share):,}"

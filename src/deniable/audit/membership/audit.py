@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.audit.decoded import USUAL, Decoding, ReleaseDecoders, decode_users
 from deniable.audit.draws import Users, draw_users
 from deniable.audit.membership.auditor import QUESTIONS, Findings, ScoreSummary, judge_conditions
 from deniable.audit.membership.plan import ORIGINAL, LanguageModelSettings, Plan, PlanSummary, make_plan
@@ -35,9 +36,10 @@ class TextVolume:
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseFacts(AtEpsilon):
-    """A condition other than original text: its ε, and the share of words that changed."""
+    """A condition other than original text: its ε, the share of words that changed, and whether the released text was decoded."""
 
     changed: float
+    decoded: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +67,7 @@ def audit_membership(
     shadows: int = 10,
     epochs: int = 30,
     acceptable: float = 0.6,
+    decoding: Decoding | None = USUAL,
     seed: int = 0,
     report: Report | None = None,
 ) -> MembershipResult:
@@ -72,31 +75,40 @@ def audit_membership(
 
     ``users`` users are in the training data of a model, as many are out, and twice as many are the shadow models'; a quarter of all
     unless it is given. Users with fewer than ``min_texts`` texts are left out, and at most ``max_texts`` texts of a user are taken.
-    ``acceptable`` is the AUC that the auditor may reach.
+    ``acceptable`` is the AUC that the auditor may reach. ``decoding`` says how a receiver decodes released text before a model is
+    trained on it, which is a condition of its own; with None there is none.
 
     :raises InvalidParameter: if an argument is not allowed.
-    :raises UnusableAuditData: if there are too few users with enough text.
+    :raises RecordError: if a public text for decoding cannot be read.
+    :raises UnusableAuditData: if there are too few users with enough text, or the public text holds no two words in a row.
     :raises MissingExtra: if PyTorch or scikit-learn is not installed.
     """
     _require_libraries()
     mechanism = ChosenMechanism() if mechanism is None else mechanism
     acceptable = validated_share(acceptable, "acceptable")
-    mechanisms = {f"ε = {value:g}": mechanism(embedding, epsilon=value) for value in sorted_epsilons(epsilons)}
+    values = sorted_epsilons(epsilons)
+    mechanisms = {f"ε = {value:g}": mechanism(embedding, epsilon=value) for value in values}
     settings = replace(LanguageModelSettings(), epochs=validated_count(epochs, "epochs"))
     found = list(choose_users(data, embedding, fewest=min_texts, most=max_texts, seed=seed).values())
     plan = make_plan(len(found), in_each=users, targets=targets, shadows=shadows, seed=seed, source=data.source)
     chosen = found[: 4 * plan.in_each]
+    decoders = None if decoding is None else ReleaseDecoders(embedding, mechanism, values, decoding)
     texts, facts = {ORIGINAL: chosen}, {}
     for place, (name, made) in enumerate(mechanisms.items()):
         texts[name], changed = draw_users(made, chosen, seed=seed + place)
         facts[name] = ReleaseFacts(epsilon=made.epsilon, changed=changed)
+        if decoders is not None:
+            decoder = decoders.learn(made.epsilon, [" ".join(text) for user in texts[name] for text in user])
+            texts[f"{name}, decoded"] = decode_users(decoder, texts[name])
+            changed = _share_changed(chosen, texts[f"{name}, decoded"])
+            facts[f"{name}, decoded"] = ReleaseFacts(epsilon=made.epsilon, changed=changed, decoded=True)
     conditions = encode_conditions(texts)
     counts = _train_and_ask(plan, conditions, settings, seed=seed, report=report)
     protocol = judge_conditions(plan, list(conditions), counts)
     return MembershipResult(
         **head_of("membership", embedding, mechanism, seed),
         acceptable=acceptable,
-        largest_acceptable_epsilon=largest_acceptable(((about, _success(protocol[name])) for name, about in facts.items()), acceptable),
+        largest_acceptable_epsilon=largest_acceptable(_stronger(facts, protocol), acceptable),
         data=measure_texts(chosen),
         plan=plan.summarise(),
         settings=settings,
@@ -167,6 +179,20 @@ def _train_and_ask(
 
         counts |= run_jobs(group, conditions, settings, seed=seed + number, device=device, report=report_group)
     return counts
+
+
+def _stronger(facts: Mapping[str, ReleaseFacts], protocol: Findings) -> list[tuple[AtEpsilon, float]]:
+    """Return for each ε the success of the strongest adversary, on text as released and decoded."""
+    best: dict[float, float] = {}
+    for name, about in facts.items():
+        best[about.epsilon] = max(best.get(about.epsilon, 0.0), _success(protocol[name]))
+    return [(AtEpsilon(epsilon=epsilon), success) for epsilon, success in best.items()]
+
+
+def _share_changed(users: Users, others: Users) -> float:
+    pairs = [(one, other) for texts, drawn in zip(users, others, strict=True) for one, other in zip(texts, drawn, strict=True)]
+    same = sum(a == b for one, other in pairs for a, b in zip(one, other, strict=False))
+    return 1.0 - same / sum(len(one) for one, _ in pairs)
 
 
 def _success(found: Mapping[str, Mapping[str, ScoreSummary]]) -> float:

@@ -7,10 +7,10 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from deniable.audit.authorship import AuthorshipResult
-from deniable.audit.inversion import InversionResult
+from deniable.audit.inversion.results import BLIND, InversionResult
 from deniable.audit.membership.audit import MembershipResult
 from deniable.report.figure import apply_style, new_figure
-from deniable.report.palette import MUTED
+from deniable.report.palette import MUTED, SERIES
 
 
 @apply_style
@@ -26,6 +26,40 @@ def inversion_figure(result: InversionResult) -> Figure:
         axes.errorbar(epsilons, [share.value for share in found], yerr=errors, marker="o", markersize=4, label=label)
     axes.axhline(result.results[0].prior_guess, color=MUTED, linestyle=":", label="guessing blindly")
     _finish(axes, "share of words named")
+    return figure
+
+
+@apply_style
+def attackers_figure(result: InversionResult) -> Figure:
+    """Return what every attacker of running text reaches, on the word and on its kind: against ε, or side by side at a single ε."""
+    figure, panels = new_figure(1, 2, width=6.4, height=3.0, sharey=True)
+    found = [each for each in result.results if each.attackers]
+    names = [attacker.name for attacker in found[0].attackers]
+    for panel, title, reading in zip(panels, ("the word", "its kind"), ("word", "kind"), strict=True):
+        for place, name in enumerate(names):
+            reached = [(each.epsilon, getattr(attacker, reading)) for each in found if (attacker := each.attacker(name)) is not None]
+            drawn = [(epsilon, success.first) for epsilon, success in reached if success is not None]
+            if not drawn:
+                continue
+            values = [share.value for _, share in drawn]
+            errors = [[share.value - share.low for _, share in drawn], [share.high - share.value for _, share in drawn]]
+            look: dict[str, Any] = {"color": MUTED if name == BLIND else SERIES[(place - 1) % len(SERIES)], "marker": "o", "markersize": 4}
+            if len(found) > 1:
+                panel.errorbar(
+                    [epsilon for epsilon, _ in drawn], values, yerr=errors, linestyle=":" if name == BLIND else "-", label=name, **look
+                )
+            else:
+                panel.errorbar([place], values, yerr=errors, linestyle="", **look)
+        panel.set_title(title)
+        panel.set_ylim(-0.03, 1.03)
+        if len(found) > 1:
+            panel.set_xlabel("ε")
+        else:
+            panel.set_xticks(range(len(names)), [name.replace(" ", "\n", 1) for name in names])
+            panel.set_xlim(-0.5, len(names) - 0.5)
+    panels[0].set_ylabel("share that is named")
+    if len(found) > 1:
+        panels[0].legend()
     return figure
 
 
@@ -50,7 +84,9 @@ def repeats_figure(result: InversionResult) -> Figure:
 def membership_figure(result: MembershipResult) -> Figure:
     """Return the auditor's AUC against ε for every question and adversary."""
     figure, axes = new_figure()
-    by_epsilon = sorted((facts.epsilon, name) for name, facts in result.facts.items())
+    by_epsilon, decoded = (
+        sorted((facts.epsilon, name) for name, facts in result.facts.items() if facts.decoded is way) for way in (False, True)
+    )
     for question, adversary in (
         ("original text", "plain"),
         ("original text", "adaptive"),
@@ -59,6 +95,9 @@ def membership_figure(result: MembershipResult) -> Figure:
     ):
         values = [result.protocol[name][question][adversary].mean.auc for _, name in by_epsilon]
         axes.plot([e for e, _ in by_epsilon], values, marker="o", markersize=4, label=f"{question}, {adversary}")
+    if decoded:
+        values = [result.protocol[name]["original text"]["adaptive"].mean.auc for _, name in decoded]
+        axes.plot([e for e, _ in decoded], values, marker="s", markersize=4, linestyle="--", label="original text, adaptive, decoded")
     axes.axhline(0.5, color=MUTED, linestyle=":")
     _finish(axes, "AUC of the auditor")
     return figure
@@ -69,12 +108,17 @@ def authorship_figure(result: AuthorshipResult) -> Figure:
     """Return how often the author is named against ε."""
     figure, axes = new_figure()
     found = result.released
-    curves = {
-        "learnt from original text": [each.learnt_from_original.value for each in found],
-        "learnt from released text": [each.learnt_from_released.value for each in found],
-    }
-    for label, values in curves.items():
-        axes.plot([each.epsilon for each in found], values, marker="o", markersize=4, label=label)
+    for name in found[0].shares:
+        values = [each.shares[name].value for each in found]
+        decoded = name.endswith("decoded")
+        axes.plot(
+            [each.epsilon for each in found],
+            values,
+            marker="s" if decoded else "o",
+            markersize=4,
+            linestyle="-" if decoded else "--",
+            label=f"learnt from {name}",
+        )
     axes.axhline(result.original.value, color=MUTED, linestyle="--", label="original text")
     axes.axhline(result.guess, color=MUTED, linestyle=":", label="guessing blindly")
     _finish(axes, "share of authors named")

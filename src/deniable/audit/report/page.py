@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 from deniable.audit.authorship import AuthorshipResult
 from deniable.audit.bound.attempt import BoundResult
-from deniable.audit.inversion import InversionResult
+from deniable.audit.inversion.results import InversionResult
 from deniable.audit.membership.audit import MembershipResult
+from deniable.audit.report.inversion import NOT_PROVEN, details, headline
 from deniable.audit.report.words import finding, tables
 from deniable.audit.saved import AnyResult
 from deniable.report.page import Page
+from deniable.report.wording import percent, words
 
 _HEADINGS = {
     "bound": "Does the mechanism keep its promise?",
@@ -25,9 +27,9 @@ _TRIED = {
         "through the whole path of a text, and on the embedding itself."
     ),
     "inversion": (
-        "An adversary who knows the mechanism, ε, the embedding and how frequent words are guesses the word behind every released word: "
+        "Attackers who know the mechanism, ε, the embedding and how frequent words are guess the word behind every released word: "
         "the one with the largest probability. Were the probabilities known exactly, nobody who knows no more could do better; here they "
-        "are computed or estimated. The guesses were judged on draws that the adversary had not seen."
+        "are computed or estimated. The guesses were judged on draws that the attackers had not seen."
     ),
     "membership": (
         "A language model is trained on the text of some users. An auditor, who trained models of its own on other users, looks at how "
@@ -36,23 +38,30 @@ _TRIED = {
     ),
     "authorship": (
         "A classifier of words and spelling learns from texts with known authors, original or released, and names the author of "
-        "released texts that it has not seen."
+        "released texts that it has not seen. Where it says so, it also sees released text decoded: how often each word is expected behind "
+        "the released ones."
     ),
 }
 
 
 def audit_page(results: Sequence[AnyResult]) -> Page:
-    """Return the page: what was tried, what was learned, and which ε would be acceptable."""
+    """Return the page: what the best attacker reaches, the picture, what each attacker knew, and what this does not prove."""
     page = Page("What an attacker still learns", kicker="deniable audit", lead=_lead(results))
     page.add_facts(_facts(results))
-    for result in results:
-        page.add_section(_HEADINGS[result.audit], finding(result))
-        page.add_text("What was tried. " + _TRIED[result.audit])
+    # Whether words can be named is what most readers come for.
+    for result in sorted(results, key=lambda each: not isinstance(each, InversionResult)):
+        page.add_section(_HEADINGS[result.audit], details(result) if isinstance(result, InversionResult) else finding(result))
         _add_figures(page, result)
-        for caption, columns, rows in tables(result):
-            page.add_table(columns, rows, caption=caption, folded=caption if len(rows) > 12 else "")
+        page.add_text("What was tried. " + _TRIED[result.audit])
+        if isinstance(result, InversionResult):
+            _add_attackers(page, result)
+        for table in tables(result):
+            folded = table.caption if len(table.rows) > 12 else ""
+            page.add_table(table.columns, table.rows, caption=table.caption, folded=folded, text_columns=table.text_columns)
         if isinstance(result, BoundResult):
             page.add_note(result.not_proven)
+        if isinstance(result, InversionResult):
+            page.add_note("What this does not prove. " + NOT_PROVEN)
         page.add_text(_made_from(result))
     page.add_section(
         "What this page does not say",
@@ -63,10 +72,42 @@ def audit_page(results: Sequence[AnyResult]) -> Page:
     return page
 
 
+def _add_attackers(page: Page, result: InversionResult) -> None:
+    """Add what each attacker of running text knew, and which text that was; and what comes of releasing a word again and again."""
+    from deniable.audit.report.figures import repeats_figure
+
+    caption = "Without keyed releases: the same word released again and again, and the most frequent output taken."
+    alt = "Success of majority votes against the number of releases."
+    _add_knowledge(page, result)
+    page.add_figure(repeats_figure(result), caption=caption, alt=alt)
+
+
+def _add_knowledge(page: Page, result: InversionResult) -> None:
+    attackers = next((each.attackers for each in result.results if each.attackers), ())
+    if not attackers or result.text is None:
+        return
+    text = result.text
+    page.add_text("What each attacker knew:")
+    page.add_list(f"{attacker.name[:1].upper()}{attacker.name[1:]}: {attacker.knows}" for attacker in attackers)
+    page.add_text(
+        f"They read {text.public} ({text.public_words:,} words) and attacked {words(text.places)} in {text.documents:,} documents of "
+        f"{text.source}, of which the embedding does not know {percent(text.unknown)}. A kind is one of {text.kinds} clusters of public "
+        "vectors; it is judged at places with a word that is not one of the most frequent, and the attackers are told which these are."
+    )
+
+
 def _lead(results: Sequence[AnyResult]) -> str:
     if any(isinstance(result, BoundResult) and result.refuted for result in results):
         return "The mechanism does not keep its promise. Do not release anything with it."
-    advised = {result.audit: result.largest_acceptable_epsilon for result in results if not isinstance(result, BoundResult)}
+    first = [headline(result) for result in results if isinstance(result, InversionResult)][:1]
+    return " ".join([*first, _advice(results)])
+
+
+def _advice(results: Sequence[AnyResult]) -> str:
+    advised: dict[str, float | None] = {}
+    for result in results:
+        if not isinstance(result, BoundResult):
+            advised[result.audit] = result.largest_acceptable_epsilon
     if not advised:
         return "The attempt to refute the promise found nothing."
     failing = [name for name, value in advised.items() if value is None]
@@ -94,12 +135,13 @@ def _add_figures(page: Page, result: AnyResult) -> None:
     from deniable.audit.report import figures
 
     if isinstance(result, InversionResult):
-        caption = "How often the word is named, over all text. Bars are two standard errors."
-        page.add_figure(
-            figures.inversion_figure(result), caption=caption, alt="Success of the adversaries against ε; the tables hold the values."
-        )
-        caption = "Without keyed releases: the same word released again and again, and the most frequent output taken."
-        page.add_figure(figures.repeats_figure(result), caption=caption, alt="Success of majority votes against the number of releases.")
+        alt = "Success of the adversaries against ε; the tables hold the values."
+        if result.text is not None:
+            caption = "How often each attacker names the word, and tells its kind, in running text. Bars are 95 % intervals."
+            page.add_figure(figures.attackers_figure(result), caption=caption, alt=alt)
+        else:
+            caption = "How often the word is named, over all text. Bars are two standard errors."
+            page.add_figure(figures.inversion_figure(result), caption=caption, alt=alt)
     elif isinstance(result, MembershipResult) and result.facts:
         caption = (
             "The auditor's AUC; 0.5 is chance. An AUC below 0.5 is as good as one above it to an adversary who turns the answer around."

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from deniable.audit.authorship import AuthorshipResult
 from deniable.audit.bound.attempt import BoundResult
-from deniable.audit.inversion import InversionResult
+from deniable.audit.inversion.results import InversionResult
 from deniable.audit.membership.audit import MembershipResult
-from deniable.audit.results import Estimate
+from deniable.audit.report.inversion import inversion_sentence, inversion_tables
+from deniable.audit.report.table import Table, advise
 from deniable.audit.saved import AnyResult
 from deniable.report.wording import percent_fixed
-
-_AT_RISK = 6
-
-
-class Table(NamedTuple):
-    """A table of a result."""
-
-    caption: str
-    columns: list[str]
-    rows: list[list[str]]
 
 
 def finding(result: AnyResult) -> str:
@@ -29,7 +18,7 @@ def finding(result: AnyResult) -> str:
         case BoundResult():
             return _bound_sentence(result)
         case InversionResult():
-            return _inversion_sentence(result)
+            return inversion_sentence(result)
         case MembershipResult():
             return _membership_sentence(result)
         case AuthorshipResult():
@@ -42,7 +31,7 @@ def tables(result: AnyResult) -> list[Table]:
         case BoundResult():
             return [_bound_table(result)]
         case InversionResult():
-            return _inversion_tables(result)
+            return inversion_tables(result)
         case MembershipResult():
             return [_membership_table(result)]
         case AuthorshipResult():
@@ -67,62 +56,12 @@ def _bound_table(result: BoundResult) -> Table:
     return Table("The pair that came closest, in each place", ["space", "draws a word", "promised", "shown at least", ""], rows)
 
 
-def _advice(result: InversionResult | MembershipResult | AuthorshipResult, what: str) -> str:
-    largest = result.largest_acceptable_epsilon
-    if largest is None:
-        return f"At none of the values tried does it stay at or below {result.acceptable:g} {what}."
-    return f"Up to ε = {largest:g}, of the values tried, it stays at or below {result.acceptable:g} {what}."
-
-
-def _inversion_sentence(result: InversionResult) -> str:
-    found = result.results
-    ends = " and ".join(
-        f"{percent_fixed(each.bayes.value)} of the words at ε = {each.epsilon:g}" for each in (found[0], found[-1])[: len(found)]
-    )
-    return (
-        f"The best guess of an adversary who knows the mechanism and the word frequencies is right for {ends}; "
-        f"without seeing anything it is right for {percent_fixed(found[0].prior_guess)}. {_advice(result, 'of the words')}"
-    )
-
-
-def _inversion_tables(result: InversionResult) -> list[Table]:
-    overall = [
-        [
-            f"{each.epsilon:g}",
-            _with_error(each.bayes),
-            _with_error(each.nearest_word),
-            *(percent_fixed(band.bayes.value) for band in each.bands),
-        ]
-        for each in result.results
-    ]
-    names = [f"ranks {band.ranks}" for band in result.results[0].bands]
-    repeats = [
-        [f"{each.epsilon:g}", str(m.releases), percent_fixed(m.majority.value), percent_fixed(m.bayes.value if m.bayes else None)]
-        for each in result.results
-        for m in each.repeats
-    ]
-    risk = [
-        [f"{each.epsilon:g}", w.word, percent_fixed(w.bayes.value), percent_fixed(w.bayes.low)]
-        for each in result.results
-        for w in each.at_risk[:_AT_RISK]
-    ]
-    return [
-        Table("How often the word is named, over all text and by frequency", ["ε", "Bayes", "nearest word", *names], overall),
-        Table("The same word released again and again with fresh noise", ["ε", "releases", "majority vote", "Bayes"], repeats),
-        Table("Words most at risk, and how often they are named", ["ε", "word", "named", "at least (95 %)"], risk),
-    ]
-
-
-def _with_error(found: Estimate) -> str:
-    return f"{percent_fixed(found.value)} ± {100 * found.standard_error:.1f}"
-
-
 def _membership_sentence(result: MembershipResult) -> str:
     original = result.protocol["original"]["original text"]["plain"].mean.auc
     warning = "" if original >= 0.9 else " The auditor is weak on this data (AUC below 0.9), so that failing on released text says little."
     return (
         f"On models trained on original text the auditor tells whose text was used with an AUC of {original:.2f}.{warning} "
-        f"{_advice(result, 'AUC for every adversary')}"
+        f"{advise(result, 'AUC for every adversary')}"
     )
 
 
@@ -139,16 +78,18 @@ def _membership_table(result: MembershipResult) -> Table:
 
 
 def _authorship_sentence(result: AuthorshipResult) -> str:
+    ends = list(dict.fromkeys((result.released[0], result.released[-1]))) if result.released else []
+    reached = " and ".join(f"{percent_fixed(each.success)} at ε = {each.epsilon:g} (learnt from {each.best})" for each in ends)
     return (
         f"Among {result.authors} authors the classifier names the right one for {percent_fixed(result.original.value)} of original texts; "
-        f"always naming the most frequent author is right for {percent_fixed(result.guess)}. {_advice(result, 'of the texts')}"
+        f"always naming the most frequent author is right for {percent_fixed(result.guess)}. "
+        + (f"Of released texts the best attacker names {reached}. " if reached else "")
+        + advise(result, "of the texts")
     )
 
 
 def _authorship_table(result: AuthorshipResult) -> Table:
-    rows = [["original text", percent_fixed(result.original.value), "–"]]
-    rows += [
-        [f"ε = {each.epsilon:g}", percent_fixed(each.learnt_from_original.value), percent_fixed(each.learnt_from_released.value)]
-        for each in result.released
-    ]
-    return Table("How often the author of a text is named", ["text", "learnt from original text", "learnt from released text"], rows)
+    names = list(result.released[0].shares) if result.released else []
+    rows = [["original text", percent_fixed(result.original.value), *["–"] * (len(names) - 1)]] if names else []
+    rows += [[f"ε = {each.epsilon:g}", *(percent_fixed(each.shares[name].value) for name in names)] for each in result.released]
+    return Table("How often the author of a text is named, by what was learnt from and how it was read", ["text", *names], rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -11,31 +12,80 @@ from deniable.cli.audit.options import AuditOptions, Epsilons
 from deniable.cli.options import MechanismOptions, with_groups
 
 
+@dataclass(frozen=True, kw_only=True)
+class AttackedTextFiles:
+    """What attackers have read, and what they attack; the names are those of ``audit_inversion``."""
+
+    public: Annotated[
+        Path | None,
+        typer.Option(help="A public text file, one document a line: attackers then know which words follow one another, and attack text."),
+    ] = None
+    text: Annotated[
+        Path | None,
+        typer.Option(
+            help="A text file to release in memory and attack, one document a line. Default: one document in ten of --public, "
+            "which the attackers then do not read."
+        ),
+    ] = None
+    words: Annotated[
+        list[Path] | None,
+        typer.Option(help="A file of words to report apart, one a line, such as names or drugs. Needs --public. May be repeated."),
+    ] = None
+
+    learnt: Annotated[
+        bool,
+        typer.Option(
+            "--learnt", help="Also try an attacker that releases public text itself and learns from it. Needs --public and PyTorch."
+        ),
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class EffortOptions:
+    """How much is simulated."""
+
+    words_per_band: Annotated[
+        int, typer.Option(help="How many words to attack in each frequency band; the rest of the work grows with it.")
+    ] = 150
+    rays: Annotated[int, typer.Option(help="Directions (rays) per released word, for the mechanism of the paper.")] = 128
+    draws: Annotated[int, typer.Option(help="Simulated draws of every word, where probabilities are neither exact nor found by rays.")] = (
+        100
+    )
+    places: Annotated[int, typer.Option(help="With --public: attack documents with about this many words together.")] = 2_000
+    support: Annotated[int, typer.Option(help="With --public: how many words the attackers think of, the most frequent ones.")] = 20_000
+    directions: Annotated[
+        int, typer.Option(help="With --public: how many directions are followed from each of these words, or draws made of it.")
+    ] = 300
+    shadow_words: Annotated[int, typer.Option(help="With --learnt: how many words of public text it releases and learns from.")] = 40_000
+
+
 @with_groups
 def inversion(
     *,
     epsilon: Epsilons,
     mechanism: MechanismOptions,
+    files: AttackedTextFiles,
     frequencies: Annotated[Path | None, typer.Option(help="A file with a word and its count on each line.")] = None,
     corpus: Annotated[Path | None, typer.Option(help="A text to count the words in, one document per line.")] = None,
-    acceptable: Annotated[float, typer.Option(help="The share of words that the adversary may guess, for the advice in the result.")] = 0.2,
-    words: Annotated[int, typer.Option(help="How many words to attack in each frequency band; the rest of the work grows with it.")] = 150,
-    rays: Annotated[int, typer.Option(help="Directions (rays) per released word, for the mechanism of the paper.")] = 128,
-    draws: Annotated[
-        int, typer.Option(help="Simulated draws of every word, where probabilities are neither exact nor found by rays.")
-    ] = 100,
+    acceptable: Annotated[float, typer.Option(help="The share of words that may be named, for the advice in the result.")] = 0.2,
+    effort: EffortOptions,
     audit: AuditOptions,
 ) -> None:
-    """Let the Bayes adversary guess the words: how often is the guess right, and for which words most often?
+    """Let attackers guess the words: how often is the guess right, and for which words most often?
 
-    Without --frequencies or --corpus the adversary takes word frequencies from the embedding's order (Zipf's law).
+    Without --public, --frequencies or --corpus they take word frequencies from the embedding's order (Zipf's law). With --public they also
+    read released words in their context, and the kind of a word is guessed beside the word itself.
     """
-    from deniable.audit.inversion import InversionEffort, audit_inversion
+    from deniable.audit.inversion.audit import audit_inversion
+    from deniable.audit.inversion.drawn_words import InversionEffort
 
-    if frequencies is not None and corpus is not None:
-        raise typer.BadParameter("give --frequencies or --corpus, not both")
+    if len([path for path in (frequencies, corpus, files.public) if path is not None]) > 1:
+        raise typer.BadParameter("give one of --public, --frequencies and --corpus")
+    if files.public is None and (files.text is not None or files.words or files.learnt):
+        raise typer.BadParameter("--text, --words and --learnt need --public: a public text that the attackers have read")
+    sizes = vars(effort).copy()
     chosen, opened = mechanism.choose(), mechanism.open()
-    with audit.progress("guessing", unit="values of ε") as report:
+    with audit.progress("guessing", unit="steps") as report:
         result = audit_inversion(
             opened,
             chosen,
@@ -43,7 +93,11 @@ def inversion(
             frequencies=frequencies,
             corpus=corpus,
             acceptable=acceptable,
-            effort=InversionEffort.of(words, rays=rays, draws=draws),
+            effort=InversionEffort.of(sizes.pop("words_per_band"), **sizes),
+            public=files.public,
+            text=files.text,
+            words=files.words or (),
+            learnt=files.learnt,
             seed=audit.seed,
             report=report,
         )

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli.audit.options import AttackedTextOptions, AuditOptions, Epsilons
+from deniable.cli.audit.options import AttackedTextOptions, AuditOptions, DecodedOptions, Epsilons
 from deniable.cli.options import DataFile, with_groups
 
 
@@ -34,12 +34,14 @@ def membership(
     user_column: Annotated[str, typer.Option(help="The column that says who wrote the text.")] = "user",
     text: AttackedTextOptions,
     protocol: ProtocolOptions,
+    decoded: DecodedOptions,
     audit: AuditOptions,
 ) -> None:
     """Train language models on original and on released text, and let an auditor tell whose text was used."""
     from deniable.audit.membership.audit import audit_membership
 
+    decoding = decoded.decoding()
     attacked = text.open(data, epsilon, person_column=user_column, extra="experiments")
     with audit.progress("training language models", unit="steps") as report:
-        result = audit_membership(*attacked, epsilons=epsilon, seed=audit.seed, report=report, **vars(protocol))
+        result = audit_membership(*attacked, epsilons=epsilon, decoding=decoding, seed=audit.seed, report=report, **vars(protocol))
     audit.finish(result)

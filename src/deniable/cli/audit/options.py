@@ -14,6 +14,7 @@ from deniable.cli.options import AsJson, FileOptions, MechanismOptions, PageFile
 from deniable.cli.terminal import make_table, open_console, print_json, save_json
 
 if TYPE_CHECKING:
+    from deniable.audit.decoded import Decoding
     from deniable.audit.saved import AnyResult
     from deniable.embeddings.embedding import Embedding
     from deniable.mechanisms.catalogue import ChosenMechanism
@@ -54,6 +55,32 @@ class AttackedTextOptions:
         embedding = self.mechanism.open()
         texts = read_labelled(data, person_column=person_column, text_column=self.text_column, **self.file.reading())
         return texts, embedding, chosen
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecodedOptions:
+    """Whether attackers also decode what they read, and how."""
+
+    decode: Annotated[bool, typer.Option(help="Attack released text decoded too, as an informed attacker would; takes longer.")] = True
+    public: Annotated[
+        Path | None, typer.Option(help="For decoding: a public text file, one document a line, to read words in their context.")
+    ] = None
+    support: Annotated[int, typer.Option(help="For decoding: how many words may have gone in, the most frequent ones.")] = 20_000
+    directions: Annotated[
+        int, typer.Option(help="For decoding: how many directions are followed from each of these words, or draws made of it.")
+    ] = 300
+
+    def decoding(self) -> Decoding | None:
+        """Return how to decode; None if it is not wanted.
+
+        :raises BadParameter: if there is a public text and nothing is decoded.
+        :raises InvalidParameter: if a number is not allowed.
+        """
+        from deniable.audit.decoded import Decoding
+
+        if self.public is not None and not self.decode:
+            raise typer.BadParameter("--public is for decoding; leave out --no-decode or --public")
+        return Decoding(support=self.support, directions=self.directions, public=self.public) if self.decode else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +135,7 @@ def _show(result: AnyResult) -> None:
     console.print(finding(result))
     for table in tables(result):
         console.print()
-        console.print(make_table(table.columns, table.rows, title=table.caption))
+        console.print(make_table(table.columns, table.rows, title=table.caption, left=range(table.text_columns)))
     if isinstance(result, BoundResult):
         console.print()
         console.print(result.not_proven)

@@ -1,6 +1,6 @@
-"""Which word was it? The Bayes adversary, who knows the mechanism, ε, the embedding and how frequent words are.
+"""Words drawn by their frequency, each by itself: the Bayes adversary, who knows the mechanism, ε, the embedding and the frequencies.
 
-The audit says how often each adversary names the word, by ε, by frequency band, and for the words most at risk.
+Says how often it names the word, by frequency band, from repeated releases, and for the words most at risk. No text is needed.
 """
 
 from __future__ import annotations
@@ -8,23 +8,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypedDict, Unpack
 
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.audit.results import AtEpsilon, AuditResult, Estimate, Share, head_of, largest_acceptable, share_of, sorted_epsilons
+from deniable.audit.inversion.results import BandFinding, InversionFinding, RepeatFinding, WordAtRisk
+from deniable.audit.results import Estimate, Share, share_of
 from deniable.channel.draws import Draws
 from deniable.channel.likelihood import channel_of
-from deniable.decoding import priors
 from deniable.decoding.posterior import BayesAdversary
-from deniable.embeddings.embedding import Embedding
-from deniable.errors import InvalidParameter
+from deniable.decoding.priors import SUPPORT
 from deniable.interfaces import Mechanism
-from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.parameters import validated_count, validated_share
-from deniable.progress import Report
+from deniable.parameters import validated_count
 
 REPEATS = (1, 3, 10, 30)
 _BAYES_REPEATS = (1, 3, 10)
@@ -33,122 +29,53 @@ _DRAWS_AT_RISK = 25
 _EDGES = (100, 1_000, 10_000)
 
 
+class TextSizes(TypedDict, total=False):
+    """What is said of running text in ``InversionEffort``."""
+
+    places: int
+    support: int
+    directions: int
+    shadow_words: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class InversionEffort:
-    """How much is simulated: words per band, words that are released again and again, and rays or draws of the channel."""
+    """How much is simulated: words per band, words that are released again and again, and rays or draws of the channel.
+
+    Of running text about ``places`` words are attacked, by attackers who think of ``support`` words, the most frequent ones, and follow
+    ``directions`` from each of them (or draw it as many times) to learn what it becomes. The attacker who learns releases about
+    ``shadow_words`` words of public text itself.
+    """
 
     words_per_band: int = 150
     repeated_words: int = 40
     rays: int = 128
     draws_per_word: int = 100
     at_risk: int = 20
+    places: int = 2_000
+    support: int = SUPPORT
+    directions: int = 300
+    shadow_words: int = 40_000
 
     def __post_init__(self) -> None:
-        for name in ("words_per_band", "repeated_words", "rays", "draws_per_word", "at_risk"):
-            validated_count(getattr(self, name), name)
+        for name, value in vars(self).items():
+            validated_count(value, name)
 
     @classmethod
-    def of(cls, words: int = 150, *, rays: int = 128, draws: int = 100) -> Self:
-        """Return the effort that goes with a number of words to attack in each band.
+    def of(cls, words: int = 150, *, rays: int = 128, draws: int = 100, **text: Unpack[TextSizes]) -> Self:
+        """Return the effort that goes with a number of words to attack in each band; ``text`` is what running text needs.
 
         :raises InvalidParameter: if a number is not a whole number of at least 1.
         """
         words = validated_count(words, "words")
-        return cls(words_per_band=words, repeated_words=max(1, words // 4), at_risk=max(1, words // 8), rays=rays, draws_per_word=draws)
-
-
-@dataclass(frozen=True, kw_only=True)
-class BandFinding:
-    """How often the words of a range of ranks are named, and the share of all text that they make up."""
-
-    ranks: str
-    share_of_text: float
-    bayes: Share
-    nearest_word: Share
-
-
-@dataclass(frozen=True, kw_only=True)
-class RepeatFinding:
-    """How often a word is named that was released this many times with fresh noise; ``bayes`` is None where it was not tried."""
-
-    releases: int
-    majority: Share
-    bayes: Share | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class WordAtRisk:
-    """A word that is named often."""
-
-    word: str
-    bayes: Share
-
-
-@dataclass(frozen=True, kw_only=True)
-class InversionFinding(AtEpsilon):
-    """What adversaries learn at one ε. ``prior_guess`` is how often one who sees nothing is right."""
-
-    channel: str
-    prior_guess: float
-    bayes: Estimate
-    nearest_word: Estimate
-    bands: tuple[BandFinding, ...]
-    repeats: tuple[RepeatFinding, ...]
-    at_risk: tuple[WordAtRisk, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class InversionResult(AuditResult):
-    """The result of ``audit_inversion``: what was found at each ε, and the largest ε at which it is acceptable."""
-
-    frequencies: str
-    acceptable: float
-    largest_acceptable_epsilon: float | None
-    results: tuple[InversionFinding, ...]
-
-
-def audit_inversion(
-    embedding: Embedding,
-    mechanism: ChosenMechanism | None = None,
-    *,
-    epsilons: Sequence[float],
-    frequencies: Path | None = None,
-    corpus: Path | None = None,
-    acceptable: float = 0.2,
-    effort: InversionEffort | None = None,
-    seed: int = 0,
-    report: Report | None = None,
-) -> InversionResult:
-    """Let the Bayes adversary guess the words behind released words, and return how often the guess is right.
-
-    The adversary knows word frequencies from ``frequencies`` (a file with a word and its count on each line), from ``corpus`` (a text,
-    one document a line), or else from the embedding's order. ``acceptable`` is how often it may be right.
-
-    :raises InvalidParameter: if an argument is not allowed.
-    :raises RecordError: if a line of ``frequencies`` is not a word and its count.
-    :raises UnusableAuditData: if the file of frequencies or the corpus holds no known word.
-    """
-    mechanism = ChosenMechanism() if mechanism is None else mechanism
-    acceptable, values = validated_share(acceptable, "acceptable"), sorted_epsilons(epsilons)
-    if frequencies is not None and corpus is not None:
-        raise InvalidParameter("corpus", str(corpus), "cannot be given with frequencies: the adversary knows one of them")
-    prior = priors.by_rank(embedding)
-    if frequencies is not None:
-        prior = priors.from_table(embedding, frequencies)
-    elif corpus is not None:
-        prior = priors.from_corpus(embedding, corpus)
-    found = []
-    for done, value in enumerate(values, 1):
-        found.append(invert(mechanism(embedding, epsilon=value), prior, seed=seed, effort=effort))
-        if report is not None:
-            report(done, len(values))
-    return InversionResult(
-        **head_of("inversion", embedding, mechanism, seed),
-        frequencies=str(frequencies or corpus or "by rank (Zipf)"),
-        acceptable=acceptable,
-        largest_acceptable_epsilon=largest_acceptable(((each, each.bayes.value) for each in found), acceptable),
-        results=tuple(found),
-    )
+        return cls(
+            words_per_band=words,
+            repeated_words=max(1, words // 4),
+            at_risk=max(1, words // 8),
+            rays=rays,
+            draws_per_word=draws,
+            **text,
+        )
 
 
 def invert(mechanism: Mechanism, prior: Floats, *, seed: int, effort: InversionEffort | None = None) -> InversionFinding:

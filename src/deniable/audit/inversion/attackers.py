@@ -1,0 +1,56 @@
+"""The seam of the attackers, and the two simplest: who guesses blindly, and who applies Bayes' rule to each word by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from deniable.arrays import Floats, Ids
+from deniable.audit.inversion.results import ALONE, BLIND
+from deniable.channel.channel import Channel
+from deniable.decoding.posterior import make_posterior
+from deniable.decoding.reading import Reading, read_alone, read_blindly
+
+_CANDIDATES_TO_SAY = 100
+
+
+class Attacker(Protocol):
+    """Reads a release: texts as ids of released words. ``knows`` says in a sentence what it knows beside them."""
+
+    name: str
+    knows: str
+
+    def read(self, released: Sequence[Ids]) -> Reading:
+        """Return what it thinks stood at each place of the texts, one after the other."""
+        ...
+
+
+class Blind:
+    """Sees nothing of the release."""
+
+    name = BLIND
+    knows = "How frequent words are in the public text, and nothing of the release."
+
+    def __init__(self, channel: Channel, prior: Floats) -> None:
+        self._shares = np.zeros(len(channel.embedding) + 1)
+        self._shares[channel.inputs] = prior
+
+    def read(self, released: Sequence[Ids]) -> Reading:
+        """Return the most frequent words, at every place."""
+        return read_blindly(self._shares, sum(map(len, released)), candidates=_CANDIDATES_TO_SAY)
+
+
+class WordByWord:
+    """Bayes' rule, argmax π(x)·P(y | x): nobody who sees one word and knows no more than the frequencies and the mechanism does better."""
+
+    name = ALONE
+    knows = "The mechanism, ε, the embedding, and how frequent words are in the public text. Reads each word by itself."
+
+    def __init__(self, channel: Channel, prior: Floats) -> None:
+        self._posterior = make_posterior(channel, prior)
+
+    def read(self, released: Sequence[Ids]) -> Reading:
+        """Return the likeliest words behind each released word."""
+        return read_alone(self._posterior, np.concatenate([*released, np.zeros(0, dtype=np.int64)]))

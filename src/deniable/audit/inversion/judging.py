@@ -1,0 +1,91 @@
+"""Judges attackers: releases a text in memory, lets each attacker read it, and counts how often it is right."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from deniable.arrays import Ids
+from deniable.audit.inversion.attackers import Attacker
+from deniable.audit.inversion.results import AttackerFinding, GroupFinding, ListFinding, Success
+from deniable.audit.inversion.text import GROUPS, AttackedText
+from deniable.audit.results import Share, share_of
+from deniable.channel.draws import Draws
+from deniable.decoding.kinds import Kinds
+from deniable.decoding.reading import Reading
+from deniable.interfaces import Mechanism
+
+Flags = np.ndarray[Any, np.dtype[np.bool_]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Truth:
+    """What attackers are judged by: the words of a text, their groups, the kinds of words, and the lists of a user by name."""
+
+    text: AttackedText
+    groups: Ids = field(repr=False)
+    kinds: Kinds
+    lists: Mapping[str, Ids]
+
+
+def release_text(mechanism: Mechanism, text: AttackedText, *, seed: int) -> list[Ids]:
+    """Return the documents as a release would make them, from a seed. They are for an attack in memory, never to be written."""
+    return text.split(Draws(mechanism, seed=seed).of_each(text.ids))
+
+
+def judge(attacker: Attacker, released: Sequence[Ids], truth: Truth) -> AttackerFinding:
+    """Return what an attacker reaches on a release."""
+    began = time.perf_counter()
+    reading = attacker.read(released)
+    seconds = time.perf_counter() - began
+    ids, drawn = truth.text.ids, slice(0, truth.text.places)
+    ranks, kind_ranks = reading.ranks(ids), reading.kind_ranks(ids, truth.kinds)[drawn]
+    word = _success(ranks[drawn])
+    assert word is not None  # noqa: S101 - an attacked text has words
+    return AttackerFinding(
+        name=attacker.name,
+        knows=attacker.knows,
+        seconds=round(seconds, 2),
+        word=word,
+        kind=_success(kind_ranks[kind_ranks >= 0]),
+        groups=tuple(_judge_group(name, ranks[drawn][truth.groups[drawn] == place]) for place, name in enumerate(GROUPS)),
+        lists=tuple(_judge_list(name, listed, reading, ranks, truth) for name, listed in truth.lists.items()),
+    )
+
+
+def _judge_group(name: str, ranks: Ids) -> GroupFinding:
+    return GroupFinding(group=name, places=len(ranks), word=_success(ranks))
+
+
+def _judge_list(name: str, listed: Ids, reading: Reading, ranks: Ids, truth: Truth) -> ListFinding:
+    """Return how well words of a list are named, and told from others where the list is the likeliest of all kinds.
+
+    How often that is said rightly is counted where documents were drawn at random: elsewhere such words are more frequent.
+    """
+    ids, kinds = truth.text.ids, truth.kinds
+    own = np.isin(ids, listed)
+    judged = (own | (kinds.of[ids] >= 0)) & (np.arange(len(ids)) < truth.text.places)
+    with_list = kinds.with_list(listed)
+    says = reading.kind_masses(with_list).argmax(axis=1) == kinds.count
+    return ListFinding(
+        name=name,
+        words=len(listed),
+        places=int(own.sum()),
+        word=_success(ranks[own]),
+        found=_share(says[own]),
+        rightly=_share(own[says & judged]),
+    )
+
+
+def _success(ranks: Ids) -> Success | None:
+    if not len(ranks):
+        return None
+    return Success(first=share_of(int((ranks < 1).sum()), len(ranks)), within_ten=share_of(int((ranks < 10).sum()), len(ranks)))
+
+
+def _share(hits: Flags) -> Share | None:
+    return share_of(int(hits.sum()), len(hits)) if len(hits) else None

@@ -1,0 +1,149 @@
+"""What the attackers of the inversion audit reach: at each ε, each of them, on the word and on its kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from deniable.audit.results import AtEpsilon, AuditResult, Estimate, Share
+
+
+@dataclass(frozen=True, kw_only=True)
+class BandFinding:
+    """How often the words of a range of ranks are named, and the share of all text that they make up."""
+
+    ranks: str
+    share_of_text: float
+    bayes: Share
+    nearest_word: Share
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepeatFinding:
+    """How often a word is named that was released this many times with fresh noise; ``bayes`` is None where it was not tried."""
+
+    releases: int
+    majority: Share
+    bayes: Share | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordAtRisk:
+    """A word that is named often."""
+
+    word: str
+    bayes: Share
+
+
+@dataclass(frozen=True, kw_only=True)
+class Success:
+    """How often the first guess is right, and how often the truth is among the ten likeliest."""
+
+    first: Share
+    within_ten: Share
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupFinding:
+    """How often the words of a group (frequent, rare, names, numbers, unknown, others) are named; None where the text has none."""
+
+    group: str
+    places: int
+    word: Success | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListFinding:
+    """What becomes of the words of a user's list: how often they are named, and how well they are told from all others.
+
+    ``found`` is the share of places with such a word at which the attacker says that one of them stood there, ``rightly`` the share of the
+    places at which it says so where that is true. None where there is no such place.
+    """
+
+    name: str
+    words: int
+    places: int
+    word: Success | None
+    found: Share | None
+    rightly: Share | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttackerFinding:
+    """What one attacker reaches on running text: on the word, and on its kind, judged at places with a word that has one.
+
+    ``knows`` says what it knew, ``seconds`` how long it read.
+    """
+
+    name: str
+    knows: str
+    seconds: float
+    word: Success
+    kind: Success | None
+    groups: tuple[GroupFinding, ...]
+    lists: tuple[ListFinding, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttackedTextSummary:
+    """The running text that was released and attacked, and the public text that the attackers read."""
+
+    source: str
+    documents: int
+    places: int
+    unknown: float
+    kinds: int
+    public: str
+    public_words: int
+
+
+BLIND, ALONE, IN_CONTEXT, LEARNT, LANGUAGE_MODEL = "guessing blindly", "word by word", "in context", "learnt", "language model"
+"""The names of the attackers."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class InversionFinding(AtEpsilon):
+    """What adversaries learn at one ε. ``prior_guess`` is how often one who sees nothing is right.
+
+    ``bayes`` to ``at_risk`` are about words that are drawn by their frequency, ``attackers`` about running text, if there was any: first
+    who guesses blindly, then whoever knows more.
+    """
+
+    channel: str
+    prior_guess: float
+    bayes: Estimate
+    nearest_word: Estimate
+    bands: tuple[BandFinding, ...]
+    repeats: tuple[RepeatFinding, ...]
+    at_risk: tuple[WordAtRisk, ...]
+    attackers: tuple[AttackerFinding, ...] = ()
+
+    @property
+    def best(self) -> AttackerFinding | None:
+        """The attacker that names most words of the running text; None if there was none."""
+        return max(self.attackers, key=lambda each: each.word.first.value, default=None)
+
+    @property
+    def best_for_kind(self) -> AttackerFinding | None:
+        """The attacker that tells the kind of most words; None if no kind was judged."""
+        judged = [(each.kind.first.value, -place) for place, each in enumerate(self.attackers) if each.kind is not None]
+        return self.attackers[-max(judged)[1]] if judged else None
+
+    @property
+    def success(self) -> float:
+        """How often the best attacker names a word: of running text, or if there was none, of words drawn by their frequency."""
+        return self.bayes.value if self.best is None else self.best.word.first.value
+
+    def attacker(self, name: str) -> AttackerFinding | None:
+        """Return what the attacker of this name reached; None if it was not tried."""
+        return next((each for each in self.attackers if each.name == name), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class InversionResult(AuditResult):
+    """The result of ``audit_inversion``: what was found at each ε, and the largest ε at which the best attacker is acceptable."""
+
+    frequencies: str
+    acceptable: float
+    largest_acceptable_epsilon: float | None
+    results: tuple[InversionFinding, ...]
+    text: AttackedTextSummary | None = None

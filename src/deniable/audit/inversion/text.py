@@ -1,0 +1,208 @@
+"""Running text to attack, and the public text that attackers learn from.
+
+Without a text of one's own, one document in ten of the public text is held back and attacked: its attackers know text of just that kind.
+Words are put into groups by what they are, for the report alone; no attacker knows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from deniable.arrays import Floats, Ids
+from deniable.decoding.ngrams import Bigrams, count_bigrams
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import UnusableAuditData
+from deniable.words.cutter import Cutter, Lookup
+from deniable.words.public_text import read_lines
+
+GROUPS = ("frequent", "rare", "names", "numbers", "unknown", "others")
+MOST_FREQUENT, NOT_RARE = 150, 10_000
+"""Frequent are the first so many words, rare those that come after the first so many."""
+
+LONGEST_PART = 100
+"""Of a longer document this many words in a row are attacked."""
+
+_HELD_BACK = 10
+_SHADOW_DOCUMENTS = 20_000
+_ENDS_SENTENCE = frozenset('.!?:;"“”«»()\n\t•|')
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublicText:
+    """What the attackers have read: how often words stand in it and follow one another, and some documents of it as ids."""
+
+    source: str
+    bigrams: Bigrams = field(repr=False)
+    documents: list[Ids] = field(repr=False)
+
+    @property
+    def words(self) -> int:
+        """How many words it has."""
+        return int(self.bigrams.counts.sum())
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttackedText:
+    """Parts of documents as ids of their words, ``unknown_id`` for ⊥, and which words are written as names are.
+
+    The first ``sampled`` documents are drawn at random. Those after them hold words of a user's lists, and are there for these alone.
+    """
+
+    source: str
+    documents: list[Ids] = field(repr=False)
+    names: Ids = field(repr=False)
+    sampled: int
+
+    @property
+    def ids(self) -> Ids:
+        """The words of all documents, one after the other."""
+        return np.concatenate(self.documents)
+
+    @property
+    def places(self) -> int:
+        """How many words the documents have that were drawn at random; they come first."""
+        return sum(len(each) for each in self.documents[: self.sampled])
+
+    def split(self, flat: Ids) -> list[Ids]:
+        """Return one number a word as documents again."""
+        return np.split(flat, np.cumsum([len(each) for each in self.documents])[:-1])
+
+    def groups(self, embedding: Embedding, shares: Floats) -> Ids:
+        """Return the group of each word, as its place in ``GROUPS``; ``shares`` say how frequent the words of the embedding are."""
+        order = np.argsort(-shares[: len(embedding)], kind="stable")
+        rank = np.empty(len(embedding) + 1, dtype=np.int64)
+        rank[order], rank[-1] = np.arange(len(embedding)), -1
+        ids = self.ids
+        digits = np.array([any(letter.isdigit() for letter in word) for word in embedding.words] + [False])
+        chosen = [ids == embedding.unknown_id, digits[ids], rank[ids] < MOST_FREQUENT, np.isin(ids, self.names), rank[ids] >= NOT_RARE]
+        names = ("unknown", "numbers", "frequent", "names", "rare")
+        return np.select(chosen, [GROUPS.index(name) for name in names], GROUPS.index("others"))
+
+
+def read_public_text(
+    embedding: Embedding, path: Path, *, hold_back: bool, places: int, seed: int, listed: Ids | None = None
+) -> tuple[PublicText, AttackedText | None]:
+    """Return what attackers learn from a public text, one document a line, and if some of it is held back, the text to attack.
+
+    Documents with words that are ``listed`` are attacked beside those that are drawn at random.
+
+    :raises RecordError: if the file cannot be read.
+    :raises UnusableAuditData: if it holds no two words in a row, or no document is left to attack.
+    """
+    cutter, lookup, random = Cutter(embedding), Lookup(embedding), np.random.default_rng([seed, 11])
+    held, shadow = _Sample[str](places, random), _Sample[Ids](_SHADOW_DOCUMENTS, random)
+
+    def documents() -> Iterator[Ids]:
+        for number, line in enumerate(line for line in read_lines(path) if line.strip()):
+            if hold_back and number % _HELD_BACK == 0:
+                held.offer(line)
+                continue
+            ids = np.array(lookup.ids(cutter.words(line)), dtype=np.int64)
+            shadow.offer(ids)
+            yield ids
+
+    bigrams = count_bigrams(documents(), len(embedding) + 1)
+    if bigrams is None:
+        raise UnusableAuditData(path, "holds no two words in a row in its documents, one a line, so attackers learn nothing from it")
+    public = PublicText(source=path.name, bigrams=bigrams, documents=shadow.kept)
+    return public, make_attacked_text(embedding, held.kept, source=path, places=places, random=random, listed=listed) if hold_back else None
+
+
+def read_attacked_text(embedding: Embedding, path: Path, *, places: int, seed: int, listed: Ids | None = None) -> AttackedText:
+    """Return documents of a text file, one a line, drawn at random until they have enough words together.
+
+    Documents with words that are ``listed`` are added to them.
+
+    :raises RecordError: if the file cannot be read.
+    :raises UnusableAuditData: if it holds no words.
+    """
+    random = np.random.default_rng([seed, 13])
+    sample = _Sample[str](places, random)
+    for line in read_lines(path):
+        if line.strip():
+            sample.offer(line)
+    return make_attacked_text(embedding, sample.kept, source=path, places=places, random=random, listed=listed)
+
+
+def make_attacked_text(
+    embedding: Embedding,
+    documents: Sequence[str],
+    *,
+    source: Path,
+    places: int | None = None,
+    random: np.random.Generator | None = None,
+    listed: Ids | None = None,
+) -> AttackedText:
+    """Return documents as they would go into a release; with ``places`` about as many words, in an order that ``random`` gives.
+
+    Of a long document a part is taken: many documents say more than few long ones, whose words repeat one another.
+
+    :raises UnusableAuditData: if they hold no words.
+    """
+    lookup, cutter, typed = Lookup(embedding), Cutter(embedding), Cutter(embedding, keep_case=True)
+    random = np.random.default_rng(0) if random is None else random
+    order = range(len(documents)) if places is None else random.permutation(len(documents)).tolist()
+    drawn: list[Ids] = []
+    more: list[Ids] = []
+    capital, small = np.zeros(len(embedding) + 1), np.zeros(len(embedding) + 1)
+    words = further = 0
+    wanted = np.zeros(0, dtype=np.int64) if listed is None else listed
+    for number in order:
+        enough = places is not None and words >= places
+        if enough and (not len(wanted) or further >= (places or 0)):
+            break
+        ids = np.array(lookup.ids(cutter.words(documents[number])), dtype=np.int64)
+        if not len(ids) or (enough and not np.isin(ids, wanted).any()):
+            continue
+        _count_capitals(*typed.words_and_gaps(documents[number]), ids, capital, small)
+        part = _part(ids, wanted if enough else None, random)
+        if enough:
+            more.append(part)
+            further += len(part)
+        else:
+            drawn.append(part)
+            words += len(part)
+    if not drawn:
+        raise UnusableAuditData(source, "holds no words to attack")
+    return AttackedText(source=source.name, documents=[*drawn, *more], names=np.flatnonzero(capital > small), sampled=len(drawn))
+
+
+def _part(ids: Ids, around: Ids | None, random: np.random.Generator) -> Ids:
+    """Return a part of a long document: any, or one with the first of some words in it."""
+    if len(ids) <= LONGEST_PART:
+        return ids
+    last = len(ids) - LONGEST_PART
+    centred = int(random.integers(last + 1)) if around is None else int(np.isin(ids, around).argmax()) - LONGEST_PART // 2
+    start = min(last, max(0, centred))
+    return ids[start : start + LONGEST_PART]
+
+
+def _count_capitals(words: list[str], gaps: list[str], ids: Ids, capital: Floats, small: Floats) -> None:
+    """Count how often each word begins with a capital letter, and how often not, where no sentence begins."""
+    if len(words) != len(ids):  # cut otherwise in the case it has: no telling which is which
+        return
+    for place in range(1, len(words)):
+        if words[place][0].isalpha() and not _ENDS_SENTENCE & set(gaps[place]):
+            (capital if words[place][0].isupper() else small)[ids[place]] += 1.0
+
+
+class _Sample(Generic[T]):
+    """A random sample of what is offered, of bounded size (a reservoir)."""
+
+    def __init__(self, size: int, random: np.random.Generator) -> None:
+        self.kept: list[T] = []
+        self._size, self._random, self._offered = size, random, 0
+
+    def offer(self, item: T) -> None:
+        self._offered += 1
+        if len(self.kept) < self._size:
+            self.kept.append(item)
+        elif (place := int(self._random.integers(self._offered))) < self._size:
+            self.kept[place] = item

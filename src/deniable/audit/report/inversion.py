@@ -1,0 +1,163 @@
+"""What the inversion audit found, in words: the best attacker first, then each of them, then words that are more at risk than others."""
+
+from __future__ import annotations
+
+from deniable.audit.inversion.results import ALONE, BLIND, AttackerFinding, InversionFinding, InversionResult, Success
+from deniable.audit.report.table import Table, advise
+from deniable.audit.results import Estimate, Share
+from deniable.report.wording import one_in, percent_fixed
+
+_AT_RISK = 6
+
+
+NOT_PROVEN = (
+    "An attacker that fails proves nothing about others: one with a better language model, more public text of the same kind, or knowledge "
+    "of the person may name more. The intervals are about the words that were drawn here; the best of several attackers is chosen on the "
+    "same words, so its share is a little too large rather than too small. What holds against every attacker is the bound."
+)
+
+
+def headline(result: InversionResult) -> str:
+    """Return what the best attacker reaches, in one sentence."""
+    ends = list(dict.fromkeys((result.results[0], result.results[-1])))
+    return f"The best attacker we have names {' and '.join(f'{_named(each)} at ε = {each.epsilon:g}' for each in ends)}."
+
+
+def _named(found: InversionFinding) -> str:
+    """Return what the best attacker names, beside a word by itself and guessing blindly."""
+    best, alone, blind = found.best, found.attacker(ALONE), found.attacker(BLIND)
+    if best is None:
+        by_itself, blindly = percent_fixed(found.bayes.value), percent_fixed(found.prior_guess)
+        return f"{one_in(found.bayes.value)} ({by_itself} each by itself, {blindly} blindly)"
+    said = [f"{percent_fixed(best.word.first.value)} {best.name}"]
+    if best.name != ALONE and alone is not None:
+        said.append(f"{percent_fixed(alone.word.first.value)} each by itself")
+    if best.name != BLIND and blind is not None:
+        said.append(f"{percent_fixed(blind.word.first.value)} blindly")
+    return f"{one_in(best.word.first.value)} ({', '.join(said)})"
+
+
+def inversion_sentence(result: InversionResult) -> str:
+    """Return what was found in a few sentences."""
+    return f"{headline(result)} {details(result)}"
+
+
+def details(result: InversionResult) -> str:
+    """Return what comes after the headline: the kind of a word, and the advice."""
+    alone = "" if result.text is not None else "Words were drawn by their frequency; no text was read in context. "
+    return f"{_kind_sentence(result)}{alone}{advise(result, 'of the words')}"
+
+
+def _kind_sentence(result: InversionResult) -> str:
+    last = result.results[-1]
+    best, blind = last.best_for_kind, last.attacker(BLIND)
+    if best is None or best.kind is None or blind is None or blind.kind is None or result.text is None:
+        return ""
+    told = one_in(best.kind.first.value, "time")
+    return (
+        f"Of what kind a word was, among {result.text.kinds} kinds, is told {told} at ε = {last.epsilon:g}, "
+        f"blindly {one_in(blind.kind.first.value, 'time')}. "
+    )
+
+
+def inversion_tables(result: InversionResult) -> list[Table]:
+    """Return what was measured: on running text, if there was any, and on words drawn by their frequency."""
+    return [*_text_tables(result), *_drawn_tables(result)]
+
+
+def _text_tables(result: InversionResult) -> list[Table]:
+    attacked = [(each, attacker) for each in result.results for attacker in each.attackers]
+    if not attacked:
+        return []
+    rows = [
+        [
+            f"{each.epsilon:g}",
+            attacker.name,
+            *_cells(attacker.word),
+            *_cells(attacker.kind),
+            f"{attacker.seconds:.0f} s",
+        ]
+        for each, attacker in attacked
+    ]
+    columns = ["ε", "attacker", "word", "95 %", "within 10", "kind", "95 %", "within 10", "time"]
+    tables = [Table("Running text: how often each attacker is right", columns, rows, 2), _group_table(result)]
+    if any(attacker.lists for _, attacker in attacked):
+        tables.append(_list_table(attacked))
+    return tables
+
+
+def _group_table(result: InversionResult) -> Table:
+    """Return how often the best attacker names the words of each group."""
+    groups = next(each.attackers[0].groups for each in result.results if each.attackers)
+    rows = [["words", "", *(f"{group.places:,}" for group in groups)]]
+    rows += [
+        [f"ε = {each.epsilon:g}", each.best.name, *(_first(group.word) for group in each.best.groups)]
+        for each in result.results
+        if each.best is not None
+    ]
+    return Table(
+        "Names, numbers and others apart: how often the best attacker names them", ["", "attacker", *(g.group for g in groups)], rows, 2
+    )
+
+
+def _list_table(attacked: list[tuple[InversionFinding, AttackerFinding]]) -> Table:
+    rows = [
+        [
+            f"{each.epsilon:g}",
+            f"{found.name} ({found.places:,})",
+            attacker.name,
+            *_cells(found.word),
+            _value(found.found),
+            _value(found.rightly),
+        ]
+        for each, attacker in attacked
+        for found in attacker.lists
+    ]
+    columns = ["ε", "list (places)", "attacker", "word", "95 %", "within 10", "told from others", "rightly"]
+    return Table("Your lists: how often their words are named, and how often one of them is rightly said to stand there", columns, rows, 3)
+
+
+def _drawn_tables(result: InversionResult) -> list[Table]:
+    overall = [
+        [
+            f"{each.epsilon:g}",
+            _with_error(each.bayes),
+            _with_error(each.nearest_word),
+            *(percent_fixed(band.bayes.value) for band in each.bands),
+        ]
+        for each in result.results
+    ]
+    names = [f"ranks {band.ranks}" for band in result.results[0].bands]
+    repeats = [
+        [f"{each.epsilon:g}", str(m.releases), percent_fixed(m.majority.value), percent_fixed(m.bayes.value if m.bayes else None)]
+        for each in result.results
+        for m in each.repeats
+    ]
+    risk = [
+        [f"{each.epsilon:g}", w.word, percent_fixed(w.bayes.value), percent_fixed(w.bayes.low)]
+        for each in result.results
+        for w in each.at_risk[:_AT_RISK]
+    ]
+    return [
+        Table("How often the word is named, over all text and by frequency", ["ε", "Bayes", "nearest word", *names], overall),
+        Table("The same word released again and again with fresh noise", ["ε", "releases", "majority vote", "Bayes"], repeats),
+        Table("Words most at risk, and how often they are named", ["ε", "word", "named", "at least (95 %)"], risk),
+    ]
+
+
+def _cells(found: Success | None) -> list[str]:
+    if found is None:
+        return ["–"] * 3
+    return [percent_fixed(found.first.value), f"{100 * found.first.low:.1f} – {100 * found.first.high:.1f}", _value(found.within_ten)]
+
+
+def _first(found: Success | None) -> str:
+    return _value(None if found is None else found.first)
+
+
+def _value(share: Share | None) -> str:
+    return percent_fixed(None if share is None else share.value)
+
+
+def _with_error(found: Estimate) -> str:
+    return f"{percent_fixed(found.value)} ± {100 * found.standard_error:.1f}"

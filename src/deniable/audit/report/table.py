@@ -1,0 +1,36 @@
+"""What the words of all results share: tables, and the advice on ε."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+
+class Table(NamedTuple):
+    """A table of a result; the first ``text_columns`` columns hold text, the others numbers."""
+
+    caption: str
+    columns: list[str]
+    rows: list[list[str]]
+    text_columns: int = 1
+
+
+class Advised(Protocol):
+    """A result that says up to which ε an attacker stays within what was called acceptable."""
+
+    @property
+    def acceptable(self) -> float:
+        """The success that was called acceptable."""
+        ...
+
+    @property
+    def largest_acceptable_epsilon(self) -> float | None:
+        """The largest ε, of those tried, at which the success is acceptable."""
+        ...
+
+
+def advise(result: Advised, what: str) -> str:
+    """Return up to which ε an attacker stays at or below what was called acceptable."""
+    largest = result.largest_acceptable_epsilon
+    if largest is None:
+        return f"At none of the values tried does it stay at or below {result.acceptable:g} {what}."
+    return f"Up to ε = {largest:g}, of the values tried, it stays at or below {result.acceptable:g} {what}."

@@ -1,0 +1,239 @@
+"""Each attacker wins where it must and gains nothing where it cannot."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from deniable import Embedding, Multivariate
+from deniable.audit import InversionEffort, audit_inversion, read_result
+from deniable.audit.inversion.results import ALONE, BLIND, IN_CONTEXT, AttackerFinding
+from deniable.audit.inversion.text import GROUPS, make_attacked_text, read_attacked_text, read_public_text
+from deniable.cli.app import app
+from deniable.embeddings import store
+from deniable.errors import InvalidParameter, UnusableAuditData
+from deniable.mechanisms import RandomizedResponse
+from tests.audit.made_text import Attack, follow_one_another, opposite_pairs, opposites, prepare, shuffle
+from tests.audit.wrong import SharedNoise
+from tests.support.strategies import random_embedding
+
+WORDS = 100
+SMALL = InversionEffort.of(10, rays=16, draws=10, places=300, support=200, directions=60)
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture(scope="module")
+def chained() -> Attack:
+    """A text whose words follow from their neighbours."""
+    public = follow_one_another(WORDS, 400, 25, seed=1)
+    return prepare(random_embedding(WORDS, 3), public, follow_one_another(WORDS, 60, 25, seed=2), epsilon=2.0)
+
+
+@pytest.fixture(scope="module")
+def shuffled() -> Attack:
+    """The same words in an order that says nothing."""
+    public = shuffle(follow_one_another(WORDS, 400, 25, seed=1), seed=3)
+    attacked = shuffle(follow_one_another(WORDS, 60, 25, seed=2), seed=4)
+    return prepare(random_embedding(WORDS, 3), public, attacked, epsilon=2.0)
+
+
+def apart(stronger: AttackerFinding, weaker: AttackerFinding) -> bool:
+    """Return whether the intervals of two attackers say that one is better."""
+    return stronger.word.first.low > weaker.word.first.high
+
+
+def test_where_words_follow_from_context_the_contextual_attacker_wins_by_far(chained: Attack) -> None:
+    mechanism = Multivariate(chained.embedding, epsilon=2.0)
+    blind, alone, context = (chained.judge(mechanism, each) for each in (chained.blind, chained.alone, chained.in_context))
+    assert apart(alone, blind)
+    assert apart(context, alone)
+    assert context.word.first.value > alone.word.first.value + 0.3
+    assert context.kind is not None
+    assert alone.kind is not None
+    assert context.kind.first.value > alone.kind.first.value + 0.2
+
+
+def test_where_the_order_says_nothing_the_contextual_attacker_gains_nothing(shuffled: Attack) -> None:
+    mechanism = Multivariate(shuffled.embedding, epsilon=2.0)
+    alone, context = (shuffled.judge(mechanism, each) for each in (shuffled.alone, shuffled.in_context))
+    assert abs(context.word.first.value - alone.word.first.value) < 0.02
+    assert not apart(context, alone)
+
+
+def test_where_nothing_is_released_nobody_gains(chained: Attack) -> None:
+    embedding = chained.embedding
+    public = follow_one_another(WORDS, 400, 25, seed=1)
+    nothing = prepare(embedding, public, follow_one_another(WORDS, 60, 25, seed=2), epsilon=1e-9, mechanism="randomized-response")
+    blind, alone, context = (
+        nothing.judge(RandomizedResponse(embedding, epsilon=1e-9), each) for each in (nothing.blind, nothing.alone, nothing.in_context)
+    )
+    assert blind.word.first == alone.word.first
+    assert blind.kind == alone.kind
+    assert abs(context.word.first.value - blind.word.first.value) < 0.02
+
+
+def test_a_mechanism_that_shares_noise_between_neighbours_is_caught_in_context_only() -> None:
+    embedding = opposites(500, 3)
+    attack = prepare(embedding, opposite_pairs(500, 300, 20, seed=1), opposite_pairs(500, 80, 20, seed=2), epsilon=3.0)
+    found = {
+        (name, kind.__name__): attack.judge(kind(embedding, epsilon=3.0), attacker)
+        for kind in (Multivariate, SharedNoise)
+        for name, attacker in (("alone", attack.alone), ("context", attack.in_context))
+    }
+    assert not apart(found["alone", "SharedNoise"], found["alone", "Multivariate"]), "each word by itself is treated as promised"
+    assert apart(found["context", "SharedNoise"], found["context", "Multivariate"])
+    assert found["context", "SharedNoise"].word.first.value > 1.5 * found["context", "Multivariate"].word.first.value
+
+
+def test_words_fall_into_groups_by_what_they_are() -> None:
+    names = ["the", "of", "anna", "rome", "went", "1984", "x2", *(f"w{i}" for i in range(11_000))]
+    embedding = Embedding(names, np.random.default_rng(0).standard_normal((len(names), 2)), name="made")
+    text = make_attacked_text(embedding, ["The cat went: Rome of Anna, 1984 w9 w10900", "went of Anna"], source=Path("made"))
+    shares = np.append(1.0 / np.arange(1, len(names) + 1), 0.0)
+    shares[[2, 3]] = 1e-4  # 150 others are more frequent, but fewer than 10,000
+    found = [GROUPS[group] for group in text.groups(embedding, shares)]
+    assert found == [
+        "frequent", "unknown", "frequent", "others", "frequent", "names", "numbers", "numbers", "numbers", "frequent", "frequent", "names",
+    ]  # fmt: skip
+
+
+def test_one_document_in_ten_is_held_back_and_not_read(tmp_path: Path) -> None:
+    embedding = random_embedding(30, 2)
+    path = tmp_path / "public.txt"
+    path.write_text("".join(f"w{i} w{i}\n\n" for i in range(30)), encoding="utf-8")
+    public, held = read_public_text(embedding, path, hold_back=True, places=100, seed=0)
+    assert held is not None
+    assert sorted(np.unique(held.ids)) == [0, 10, 20]
+    assert np.flatnonzero(public.bigrams.counts == 0).tolist() == [0, 10, 20, 30]
+    assert public.words == 54
+    everything, none = read_public_text(embedding, path, hold_back=False, places=100, seed=0)
+    assert none is None
+    assert everything.words == 60
+
+
+def test_documents_are_drawn_until_there_are_enough_words(tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_text("w1 w2 w3 w4 w5\n" * 50, encoding="utf-8")
+    assert len(read_attacked_text(random_embedding(30, 2), path, places=32, seed=0).ids) == 35
+    path.write_text("...\n", encoding="utf-8")
+    with pytest.raises(UnusableAuditData, match="no words"):
+        read_attacked_text(random_embedding(30, 2), path, places=32, seed=0)
+
+
+def test_of_long_documents_parts_are_attacked_and_documents_with_listed_words_are_added() -> None:
+    embedding = random_embedding(300, 2)
+    documents = [" ".join(f"w{(number + place) % 200}" for place in range(250)) for number in range(40)]
+    documents += ["w250 w1", " ".join(["w2"] * 300 + ["w251"] + ["w3"] * 300)]
+    listed = np.array([250, 251])
+    text = make_attacked_text(embedding, documents, source=Path("made"), places=1_000, random=np.random.default_rng(1), listed=listed)
+    assert {len(document) for document in text.documents[: text.sampled]} <= {2, 100}
+    assert 1_000 <= text.places < 1_100
+    assert {int(word) for word in listed} <= set(text.ids.tolist())
+    assert not np.isin(text.ids[: text.places], listed).any()
+    added = text.documents[text.sampled :]
+    assert sorted(map(len, added)) == [2, 100]
+    without = make_attacked_text(embedding, documents, source=Path("made"), places=1_000, random=np.random.default_rng(1))
+    assert without.sampled == len(without.documents)
+
+
+def public_file(folder: Path) -> Path:
+    path = folder / "public.txt"
+    documents = follow_one_another(60, 200, 20, seed=1)
+    path.write_text("\n".join(" ".join(f"w{i}" for i in document) for document in documents), encoding="utf-8")
+    return path
+
+
+def test_the_audit_names_every_attacker_and_takes_the_best(tmp_path: Path) -> None:
+    drugs = tmp_path / "drugs.txt"
+    drugs.write_text("w31\nw32\nw33\nnot-there\n", encoding="utf-8")
+    steps: list[tuple[int, int]] = []
+    result = audit_inversion(
+        random_embedding(60, 3),
+        epsilons=[1.5],
+        public=public_file(tmp_path),
+        words=[drugs],
+        effort=SMALL,
+        acceptable=0.5,
+        report=lambda done, total: steps.append((done, total)),
+    )
+    found = result.results[0]
+    assert [each.name for each in found.attackers][:3] == [BLIND, ALONE, IN_CONTEXT]
+    assert found.best is not None
+    assert found.best.name == IN_CONTEXT
+    assert found.success == found.best.word.first.value > found.bayes.value
+    assert result.largest_acceptable_epsilon is None
+    assert result.text is not None
+    assert result.text.places == found.best.word.first.tries >= 300
+    assert result.text.documents * 20 == result.text.places
+    listed = found.best.lists[0]
+    assert (listed.name, listed.words) == ("drugs", 3)
+    assert listed.places > 0
+    assert listed.found is not None
+    assert sum(group.places for group in found.best.groups) == result.text.places
+    assert (steps[0][1], steps[-1]) == (200, (200, 200))
+    saved = tmp_path / "inversion.json"
+    saved.write_text(json.dumps(result.to_dict()), encoding="utf-8")
+    assert read_result(saved) == result
+
+
+def test_a_result_from_before_there_were_attackers_of_text_is_read(tmp_path: Path) -> None:
+    result = audit_inversion(random_embedding(30, 2), epsilons=[1.5], effort=SMALL)
+    data = result.to_dict()
+    assert "text" not in data
+    assert "attackers" not in data["results"][0]
+    saved = tmp_path / "inversion.json"
+    saved.write_text(json.dumps(data), encoding="utf-8")
+    read = read_result(saved)
+    assert read == result
+    assert result.results[0].best is None
+    assert result.results[0].success == result.results[0].bayes.value
+
+
+def test_a_text_of_ones_own_is_attacked_by_who_read_all_of_the_public_text(tmp_path: Path) -> None:
+    own = tmp_path / "own.txt"
+    own.write_text("w1 w10 w73\nzork w2\n", encoding="utf-8")
+    result = audit_inversion(random_embedding(60, 3), epsilons=[2.0], public=public_file(tmp_path), text=own, effort=SMALL)
+    assert result.text is not None
+    assert (result.text.source, result.text.documents, result.text.places) == ("own.txt", 2, 5)
+    assert result.text.unknown == pytest.approx(0.4)
+    assert result.text.public_words == 200 * 20
+
+
+@pytest.mark.parametrize(
+    ("wrong", "name"),
+    [({"text": Path("a")}, "text"), ({"words": [Path("a")]}, "words"), ({"public": Path("a"), "corpus": Path("b")}, "corpus")],
+)
+def test_what_needs_a_public_text_says_so(wrong: dict[str, Path], name: str) -> None:
+    with pytest.raises(InvalidParameter, match=name):
+        audit_inversion(random_embedding(5, 2), epsilons=[1.0], **wrong)  # type: ignore[arg-type]
+
+
+def test_a_list_of_strangers_is_refused(tmp_path: Path) -> None:
+    strange = tmp_path / "strange.txt"
+    strange.write_text("zork\n", encoding="utf-8")
+    with pytest.raises(UnusableAuditData, match="none of its words"):
+        audit_inversion(random_embedding(60, 2), epsilons=[1.0], public=public_file(tmp_path), words=[strange])
+
+
+def test_the_command_attacks_text_and_prints_the_best_attacker(tmp_path: Path) -> None:
+    store.save(random_embedding(60, 3), "tiny", source="a test")
+    drugs = tmp_path / "drugs.txt"
+    drugs.write_text("w31\nw32\n", encoding="utf-8")
+    sizes = ["--words-per-band", "10", "--rays", "16", "--places", "200", "--support", "60", "--directions", "60"]
+    arguments = ["audit", "inversion", "-e", "1.5", "--embedding", "tiny", "-q", *sizes]
+    run = CliRunner()
+    shown = run.invoke(app, [*arguments, "--public", str(public_file(tmp_path)), "--words", str(drugs)])
+    assert shown.exit_code == 0, shown.output
+    assert "The best attacker we have names" in shown.output
+    assert "in context" in shown.output
+    assert "drugs" in shown.output
+    assert run.invoke(app, [*arguments, "--words", str(drugs)]).exit_code == 2
+    assert run.invoke(app, [*arguments, "--public", str(drugs), "--corpus", str(drugs)]).exit_code == 2

@@ -1,0 +1,117 @@
+"""The attacker who learns wins where words follow from others that are not next to them, and gains nothing where there is nothing."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deniable import Multivariate
+from deniable.audit import InversionEffort, audit_inversion
+from deniable.audit.inversion.results import LEARNT
+from deniable.errors import InvalidParameter, MissingExtra
+from deniable.mechanisms import RandomizedResponse
+from tests.audit.made_text import Attack, follow_at_a_distance, opposite_pairs, opposites, prepare, shuffle
+from tests.audit.wrong import SharedNoise
+from tests.support.strategies import random_embedding
+
+WORDS = 60
+torch = pytest.importorskip("torch")
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path / "home"))
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="module")
+def distant() -> Attack:
+    """A text whose words follow from others that are not next to them."""
+    public = follow_at_a_distance(WORDS, 400, 20, seed=1)
+    return prepare(random_embedding(WORDS, 3), public, follow_at_a_distance(WORDS, 60, 20, seed=2), epsilon=2.0)
+
+
+def test_what_bigrams_cannot_see_is_learnt(distant: Attack) -> None:
+    from deniable.audit.inversion.learnt import Learnt
+
+    mechanism = Multivariate(distant.embedding, epsilon=2.0)
+    learnt = Learnt(distant.in_context, mechanism, follow_at_a_distance(WORDS, 400, 20, seed=5), seed=4, words=6_000)
+    alone, context, best = (distant.judge(mechanism, each) for each in (distant.alone, distant.in_context, learnt))
+    assert abs(context.word.first.value - alone.word.first.value) < 0.05
+    assert best.word.first.value > context.word.first.value + 0.1
+    assert best.word.first.low > context.word.first.high
+    assert best.word.within_ten == context.word.within_ten, "it ranks the ten best candidates anew, and finds no others"
+
+
+def test_nothing_is_learnt_from_words_in_any_order() -> None:
+    from deniable.audit.inversion.learnt import Learnt
+
+    documents = [shuffle(follow_at_a_distance(WORDS, 300, 20, seed=seed), seed=seed + 9) for seed in (1, 5)]
+    attacked = shuffle(follow_at_a_distance(WORDS, 60, 20, seed=2), seed=3)
+    attack = prepare(random_embedding(WORDS, 3), documents[0], attacked, epsilon=2.0)
+    mechanism = Multivariate(attack.embedding, epsilon=2.0)
+    learnt = Learnt(attack.alone, mechanism, documents[1], seed=4, words=5_000)
+    alone, best = (attack.judge(mechanism, each) for each in (attack.alone, learnt))
+    assert abs(best.word.first.value - alone.word.first.value) < 0.03
+
+
+def test_nothing_is_learnt_where_nothing_is_released() -> None:
+    from deniable.audit.inversion.learnt import Learnt
+
+    public = follow_at_a_distance(WORDS, 300, 20, seed=1)
+    embedding, attacked = random_embedding(WORDS, 3), follow_at_a_distance(WORDS, 60, 20, seed=2)
+    attack = prepare(embedding, public, attacked, epsilon=1e-9, mechanism="randomized-response")
+    mechanism = RandomizedResponse(embedding, epsilon=1e-9)
+    learnt = Learnt(attack.alone, mechanism, follow_at_a_distance(WORDS, 300, 20, seed=5), seed=4, words=5_000)
+    blind, best = (attack.judge(mechanism, each) for each in (attack.blind, learnt))
+    assert abs(best.word.first.value - blind.word.first.value) < 0.03
+
+
+def test_noise_that_is_shared_between_neighbours_is_learnt() -> None:
+    from deniable.audit.inversion.learnt import Learnt
+
+    embedding = opposites(300, 3)
+    attack = prepare(embedding, opposite_pairs(300, 300, 20, seed=1), opposite_pairs(300, 80, 20, seed=2), epsilon=3.0)
+    reached = {}
+    for kind in (Multivariate, SharedNoise):
+        mechanism = kind(embedding, epsilon=3.0)
+        learnt = Learnt(attack.in_context, mechanism, opposite_pairs(300, 200, 20, seed=5), seed=4, words=4_000)
+        reached[kind] = attack.judge(mechanism, learnt).word.first
+    assert reached[SharedNoise].low > reached[Multivariate].high
+    assert reached[SharedNoise].low > attack.judge(SharedNoise(embedding, epsilon=3.0), attack.in_context).word.first.value
+
+
+def test_a_ranker_begins_as_the_ranking_it_is_given_and_does_not_look_at_the_right_ones() -> None:
+    from deniable.learning.candidate_ranker import CandidateRanker, RankedText, RankerSettings, rank
+
+    random = np.random.default_rng(0)
+    chances = random.dirichlet(np.ones(4), size=250)
+    text = RankedText(
+        released=random.integers(9, size=250),
+        words=np.stack([random.permutation(9)[:4] for _ in range(250)]),
+        logs=np.log(chances),
+        features=random.standard_normal((250, 4, 6)),
+        right=random.integers(4, size=250),
+    )
+    model = CandidateRanker(torch.randn(11, 3), RankerSettings())
+    assert rank(model, text, device=torch.device("cpu")) == pytest.approx(chances, abs=1e-5)
+    assert [len(part.released) for part in text.parts(100)] == [100, 100, 50]
+
+
+def test_the_audit_tries_it_when_asked_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    public = tmp_path / "public.txt"
+    documents = follow_at_a_distance(WORDS, 120, 20, seed=1)
+    public.write_text("\n".join(" ".join(f"w{i}" for i in document) for document in documents), encoding="utf-8")
+    effort = InversionEffort.of(10, rays=16, draws=10, places=200, support=60, directions=60, shadow_words=500)
+    found = audit_inversion(random_embedding(WORDS, 3), epsilons=[1.5], public=public, learnt=True, effort=effort)
+    last = found.results[0].attackers[-1]
+    assert last.name == LEARNT
+    assert "Released public text" in last.knows
+    with pytest.raises(InvalidParameter, match="learnt"):
+        audit_inversion(random_embedding(WORDS, 3), epsilons=[1.5], learnt=True)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingExtra, match="experiments"):
+        audit_inversion(random_embedding(WORDS, 3), epsilons=[1.5], public=public, learnt=True, effort=effort)
