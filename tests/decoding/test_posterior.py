@@ -28,7 +28,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
 
 
-@pytest.fixture(params=["multivariate", "santext", "randomized-response", "vickrey"])
+@pytest.fixture(params=["multivariate", "santext", "line", "randomized-response", "vickrey"])
 def channel(request: pytest.FixtureRequest) -> Channel:
     return make_channel(EMBEDDING, ChosenMechanism(name=request.param), epsilon=2.0, directions=200)
 
