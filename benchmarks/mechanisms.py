@@ -27,7 +27,7 @@ from peers.child import peak_memory_mb
 from peers.material import GLOVE, REVIEWS, enlarge, read_glove, review_texts
 
 EPSILON = 10.0
-NAMES = ["multivariate", "mahalanobis", "gaussian", "vickrey", "rank-smoothing", "tem", "santext", "custext", "randomized-response"]
+NAMES = ["multivariate", "mahalanobis", "gaussian", "vickrey", "rank-smoothing", "tem", "santext", "custext", "line", "randomized-response"]
 
 
 def prepare(data: Path, folder: Path, size: int, tokens: int) -> None:

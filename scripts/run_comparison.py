@@ -45,6 +45,7 @@ COSTS = {
     "santext": 3.0,
     "santext-plus": 2.0,
     "custext": 1.0,
+    "line": 1.0,
     "randomized-response": 0.3,
 }
 """Every mechanism with a rough idea of the time it takes: long ones start first."""

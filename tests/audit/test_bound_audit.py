@@ -15,7 +15,7 @@ from deniable.audit import audit_bound
 from deniable.audit.bound.attempt import attempts, count_places
 from deniable.audit.saved import read_result
 from deniable.interfaces import Mechanism
-from deniable.mechanisms import TEM, Gaussian, Mahalanobis, RandomizedResponse, SanText, Vickrey
+from deniable.mechanisms import TEM, Gaussian, Line, Mahalanobis, RandomizedResponse, SanText, Vickrey
 from deniable.mechanisms.catalogue import ChosenMechanism
 from tests.audit.wrong import WRONG, HalfTheNoise
 from tests.mechanisms.mutants import RenormalisedMahalanobis
@@ -48,14 +48,14 @@ def test_half_the_noise_is_found_in_every_dimension_and_through_the_text() -> No
     assert any(name.endswith("as text") for name in found)
 
 
-@pytest.mark.parametrize("kind", [Multivariate, Mahalanobis, Vickrey, TEM, SanText, RandomizedResponse])
+@pytest.mark.parametrize("kind", [Multivariate, Mahalanobis, Vickrey, TEM, SanText, Line, RandomizedResponse])
 def test_a_true_mechanism_is_not_refuted(kind: Any) -> None:
     assert not refuted(kind, draws=3_000)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("kind", [Multivariate, Mahalanobis, Vickrey, TEM, SanText, RandomizedResponse])
+@pytest.mark.parametrize("kind", [Multivariate, Mahalanobis, Vickrey, TEM, SanText, Line, RandomizedResponse])
 def test_a_true_mechanism_is_not_refuted_in_twenty_runs(kind: Any, seed: int) -> None:
     assert not refuted(kind, seed=seed, draws=10_000)
 

@@ -45,7 +45,9 @@ def released(*arguments: str) -> dict[str, Any]:
     return receipt
 
 
-@pytest.mark.parametrize(("name", "method"), [("santext", "exact"), ("randomized-response", "exact"), ("gaussian", "rays")])
+@pytest.mark.parametrize(
+    ("name", "method"), [("santext", "exact"), ("line", "exact"), ("randomized-response", "exact"), ("gaussian", "rays")]
+)
 def test_another_mechanism_is_calibrated_and_then_used_to_release(name: str, method: str) -> None:
     with pytest.raises(InvalidParameter, match="is not calibrated for"):
         released("--mechanism", name, *TARGET)

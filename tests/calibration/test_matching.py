@@ -39,7 +39,7 @@ def test_the_default_values_of_an_installed_embedding(installed: Embedding) -> N
     assert values == sorted(values)
 
 
-@pytest.mark.parametrize("name", ["mahalanobis", "gaussian", "vickrey", "santext", "randomized-response"])
+@pytest.mark.parametrize("name", ["mahalanobis", "gaussian", "vickrey", "santext", "line", "randomized-response"])
 def test_other_mechanisms_reach_the_share_too(name: str, two_kinds: Embedding) -> None:
     mechanism = ChosenMechanism(name=name)
     average = AverageUnchanged(two_kinds, mechanism)

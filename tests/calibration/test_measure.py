@@ -94,6 +94,12 @@ MECHANISMS: dict[str, tuple[str, ChosenMechanism, ChosenMechanism, Expected]] = 
         _santext_plus,
     ),
     "custext": ("exact", ChosenMechanism(name="custext", options={"k": 3}), ChosenMechanism(name="custext", options={"k": 6}), _custext),
+    "line": (
+        "exact",
+        ChosenMechanism(name="line", options={"lists": "2"}),
+        ChosenMechanism(name="line"),
+        lambda w, e: direct.line(E, w, e, 2),
+    ),
     "randomized-response": (
         "exact",
         ChosenMechanism(name="randomized-response"),

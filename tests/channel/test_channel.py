@@ -40,7 +40,7 @@ def dense(channel: Channel) -> Floats:
     return matrix
 
 
-@pytest.mark.parametrize("name", ["multivariate", "mahalanobis", "gaussian", "santext", "tem", "custext", "randomized-response"])
+@pytest.mark.parametrize("name", ["multivariate", "mahalanobis", "gaussian", "santext", "tem", "custext", "line", "randomized-response"])
 def test_rows_are_what_the_mechanism_says_of_a_word(name: str) -> None:
     mechanism = ChosenMechanism(name=name, options={"k": 5} if name == "custext" else {})
     channel = make_channel(EMBEDDING, mechanism, epsilon=2.0, directions=300)

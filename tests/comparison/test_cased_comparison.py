@@ -8,9 +8,9 @@ import pytest
 from deniable import Embedding, InsecureSeededRandomness, Multivariate, Privatizer
 from deniable.channel.draws import Draws
 from deniable.comparison import ComparisonSettings, Target, compare_mechanisms
-from deniable.comparison.experiment import Comparison
 from deniable.comparison.probe import make_probe
 from deniable.comparison.readings import ReadingEffort, read_privacy
+from deniable.comparison.space import Comparison
 from deniable.comparison.texts import cut_texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.records.labelled import LabelledTexts

@@ -13,12 +13,12 @@ from typer.testing import CliRunner
 from deniable import Embedding
 from deniable.cli.app import app
 from deniable.comparison import ComparisonResult, ComparisonSettings, Target, read_comparison
-from deniable.comparison.experiment import Comparison
 from deniable.comparison.measurements import SavedMeasurements
 from deniable.comparison.received import ReceivedTask, channels_of
 from deniable.comparison.report.page import comparison_page, privacy_utility_figure
 from deniable.comparison.report.words import columns_of, finding, legend_of, places_table, table
 from deniable.comparison.results import ByPlace, MeanAndSpread, Row
+from deniable.comparison.space import Comparison
 from deniable.comparison.texts import Texts
 from deniable.embeddings import store
 from deniable.mechanisms.catalogue import ChosenMechanism
@@ -53,6 +53,7 @@ def test_where_nothing_changed_both_readings_are_those_of_the_original() -> None
     channel = open_channels(embedding, SANTEXT, [1e6], EFFORT, keep=False)[1e6]
     found = ReceivedTask(embedding, learn, test).measure(SanText(embedding, epsilon=1e6), channel)
     assert (found.test, found.both, found.decoded_train, found.decoded_test, found.decoded_both) == (1.0,) * 5
+    assert (found.vectors, found.decoded_vectors) == (1.0, 1.0)
 
 
 def test_numbers_of_the_original_kind_are_not_measured_again(tmp_path: Path) -> None:
@@ -65,7 +66,8 @@ def test_numbers_of_the_original_kind_are_not_measured_again(tmp_path: Path) -> 
     files = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert (worth_of(plain).as_released, worth_of(plain).decoded) == (None, None)
     decoded = row(EFFORT)
-    assert replace(decoded, worth=replace(worth_of(decoded), as_released=None, decoded=None)) == plain
+    assert worth_of(plain).on_vectors is None
+    assert replace(decoded, worth=replace(worth_of(decoded), as_released=None, decoded=None, on_vectors=None)) == plain
     assert {name: (tmp_path / name).read_bytes() for name in files} == files
     assert len(list(tmp_path.iterdir())) == len(files) + SETTINGS.runs
     assert row(EFFORT) == decoded, "what is new is saved too"

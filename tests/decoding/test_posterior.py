@@ -21,7 +21,7 @@ EMBEDDING = random_embedding(WORDS, 3)
 CLOSE = 1e-6
 
 
-@pytest.fixture(params=["multivariate", "santext", "randomized-response", "vickrey"])
+@pytest.fixture(params=["multivariate", "santext", "line", "randomized-response", "vickrey"])
 def channel(request: pytest.FixtureRequest) -> Channel:
     return make_channel(EMBEDDING, ChosenMechanism(name=request.param), epsilon=2.0, directions=200)
 

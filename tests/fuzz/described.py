@@ -34,6 +34,7 @@ def card_files() -> list[Files]:
     chosen: dict[str, dict[str, object]] = {
         "vickrey": {"t": 0.5, "noise": "mahalanobis"},
         "custext": {"k": 4},
+        "line": {"lists": 3},
         "rank-smoothing": {"c": 0.1},
         "santext-plus": {"sensitive": ["king"]},
     }

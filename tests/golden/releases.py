@@ -26,6 +26,7 @@ from deniable import (
     Embedding,
     Gaussian,
     Keyed,
+    Line,
     Mahalanobis,
     Mechanism,
     Multivariate,
@@ -64,6 +65,8 @@ MECHANISMS: dict[str, Callable[[Embedding, float], Mechanism]] = {
     "santext-plus p 0.7": lambda embedding, e: SanTextPlus(embedding, epsilon=e, sensitive=SENSITIVE, p=0.7),
     "custext": lambda embedding, e: CusText(embedding, epsilon=e),
     "custext k 5": lambda embedding, e: CusText(embedding, epsilon=e, k=5),
+    "line": lambda embedding, e: Line(embedding, epsilon=e),
+    "line lists 3": lambda embedding, e: Line(embedding, epsilon=e / 100, lists=3),
     "randomized-response": lambda embedding, e: RandomizedResponse(embedding, epsilon=e),
 }
 """By the name that the command line knows, with options where they are not the usual ones."""
@@ -78,6 +81,7 @@ OPTIONS: dict[str, list[str]] = {
     "santext": [],
     "santext-plus": ["sensitive=sensitive.txt", "p=0.7"],
     "custext": ["k=5"],
+    "line": ["lists=3"],
     "randomized-response": [],
 }
 """Every mechanism of the catalogue, with the options given on the command line."""

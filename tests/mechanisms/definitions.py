@@ -99,6 +99,24 @@ def custext(embedding: Embedding, word: int, epsilon: float, members: Ids) -> Fl
     return shares
 
 
+def line(embedding: Embedding, word: int, epsilon: float, lists: int) -> Floats:
+    """Return the shares of 1-Diffractor's noise; the lists are walks over so few words that all of them are among the nearest."""
+    vectors = np.asarray(embedding.vectors, dtype=np.float64)
+    words = np.delete(np.arange(len(embedding)), embedding.shadowed).tolist()
+    entering = embedding.rows(np.array([word])).astype(np.float64)[0]
+    at = min(words, key=lambda other: float(np.linalg.norm(vectors[other] - entering)))
+    shares = np.zeros(len(embedding))
+    for start in range(lists):
+        order, left = [words[start]], [other for other in words if other != words[start]]
+        while left:
+            order.append(min(left, key=lambda other: float(np.linalg.norm(vectors[other] - vectors[order[-1]]))))
+            left.remove(order[-1])
+        for step in range(-2_000, 2_001):
+            place = min(max(order.index(at) + step, 0), len(order) - 1)
+            shares[order[place]] += math.tanh(epsilon / 2) * math.exp(-epsilon * abs(step)) / lists
+    return shares
+
+
 def randomized_response(embedding: Embedding, word: int, epsilon: float) -> Floats:
     k = len(embedding) - len(embedding.shadowed)
     shares = np.full(len(embedding), 1 / k if word == embedding.unknown_id else 1 / (math.exp(epsilon) + k - 1))

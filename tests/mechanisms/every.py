@@ -7,6 +7,7 @@ from deniable.mechanisms import (
     TEM,
     CusText,
     Gaussian,
+    Line,
     Mahalanobis,
     Multivariate,
     RandomizedResponse,
@@ -29,6 +30,7 @@ def every(embedding: Embedding, epsilon: float) -> dict[str, Mechanism]:
         SanText(embedding, epsilon=epsilon),
         SanTextPlus(embedding, epsilon=epsilon, sensitive=embedding.words[:2]),
         CusText(embedding, epsilon=epsilon, k=4),
+        Line(embedding, epsilon=epsilon, lists=3),
         RandomizedResponse(embedding, epsilon=epsilon),
     ]
     return {type(mechanism).__name__: mechanism for mechanism in made}
@@ -44,5 +46,6 @@ NAMES = [
     "SanText",
     "SanTextPlus",
     "CusText",
+    "Line",
     "RandomizedResponse",
 ]

@@ -9,6 +9,7 @@ from deniable.arrays import Floats, Ids
 from deniable.interfaces import Mechanism, Randomness
 from deniable.mechanisms.base import NearestWord
 from deniable.mechanisms.gaussian import Gaussian
+from deniable.mechanisms.line import Line
 from deniable.mechanisms.mahalanobis import Mahalanobis
 from deniable.mechanisms.multivariate import Multivariate
 from deniable.mechanisms.randomized_response import RandomizedResponse
@@ -112,6 +113,42 @@ class ResponseAmongFew(RandomizedResponse):
         stays = source.uniforms(len(ids), 1)[:, 0] < 1 / (1 + np.exp(-epsilon))
         others = super().draw(np.full_like(ids, self.embedding.unknown_id), source, epsilon)
         return np.where(stays & (ids < self.embedding.unknown_id), self._taken_as[ids], others)
+
+
+class HalfTheSteps(Line):
+    """Steps half as long: twice the allowed loss."""
+
+    def draw(self, ids: Ids, source: Randomness, epsilon: Floats) -> Ids:
+        return super().draw(ids, source, 2 * epsilon)
+
+
+class StepsTheWrongWay(Line):
+    """Steps that get longer with ε in place of shorter."""
+
+    def draw(self, ids: Ids, source: Randomness, epsilon: Floats) -> Ids:
+        return super().draw(ids, source, 1 / epsilon)
+
+
+class ListOfTheWord(Line):
+    """Moves each word in a list of its own choice (as dp-diffractor 0.2.1 does among the lists that hold the word)."""
+
+    def draw(self, ids: Ids, source: Randomness, epsilon: Floats) -> Ids:
+        released = np.empty_like(ids)
+        for chosen in range(self.lists):
+            alone = Line(self.embedding, epsilon=self.epsilon)
+            vars(alone)["orders"], tokens = self.orders[[chosen]], ids % self.lists == chosen
+            released[tokens] = alone.draw(ids[tokens], source, epsilon[tokens])
+        return released
+
+
+class WrapsAround(Line):
+    """Goes on at the other end of the list in place of staying at the end."""
+
+    def draw(self, ids: Ids, source: Randomness, epsilon: Floats) -> Ids:
+        uniforms, (order,) = source.uniforms(len(ids), 2), self.orders
+        first, second = np.floor(-np.log(1 - uniforms) / epsilon[:, None]).astype(np.int64).T
+        released: Ids = order[(self.places[0, ids] + first - second) % len(order)]
+        return released
 
 
 class NearestLists(NearestWord):

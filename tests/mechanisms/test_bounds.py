@@ -10,7 +10,18 @@ import pytest
 
 from deniable import Embedding, Mechanism, Privatizer
 from deniable.arrays import Floats
-from deniable.mechanisms import TEM, CusText, Gaussian, Mahalanobis, Multivariate, RandomizedResponse, RankSmoothing, SanText, SanTextPlus
+from deniable.mechanisms import (
+    TEM,
+    CusText,
+    Gaussian,
+    Line,
+    Mahalanobis,
+    Multivariate,
+    RandomizedResponse,
+    RankSmoothing,
+    SanText,
+    SanTextPlus,
+)
 from deniable.mechanisms import Vickrey as VickreyMechanism
 from tests.mechanisms import definitions as direct
 from tests.mechanisms import mutants
@@ -87,12 +98,19 @@ BROKEN: dict[str, Broken] = {
         TEM(E, epsilon=5.0, beta=0.5).log_bound(0, 6),
     ),
     "CusText with lists": lambda: (mutants.NearestLists(E, epsilon=1.0, k=4), 1.0),
+    "the line with half the noise": lambda: (mutants.HalfTheSteps(E, epsilon=0.5), Line(E, epsilon=0.5).log_bound(0, 2)),
+    "the line with ε upside down": lambda: (mutants.StepsTheWrongWay(E, epsilon=0.5), Line(E, epsilon=0.5).log_bound(0, 2)),
+    "the line with a list chosen by the word": lambda: (
+        mutants.ListOfTheWord(E, epsilon=1.0, lists=2),
+        Line(E, epsilon=1.0, lists=2).log_bound(0, 1),
+    ),
     "randomised response among two": lambda: (
         mutants.ResponseAmongFew(E, epsilon=1.0),
         RandomizedResponse(E, epsilon=1.0).log_bound(0, 2),
     ),
 }
 PAIRS = {
+    "the line with a list chosen by the word": (0, 1),
     "Mahalanobis noise brought back to length 1": (4, 5),
     "Vickrey that skips the input word": (0, 1),
     "TEM without its cut": (0, 6),

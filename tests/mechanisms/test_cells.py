@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deniable import Embedding
-from deniable.mechanisms.cells import cells_of
+from deniable.mechanisms.custext import cells_of
 from tests.support.strategies import random_embedding
 
 

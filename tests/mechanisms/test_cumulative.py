@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from deniable.mechanisms.cumulative import TILE, SumsCache, pick_words, running_sums, weigh
+from deniable.mechanisms.softmax import TILE, SumsCache, pick_words, running_sums, weigh
 
 
 def picked(costs: np.ndarray, rate: float, uniforms: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ from deniable.mechanisms import (
     TEM,
     CusText,
     Gaussian,
+    Line,
     Mahalanobis,
     Multivariate,
     RandomizedResponse,
@@ -93,6 +94,17 @@ CASES: dict[str, tuple[Mechanism, Mechanism, Expected]] = {
     "santext-plus": (SanTextPlus(E, epsilon=EPSILON, sensitive=SENSITIVE), SanText(E, epsilon=EPSILON), _santext_plus),
     "tem": (TEM(E, epsilon=EPSILON, beta=0.3), mutants.UntruncatedTEM(E, epsilon=EPSILON), _tem),
     "custext": (CusText(E, epsilon=EPSILON, k=3), mutants.NearestLists(E, epsilon=EPSILON, k=3), _custext),
+    "line": (Line(E, epsilon=EPSILON), mutants.WrapsAround(E, epsilon=EPSILON), lambda e, w: direct.line(e, w, EPSILON, 1)),
+    "line, half the noise": (
+        Line(E, epsilon=EPSILON),
+        mutants.HalfTheSteps(E, epsilon=EPSILON),
+        lambda e, w: direct.line(e, w, EPSILON, 1),
+    ),
+    "line with three lists": (
+        Line(E, epsilon=EPSILON, lists=3),
+        mutants.ListOfTheWord(E, epsilon=EPSILON, lists=3),
+        lambda e, w: direct.line(e, w, EPSILON, 3),
+    ),
     "randomized response": (
         RandomizedResponse(E, epsilon=EPSILON),
         mutants.ResponseAmongFew(E, epsilon=EPSILON),

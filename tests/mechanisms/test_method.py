@@ -24,6 +24,7 @@ METHODS: dict[str, Method] = {
     "santext": "exact",
     "santext-plus": "exact",
     "custext": "exact",
+    "line": "exact",
     "randomized-response": "exact",
 }
 

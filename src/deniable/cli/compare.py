@@ -29,14 +29,18 @@ def compare(
         list[str] | None,
         typer.Option("--mechanism", "-m", metavar="NAME[:OPTION=VALUE,…]", help="A mechanism to compare. May be repeated; all by default."),
     ] = None,
-    embedding: Annotated[str, typer.Option("--embedding", help="The name of an installed embedding.")] = "default",
+    embedding: Annotated[
+        list[str] | None,
+        typer.Option("--embedding", help="The name of an installed embedding; the built-in one by default. May be repeated."),
+    ] = None,
     target: Annotated[
         list[str] | None,
         typer.Option(
             "--target",
             "-t",
             metavar="READING=VALUE",
-            help="What all mechanisms have in common: average or worst (N_w), or adversary (its success). May be repeated.",
+            help="What all have in common: average or worst (N_w), or the success of an attacker: adversary (among the words of a sample) "
+            "or named (among all words of the text). May be repeated.",
         ),
     ] = None,
     train: Annotated[int | None, typer.Option(help="How many texts to learn from, drawn at random; half of them by default.")] = None,
@@ -59,9 +63,12 @@ def compare(
 
     Accuracy is that of a classifier that learns from released text. What somebody gets who has released text only is shown as released
     and decoded; for decoding, what words become is computed at every ε, which may take many minutes.
+
+    With several embeddings, mechanisms are compared in all of them, by default at equal success of an attacker over all words of the text.
     """
     from deniable.atomic import check_place
-    from deniable.comparison.experiment import TARGETS, ComparisonSettings, compare_mechanisms
+    from deniable.comparison.experiment import compare_mechanisms
+    from deniable.comparison.settings import ATTACKERS, TARGETS, ComparisonSettings
     from deniable.embeddings.embedding import Embedding
     from deniable.learning.scores import sklearn
     from deniable.mechanisms.catalogue import parse_mechanism
@@ -73,11 +80,13 @@ def compare(
         if path is not None:
             check_place(path)
     sklearn("linear_model", "comparing mechanisms")
-    targets = tuple(parse_target(typed) for typed in target) if target else TARGETS
+    chosen = embedding or ["default"]
+    default = TARGETS if len(chosen) == 1 else ATTACKERS
+    targets = tuple(parse_target(typed) for typed in target) if target else default
     decoding = DecodingEffort(support=decode_words, directions=directions) if decode else None
     settings = ComparisonSettings(targets=targets, runs=runs, words=words, seed=seed, decoding=decoding)
     mechanisms = [parse_mechanism(typed, parameter="--mechanism") for typed in mechanism] if mechanism else None
-    opened = Embedding.open(embedding)
+    opened = [Embedding.open(name) for name in chosen]
     texts = read_labelled(data, person_column=label, text_column=text, **reading.reading())
     if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)

@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from deniable.comparison.readings import Name, Reading
 
-LEAST, MOST = 1e-2, 1e4
-"""Where ε is looked for. Beyond these nothing changes any more: all words or next to none stay unchanged."""
+LEAST, MOST = 1e-6, 1e4
+"""Where ε is looked for: far down, because ε may be a rate per place of a list of words. Beyond these nothing changes any more."""
 
-TOLERANCE: Mapping[Name, float] = {"average": 0.01, "worst": 0.03, "adversary": 0.015}
+TOLERANCE: Mapping[Name, float] = {"average": 0.01, "worst": 0.03, "adversary": 0.015, "named": 0.005}
 """How far what is reached may lie from what is wanted: about two standard errors of a thorough reading."""
 
 _START, _STRIDE = 4.0, 4.0
@@ -24,6 +25,16 @@ _THOROUGH_READINGS = 12
 _NUDGE = 0.01
 _STEPS = 24
 
+
+class Valued(Protocol):
+    """What was read at one ε."""
+
+    def value(self, name: Name) -> float:
+        """Return one of the readings."""
+        ...
+
+
+ReadQuickly = Callable[[float], Valued]
 ReadAt = Callable[[float], Reading]
 
 
@@ -47,9 +58,9 @@ class Match:
 class Matcher:
     """Finds ε for one mechanism. Readings are functions of ε, expected to remember what they computed."""
 
-    def __init__(self, quick: ReadAt, thorough: ReadAt, *, tolerance: Mapping[Name, float] = TOLERANCE) -> None:
+    def __init__(self, quick: ReadQuickly, thorough: ReadAt, *, tolerance: Mapping[Name, float] = TOLERANCE) -> None:
         self._quick, self._thorough, self._tolerance = quick, thorough, tolerance
-        self._met: dict[float, Reading] = {}
+        self._met: dict[float, Valued] = {}
 
     def match(self, target: Target) -> Match:
         """Return the ε whose thorough reading is the target's within the tolerance, or why there is none."""
@@ -108,7 +119,7 @@ class Matcher:
         below = [e for e, found in self._met.items() if found.value(name) < aim and (high is None or e < high)]
         return (max(below) if below else None), high
 
-    def _read(self, epsilon: float) -> Reading:
+    def _read(self, epsilon: float) -> Valued:
         if epsilon not in self._met:
             self._met[epsilon] = self._quick(epsilon)
         return self._met[epsilon]

@@ -1,10 +1,12 @@
-"""What privacy is at one ε, in three readings that mean the same for every mechanism.
+"""What privacy is at one ε, in readings that mean the same for every mechanism.
 
 - ``average``: the share of the words of the text that come out unchanged (N_w, averaged as words occur).
 - ``worst``: the average N_w of the most exposed 1 % of the words of the text, chosen on one half of the draws and judged on the
   other, so that luck in the draws does not look like exposure. The single largest N_w is not used: it belongs to some isolated word
   and says more about which words were sampled than about the mechanism.
-- ``adversary``: how often the learnt Bayes adversary names the word (``adversary``).
+- ``adversary``: how often the learnt Bayes adversary names the word, if it is one of a sample (``adversary``).
+- ``named``: how often the Bayes attacker over all words of the text names the word (``naming``); the same for every embedding too. It
+  takes longest, and is read only where it is asked for.
 
 An unknown word never comes out as itself, so it counts as changed; a protected word counts as the word that stands in for it.
 """
@@ -23,39 +25,48 @@ from deniable.comparison.probe import Probe
 from deniable.interfaces import Mechanism
 from deniable.parameters import validated_count
 
-Name = Literal["average", "worst", "adversary"]
-NAMES: tuple[Name, ...] = ("average", "worst", "adversary")
+Name = Literal["average", "worst", "adversary", "named"]
+NAMES: tuple[Name, ...] = ("average", "worst", "adversary", "named")
 EXPOSED = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingEffort:
-    """How many draws of each probed word the adversary learns from, and on how many words of the text it is tuned and judged."""
+    """How many draws of each probed word the adversary learns from, and on how many words of the text it is tuned and judged.
+
+    ``directions`` is how many directions or draws of each word of the text the attacker over all words knows.
+    """
 
     draws: int
     judged: int
+    directions: int = 100
 
     def __post_init__(self) -> None:
         validated_count(self.draws, "draws", at_least=2)
         validated_count(self.judged, "judged")
+        validated_count(self.directions, "directions")
 
 
-QUICK = ReadingEffort(draws=30, judged=3_000)
-THOROUGH = ReadingEffort(draws=120, judged=8_000)
+QUICK = ReadingEffort(draws=30, judged=3_000, directions=60)
+THOROUGH = ReadingEffort(draws=120, judged=8_000, directions=300)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """The readings at one ε; ``errors`` are standard errors of the draws, the sample of words taken as given."""
+    """The readings at one ε; ``errors`` are standard errors of the draws, the sample of words taken as given.
+
+    ``named`` is None where nobody asked for it.
+    """
 
     epsilon: float
     average: float
     worst: float
     adversary: float
     errors: dict[str, float]
+    named: float | None = None
 
     def value(self, name: Name) -> float:
-        """Return one of the three readings."""
+        """Return one of the readings."""
         return float(getattr(self, name))
 
 

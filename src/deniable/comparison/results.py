@@ -35,11 +35,19 @@ class ByPlace:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OnVectors:
+    """Accuracies with text released on both sides, where a classifier reads the mean vector of each text: as released, and as expected."""
+
+    as_released: MeanAndSpread
+    decoded: MeanAndSpread
+
+
+@dataclass(frozen=True, kw_only=True)
 class Worth:
     """What a mechanism is worth at the ε that meets a target: the reading there, and what text released there is good for.
 
     ``accuracy`` is that of a classifier that learnt from words as released and judged original text. ``as_released`` and ``decoded`` say
-    it for every place, where it was measured.
+    it for every place, where it was measured; ``on_vectors`` says it for a classifier that reads mean vectors instead of words.
     """
 
     epsilon: float
@@ -50,6 +58,7 @@ class Worth:
     words_per_second: float
     as_released: ByPlace | None = None
     decoded: ByPlace | None = None
+    on_vectors: OnVectors | None = None
 
     @property
     def received(self) -> MeanAndSpread:
@@ -64,19 +73,34 @@ class Worth:
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A mechanism at a target. ``worth`` is None where it cannot be brought there, and ``problem`` says why."""
+    """A mechanism at a target. ``worth`` is None where it cannot be brought there, and ``problem`` says why.
+
+    ``embedding`` is named where there are several.
+    """
 
     mechanism: str
     reading: Name
     target: float
     problem: str
     worth: Worth | None = None
+    embedding: str = ""
+
+    @property
+    def name(self) -> str:
+        """The mechanism, and the embedding where there are several."""
+        return f"{self.mechanism} in {self.embedding}" if self.embedding else self.mechanism
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as flat JSON; where the mechanism cannot be brought there it ends with the problem."""
         data = asdict(self)
         worth = data.pop("worth")
-        return data if worth is None else {**data, **{name: value for name, value in worth.items() if value is not None}}
+        if not self.embedding:
+            del data["embedding"]
+        if worth is None:
+            return data
+        if worth["reached"]["named"] is None:
+            del worth["reached"]["named"]
+        return {**data, **{name: value for name, value in worth.items() if value is not None}}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +119,23 @@ class SampleCounts:
     words: int
     distinct: int
     guess: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpaceCounts:
+    """What the texts are in one embedding: words, the share it does not know, and how often a blind guess names a word.
+
+    ``original`` is the accuracy of a classifier that learnt from original text, on words and on mean vectors.
+    """
+
+    embedding: EmbeddingSummary
+    dimension: int
+    vocabulary: int
+    words: int
+    unknown: float
+    blind: float
+    original: float
+    original_on_vectors: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +159,8 @@ class ComparisonResult(ComparisonSetup):
 
     ``original`` is the accuracy of a classifier that learnt from original text, ``guess`` that of always naming the most frequent
     label. ``left_out`` are mechanisms that did not take part, with the reason. ``decoding`` is how finely receivers knew the channels;
-    it is None if nothing was decoded.
+    it is None if nothing was decoded. ``spaces`` are the embeddings, the first of which is the one that all else is about; results of
+    earlier versions have none.
     """
 
     original: float
@@ -126,20 +168,26 @@ class ComparisonResult(ComparisonSetup):
     left_out: dict[str, str]
     rows: tuple[Row, ...]
     decoding: DecodingEffort | None = None
+    spaces: tuple[SpaceCounts, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as the JSON that ``deniable compare --save`` writes."""
         data: dict[str, Any] = json.loads(json.dumps({**asdict(self), "rows": [row.to_dict() for row in self.rows]}))
-        return {name: value for name, value in data.items() if (name, value) != ("decoding", None)}
+        return {name: value for name, value in data.items() if (name, value) not in (("decoding", None), ("spaces", []))}
+
+    @property
+    def several(self) -> bool:
+        """Whether several embeddings were compared."""
+        return len(self.spaces) > 1
 
     def matched(self) -> list[tuple[Row, Worth]]:
         """Return the rows of mechanisms that could be brought to the target, with what they are worth there."""
         return [(row, row.worth) for row in self.rows if row.worth is not None]
 
     def front(self) -> list[tuple[Row, Worth]]:
-        """Return the rows that no other row beats in the adversary's success and accuracy together, weakest adversary first.
+        """Return the rows that no other row beats in the attacker's success and accuracy together, weakest attacker first.
 
-        The accuracy is that of words as released.
+        The accuracy is that of words as released. The attacker is the one over all words, if every row knows it.
         """
         return self._front(lambda worth: worth.received)
 
@@ -149,7 +197,16 @@ class ComparisonResult(ComparisonSetup):
 
     def _front(self, accuracy: Callable[[Worth], MeanAndSpread]) -> list[tuple[Row, Worth]]:
         found = self.matched()
-        return [found[place] for place in pareto_front([(worth.reached.adversary, accuracy(worth).mean) for _, worth in found])]
+        return [found[place] for place in pareto_front([(self.risk(worth), accuracy(worth).mean) for _, worth in found])]
+
+    def risk(self, worth: Worth) -> float:
+        """Return how often a word is named: by the attacker over all words, if that was read for every row, else by the other."""
+        return float(worth.reached.named) if self.by_named and worth.reached.named is not None else worth.reached.adversary
+
+    @property
+    def by_named(self) -> bool:
+        """Whether the attacker over all words was read for every row."""
+        return bool(self.matched()) and all(worth.reached.named is not None for _, worth in self.matched())
 
 
 def read_comparison(path: Path) -> ComparisonResult:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from deniable.mechanisms.custext import CusText
 from deniable.mechanisms.gaussian import Gaussian
+from deniable.mechanisms.line import Line
 from deniable.mechanisms.mahalanobis import Mahalanobis
 from deniable.mechanisms.multivariate import Multivariate
 from deniable.mechanisms.randomized_response import RandomizedResponse
@@ -17,6 +18,7 @@ __all__ = [
     "TEM",
     "CusText",
     "Gaussian",
+    "Line",
     "Mahalanobis",
     "Multivariate",
     "RandomizedResponse",

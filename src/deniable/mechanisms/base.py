@@ -8,7 +8,7 @@
 
 A mechanism declares how its channel is known, and ``method_of`` is the one place where that is decided:
 
-- ``exact``: the mechanism sums its own distribution (the softmax family, CusText, randomised response); nothing is estimated.
+- ``exact``: the mechanism sums its own distribution (the softmax family, CusText, the line, randomised response); nothing is estimated.
 - ``rays``: it releases the word nearest to noise that is a length times a direction (multivariate, Mahalanobis, Gaussian). One walk
   along a direction tells the released word for every length, and so for every ε.
 - ``simulation``: all others (Vickrey, rank smoothing, mechanisms of your own), by draws of the mechanism itself.

@@ -13,6 +13,7 @@ from deniable.interfaces import Mechanism
 from deniable.mechanisms.base import NearestWord
 from deniable.mechanisms.custext import CusText
 from deniable.mechanisms.gaussian import Gaussian
+from deniable.mechanisms.line import Line
 from deniable.mechanisms.mahalanobis import Mahalanobis
 from deniable.mechanisms.multivariate import Multivariate
 from deniable.mechanisms.randomized_response import RandomizedResponse
@@ -113,6 +114,12 @@ _ENTRIES = (
         ),
     ),
     Entry("custext", "A draw inside a public cell of near words; the cell is exposed.", CusText, (_K,)),
+    Entry(
+        "line",
+        "Noise on the place in a public list of all words.",
+        Line,
+        (Option("lists", int, 1, "The number of public lists, one of which is drawn for each word."),),
+    ),
     Entry("randomized-response", "The word itself or any other: knows nothing of meaning.", RandomizedResponse),
 )
 

@@ -1,6 +1,10 @@
 """CusText in its partition form: a draw among the words of a public cell (Chen et al. 2023).
 
-The vocabulary is cut into public cells of K near words (``cells``). For w in a cell C, with d_min and d_max the smallest and
+The vocabulary is cut into public cells of K near words. In the order of the ids (frequent words first, in most embeddings) every word
+that has no cell yet forms one with the nearest words that have none. The last cell takes what is left once that is less than two cells,
+so no cell is smaller than asked for. The partition depends on the public embedding alone.
+
+For w in a cell C, with d_min and d_max the smallest and
 largest distance from w to the words of C, the score of u in C is s(w, u) = -(d(w, u) - d_min)/(d_max - d_min), from -1 to 0, and
 P(u | w) is proportional to exp((ε/2)·s(w, u)).
 
@@ -16,20 +20,35 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ids
 from deniable.embeddings.embedding import Embedding
-from deniable.interfaces import LOCAL_PRIVACY, Guarantee, Randomness
+from deniable.interfaces import LOCAL_PRIVACY, Guarantee, Neighbours, Randomness
 from deniable.keyed.portable import exp_minus
 from deniable.mechanisms.base import DrawsByParts, ExactSums
-from deniable.mechanisms.cells import Cells, cells_of
 from deniable.mechanisms.grid import Grid
+from deniable.neighbours import best_neighbours
+from deniable.neighbours.selection import first_of_each, released_words
 from deniable.parameters import validated_count
 
 _NUMBERS_AT_ONCE = 1 << 22
+_SEEDS_AT_ONCE = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cells:
+    """Which cell each input id lies in (⊥ and words that share a vector included), and the words of each cell.
+
+    ``members`` has one row for each cell, filled up with -1.
+    """
+
+    cell_of: Ids
+    members: Ids
 
 
 class CusText(DrawsByParts, ExactSums):
@@ -112,3 +131,45 @@ class CusText(DrawsByParts, ExactSums):
             exponents = costs * (epsilon[:, None] / 2)
         weights = np.where(there, exp_minus(exponents), 0.0)
         return members, weights
+
+
+def cells_of(embedding: Embedding, size: int) -> Cells:
+    """Return the partition of the words that can be released into cells of ``size`` words, the last one of up to twice as many."""
+    left = released_words(embedding)
+    groups: list[Ids] = []
+    while len(left) >= 2 * size:
+        some, left = _cells_until_half_is_gone(embedding, left, size)
+        groups += some
+    groups.append(left)
+    members = np.full((len(groups), max(len(group) for group in groups)), -1, dtype=np.int64)
+    cell_of = np.empty(len(embedding) + 1, dtype=np.int64)
+    for cell, group in enumerate(groups):
+        members[cell, : len(group)] = group
+        cell_of[group] = cell
+    cell_of[:-1] = cell_of[first_of_each(embedding)]
+    cell_of[-1] = cell_of[best_neighbours(embedding).nearest(embedding.unknown[None, :])[0]]
+    return Cells(cell_of=cell_of, members=members)
+
+
+def _cells_until_half_is_gone(embedding: Embedding, words: Ids, size: int) -> tuple[list[Ids], Ids]:
+    """Return some cells, and the words that are left. A smaller search then takes over: the work is that of one search for each cell."""
+    names = [embedding.words[word] for word in words.tolist()]
+    none = np.array([], dtype=np.int64)
+    part = Embedding.from_checked(names, embedding.vectors[words], embedding.unknown, name=embedding.name, shadowed=none)
+    search, free = best_neighbours(part), np.ones(len(words), dtype=bool)
+    groups: list[Ids] = []
+    while (rest := int(free.sum())) >= max(len(words) // 2, 2 * size):
+        seeds = np.flatnonzero(free)[: min(_SEEDS_AT_ONCE, rest // size - 1)]
+        near, _ = search.nearest_k(part.vectors[seeds], min(8 * size, len(words)))
+        for seed, neighbours in zip(seeds.tolist(), near, strict=True):
+            if free[seed]:
+                group = _nearest_free(search, part, seed, neighbours, free, size)
+                free[group] = False
+                groups.append(words[group])
+    return groups, words[free]
+
+
+def _nearest_free(search: Neighbours, part: Embedding, seed: int, near: Ids, free: NDArray[np.bool_], size: int) -> Ids:
+    while len(found := near[free[near]][:size]) < size:
+        near = search.nearest_k(part.vectors[[seed]], min(4 * len(near), len(part)))[0][0]
+    return found

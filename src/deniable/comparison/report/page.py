@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from deniable.comparison.report.words import columns_of, finding, legend_of, met_and_missed, places_table, target_name
+from deniable.comparison.naming import MOST_JUDGED
+from deniable.comparison.report.words import columns_of, finding, legend_of, met_and_missed, places_table, spaces_table, target_name
 from deniable.comparison.results import ComparisonResult, MeanAndSpread, Row, Worth
 from deniable.report.figure import apply_style, drawable, new_figure
 from deniable.report.page import Page
@@ -23,9 +25,11 @@ _RECEIVER = (
 
 def comparison_page(result: ComparisonResult) -> Page:
     """Return the page: which mechanism is worth most at equal privacy, the plot, the table and how it was measured."""
-    page = Page("Mechanisms at equal privacy", kicker="deniable compare", lead=finding(result))
+    title = "Embeddings and mechanisms at equal privacy" if result.several else "Mechanisms at equal privacy"
+    page = Page(title, kicker="deniable compare", lead=finding(result))
     page.add_facts(
         [
+            *([(str(len(result.spaces)), "embeddings")] if result.several else []),
             (str(len(result.mechanisms)), "mechanisms"),
             (f"{result.texts.learn:,}", "texts to learn from"),
             (f"{result.runs} × {result.texts.words:,}", "words released at each ε"),
@@ -33,14 +37,15 @@ def comparison_page(result: ComparisonResult) -> Page:
     )
     page.add_section(
         "Privacy and utility",
-        "The further up, the more accurate; the further left, the less an adversary learns. A mechanism is worth considering where it lies "
+        "The further up, the more accurate; the further left, the less an attacker learns. A mechanism is worth considering where it lies "
         "on the dashed line: nothing else there is better in both." + ("" if result.decoding is None else " " + _RECEIVER),
     )
     if result.matched():
         page.add_figure(
             privacy_utility_figure(result),
-            caption="Every mechanism at every target. Bars are one standard deviation of the runs.",
-            alt="Accuracy against the success of the Bayes adversary; the table holds the values. On the front: "
+            caption="Every mechanism at every target. Bars are one standard deviation of the runs."
+            + (" A colour for each embedding, a shape for each mechanism." if result.several else ""),
+            alt="Accuracy against the success of the attacker; the table holds the values. On the front: "
             + _named(result.front())
             + (f"; once all are decoded: {_named(result.decoded_front())}" if result.decoding is not None else ""),
         )
@@ -53,12 +58,14 @@ def comparison_page(result: ComparisonResult) -> Page:
             page.add_list([f"At {target_name(target)}, {sentence}" for sentence in missed])
     if result.decoding is not None:
         _add_places(page, result)
+    if result.several:
+        _add_spaces(page, result)
     _add_method(page, result)
     return page
 
 
 def _named(front: list[tuple[Row, Worth]]) -> str:
-    return ", ".join(f"{row.mechanism} at ε = {worth.epsilon:.3g}" for row, worth in front)
+    return ", ".join(f"{row.name} at ε = {worth.epsilon:.3g}" for row, worth in front)
 
 
 def _add_places(page: Page, result: ComparisonResult) -> None:
@@ -66,6 +73,8 @@ def _add_places(page: Page, result: ComparisonResult) -> None:
         "As released and decoded",
         "Accuracies by where text is released: only the texts to learn from (training time), only those that are judged (test time), or "
         "both. Beside each: the same after released text was decoded, that is, read as the words that are expected behind it.",
+        "Mean vectors: text is released on both sides, and the classifier reads the mean of the word vectors of each text in place of its "
+        "words; decoded, the mean that is expected.",
     )
     for target in result.targets:
         columns, rows = places_table(result, target)
@@ -73,20 +82,34 @@ def _add_places(page: Page, result: ComparisonResult) -> None:
             page.add_table(columns, rows, caption=target_name(target))
 
 
+def _add_spaces(page: Page, result: ComparisonResult) -> None:
+    page.add_section(
+        "The embeddings",
+        "All of them meet one attacker, which is judged on every word of the text and names words as they are spelt. A word that an "
+        "embedding does not know goes in as ⊥, with all others that it does not know; of these the attacker can name the most frequent one "
+        "only. So a small vocabulary hides words, and what is lost with them shows in the accuracy. Words are cut as each embedding cuts "
+        "them, and upper and lower case are one word to the attacker.",
+    )
+    columns, rows = spaces_table(result)
+    page.add_table(columns, rows, caption="The texts in each embedding; the last columns are accuracies on original text")
+
+
 def _add_method(page: Page, result: ComparisonResult) -> None:
     sample, texts = result.sample, result.texts
+    of_first = f" Words and sample are those of {result.embedding.name}." if result.several else ""
     within = ", ".join(f"{value:g} ({name})" for name, value in result.tolerance.items())
     page.add_section(
         "How it was measured",
         "The ε of different mechanisms do not compare, so ε was searched for each until a reading had the wanted value within "
         f"{within}. Readings are taken on {sample.words:,} words drawn from the text ({sample.distinct:,} distinct), so that "
-        "frequent words count as often as they occur; an unknown word never comes out as itself and counts as changed.",
+        "frequent words count as often as they occur; an unknown word never comes out as itself and counts as changed." + of_first,
         "The most exposed 1 % of the text are chosen on one half of the draws and judged on the other. The single worst word is not used: "
         "it is some isolated word that the sample happens to hold or not.",
         f"The adversary knows the mechanism, ε, the embedding, word frequencies, and that the word is one of the {sample.distinct:,} "
         "distinct words of the sample. It learns from draws what each of them becomes, guesses the likeliest, and is judged on fresh "
         "draws: a lower bound on the best possible adversary among these words, the same learner for every mechanism. Blind guessing is "
         f"right for {percent_fixed(sample.guess)}.",
+        *(_naming(result) if any(target.reading == "named" for target in result.targets) else ()),
         f"{texts.learn:,} texts ({texts.words:,} words) were released with secure noise, {result.runs} times; TF-IDF and logistic "
         f"regression learnt from each release and were tested on {texts.test:,} original texts. Words per second are those of the "
         "slowest run, on this machine as it was.",
@@ -105,11 +128,21 @@ def _add_method(page: Page, result: ComparisonResult) -> None:
         "are not listed, and the others promise bounds in different metrics. The numbers come from the texts themselves: treat this page "
         "as you treat them."
     )
-    embedding = result.embedding
+    known = [space.embedding for space in result.spaces] or [result.embedding]
+    embeddings = ", ".join(f"{embedding.name} ({embedding.fingerprint[:12]})" for embedding in known)
     page.add_text(
-        f"Embedding {embedding.name} ({embedding.fingerprint[:12]}), seed {result.seed} for the sample, the split and the "
+        f"Embedding{'s' if result.several else ''} {embeddings}, seed {result.seed} for the sample, the split and the "
         f"readings; deniable {result.version}."
     )
+
+
+def _naming(result: ComparisonResult) -> list[str]:
+    blind = ", ".join(sorted({percent_fixed(space.blind) for space in result.spaces}))
+    return [
+        "Words named by the attacker: it knows the mechanism, ε, the embedding, and how frequent every word of all these texts is. It "
+        "computes what each of these words becomes, names the likeliest word behind each released one, and is judged on words that were "
+        f"released afterwards, at most {MOST_JUDGED:,}. It looks at each word alone. Blind guessing is right for {blind}."
+    ]
 
 
 @apply_style
@@ -122,7 +155,7 @@ def privacy_utility_figure(result: ComparisonResult) -> Figure:
         figure, axes = new_figure(width=6.4, height=4.0)
         _draw(axes, result, result.front(), lambda worth: worth.received)
         axes.set_ylabel("accuracy on the task")
-        axes.set_xlabel("success of the Bayes adversary (further left: more private)")
+        axes.set_xlabel(_risk_label(result))
         axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
         return figure
     figure, (left, right) = new_figure(1, 2, width=8.4, height=4.0, sharey=True)
@@ -133,14 +166,14 @@ def privacy_utility_figure(result: ComparisonResult) -> Figure:
     left.set_title("words as released")
     right.set_title("decoded")
     left.set_ylabel("accuracy, released on both sides")
-    figure.supxlabel("success of the Bayes adversary (further left: more private)", fontsize=9)
+    figure.supxlabel(_risk_label(result), fontsize=9)
     right.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
     return figure
 
 
 def _draw(axes: Axes, result: ComparisonResult, front: list[tuple[Row, Worth]], accuracy: Callable[[Worth], MeanAndSpread]) -> None:
     axes.plot(
-        [worth.reached.adversary for _, worth in front],
+        [result.risk(worth) for _, worth in front],
         [accuracy(worth).mean for _, worth in front],
         color=INK,
         linewidth=1.0,
@@ -148,20 +181,28 @@ def _draw(axes: Axes, result: ComparisonResult, front: list[tuple[Row, Worth]], 
         label="Pareto front",
         zorder=1,
     )
-    for place, name in enumerate(result.mechanisms):
-        own = sorted((worth for row, worth in result.matched() if row.mechanism == name), key=lambda worth: worth.reached.adversary)
+    spaces = [space.embedding.name for space in result.spaces] if result.several else [""]
+    for (of_space, space), (place, name) in product(enumerate(spaces), enumerate(result.mechanisms)):
+        mine = [(row, worth) for row, worth in result.matched() if (row.embedding, row.mechanism) == (space, name)]
+        own = sorted((worth for _, worth in mine), key=result.risk)
         if own:
+            shade = of_space if result.several else place
             axes.errorbar(
-                [worth.reached.adversary for worth in own],
+                [result.risk(worth) for worth in own],
                 [accuracy(worth).mean for worth in own],
                 yerr=[accuracy(worth).spread or 0.0 for worth in own],
                 marker=_MARKERS[place % len(_MARKERS)],
-                color=SERIES[place % len(SERIES)],
-                markerfacecolor=SERIES[place % len(SERIES)] if place < len(SERIES) else "none",
+                color=SERIES[shade % len(SERIES)],
+                markerfacecolor=SERIES[shade % len(SERIES)] if shade < len(SERIES) else "none",
                 markersize=5,
                 linestyle="none",
                 elinewidth=0.8,
-                label=drawable(name),
+                label=drawable(mine[0][0].name),
             )
     axes.axhline(result.original, color=MUTED, linewidth=1.0, linestyle=":", label="original text")
     axes.axhline(result.guess, color=MUTED, linewidth=1.0, linestyle="-.", label="most frequent label")
+
+
+def _risk_label(result: ComparisonResult) -> str:
+    who = "words named by the attacker" if result.by_named else "success of the Bayes adversary"
+    return f"{who} (further left: more private)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from deniable.comparison.matching import Target
 from deniable.comparison.results import ComparisonResult, MeanAndSpread, Row, Worth
@@ -13,8 +13,10 @@ READINGS = {
     "average": "average N_w",
     "worst": "N_w of the most exposed 1 %",
     "adversary": "Bayes adversary's success",
+    "named": "words named by the attacker",
 }
 COLUMNS = ["matched at", "mechanism", "ε", "reached", "N_w", "exposed", "adversary", "accuracy", "moved", "words/s", ""]
+COLUMNS_OF_SEVERAL = ["matched at", "embedding", "mechanism", "ε", "reached", "N_w", "exposed", "accuracy", ""]
 NOT_MET = "–"
 LEGEND = (
     "Matched at: the reading that all mechanisms of the group share, and the value wanted; reached: the value at the ε found. N_w: share "
@@ -27,20 +29,28 @@ DECODED_LEGEND = (
     " Received: learnt from and judged on words as released. Decoded: the same after the release was decoded; rows are in its order. "
     "◆ and ◇: no other row has both a weaker adversary and a higher accuracy, with words as released and decoded."
 )
+ATTACKER = "Adversary: how often the word behind a released word is named. "
+NAMED_LEGEND = "Words named: how often the attacker over all words of the text names the word behind a released one. "
 PLACES = {"train": "training time", "test": "test time", "both": "both times"}
 
 
 def columns_of(result: ComparisonResult) -> list[str]:
     """Return the columns of the table; with what a receiver gets, where that was measured."""
+    columns = COLUMNS_OF_SEVERAL if result.several else COLUMNS
     if result.decoding is None:
-        return COLUMNS
-    place = COLUMNS.index("accuracy") + 1
-    return [*COLUMNS[:place], "received", "decoded", *COLUMNS[place:]]
+        return columns
+    place = columns.index("accuracy") + 1
+    return [*columns[:place], "received", "decoded", *columns[place:]]
 
 
 def legend_of(result: ComparisonResult) -> str:
     """Return what the columns mean."""
-    return LEGEND if result.decoding is None else LEGEND[: LEGEND.index(" ◆")] + DECODED_LEGEND
+    legend = LEGEND if result.decoding is None else LEGEND[: LEGEND.index(" ◆")] + DECODED_LEGEND
+    if result.several:
+        moved = legend[legend.index("Moved:") : legend.index("random. ") + len("random. ")]
+        legend = legend.replace(ATTACKER, "").replace(moved, "")
+    named = NAMED_LEGEND if any(target.reading == "named" for target in result.targets) else ""
+    return named + (legend.replace("weaker adversary", "weaker attacker") if result.by_named else legend)
 
 
 def finding(result: ComparisonResult) -> str:
@@ -61,29 +71,55 @@ def finding(result: ComparisonResult) -> str:
 
 def table(result: ComparisonResult) -> list[list[str]]:
     """Return the rows of the one table, grouped by target, most accurate first: decoded, where that was measured."""
-    best, decoded, shown = [row for row, _ in result.front()], [row for row, _ in result.decoded_front()], []
-    for target in result.targets:
-        rows = [row for row in result.rows if _is_at(row, target)]
-        rows.sort(key=lambda row: 0.0 if row.worth is None else -row.worth.best_known.mean)
-        shown += [_cells(row, ("◆" if row in best else "") + ("◇" if row in decoded else ""), result) for row in rows]
-    return shown
+    return [cells for target in result.targets for cells in _table_at(result, target, result.rows)]
+
+
+def _table_at(result: ComparisonResult, target: Target, rows: Sequence[Row]) -> list[list[str]]:
+    best, decoded = [row for row, _ in result.front()], [row for row, _ in result.decoded_front()]
+    there = [row for row in rows if _is_at(row, target)]
+    there.sort(key=lambda row: 0.0 if row.worth is None else -row.worth.best_known.mean)
+    return [_cells(row, ("◆" if row in best else "") + ("◇" if row in decoded else ""), result) for row in there]
 
 
 def places_table(result: ComparisonResult, target: Target) -> tuple[list[str], list[list[str]]]:
-    """Return the columns and rows of the accuracies at a target by where text is released, as released and decoded."""
-    rows = []
+    """Return the columns and rows of the accuracies at a target by where text is released, as released and decoded.
+
+    Where it was measured, what a classifier makes of mean vectors stands at the end.
+    """
+    rows, on_vectors = [], all(worth.on_vectors is not None for row, worth in result.matched() if _is_at(row, target))
     for row, worth in sorted(result.matched(), key=lambda pair: -pair[1].best_known.mean):
         if _is_at(row, target) and worth.as_released is not None and worth.decoded is not None:
             pairs = [(getattr(worth.as_released, place), getattr(worth.decoded, place)) for place in PLACES]
-            rows.append([row.mechanism, *(_accuracy(each) for pair in pairs for each in pair)])
-    return ["mechanism", *(name for place in PLACES.values() for name in (place, "decoded"))], rows
+            if on_vectors and worth.on_vectors is not None:
+                pairs.append((worth.on_vectors.as_released, worth.on_vectors.decoded))
+            rows.append([*_named(row), *(_accuracy(each) for pair in pairs for each in pair)])
+    names = [*PLACES.values(), *(["mean vectors"] if on_vectors and rows else [])]
+    return [*(["embedding"] if result.several else []), "mechanism", *(name for place in names for name in (place, "decoded"))], rows
+
+
+def spaces_table(result: ComparisonResult) -> tuple[list[str], list[list[str]]]:
+    """Return the columns and rows of what the texts are in each embedding."""
+    columns = ["embedding", "dimensions", "words it knows", "words of the text", "unknown", "blind guess", "original text"]
+    rows = [
+        [
+            space.embedding.name,
+            f"{space.dimension:,}",
+            f"{space.vocabulary:,}",
+            f"{space.words:,}",
+            percent_fixed(space.unknown),
+            percent_fixed(space.blind),
+            percent_fixed(space.original),
+            *([] if space.original_on_vectors is None else [percent_fixed(space.original_on_vectors)]),
+        ]
+        for space in result.spaces
+    ]
+    return [*columns, *(["mean vectors"] if rows and len(rows[0]) > len(columns) else [])], rows
 
 
 def met_and_missed(result: ComparisonResult, target: Target) -> tuple[list[list[str]], list[str]]:
     """Return the rows of the table at a target without its name, and sentences about the mechanisms that cannot be brought there."""
-    own = [row[1:] for row in table(result) if row[0] == target_name(target)]
-    missed = [f"{row[0]}: {row[2]}." for row in own if row[1] == NOT_MET]
-    return [row for row in own if row[1] != NOT_MET], missed
+    missed = [f"{row.name}: {row.problem}." for row in result.rows if _is_at(row, target) and row.worth is None]
+    return [cells[1:] for cells in _table_at(result, target, [row for row, _ in result.matched()])], missed
 
 
 def target_name(target: Target) -> str:
@@ -119,7 +155,7 @@ def _decoded(worth: Worth) -> MeanAndSpread:
 
 def _best(begin: str, found: list[tuple[Row, Worth]], accuracy: Callable[[Worth], MeanAndSpread], result: ComparisonResult) -> str:
     telling = telling_difference(result, accuracy)
-    ordered = [(row.mechanism, accuracy(worth).mean) for row, worth in found]
+    ordered = [(row.name, accuracy(worth).mean) for row, worth in found]
     ordered.sort(key=lambda pair: -pair[1])
     first, best = ordered[0]
     sentence = f"{begin}{first} is the most accurate ({percent_fixed(best)})"
@@ -135,10 +171,14 @@ def _accuracy(accuracy: MeanAndSpread) -> str:
     return percent_fixed(accuracy.mean) + ("" if accuracy.spread is None else f" ± {100 * accuracy.spread:.1f}")
 
 
+def _named(row: Row) -> list[str]:
+    return [row.embedding, row.mechanism] if row.embedding else [row.mechanism]
+
+
 def _cells(row: Row, mark: str, result: ComparisonResult) -> list[str]:
-    begin, columns = [target_name(Target(reading=row.reading, value=row.target)), row.mechanism], columns_of(result)
+    begin, columns = [target_name(Target(reading=row.reading, value=row.target)), *_named(row)], columns_of(result)
     if row.worth is None:
-        return [*begin, NOT_MET, row.problem, *[NOT_MET] * (len(columns) - 5), ""]
+        return [*begin, NOT_MET, row.problem, *[NOT_MET] * (len(columns) - len(begin) - 3), ""]
     reached, worth = row.worth.reached, row.worth
     return [
         *begin,
@@ -146,10 +186,9 @@ def _cells(row: Row, mark: str, result: ComparisonResult) -> list[str]:
         f"{reached.value(row.reading):.3f}",
         f"{reached.average:.2f}",
         f"{reached.worst:.2f}",
-        f"{reached.adversary:.2f}",
+        *([] if result.several else [f"{reached.adversary:.2f}"]),
         _accuracy(worth.accuracy),
         *([] if result.decoding is None else [_accuracy(worth.received), _accuracy(worth.best_known)]),
-        f"{worth.distance.mean:.2f}",
-        f"{worth.words_per_second:,.0f}",
+        *([] if result.several else [f"{worth.distance.mean:.2f}", f"{worth.words_per_second:,.0f}"]),
         mark,
     ]

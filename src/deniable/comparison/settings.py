@@ -1,0 +1,47 @@
+"""How a comparison is made: what mechanisms are brought to, and how much is drawn, released and decoded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from deniable.comparison.matching import Target
+from deniable.comparison.readings import QUICK, THOROUGH, ReadingEffort
+from deniable.errors import InvalidParameter
+from deniable.parameters import validated_count
+from deniable.utility.receiver import DecodingEffort
+
+TARGETS = (
+    Target(reading="average", value=0.1),
+    Target(reading="average", value=0.3),
+    Target(reading="worst", value=0.5),
+    Target(reading="adversary", value=0.2),
+    Target(reading="adversary", value=0.4),
+)
+"""What mechanisms are brought to unless other targets are given."""
+ATTACKERS = (Target(reading="named", value=0.1), Target(reading="named", value=0.2))
+"""The same for several embeddings: one attacker over all words of the text."""
+DECODING = DecodingEffort(support=10_000, directions=300)
+"""How finely receivers know the channel unless told otherwise: many channels are made, so they are coarser than those of one release."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonSettings:
+    """How a comparison is made: its targets, releases at each ε, words that privacy is read on, the seed, and how much is drawn.
+
+    ``decoding`` says how finely a receiver knows the channel; with None, released text is read as it stands only.
+    """
+
+    targets: tuple[Target, ...] = TARGETS
+    runs: int = 2
+    words: int = 1_000
+    seed: int = 0
+    quick: ReadingEffort = QUICK
+    thorough: ReadingEffort = THOROUGH
+    decoding: DecodingEffort | None = DECODING
+
+    def __post_init__(self) -> None:
+        validated_count(self.runs, "runs")
+        validated_count(self.words, "words")
+        validated_count(self.seed, "seed", at_least=0)
+        if not self.targets:
+            raise InvalidParameter("targets", "none", "give at least one reading that all mechanisms shall have in common")

@@ -1,0 +1,225 @@
+"""The mechanisms of one embedding, brought to every target, released, attacked and used."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property, lru_cache, partial
+from typing import Any
+
+import numpy as np
+
+from deniable.arrays import Ids
+from deniable.audit.results import summarise_embedding
+from deniable.channel.channel import Channel
+from deniable.comparison.matching import Match, Matcher
+from deniable.comparison.measurements import SavedMeasurements
+from deniable.comparison.naming import Named, NamingAttacker, make_attacker
+from deniable.comparison.probe import Probe, make_probe
+from deniable.comparison.readings import Reading, ReadingEffort, read_privacy
+from deniable.comparison.received import ReceivedAccuracy, ReceivedTask, channels_of, learn_words
+from deniable.comparison.results import (
+    ByPlace,
+    MeanAndSpread,
+    OnVectors,
+    Row,
+    SpaceCounts,
+    Worth,
+)
+from deniable.comparison.settings import ComparisonSettings
+from deniable.comparison.texts import Texts
+from deniable.embeddings.embedding import Embedding
+from deniable.interfaces import Mechanism
+from deniable.mechanisms.catalogue import ChosenMechanism, checked_options, entry_of
+from deniable.progress import Report
+from deniable.randomness import SecureRandomness
+
+FORMAT = 1
+_ROWS_AT_ONCE = 16_384
+
+
+@dataclass(frozen=True, kw_only=True)
+class Utility:
+    """What one release is good for: accuracy on the task, words unchanged, how far words moved; and how fast it was."""
+
+    accuracy: float
+    unchanged: float
+    distance: float
+    words_per_second: float
+
+
+class Comparison:
+    """Compares mechanisms over one embedding on one task."""
+
+    def __init__(
+        self,
+        embedding: Embedding,
+        learn: Texts,
+        test: Texts,
+        settings: ComparisonSettings,
+        *,
+        saved: SavedMeasurements | None = None,
+        channel_report: Report | None = None,
+    ) -> None:
+        """Prepare the words that privacy is read on: a sample of the words of the texts to learn from."""
+        self._received, self._channel_report = ReceivedTask(embedding, learn, test), channel_report
+        self._embedding, self.learn, self.test, self._settings = embedding, learn, test, settings
+        self._saved = SavedMeasurements(None) if saved is None else saved
+        self.probe: Probe = make_probe(embedding, learn.ids, words=settings.words, seed=settings.seed)
+
+    def counts(self) -> SpaceCounts:
+        """Return what the texts are in this embedding."""
+        return SpaceCounts(
+            embedding=summarise_embedding(self._embedding),
+            dimension=self._embedding.dimension,
+            vocabulary=len(self._embedding),
+            words=len(self.learn.ids) + len(self.test.ids),
+            unknown=self._attacker.unknown,
+            blind=self._attacker.blind,
+            original=self.original(),
+            original_on_vectors=None if self._settings.decoding is None else self._received.original_on_vectors(),
+        )
+
+    @cached_property
+    def _attacker(self) -> NamingAttacker:
+        return make_attacker(self._embedding, [self.learn, self.test])
+
+    def original(self) -> float:
+        """Return the accuracy of a classifier that learnt from original text."""
+        learn, test = self.learn, self.test
+        return accuracy(learn.words, learn.labels, test.words, test.labels)
+
+    def rows(self, mechanism: ChosenMechanism) -> Iterator[Row]:
+        """Yield one row for each target: where the mechanism meets it and what it is worth there, or why it cannot.
+
+        :raises InvalidParameter: if there is no such mechanism or option.
+        """
+        compared, seed = _Compared(mechanism, self._embedding), self._settings.seed
+        quick, thorough = self._settings.quick, self._settings.thorough
+        full = self._reader(compared, thorough, seed + 2)
+        matcher = Matcher(self._reader(compared, quick, seed + 1), full)
+        by_name = Matcher(partial(self._named, compared, quick, seed + 1), lambda epsilon: self._with_named(compared, full(epsilon)))
+        matches = [(by_name if target.reading == "named" else matcher).match(target) for target in self._settings.targets]
+        met = [match.reached.epsilon for match in matches if match.reached is not None]
+        decoding = self._settings.decoding
+        channel = None if decoding is None else channels_of(compared.chosen, self._embedding, met, decoding, report=self._channel_report)
+        for match in matches:
+            yield self._row(compared, match, channel)
+
+    def _row(self, compared: _Compared, match: Match, channel: Callable[[float], Channel] | None) -> Row:
+        row = Row(mechanism=compared.name, reading=match.target.reading, target=match.target.value, problem=match.problem)
+        if match.reached is None:
+            return row
+        runs = [self._utility(compared, match.reached.epsilon, run) for run in range(self._settings.runs)]
+        worth = Worth(
+            epsilon=match.reached.epsilon,
+            reached=match.reached,
+            accuracy=_mean_and_spread([run.accuracy for run in runs]),
+            unchanged=_mean_and_spread([run.unchanged for run in runs]),
+            distance=_mean_and_spread([run.distance for run in runs]),
+            words_per_second=min(run.words_per_second for run in runs),
+        )
+        if channel is not None:
+            worth = self._with_received(worth, compared, channel)
+        return replace(row, worth=worth)
+
+    def _with_received(self, worth: Worth, compared: _Compared, channel: Callable[[float], Channel]) -> Worth:
+        runs = [self._accuracies(compared, worth.epsilon, channel, run) for run in range(self._settings.runs)]
+
+        def brought_together(name: str) -> MeanAndSpread:
+            return _mean_and_spread([getattr(run, name) for run in runs])
+
+        return replace(
+            worth,
+            as_released=ByPlace(train=worth.accuracy, test=brought_together("test"), both=brought_together("both")),
+            decoded=ByPlace(**{place: brought_together(f"decoded_{place}") for place in ("train", "test", "both")}),
+            on_vectors=OnVectors(as_released=brought_together("vectors"), decoded=brought_together("decoded_vectors")),
+        )
+
+    def _accuracies(self, compared: _Compared, epsilon: float, channel: Callable[[float], Channel], run: int) -> ReceivedAccuracy:
+        texts = {"learn": self.learn.digest, "test": self.test.digest}
+        how = None if self._settings.decoding is None else asdict(self._settings.decoding)
+        key = {**self._key(compared, epsilon), "what": "received, on vectors too", **texts, "decoding": how, "run": run}
+        return self._saved.get(key, ReceivedAccuracy, lambda: self._received.measure(compared.make(epsilon), channel(epsilon)))
+
+    def _utility(self, compared: _Compared, epsilon: float, run: int) -> Utility:
+        key = {**self._key(compared, epsilon), "what": "utility", "learn": self.learn.digest, "test": self.test.digest, "run": run}
+        return self._saved.get(key, Utility, lambda: self._measure(compared.make(epsilon)))
+
+    def _measure(self, mechanism: Mechanism) -> Utility:
+        learn, test = self.learn, self.test
+        randomness = SecureRandomness()
+        mechanism.perturb(learn.ids[:1], randomness)  # whatever a mechanism prepares on first use is not its speed
+        started = time.perf_counter()
+        released = mechanism.perturb(learn.ids, randomness)
+        seconds = time.perf_counter() - started
+        return Utility(
+            accuracy=accuracy(learn.with_words(self._embedding, released), learn.labels, test.words, test.labels),
+            unchanged=float((released == learn.ids).mean()),
+            distance=mean_distance(self._embedding, learn.ids, released) / self.probe.typical,
+            words_per_second=len(released) / max(seconds, 1e-9),
+        )
+
+    def _reader(self, compared: _Compared, effort: ReadingEffort, seed: int) -> Callable[[float], Reading]:
+        def read(epsilon: float) -> Reading:
+            sample = {"words": self._settings.words, "seed": self._settings.seed, "text": self.learn.digest}
+            how = {"draws": effort.draws, "judged": effort.judged, "seed": seed}
+            key = {**self._key(compared, epsilon), "what": "privacy", "sample": sample, "effort": how}
+            return self._saved.get(key, Reading, lambda: read_privacy(compared.make(epsilon), self.probe, effort=effort, seed=seed))
+
+        return read
+
+    def _named(self, compared: _Compared, effort: ReadingEffort, seed: int, epsilon: float) -> Named:
+        """Return how often the attacker over all words names a word."""
+        texts, how = {"learn": self.learn.digest, "test": self.test.digest}, {"directions": effort.directions, "seed": seed}
+        key = {**self._key(compared, epsilon), "what": "named", **texts, "effort": how}
+        attack = partial(self._attacker.attack, compared.chosen, epsilon=epsilon, directions=effort.directions, seed=seed)
+        return self._saved.get(key, Named, attack)
+
+    def _with_named(self, compared: _Compared, reading: Reading) -> Reading:
+        found = self._named(compared, self._settings.thorough, self._settings.seed + 2, reading.epsilon)
+        return replace(reading, named=found.share, errors={**reading.errors, "named": found.error})
+
+    def _key(self, compared: _Compared, epsilon: float) -> dict[str, Any]:
+        return {"format": FORMAT, "embedding": self._embedding.fingerprint, "mechanism": compared.identity, "epsilon": epsilon}
+
+
+class _Compared:
+    """A mechanism that takes part: its name as typed, what identifies it in saved measurements, and what makes it at an ε."""
+
+    def __init__(self, mechanism: ChosenMechanism, embedding: Embedding) -> None:
+        # A list of words is read from its file once, not at every ε.
+        read = replace(mechanism, options=checked_options(entry_of(mechanism.name), mechanism.options))
+        self.name, self.chosen = name_of(mechanism), read
+        self.identity = {"name": mechanism.name, "parameters": dict(read(embedding, epsilon=1.0).guarantee.parameters)}
+        # Runs share what a mechanism prepared.
+        self.make: Callable[[float], Mechanism] = lru_cache(1)(lambda epsilon: read(embedding, epsilon=epsilon))
+
+
+def accuracy(learn: list[list[str]], labels: list[str], test: list[list[str]], truth: list[str]) -> float:
+    """Return the accuracy of TF-IDF and logistic regression that learnt from some texts, on others.
+
+    :raises MissingExtra: if scikit-learn is not installed.
+    """
+    return float((learn_words(learn, labels).predict(test) == np.array(truth)).mean())
+
+
+def mean_distance(embedding: Embedding, before: Ids, after: Ids) -> float:
+    """Return the mean distance between words and what became of them."""
+    total = 0.0
+    for start in range(0, len(before), _ROWS_AT_ONCE):
+        part = slice(start, start + _ROWS_AT_ONCE)
+        gaps = embedding.rows(before[part]).astype(np.float64) - embedding.rows(after[part])
+        total += float(np.linalg.norm(gaps, axis=1).sum())
+    return total / len(before)
+
+
+def _mean_and_spread(values: Sequence[float]) -> MeanAndSpread:
+    return MeanAndSpread(mean=float(np.mean(values)), spread=float(np.std(values, ddof=1)) if len(values) > 1 else None)
+
+
+def name_of(mechanism: ChosenMechanism) -> str:
+    """Return a mechanism as it is typed, NAME or NAME:OPTION=VALUE,…; a list of sensitive words is not shown."""
+    options = [name if name == "sensitive" else f"{name}={value}" for name, value in mechanism.options.items()]
+    return f"{mechanism.name}:{','.join(options)}" if options else mechanism.name
