@@ -39,6 +39,7 @@ ROOMS = (
     "utility",
     "comparison",
     "tasks",
+    "service",
     "integrations",
     "cli",
 )

@@ -19,6 +19,7 @@ from deniable.cli import (
     privatize,
     receiving,
     reproduce,
+    serve,
     utility,
     watch,
 )
@@ -58,6 +59,7 @@ app.command("mechanisms")(mechanisms.mechanisms)
 app.command("compare")(compare.compare)
 app.command("reproduce")(reproduce.reproduce)
 app.command("utility")(utility.utility)
+app.command("serve")(serve.serve)
 app.command("doctor")(doctor.doctor)
 app.add_typer(embeddings.app, name="embeddings")
 app.add_typer(audit.app, name="audit")
