@@ -13,6 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, Response
 
 from deniable.atomic import beside
+from deniable.compression import ENDINGS as COMPRESSION_ENDINGS
 from deniable.errors import InvalidParameter
 from deniable.records.formats.layout import format_of
 from deniable.service.jobs import JobFile, JobFolder, JobStore
@@ -70,7 +71,7 @@ class Files:
 
     async def delete(self, request: Request) -> Response:
         """Delete a job with all that belongs to it."""
-        self._store.delete(self._store.find(request.path_params["id"]))
+        await asyncio.to_thread(self._store.delete, self._store.find(request.path_params["id"]))
         return Response(status_code=204)
 
     def _asked(self, request: Request) -> tuple[JobFile, float]:
@@ -97,7 +98,7 @@ class Files:
         suffixes = Path(name).suffixes
         asked = JobFile(
             name=name,
-            ending="".join(suffixes[-2:] if format_of(Path(f"x{suffixes[-1]}")) is None else suffixes[-1:]).lower(),
+            ending="".join(suffixes[-2:] if suffixes[-1].lower() in COMPRESSION_ENDINGS else suffixes[-1:]).lower(),
             choice=choice_from_query(request, _OWN),
             columns=columns,
             record_id=query.get("record_id"),

@@ -64,27 +64,34 @@ class Guard:
             return
         scope["app"] = self._app  # the router then raises what it cannot serve, and leaves the words to us
         started, answered = time.perf_counter(), _Answered(send)
+        refused = await self._serve(scope, receive, answered)
+        try:
+            if refused is not None:  # out of the exception's reach, so that no later one carries its text along
+                await answered.refuse(refused)
+        finally:
+            route = getattr(scope.get("route"), "path", "other")
+            self._metrics.served(scope["method"], route, answered.status, time.perf_counter() - started)
+
+    async def _serve(self, scope: Scope, receive: Receive, answered: _Answered) -> Refused | None:
+        """Serve a request and return None, or return why it is not served."""
         counted = scope["path"] not in _ALWAYS_ANSWERED
         try:
             self._check(scope, Headers(scope=scope))
             if counted and self._running >= self._settings.limits.requests:
-                raise Refused(503, "the service is busy; try again in a moment", headers={"Retry-After": "1"})
+                return Refused(503, "the service is busy; try again in a moment", headers={"Retry-After": "1"})
             self._running += counted
             try:
                 await self._app(scope, self._bounded(scope, receive), answered)
             finally:
                 self._running -= counted
         except Refused as refused:
-            await answered.refuse(refused)
+            return refused
         except HTTPException as error:
-            said = _BY_ROUTER.get(error.status_code, "this is not served")
-            await answered.refuse(Refused(error.status_code, said, headers=dict(error.headers or {})))
+            return Refused(error.status_code, _BY_ROUTER.get(error.status_code, "this is not served"), headers=dict(error.headers or {}))
         except Exception as error:
             _log_without_text(error)
-            await answered.refuse(Refused(500, "something went wrong here; the operator finds the place in the log"))
-        finally:
-            route = getattr(scope.get("route"), "path", "other")
-            self._metrics.served(scope["method"], route, answered.status, time.perf_counter() - started)
+            return Refused(500, "something went wrong here; the operator finds the place in the log")
+        return None
 
     def _check(self, scope: Scope, headers: Headers) -> None:
         host = headers.get("host", "")

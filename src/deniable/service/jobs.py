@@ -42,6 +42,7 @@ _UPLOAD = ".upload"
 _MOST_ATTEMPTS = 3
 _SECONDS_BETWEEN_LOOKS = 1.0
 _SECONDS_BETWEEN_NOTES = 0.25
+_SECONDS_TO_LET_GO = 5.0
 
 
 class JobFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -205,7 +206,7 @@ class JobStore:
             unit=state.unit,
             error=state.error,
             name=asked.name,
-            deleted_at=None if state.ended is None else state.ended + 60.0 * self._settings.jobs.keep_minutes,
+            deleted_at=None if state.ended is None else int(state.ended + 60.0 * self._settings.jobs.keep_minutes),
         )
 
     def delete(self, job: JobFolder) -> None:
@@ -213,10 +214,15 @@ class JobStore:
 
         :raises Refused: if it is.
         """
-        with _locked(job) as mine:
-            if not mine:
-                raise Refused(409, "this job is being worked on; delete it when it is done")
-            shutil.rmtree(job.path, ignore_errors=True)
+        until = time.monotonic() + _SECONDS_TO_LET_GO
+        while True:
+            with _locked(job) as mine:
+                if mine:
+                    shutil.rmtree(job.path, ignore_errors=True)
+                    return
+                if job.state.ended is None or time.monotonic() > until:
+                    raise Refused(409, "this job is being worked on; delete it when it is done")
+            time.sleep(0.01)
 
     def _folders(self, *, uploads: bool = False) -> list[JobFolder]:
         named = (path for path in self.root.iterdir() if _ID.fullmatch(path.name.removesuffix(_UPLOAD)))
@@ -279,7 +285,8 @@ class JobStore:
             )
 
     def _end(self, job: JobFolder, state: State, error: str | None = None) -> None:
-        job.note(msgspec.structs.replace(job.state, state=state, error=error, ended=time.time()))
+        # How many bytes there were is no longer told: they were those of private text.
+        job.note(StateFile(state=state, error=error, attempts=job.state.attempts, ended=time.time()))
         # After the note: a job that is cut off in between is done, and its input goes when it is looked at next.
         self._drop_private(job)
 

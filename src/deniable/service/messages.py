@@ -157,7 +157,7 @@ class JobReply(msgspec.Struct, kw_only=True):
     unit: str = "bytes"
     error: str | None = None
     name: str = ""
-    deleted_at: float | None = None
+    deleted_at: int | None = None
 
 
 def decode(content: bytes, kind: type[Wanted]) -> Wanted:

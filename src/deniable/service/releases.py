@@ -107,7 +107,8 @@ class Releases:
                 # Lines before a wrong one are released, however they were put together.
                 if texts:
                     released = await self._release(prepared, texts, names if self._rules.keyed else None)
-                    yield b"".join(msgspec.json.encode(ReleasedLine(text=text)) + b"\n" for text in released)
+                    for text in released:  # one by one: which lines arrived together depends on how long the private ones were
+                        yield msgspec.json.encode(ReleasedLine(text=text)) + b"\n"
                 if problem is not None:
                     raise problem
         except Refused as refused:

@@ -107,7 +107,13 @@ def make_server(settings: Settings, service: Service) -> uvicorn.Server:
 
 
 def _run(settings: Settings, rules: Rules, listening: socket.socket) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _ended)  # uvicorn ends by them, and raises them once more when all is finished
     make_server(settings, Service(settings, rules=rules)).run(sockets=[listening])
+
+
+def _ended(*_: object) -> None:
+    """Do nothing: all is finished when this is called."""
 
 
 def _run_several(settings: Settings, rules: Rules, listening: socket.socket) -> None:
@@ -152,8 +158,6 @@ def _fork(settings: Settings, rules: Rules, listening: socket.socket) -> int:
         return process
     status = 1
     try:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
         _run(settings, rules, listening)
         status = 0
     except BaseException as error:
