@@ -260,7 +260,7 @@ def _picture(mechanism: Mechanism, found: Explanation) -> list[Point]:
     lookup = Lookup(embedding)
     own = embedding.rows(np.array(lookup.ids([found.word])))[0]
     apart = embedding.rows(np.array(lookup.ids(names), dtype=np.int64)).astype(np.float64) - own
-    _, _, axes = np.linalg.svd(apart, full_matrices=False)
+    _, _, axes = np.linalg.svd(apart - apart.mean(axis=0), full_matrices=False)
     flat = apart @ axes[:2].T
     if flat.shape[1] < 2:
         flat = np.pad(flat, ((0, 0), (0, 2 - flat.shape[1])))
