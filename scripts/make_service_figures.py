@@ -37,7 +37,8 @@ def measured() -> str:
             {"name": name, "texts": found["texts"], "original": round(mean(one["words"] for one in found["original"]), 3), "rows": rows}
         )
     content = json.dumps({"fingerprint": fingerprint, "mechanism": "multivariate", "tasks": tasks}, indent=2)
-    return f"// Written by scripts/make_service_figures.py from docs/experiments; a test fails when they differ.\nexport const measured = {content};\n"
+    head = "// Written by scripts/make_service_figures.py from docs/experiments; a test fails when they differ."
+    return f"{head}\nexport const measured = {content};\n"
 
 
 def main() -> None:
