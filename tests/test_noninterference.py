@@ -327,9 +327,9 @@ def answers_over_http(client: Client, texts: list[str | None], policy: dict[str,
     file = client.upload(rows, name="rows.jsonl", column="text", record_id="id", wait=25, **choice)
     assert (whole.status, one.status, file.status) == (200, 200, 200), (whole.body, one.body, file.body)
     job = file.headers["location"]
-    seen = [whole, one, streamed, file, client.get(job), client.get(f"{job}/card"), client.ask("DELETE", job)]
+    seen: list[Any] = [whole, one, streamed, file, client.get(job), client.get(f"{job}/card"), client.ask("DELETE", job)]
     private = {"date", "etag", "last-modified", "location"}  # when it was, and a random name
-    kept = [each if isinstance(each, list) else {**vars(each), "headers": without(each.headers, private)} for each in seen]
+    kept: list[Any] = [each if isinstance(each, list) else {**vars(each), "headers": without(each.headers, private)} for each in seen]
     told = json.loads(kept[4].pop("body"))
     return [*kept, without(told, {"id", "deleted_at"}), json.loads(kept[5].pop("body"))]
 

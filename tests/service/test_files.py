@@ -21,7 +21,7 @@ import pytest
 
 from deniable.embeddings.embedding import Embedding
 from deniable.keyed.key_file import write_new_key
-from deniable.records.jobs import releasing
+from deniable.records.jobs.journal import Partial
 from deniable.service import files, jobs
 from deniable.service.settings import Jobs, Limits, Release
 from tests.service.running import OCTETS, Client, Process, make_settings, running
@@ -210,7 +210,7 @@ def test_a_full_disk_is_said_and_nothing_is_left(tmp_path: Path, monkeypatch: py
             assert opened.upload(as_csv(), name="rows.csv", column="text").status == 503
             assert list((tmp_path / "jobs").iterdir()) == []
         with monkeypatch.context() as patched:
-            patched.setattr(releasing.Partial, "append", full)
+            patched.setattr(Partial, "append", full)
             reply = opened.upload(as_csv(), name="rows.csv", column="text", wait=20)
             assert reply.status == 422
             assert "No space left" in reply.error

@@ -16,6 +16,7 @@ import pytest
 from deniable import Keyed, Multivariate, Privatizer
 from deniable.decoding.released import ReleasedWords
 from deniable.embeddings.embedding import Embedding
+from deniable.keyed.encoding import RecordId
 from deniable.keyed.key_file import write_new_key
 from deniable.service import batching
 from deniable.service.app import Service
@@ -202,7 +203,8 @@ def test_overload_is_answered_with_503_at_once(tmp_path: Path, monkeypatch: pyte
 def test_a_key_gives_the_words_that_it_gives_everywhere(tmp_path: Path) -> None:
     key = write_new_key(tmp_path / "key")
     with running(make_settings(tmp_path, release=Release(key_file=str(tmp_path / "key")))) as opened:
-        texts, ids = ["the quick brown fox", "my doctor"], ["a", 7]
+        texts: list[str | None] = ["the quick brown fox", "my doctor"]
+        ids: list[RecordId] = ["a", 7]
         made = opened.post("/privatize", texts=texts, ids=ids).json()["texts"]
         again = [opened.post("/privatize", text=text, id=name).json()["text"] for text, name in zip(texts, ids, strict=True)]
         assert opened.post("/privatize", text="the").status == 422
@@ -223,7 +225,8 @@ def test_policies_that_the_operator_set_cannot_be_turned_off(tmp_path: Path) -> 
         assert made["text"].split()[1:] == ["doctor", "[redacted]"]
         assert made["card"]["epsilon_per_record"] == 20
         assert opened.post("/privatize", text="a", unknown="redact").status == 200
-        for asked in ({"unknown": "perturb"}, {"punctuation": "keep"}, {"keep_words": []}, {"record_epsilon": 21}):
+        refused: list[dict[str, Any]] = [{"unknown": "perturb"}, {"punctuation": "keep"}, {"keep_words": []}, {"record_epsilon": 21}]
+        for asked in refused:
             assert opened.post("/privatize", text="a", **asked).status == 422
         assert opened.post("/privatize", text="a", record_epsilon=5).json()["card"]["epsilon_per_record"] == 5
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from deniable.errors import InvalidParameter
+from deniable.cli import serve as serve_command
+from deniable.errors import InvalidParameter, MissingExtra
 from deniable.service.settings import Settings, read_settings
 from tests.cli.privatize_command import make_command
 
@@ -81,3 +82,9 @@ def test_the_command_says_what_is_wrong_in_one_line(tmp_path: Path) -> None:
         assert (status, out) == (2, b""), err
         assert err.startswith(b"deniable: ")
         assert err.count(b"\n") == 1
+
+
+def test_without_its_libraries_the_command_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serve_command, "find_spec", lambda _: None)
+    with pytest.raises(MissingExtra, match=r"pip install 'deniable\[serve\]'"):
+        serve_command.serve()

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from deniable.errors import MissingExtra
+
+_LIBRARIES = ("httptools", "prometheus_client", "starlette", "uvicorn")
 
 
 def serve(
@@ -20,11 +23,9 @@ def serve(
     workers: Annotated[int | None, typer.Option(help="How many processes serve; they share the embeddings. The default is 1.")] = None,
 ) -> None:
     """Serve an HTTP API for programs in any language, and a page to try it in a browser, on this machine."""
-    try:
-        from deniable.service.server import serve as run
-        from deniable.service.settings import read_settings
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn", "prometheus_client", "httptools"):
-            raise
-        raise MissingExtra("serving", "serve") from None
+    if any(find_spec(library) is None for library in _LIBRARIES):
+        raise MissingExtra("serving", "serve")
+    from deniable.service.server import serve as run
+    from deniable.service.settings import read_settings
+
     run(read_settings(settings, host=host, port=port, workers=workers), say=lambda line: print(line, file=sys.stderr, flush=True))

@@ -33,7 +33,6 @@ from deniable.service.messages import (
     WordsReply,
     WordsRequest,
 )
-from deniable.service.metrics import CONTENT_TYPE as METRICS_TYPE
 from deniable.service.metrics import Metrics
 from deniable.service.releases import NDJSON, Releases, json_reply
 from deniable.service.rules import Rules
@@ -187,7 +186,7 @@ class Service:
         ]
 
     async def _show_metrics(self, _: Request) -> Response:
-        return Response(self.metrics.text(), media_type=METRICS_TYPE)
+        return Response(self.metrics.text(), media_type=self.metrics.content_type)
 
     async def _describe(self, _: Request) -> Response:
         return json_reply(describe(self.endpoints))

@@ -26,6 +26,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from deniable.errors import InvalidParameter
 from deniable.service.app import Service
+from deniable.service.metrics import SEVERAL
 from deniable.service.rules import Rules
 from deniable.service.settings import Settings
 
@@ -119,7 +120,7 @@ def _ended(*_: object) -> None:
 def _run_several(settings: Settings, rules: Rules, listening: socket.socket) -> None:
     """Fork the workers and start another one for each that dies, until the service is to end."""
     folder = tempfile.mkdtemp(prefix="deniable-metrics-")  # numbers only; 0700 as mkdtemp makes it
-    os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+    os.environ[SEVERAL] = folder
     ending = False
     workers: dict[int, float] = {}
 
