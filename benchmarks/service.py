@@ -210,6 +210,7 @@ def main() -> None:
     parser.add_argument("--peer-python", type=Path)
     parser.add_argument("--soak", type=float, metavar="MINUTES")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--page", type=Path, help="A page to write the tables into, between its marks.")
     parser.add_argument("--serve", type=int, metavar="PORT", help=argparse.SUPPRESS)
     parser.add_argument("--one-by-one", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -224,11 +225,16 @@ def main() -> None:
             return
         ratios = measure_ratio(texts, Path(place), rounds=options.rounds, seconds=options.seconds)
         short = measure_short(texts, Path(place), options.peer_python, rounds=options.rounds, seconds=options.seconds)
-    print(f"{setting}\n\n| words/s by Privatizer.many | through HTTP | ratio [range] |\n|---|---|---|")
     parts = [one["http"] / one["many"] for one in ratios]
     middle = {name: median(one[name] for one in ratios) for name in ("many", "http")}
-    print(f"| {middle['many']:,.0f} | {middle['http']:,.0f} | {median(parts):.2f} [{min(parts):.2f}–{max(parts):.2f}] |")
-    print("\n| single texts of 20 words, 64 connections | requests/s | p50, ms | p99, ms |\n|---|---|---|---|")
+    shown = [
+        "| 100 texts of 20 words a request, 8 connections: words/s by `Privatizer.many` | through HTTP | ratio [range] |",
+        "|--:|--:|--:|",
+        f"| {middle['many']:,.0f} | {middle['http']:,.0f} | {median(parts):.2f} [{min(parts):.2f}–{max(parts):.2f}] |",
+        "",
+        "| one text of 20 words a request, 64 connections | requests/s | p50, ms | p99, ms |",
+        "|---|--:|--:|--:|",
+    ]
     rows = {}
     for name, answers in short.items():
         row = {
@@ -237,7 +243,13 @@ def main() -> None:
             "p99_ms": median(one.quantile(0.99) for one in answers),
         }
         rows[name] = row
-        print(f"| {name} | {row['requests_per_second']:,.0f} | {row['p50_ms']:.0f} | {row['p99_ms']:.0f} |")
+        shown.append(f"| {name} | {row['requests_per_second']:,.0f} | {row['p50_ms']:.0f} | {row['p99_ms']:.0f} |")
+    shown += ["", f"{setting}."]
+    print("\n".join(shown))
+    if options.page is not None:
+        page = options.page.read_text(encoding="utf-8")
+        before, after = page.partition("<!-- measured -->")[0], page.partition("<!-- /measured -->")[2]
+        options.page.write_text(f"{before}<!-- measured -->\n{chr(10).join(shown)}\n<!-- /measured -->{after}", encoding="utf-8")
     if options.json is not None:
         content = {"setting": setting, "busy": now, "ratio": {"median": median(parts), "rounds": ratios}, "short": rows}
         options.json.write_text(json.dumps(content, indent=2) + "\n")

@@ -226,7 +226,7 @@ byId("text").addEventListener("input", typed);
 byId("mine").addEventListener("input", lookAtMine);
 byId("again").addEventListener("click", () => release());
 byId("samples").append(...Object.entries(SAMPLES).flatMap(([name, text], i) => [
-  i ? ", " : "", element("button", { type: "button", onclick: () => { byId("text").value = text; typed(); } }, name),
+  i ? " · " : "", element("button", { type: "button", onclick: () => { byId("text").value = text; typed(); } }, name),
 ]));
 byId("text").value = Object.values(SAMPLES)[0];
 new ResizeObserver(settled(() => { if (state.begun) { showFigures(); explain(); } }, 100)).observe(document.body);
