@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from deniable.keyed.key_file import write_new_key
 from deniable.service.settings import Release
 from tests.report.browser import at_width, browser
 from tests.service.running import Client, make_settings, running
@@ -260,6 +261,25 @@ def test_a_token_is_asked_for_and_used(opened: Any, tmp_path: Path) -> None:
         assert opened.execute_script("return localStorage.length + sessionStorage.length") == 0
         opened.get("about:blank")
     opened.get_log("browser")
+
+
+def test_a_key_and_policies_of_the_operator_are_kept_to(opened: Any, tmp_path: Path) -> None:
+    write_new_key(tmp_path / "key")
+    release = Release(key_file=str(tmp_path / "key"), unknown="drop")
+    with running(make_settings(tmp_path, release=release)) as keyed:
+        load(opened, keyed)
+        before = text_of(opened, "released")
+        opened.find_element("id", "again").click()
+        until(lambda: text_of(opened, "released") != before)
+        assert opened.find_element("id", "marked").is_displayed()
+        type_text(opened, f"my doctor {PRIVATE} said")
+        until(lambda: opened.find_element("id", "not-marked").is_displayed())
+        drop(opened, "rows.csv", "id,text\n1,the quick brown fox\n2,my doctor said\n")
+        until(lambda: count(opened, "#rows tbody tr") == 2)
+        opened.find_element("id", "release-file").click()
+        until(lambda: text_of(opened, "job-says") == "Released.")
+        assert quiet(opened) == []
+        opened.get("about:blank")
 
 
 def theme(opened: Any, name: str) -> None:

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from deniable import Keyed, Multivariate, Privatizer
 from deniable.decoding.released import ReleasedWords
@@ -20,6 +22,7 @@ from deniable.keyed.encoding import RecordId
 from deniable.keyed.key_file import write_new_key
 from deniable.service import batching
 from deniable.service.app import Service
+from deniable.service.messages import PrivatizeRequest
 from deniable.service.settings import Limits, Release
 from tests.service.running import JSON, NDJSON, Client, make_settings, running
 
@@ -107,6 +110,24 @@ def test_what_is_not_allowed_is_refused_without_an_echo(client: Client, asked: d
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff\xfe", b"[" * 5000, b'{"text": "a"} {"text": "b"}', b"null", b'"text"', b"[]"])
 def test_what_is_no_message_is_refused(client: Client, body: bytes) -> None:
     assert client.ask("POST", "/privatize", body, JSON).status in (400, 422)
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(PrivatizeRequest.__struct_fields__) | st.text(), inner),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    content=st.dictionaries(st.sampled_from(PrivatizeRequest.__struct_fields__), JSON_VALUES) | JSON_VALUES,
+    path=st.sampled_from(["/privatize", "/words", "/explain", "/decode"]),
+)
+def test_whatever_is_sent_is_answered_or_refused(client: Client, content: Any, path: str) -> None:
+    reply = client.ask("POST", path, json.dumps(content).encode(), JSON)
+    assert reply.status in (200, 400, 413, 422), reply.body
+    assert reply.status == 200 or set(reply.json()) == {"error"}
 
 
 @pytest.mark.parametrize(

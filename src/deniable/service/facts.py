@@ -69,7 +69,6 @@ class Facts:
         self._waiting = 0
         self._rays: OrderedDict[str, RadialRays] = OrderedDict()
         self._channels: OrderedDict[str, Likelihoods] = OrderedDict()
-        self._explained: OrderedDict[tuple[str, str, int], ExplainReply] = OrderedDict()
 
     def stop(self) -> None:
         """End when what was begun is done."""
@@ -171,13 +170,9 @@ class Facts:
     async def _explain_reply(self, asked: ExplainRequest) -> Response:
         if not 1 <= asked.top <= 50:
             raise Refused(422, "top: must be a whole number from 1 to 50")
-        prepared = self._rules.prepare(self._rules.recipe(asked))
-        key, mechanism = (prepared.recipe.describe(), asked.word, asked.top), prepared.private.mechanism
-        known = self._explained.get(key)
-        if known is None:
-            known = await self._in_thread(lambda: _explained(mechanism, asked.word, asked.top))
-            _remember(self._explained, key, known, most=256)
-        return json_reply(known)
+        mechanism = self._mechanism(asked)
+        # Not remembered: how fast an answer comes would tell who else asked for the word.
+        return json_reply(await self._in_thread(lambda: _explained(mechanism, asked.word, asked.top)))
 
     def _mechanism(self, choice: Choice) -> Mechanism:
         return self._rules.prepare(self._rules.recipe(choice)).private.mechanism
@@ -281,8 +276,8 @@ def _noise_in_a_picture(mechanism: Mechanism) -> float | None:
     return float(gammaincinv(noise.dimension, 0.5) / mechanism.epsilon * share)
 
 
-def _remember(known: OrderedDict[Any, Any], key: Any, value: Any, most: int = _KEPT) -> None:
+def _remember(known: OrderedDict[str, Found], key: str, value: Found) -> None:
     known[key] = value
     known.move_to_end(key)
-    while len(known) > most:
+    while len(known) > _KEPT:
         known.popitem(last=False)

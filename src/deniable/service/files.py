@@ -154,4 +154,6 @@ class Files:
 
 
 def _file(path: Path, name: str, kind: str = "application/octet-stream", headers: dict[str, str] | None = None) -> Response:
+    if not path.is_file():
+        raise Refused(404, "there is no such job, or it was deleted")
     return FileResponse(path, filename=name, media_type=kind, headers=headers)

@@ -69,6 +69,9 @@ export async function download(path, name) {
   link.click();
 }
 
+// A name for a text that nobody else has, where the server draws from a key.
+export const freshId = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+
 // Runs one request at a time; of those that are asked for meanwhile, only the last one is run.
 export function latest(run) {
   let running = false;

@@ -1,6 +1,6 @@
 // Release a file: choose its column, see ten rows before and after, then a job on the server, then the output with its card.
 
-import { Refused, download, get, latest, post, settled, upload } from "./api.js";
+import { Refused, download, freshId, get, latest, post, settled, upload } from "./api.js";
 import { element } from "./draw.js";
 import { headOf } from "./table.js";
 
@@ -65,7 +65,7 @@ export function fileSection(stateOf) {
     const texts = head.rows.slice(0, ROWS).map((row) => (head.columns === null ? row[0] : row[head.columns.indexOf(byId("column").value)] ?? ""));
     const { epsilon, allowed } = stateOf();
     const asked = { texts, epsilon };
-    if (allowed.keyed) asked.ids = texts.map(() => crypto.randomUUID());
+    if (allowed.keyed) asked.ids = texts.map(freshId);
     const made = await post("/privatize", asked);
     table.tBodies[0].replaceChildren(...texts.map((text, i) => element("tr", {}, element("td", {}, shorten(text)), element("td", {}, shorten(made.texts[i] ?? "")))));
     table.hidden = false;

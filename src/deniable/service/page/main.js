@@ -1,6 +1,6 @@
 // The page: one slider, and everything that moves with it.
 
-import { Refused, get, latest, listen, post, settled, useToken } from "./api.js";
+import { Refused, freshId, get, latest, listen, post, settled, useToken } from "./api.js";
 import { bar, curve, element, map, percent } from "./draw.js";
 import { fileSection } from "./file.js";
 import { measured } from "./measured.js";
@@ -112,12 +112,14 @@ function showReleased(words) {
     return [i && !/^['’]/.test(word) ? " " : "", same ? element("mark", {}, word) : word];
   });
   byId("released").replaceChildren(...pieces);
+  byId("marked").hidden = !aligned;
+  byId("not-marked").hidden = aligned;
 }
 
 const release = latest(async () => {
   const text = byId("text").value;
   const asked = { text, epsilon: state.epsilon, words: true };
-  if (state.allowed.keyed) asked.id = crypto.randomUUID();
+  if (state.allowed.keyed) asked.id = freshId();
   const made = await post("/privatize", asked);
   state.released = made.words[0];
   state.text = made.text;
