@@ -4,10 +4,13 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard src/deniable/neighbours/native/* src/deniable/channel/rays/native/*)
 
-.PHONY: demo test lint types browser java unit docs check-slow asan clean
+.PHONY: demo serve test lint types browser java unit docs check-slow asan clean
 
 demo: $(VENV)/package            ## set up, then privatise a few sentences with the built-in embedding
 	@$(BIN)/python examples/demo.py
+
+serve: $(VENV)/serve             ## set up, then serve the API and the page at http://127.0.0.1:8000/
+	@$(BIN)/deniable serve
 
 test: lint types unit docs       ## set up, then run every check a fresh machine can run
 
@@ -59,9 +62,13 @@ $(VENV)/package: $(VENV)/bin/python pyproject.toml $(NATIVE)
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
 
+$(VENV)/serve: $(VENV)/bin/python pyproject.toml $(NATIVE)
+	$(BIN)/python -m pip install --quiet --editable '.[serve]'
+	@touch $@ $(VENV)/package
+
 $(VENV)/dev: $(VENV)/bin/python pyproject.toml $(NATIVE)
 	$(BIN)/python -m pip install --quiet --editable . --group dev
-	@touch $@ $(VENV)/package
+	@touch $@ $(VENV)/package $(VENV)/serve
 
 clean:
 	rm -rf $(VENV) build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis

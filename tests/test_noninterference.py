@@ -1,7 +1,8 @@
 """Two private texts of the same public shape, released with the same key, cannot be told apart by anything that leaves the data holder.
 
-Every format, compression, engine and policy is asked; Spark in ``tests/integrations/test_spark_noninterference.py``. What is printed is
-compared too. The bar of progress is not: it counts bytes of the input on the data holder's own terminal, and is not part of a release.
+Every format, compression, engine and policy is asked, and the service over HTTP; Spark in
+``tests/integrations/test_spark_noninterference.py``. What is printed is compared too. The bar of progress is not: it counts bytes of the
+input on the data holder's own terminal, or for the sender of a job, and is not part of a release.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from __future__ import annotations
 import io
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+import socket
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.parse import urlencode
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -21,9 +24,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from deniable import Keyed, Multivariate, Privatizer, Receipt, UnknownWord
+from deniable import Embedding, Keyed, Multivariate, Privatizer, Receipt, UnknownWord
 from deniable.compression import ENDINGS, repack
 from deniable.errors import RecordError
+from deniable.keyed.key_file import write_new_key
 from deniable.purpose import reduce
 from deniable.randomness import InsecureSeededRandomness
 from deniable.records import privatize_file, privatize_stream
@@ -35,8 +39,14 @@ from deniable.records.formats.source import FileSource
 from deniable.records.jobs import releasing
 from deniable.records.jobs.job import Job
 from deniable.records.watching.watch import Watch, WatchSettings
+from deniable.service.jobs import JobFolder, JobStore, State, StateFile
+from deniable.service.releases import Releases
+from deniable.service.rules import Prepared
+from deniable.service.settings import Limits as ServiceLimits
+from deniable.service.settings import Release as ServiceRelease
 from deniable.text.card import Card
 from tests.cli.privatize_command import make_command
+from tests.service.running import Client, make_settings, running
 from tests.support.private_pairs import (
     OUTPUTS,
     POLICIES,
@@ -313,6 +323,98 @@ def test_without_a_key_the_layout_is_a_function_of_what_is_released(output: str,
     else:
         repack(target, again, ENDINGS[target.suffix])
     assert again.read_bytes() == target.read_bytes()
+
+
+HTTP_POLICIES = {name: policy for name, policy in POLICIES.items() if name != "error"}
+
+
+def answers_over_http(client: Client, texts: list[str | None], policy: dict[str, Any]) -> list[Any]:
+    """Return all that the service sends for texts: status, headers and bytes of every reply, cut into chunks as they came."""
+    ids = [f"r{i}" for i in range(len(texts))]
+    choice = {**policy, **({"keep_words": ",".join(policy["keep_words"])} if "keep_words" in policy else {})}
+    lines = [json.dumps({"text": text, "id": one}).encode() for text, one in zip(texts, ids, strict=True)]
+    rows = b"".join(json.dumps({"id": one, "text": text}).encode() + b"\n" for text, one in zip(texts, ids, strict=True))
+    whole = client.post("/privatize", texts=texts, ids=ids, words=True, **policy)
+    one = client.post("/privatize", text=texts[0] or "", id="r0", **policy)
+    streamed = chunks_of(client, f"/privatize/stream?{urlencode(choice)}", b"\n".join(lines))
+    file = client.upload(rows, name="rows.jsonl", column="text", record_id="id", wait=25, **choice)
+    assert (whole.status, one.status, file.status) == (200, 200, 200), (whole.body, one.body, file.body)
+    job = file.headers["location"]
+    seen: list[Any] = [whole, one, streamed, file, client.get(job), client.get(f"{job}/card"), client.ask("DELETE", job)]
+    private = {"date", "etag", "last-modified", "location"}  # when it was, and a random name
+    kept: list[Any] = [each if isinstance(each, list) else {**vars(each), "headers": without(each.headers, private)} for each in seen]
+    told = json.loads(kept[4].pop("body"))
+    return [*kept, without(told, {"id", "deleted_at"}), json.loads(kept[5].pop("body"))]
+
+
+def without(values: dict[str, Any], names: set[str]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name not in names}
+
+
+def chunks_of(client: Client, path: str, body: bytes) -> list[bytes]:
+    """Return the reply of a stream as it was cut into chunks of HTTP."""
+    with socket.create_connection(("127.0.0.1", client.port), timeout=60) as opened:
+        head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\nContent-Length: {len(body)}\r\n\r\n"
+        opened.sendall(head.encode() + body)
+        seen = b""
+        while not seen.endswith(b"0\r\n\r\n"):
+            part = opened.recv(1 << 16)
+            assert part, seen[-200:]
+            seen += part
+    return [line for line in seen.split(b"\r\n") if not line.startswith(b"date:")]
+
+
+@pytest.fixture
+def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
+    """A service that draws from a key, over the small embedding of these tests."""
+    monkeypatch.setattr(Embedding, "open", lambda *_: embedding())
+    write_new_key(tmp_path / "key")
+    release = ServiceRelease(epsilon=2.0, key_file=str(tmp_path / "key"))
+    with running(make_settings(tmp_path, release=release, limits=ServiceLimits(request_bytes=1 << 26))) as client:
+        yield client
+
+
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(pair=pairs(), policy=st.sampled_from(sorted(HTTP_POLICIES)))
+def test_replies_over_http_are_the_same_for_texts_of_the_same_shape(served: Client, pair: Pair, policy: str) -> None:
+    check_shape(pair, HTTP_POLICIES[policy])
+    left, right = (answers_over_http(served, texts, HTTP_POLICIES[policy]) for texts in (pair.left, pair.right))
+    for first, second in zip(left, right, strict=True):
+        same = first == second
+        assert same, "a reply tells two texts apart"
+
+
+def test_long_words_do_not_show_over_http(served: Client) -> None:
+    pair = spread_out(200, long_words=3, length=60_000)
+    left, right = (answers_over_http(served, texts, {}) for texts in (pair.left, pair.right))
+    same = left == right
+    assert same
+
+
+async def lines_as_they_arrived(self: Releases, request: Any, prepared: Prepared) -> AsyncIterator[bytes]:
+    async for lines in self._groups(request):
+        read = [json.loads(line) for line in lines]
+        released = await self._release(prepared, [one["text"] for one in read], [one["id"] for one in read])
+        yield b"".join(json.dumps({"text": text}).encode() + b"\n" for text in released)
+
+
+def end_with_the_size(self: JobStore, job: JobFolder, state: State, error: str | None = None) -> None:
+    job.note(StateFile(state=state, error=error, done=job.input(job.asked).stat().st_size, ended=1.0))
+
+
+HTTP_MUTANTS: dict[str, tuple[Any, str, Any]] = {
+    "lines that are sent as they arrived": (Releases, "_lines", lines_as_they_arrived),
+    "the size of the input of a job that is done": (JobStore, "_end", end_with_the_size),
+}
+
+
+@pytest.mark.parametrize("mutant", HTTP_MUTANTS)
+def test_replies_that_depend_on_private_length_are_noticed(served: Client, mutant: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(*HTTP_MUTANTS[mutant])
+    pair = spread_out(150, long_words=3, length=60_000)
+    left, right = (answers_over_http(served, texts, {}) for texts in (pair.left, pair.right))
+    same = left == right
+    assert not same
 
 
 # Mutants: what this package once did, or might do, and what must be noticed.

@@ -41,6 +41,7 @@ ROOMS = (
     "comparison",
     "tuning",
     "tasks",
+    "service",
     "integrations",
     "cli",
 )

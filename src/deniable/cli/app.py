@@ -20,6 +20,7 @@ from deniable.cli import (
     purpose,
     receiving,
     reproduce,
+    serve,
     tune,
     utility,
     watch,
@@ -61,6 +62,7 @@ app.command("compare")(compare.compare)
 app.command("reproduce")(reproduce.reproduce)
 app.command("utility")(utility.utility)
 app.command("tune")(tune.tune)
+app.command("serve")(serve.serve)
 app.command("doctor")(doctor.doctor)
 embeddings.app.command("reduce")(purpose.reduce)
 embeddings.app.command("shape")(purpose.shape)

@@ -1,0 +1,168 @@
+"""What every request passes before anything is read of it, and every reply on its way out.
+
+Who may ask (the token, the name that the server is called by, the page that a browser asks for), how much and how many at once; the
+headers of every reply; and what may be known of a request afterwards: its route, status and duration. Never its path, its query, its
+body, or the text of an exception.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import logging
+import time
+import traceback
+from collections.abc import MutableMapping
+from typing import Any
+
+import msgspec
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from deniable.service.messages import ErrorReply, Refused
+from deniable.service.metrics import Metrics
+from deniable.service.settings import Settings
+
+log = logging.getLogger("deniable.service")
+
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
+    ),
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+_RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+
+_LOOPBACK_NAMES = {"localhost", "127.0.0.1", "[::1]"}
+_ALWAYS_ANSWERED = {"/health", "/ready", "/metrics"}
+_UNBOUNDED = {"/privatize/stream"}
+_FILES = "/files"
+_BY_ROUTER = {404: "there is nothing here; /openapi.json lists what there is", 405: "this path takes another method"}
+
+
+class Guard:
+    """Stands before the application. ``public`` are the paths that need no token: the page, which holds nothing, and ``/health``."""
+
+    def __init__(self, app: ASGIApp, *, settings: Settings, token: str | None, public: frozenset[str], metrics: Metrics) -> None:
+        self._app, self._settings, self._metrics, self._public = app, settings, metrics, public
+        self._token = None if token is None else hashlib.sha256(token.encode()).digest()
+        self._running = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request, or refuse it."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+        scope["app"] = self._app  # the router then raises what it cannot serve, and leaves the words to us
+        started, answered = time.perf_counter(), _Answered(send)
+        refused = await self._serve(scope, receive, answered)
+        try:
+            if refused is not None:  # out of the exception's reach, so that no later one carries its text along
+                await answered.refuse(refused)
+        finally:
+            route = getattr(scope.get("route"), "path", "other")
+            self._metrics.served(scope["method"], route, answered.status, time.perf_counter() - started)
+
+    async def _serve(self, scope: Scope, receive: Receive, answered: _Answered) -> Refused | None:
+        """Serve a request and return None, or return why it is not served."""
+        counted = scope["path"] not in _ALWAYS_ANSWERED
+        try:
+            self._check(scope, Headers(scope=scope))
+            if counted and self._running >= self._settings.limits.requests:
+                return Refused(503, "the service is busy; try again in a moment", headers={"Retry-After": "1"})
+            self._running += counted
+            try:
+                await self._app(scope, self._bounded(scope, receive), answered)
+            finally:
+                self._running -= counted
+        except Refused as refused:
+            return refused
+        except HTTPException as error:
+            return Refused(error.status_code, _BY_ROUTER.get(error.status_code, "this is not served"), headers=dict(error.headers or {}))
+        except Exception as error:
+            _log_without_text(error)
+            return Refused(500, "something went wrong here; the operator finds the place in the log")
+        return None
+
+    def _check(self, scope: Scope, headers: Headers) -> None:
+        host = headers.get("host", "")
+        if not self._is_ours(host):
+            raise Refused(400, "the request is for another host than this service is called by")
+        origin = headers.get("origin")
+        if origin is not None and origin.partition("://")[2] != host:
+            raise Refused(403, "requests from pages of other sites are not served")
+        if self._token is not None and scope["path"] not in self._public:
+            given = headers.get("authorization", "")
+            kind, _, token = given.partition(" ")
+            # Digests have one length, so the comparison takes the same time whatever is given.
+            same = hmac.compare_digest(hashlib.sha256(token.strip().encode("utf-8", "replace")).digest(), self._token)
+            if not (same and kind.lower() == "bearer"):
+                raise Refused(401, "a token is needed: Authorization: Bearer TOKEN", headers={"WWW-Authenticate": "Bearer"})
+        length = headers.get("content-length")
+        if length is not None and int(length) > self._most_bytes(scope["path"]):
+            raise Refused(413, f"the body is larger than {self._most_bytes(scope['path']):,} bytes")
+
+    def _is_ours(self, host: str) -> bool:
+        """Return whether the service is called by this name; a page elsewhere may have made its own name point here."""
+        name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
+        if self._settings.server.on_loopback and name in _LOOPBACK_NAMES:
+            return True
+        return name in self._settings.server.hosts or not (self._settings.server.on_loopback or self._settings.server.hosts)
+
+    def _most_bytes(self, path: str) -> float:
+        if path in _UNBOUNDED:
+            return float("inf")
+        limits = self._settings.limits
+        return limits.file_bytes if path == _FILES else limits.request_bytes
+
+    def _bounded(self, scope: Scope, receive: Receive) -> Receive:
+        """Return what reads the body, and refuses it as soon as it is too large, whatever length it was said to have."""
+        most, read = self._most_bytes(scope["path"]), 0
+
+        async def bounded() -> Message:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > most:
+                raise Refused(413, f"the body is larger than {most:,} bytes")
+            return message
+
+        return bounded
+
+
+class _Answered:
+    """Sends a reply with the headers that all have, and knows whether it has begun."""
+
+    def __init__(self, send: Send) -> None:
+        self._send, self.status, self._ended = send, 0, False
+
+    async def __call__(self, message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            message["headers"] = [*message.get("headers", ()), *_RAW_HEADERS]
+        await self._send(message)
+
+    async def refuse(self, refused: Refused) -> None:
+        """Say why nothing comes; if something came already, nothing can be said, and the connection ends without its end."""
+        if self.status:
+            raise ConnectionAbortedError("a reply that had begun could not be finished")
+        body = msgspec.json.encode(ErrorReply(error=refused.message))
+        headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), "Connection": "close", **(refused.headers or {})}
+        raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+        await self({"type": "http.response.start", "status": refused.status, "headers": raw})
+        await self({"type": "http.response.body", "body": body})
+
+
+def _log_without_text(error: BaseException) -> None:
+    """Log the kind of an exception and the lines it came through, never its text."""
+    places = [f"{frame.filename}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)]
+    log.error("%s at %s", type(error).__name__, " < ".join(reversed(places[-6:])))

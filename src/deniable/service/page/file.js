@@ -1,0 +1,149 @@
+// Release a file: choose its column, see ten rows before and after, then a job on the server, then the output with its card.
+
+import { Refused, download, freshId, get, latest, post, settled, upload } from "./api.js";
+import { element } from "./draw.js";
+import { headOf } from "./table.js";
+
+const byId = (id) => document.getElementById(id);
+const READABLE = /\.(txt|text|log|csv|tsv|tab|jsonl|ndjson)$/i;
+const KNOWN = /\.(txt|text|log|csv|tsv|tab|jsonl|ndjson|parquet|pq)(\.(gz|bz2|xz|zst))?$/i;
+const BYTES_TO_LOOK_AT = 1 << 18;
+const ROWS = 10;
+
+export function fileSection(stateOf) {
+  let file = null, head = null;
+
+  function say(message) {
+    byId("job").hidden = false;
+    byId("job-says").textContent = message;
+    byId("job-progress").hidden = true;
+  }
+
+  async function take(given) {
+    if (!given) return;
+    for (const id of ["file-form", "job", "job-done", "job-receipt", "rows"]) byId(id).hidden = true;
+    file = given;
+    if (!KNOWN.test(file.name)) {
+      say(`${file.name}: this kind of file is not known. Text, CSV, TSV, JSON Lines and Parquet are, also compressed.`);
+      return;
+    }
+    if (file.size > stateOf().allowed.limits.file_bytes) {
+      say(`${file.name} is larger than this server takes (${bytes(stateOf().allowed.limits.file_bytes)}).`);
+      return;
+    }
+    head = null;
+    if (READABLE.test(file.name)) {
+      try {
+        head = headOf(file.name, new TextDecoder("utf-8", { fatal: true }).decode(await wholeLines(file)));
+      } catch {
+        say(`${file.name} cannot be read as UTF-8 text.`);
+        return;
+      }
+    }
+    show();
+  }
+
+  function show() {
+    byId("file-form").hidden = false;
+    byId("file-name").textContent = file.name;
+    byId("file-size").textContent = bytes(file.size);
+    const plain = head !== null && head.columns === null, typed = head === null;
+    byId("column-row").hidden = plain;
+    byId("column").hidden = typed || plain;
+    byId("column-typed").hidden = !typed;
+    byId("id-row").hidden = plain || typed || !stateOf().allowed.keyed;
+    const columns = head?.columns ?? [];
+    byId("column").replaceChildren(...columns.map((name) => element("option", {}, name)));
+    byId("record-id").replaceChildren(...columns.map((name) => element("option", {}, name)));
+    if (columns.length) byId("column").value = columns[longest(columns, head.rows)];
+    preview();
+  }
+
+  const preview = latest(async () => {
+    const table = byId("rows");
+    if (head === null || !head.rows.length) { table.hidden = true; return; }
+    const texts = head.rows.slice(0, ROWS).map((row) => (head.columns === null ? row[0] : row[head.columns.indexOf(byId("column").value)] ?? ""));
+    const { epsilon, allowed } = stateOf();
+    const asked = { texts, epsilon };
+    if (allowed.keyed) asked.ids = texts.map(freshId);
+    const made = await post("/privatize", asked);
+    table.tBodies[0].replaceChildren(...texts.map((text, i) => element("tr", {}, element("td", {}, shorten(text)), element("td", {}, shorten(made.texts[i] ?? "")))));
+    table.hidden = false;
+  });
+
+  async function release() {
+    const { epsilon, allowed } = stateOf();
+    const query = { name: safeName(file.name), epsilon };
+    if (head === null || head.columns !== null) query.column = head === null ? byId("column-typed").value : byId("column").value;
+    if (allowed.keyed && !byId("id-row").hidden) query.record_id = byId("record-id").value;
+    byId("job-done").hidden = byId("job-receipt").hidden = true;
+    say("Sending the file …");
+    byId("release-file").disabled = true;
+    try {
+      await follow(await upload(file, query));
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      say(`It was not released: ${error.message}`);
+    } finally {
+      byId("release-file").disabled = false;
+    }
+  }
+
+  async function follow(job) {
+    while (job.state === "waiting" || job.state === "working") {
+      byId("job-says").textContent = job.state === "waiting" ? "Waiting for its turn …" : "Releasing …";
+      const shown = byId("job-progress");
+      shown.hidden = false;
+      if (job.total) { shown.max = job.total; shown.value = job.done; } else shown.removeAttribute("value");
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      try {
+        job = await get(`/jobs/${job.id}`);
+      } catch (error) {
+        if (!(error instanceof Refused) || error.status !== undefined) throw error;
+        byId("job-says").textContent = "The server does not answer; the job goes on when it is back.";
+        await new Promise((resolve) => setTimeout(resolve, 1500));
+      }
+    }
+    byId("job-progress").hidden = true;
+    if (job.state === "failed") { say(`It was not released: ${job.error}`); return; }
+    byId("job-says").textContent = "Released.";
+    byId("job-done").hidden = byId("job-receipt").hidden = false;
+    byId("deleted-at").textContent = `at ${new Date(1000 * job.deleted_at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}`;
+    for (const [id, path, name] of [
+      ["get-output", "output", `released-${file.name}`], ["get-card", "card", `released-${file.name}.card.json`], ["get-receipt", "receipt", `${file.name}.receipt.json`],
+    ]) {
+      byId(id).onclick = (event) => { event.preventDefault(); download(`/jobs/${job.id}/${path}`, name); };
+    }
+  }
+
+  const drop = byId("drop");
+  for (const kind of ["dragenter", "dragover"]) drop.addEventListener(kind, (event) => { event.preventDefault(); drop.classList.add("over"); });
+  for (const kind of ["dragleave", "drop"]) drop.addEventListener(kind, () => drop.classList.remove("over"));
+  drop.addEventListener("drop", (event) => { event.preventDefault(); take(event.dataTransfer.files[0]); });
+  byId("file").addEventListener("change", () => take(byId("file").files[0]));
+  byId("column").addEventListener("change", () => preview());
+  byId("release-file").addEventListener("click", release);
+  const settledPreview = settled(preview, 200);
+  return { begin() {}, moved() { if (!byId("file-form").hidden) settledPreview(); } };
+}
+
+async function wholeLines(file) {
+  const read = new Uint8Array(await file.slice(0, BYTES_TO_LOOK_AT).arrayBuffer());
+  return file.size <= BYTES_TO_LOOK_AT ? read : read.subarray(0, read.lastIndexOf(10) + 1);
+}
+
+// The column with the longest texts is most likely the private one; a person decides.
+function longest(columns, rows) {
+  const lengths = columns.map((_, i) => rows.slice(0, 50).reduce((sum, row) => sum + (row[i] ?? "").length, 0));
+  return lengths.indexOf(Math.max(...lengths));
+}
+
+const safeName = (name) => name.replace(/[^\p{L}\p{N}_ .()+-]/gu, "_").replace(/^[^\p{L}\p{N}_]+/u, "_").slice(-120);
+const shorten = (text) => (text.length > 400 ? `${text.slice(0, 400)} …` : text);
+
+function bytes(count) {
+  const units = ["bytes", "KiB", "MiB", "GiB"];
+  let unit = 0;
+  while (count >= 1024 && unit < 3) { count /= 1024; unit += 1; }
+  return `${unit ? count.toFixed(1) : count} ${units[unit]}`;
+}

@@ -1,0 +1,235 @@
+// The page: one slider, and everything that moves with it.
+
+import { Refused, freshId, get, latest, listen, post, settled, useToken } from "./api.js";
+import { bar, curve, element, map, percent } from "./draw.js";
+import { fileSection } from "./file.js";
+import { measured } from "./measured.js";
+
+const byId = (id) => document.getElementById(id);
+const MOST_DECODED = 60;
+const SHOWN_BARS = 8;
+const SAMPLES = {
+  "a doctor's note": "My doctor said the results will arrive on Tuesday and that the headaches come from stress at work.",
+  "a support request": "Please reset the password of my account. The encryption keys were stolen from my laptop in Toronto.",
+  "a review": "The hotel was wonderful but the breakfast was cold and the waiter rude. We will not come back to Lisbon.",
+};
+
+const state = { allowed: null, epsilon: 6, words: [], epsilons: [], rows: null, released: [], word: null, mine: null, calibration: [] };
+const files = fileSection(() => state);
+
+// The share of draws in which a word stays itself at this ε, between two values of its row.
+function unchangedOf(row, table = state, epsilon = state.epsilon) {
+  if (row === null || !table.rows) return row === null ? 0 : null;
+  const values = table.rows[row], at = table.epsilons;
+  const above = at.findIndex((value) => value > epsilon);
+  const place = above < 0 ? at.length - 2 : Math.max(0, above - 1);
+  const part = Math.max(0, Math.min(1, (epsilon - at[place]) / (at[place + 1] - at[place])));
+  return values[place] + part * (values[place + 1] - values[place]);
+}
+
+function averageAt(epsilon) {
+  if (!state.words.length || !state.rows) return null;
+  return state.words.reduce((sum, word) => sum + unchangedOf(word.row, state, epsilon), 0) / state.words.length;
+}
+
+function showDial() {
+  byId("epsilon-value").textContent = byId("file-epsilon").textContent = state.epsilon.toFixed(1);
+  byId("card-link").href = `/card?epsilon=${state.epsilon}`;
+  const share = averageAt(state.epsilon);
+  byId("fact-unchanged").textContent = share === null ? "–" : percent(share);
+  byId("summary").textContent = summary(share);
+}
+
+function summary(share) {
+  if (!state.words.length) return "Type something, or take a sample.";
+  if (share === null) return "How many words stay is not known for this mechanism.";
+  const of = `${percent(share)} of your words stay unchanged.`;
+  if (share > 0.6) return `Little privacy: ${of}`;
+  if (share > 0.3) return `Readable, and much can be guessed: ${of}`;
+  if (share > 0.08) return `Much is changed: ${of}`;
+  return `Hardly anything is left: ${of}`;
+}
+
+function showFigures() {
+  showDial();
+  const yours = state.words.length && state.rows ? state.epsilons.map(averageAt) : null;
+  const dots = isMeasured() ? measured.tasks.flatMap((task) => task.rows.map((row) => ({ ...row, name: task.name }))) : [];
+  curve(byId("curve"), {
+    epsilons: state.epsilons, yours, all: state.calibration, dots, now: state.epsilon, share: averageAt(state.epsilon), most: state.allowed.max_epsilon,
+  });
+  showLeast();
+  showMine();
+  showTask();
+}
+
+function isMeasured() {
+  return state.allowed.mechanisms[0] === measured.mechanism && state.fingerprint === measured.fingerprint;
+}
+
+function showLeast() {
+  const seen = new Map();
+  for (const word of state.words) if (word.known) seen.set(word.word, unchangedOf(word.row));
+  const least = [...seen].filter(([, share]) => share !== null).sort((a, b) => b[1] - a[1]).slice(0, SHOWN_BARS);
+  keepFocus(byId("least"), least.map(([word, share]) => bar(word, share, { onclick: () => choose(word), pressed: word === state.word, kind: share > 0.5 ? "high" : "" })));
+  if (!least.length) byId("least").replaceChildren(element("li", {}, element("span", { class: "wide-value" }, "no known word yet")));
+}
+
+// Lists are drawn anew at every move; whoever stands on a word with the keyboard stays on it.
+function keepFocus(list, children) {
+  const focused = list.contains(document.activeElement) ? document.activeElement.textContent : null;
+  list.replaceChildren(...children);
+  if (focused !== null) [...list.querySelectorAll("button")].find((button) => button.textContent === focused)?.focus();
+}
+
+function showMine() {
+  if (state.mine === null) return;
+  keepFocus(byId("mine-bars"), state.mine.words.map((word) => word.known
+    ? bar(word.word, unchangedOf(word.row, state.mine) ?? 0, { onclick: () => choose(word.word), pressed: word.word === state.word })
+    : element("li", {}, element("span", { class: "name" }, word.word), element("span", { class: "wide-value" }, "not in the vocabulary: never comes out"))));
+}
+
+function showTask() {
+  const shown = byId("fact-task"), says = byId("fact-task-says");
+  const task = measured.tasks[0], rows = task.rows;
+  const first = rows[0], last = rows.at(-1);
+  if (!isMeasured()) { shown.textContent = "–"; says.textContent = "for a classifier: not measured with these vectors; `deniable utility` does"; return; }
+  const original = `It is ${percent(task.original)} on the original texts (${task.name}).`;
+  if (state.epsilon < first.epsilon || state.epsilon > last.epsilon) {
+    const near = state.epsilon < first.epsilon ? first : last;
+    shown.textContent = `${state.epsilon < first.epsilon ? "<" : ">"} ${percent(near.right)}`;
+    says.textContent = `right, for a classifier that learns from released text; measured from ε = ${first.epsilon} to ${last.epsilon}. ${original}`;
+    return;
+  }
+  const part = (state.epsilon - first.epsilon) / (last.epsilon - first.epsilon);
+  shown.textContent = `≈ ${percent(first.right + part * (last.right - first.right))}`;
+  says.textContent = `right, for a classifier that learns from released text, between two measured values. ${original}`;
+}
+
+function showReleased(words) {
+  const aligned = words.length === state.words.length;
+  const pieces = words.flatMap((word, i) => {
+    const same = aligned && state.words[i].known && word.toLowerCase() === state.words[i].word.toLowerCase();
+    return [i && !/^['’]/.test(word) ? " " : "", same ? element("mark", {}, word) : word];
+  });
+  byId("released").replaceChildren(...pieces);
+  byId("marked").hidden = !aligned;
+  byId("not-marked").hidden = aligned;
+}
+
+const release = latest(async () => {
+  const text = byId("text").value;
+  const asked = { text, epsilon: state.epsilon, words: true };
+  if (state.allowed.keyed) asked.id = freshId();
+  const made = await post("/privatize", asked);
+  state.released = made.words[0];
+  state.text = made.text;
+  showReleased(state.released);
+  byId("fact-attacker").textContent = "…";
+  attack();
+});
+
+const attack = settled(latest(async () => {
+  const says = byId("fact-attacker-says");
+  if (!state.released.length || state.allowed.record_epsilon !== null) { byId("fact-attacker").textContent = "–"; return; }
+  if (state.released.length > MOST_DECODED) {
+    byId("fact-attacker").textContent = "–";
+    says.textContent = `named by a stranger: shown here for texts of up to ${MOST_DECODED} words`;
+    return;
+  }
+  const text = state.text, epsilon = state.epsilon;
+  const { guesses } = await post("/decode", { text, epsilon });
+  if (text !== state.text || guesses.length !== state.words.length) return;
+  const named = guesses.filter((guess, i) => guess.guess.toLowerCase() === state.words[i].word.toLowerCase()).length;
+  byId("fact-attacker").textContent = `${named} of ${guesses.length}`;
+  says.textContent = "words named by a stranger who knows the method and has this release";
+}), 350);
+
+const lookAtText = latest(async () => {
+  const text = byId("text").value;
+  const found = await post("/words", { text });
+  Object.assign(state, { words: found.words, epsilons: found.epsilons, rows: found.rows });
+  if (state.released.length) showReleased(state.released);
+  if (!found.words.some((word) => word.word === state.word)) {
+    const known = found.words.filter((word) => word.known).sort((a, b) => (unchangedOf(b.row) ?? 0) - (unchangedOf(a.row) ?? 0));
+    // Of the least protected, the longest: short ones are mostly "the" and "of".
+    state.word = known.slice(0, SHOWN_BARS).reduce((best, { word }) => (word.length > (best ?? "").length ? word : best), null);
+    explain();
+  }
+  showFigures();
+});
+
+const lookAtMine = settled(latest(async () => {
+  const text = byId("mine").value;
+  state.mine = text.trim() ? await post("/words", { text }) : { words: [], rows: [], epsilons: [] };
+  showMine();
+}), 200);
+
+const explain = latest(async () => {
+  if (state.word === null) return;
+  const told = await post("/explain", { word: state.word, epsilon: state.epsilon });
+  const { explanation } = told;
+  byId("word-name").textContent = explanation.word;
+  map(byId("map"), told.points, told.noise);
+  byId("map-says").textContent = told.noise === null
+    ? "Its neighbours, by the two axes along which they differ most."
+    : "Its neighbours, by the two axes along which they differ most. Half of the noise stays inside the ring. Large dots are likely.";
+  const most = Math.max(...explanation.outcomes.map((outcome) => outcome.probability), 0.02);
+  byId("outcomes").replaceChildren(...explanation.outcomes.slice(0, 10).map((outcome) => bar(outcome.word, outcome.probability, { most, kind: outcome.word === explanation.word ? "own" : "" })));
+  byId("word-says").textContent = `${explanation.distinct} different words came out in ${explanation.draws} draws.`;
+});
+
+function choose(word) {
+  state.word = word;
+  explain();
+  showFigures();
+}
+
+const settledExplain = settled(explain, 120);
+function moved() {
+  state.epsilon = Number(byId("epsilon").value);
+  showFigures();
+  release();
+  settledExplain();
+  files.moved();
+}
+
+const typed = settled(() => { lookAtText(); release(); }, 150);
+
+async function begin() {
+  byId("token-form").hidden = true;
+  try {
+    state.allowed = await get("/allowed");
+    const [embedding] = await get("/embeddings");
+    state.fingerprint = embedding.fingerprint;
+    const note = await get(`/calibration/${encodeURIComponent(embedding.name)}`).catch(() => null);
+    state.calibration = (note?.table ?? []).map((row) => [row.epsilon, row.unchanged.mean ?? row.unchanged.median]);
+  } catch (error) {
+    if (error instanceof Refused) return;
+    throw error;
+  }
+  const dial = byId("epsilon");
+  dial.max = state.allowed.max_epsilon;
+  if (!state.begun) dial.value = state.allowed.epsilon;
+  state.begun = true;
+  state.epsilon = Number(dial.value);
+  lookAtText();
+  release();
+  files.begin();
+}
+
+listen({
+  problem: (message) => { byId("problem").hidden = message === null; byId("problem").textContent = message ?? ""; },
+  token: () => { byId("token-form").hidden = false; },
+  back: () => (state.begun ? moved() : begin()),
+});
+byId("token-form").addEventListener("submit", (event) => { event.preventDefault(); useToken(byId("token").value.trim()); begin(); });
+byId("epsilon").addEventListener("input", moved);
+byId("text").addEventListener("input", typed);
+byId("mine").addEventListener("input", lookAtMine);
+byId("again").addEventListener("click", () => release());
+byId("samples").append(...Object.entries(SAMPLES).flatMap(([name, text], i) => [
+  i ? " · " : "", element("button", { type: "button", onclick: () => { byId("text").value = text; typed(); } }, name),
+]));
+byId("text").value = Object.values(SAMPLES)[0];
+new ResizeObserver(settled(() => { if (state.begun) { showFigures(); explain(); } }, 100)).observe(document.body);
+begin();

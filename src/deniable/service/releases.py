@@ -1,0 +1,192 @@
+"""POST /privatize and POST /privatize/stream: texts in, released texts out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import msgspec
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from deniable.errors import DeniableError
+from deniable.service.batching import Batcher
+from deniable.service.messages import (
+    Choice,
+    ErrorReply,
+    PrivatizeReply,
+    PrivatizeRequest,
+    RecordName,
+    Refused,
+    ReleasedLine,
+    StreamLine,
+    decode,
+    refusal_of,
+)
+from deniable.service.rules import Prepared, Rules
+from deniable.service.settings import Limits
+
+_LINES_AT_ONCE = 512
+NDJSON = "application/x-ndjson"
+
+
+def json_reply(content: object, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """Return a reply of JSON."""
+    return Response(msgspec.json.encode(content), status_code=status, media_type="application/json", headers=headers)
+
+
+async def read_body(request: Request, limits: Limits) -> bytes:
+    """Return the body.
+
+    :raises Refused: if it does not come in time, or its sender is gone.
+    """
+    try:
+        async with asyncio.timeout(limits.seconds):
+            return await request.body()
+    except TimeoutError:
+        raise Refused(408, f"the body did not arrive within {limits.seconds:g} seconds") from None
+    except ClientDisconnect:
+        raise Refused(400, "the body ends before its length") from None
+
+
+class _BothWays(StreamingResponse):
+    """A reply that is sent while its request is read: nobody else may wait for messages of the request meanwhile."""
+
+    async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
+        await self.stream_response(send)
+
+
+class Releases:
+    """Serves texts."""
+
+    def __init__(self, rules: Rules, batcher: Batcher) -> None:
+        self._rules, self._batcher, self._limits = rules, batcher, rules.settings.limits
+
+    async def privatize(self, request: Request) -> Response:
+        """Release one text or a list."""
+        asked = decode(await read_body(request, self._limits), PrivatizeRequest)
+        texts, names = self._texts(asked), self._names(asked)
+        if names is not None and len(names) != len(texts):
+            raise Refused(422, f"ids: must be one for each of the {len(texts):,} texts")
+        prepared = self._rules.prepare(self._rules.recipe(asked))
+        released = await self._release(prepared, texts, names)
+        reply = PrivatizeReply(
+            spent_epsilon=[prepared.spent(text) for text in released],
+            words=[prepared.words(text) for text in released] if asked.words else None,
+            card=prepared.card,
+        )
+        if asked.texts is None:
+            reply.text = released[0]
+        else:
+            reply.texts = released
+        return json_reply(reply)
+
+    async def stream(self, request: Request) -> Response:
+        """Release lines as they arrive. What is not read by the client is not read from it either."""
+        choice = choice_from_query(request)
+        prepared = self._rules.prepare(self._rules.recipe(choice))
+        return _BothWays(self._lines(request, prepared), media_type=NDJSON)
+
+    async def _lines(self, request: Request, prepared: Prepared) -> AsyncIterator[bytes]:
+        number = 0
+        try:
+            async for lines in self._groups(request):
+                texts, names = list[str | None](), list[RecordName]()
+                problem: Refused | None = None
+                for line in lines:
+                    number += 1
+                    try:
+                        one = decode(line, StreamLine)
+                        self._check_named(one.id is not None)
+                    except Refused as refused:
+                        problem = Refused(refused.status, f"line {number:,}: {refused.message}")
+                        break
+                    texts.append(one.text)
+                    names += [] if one.id is None else [one.id]
+                # Lines before a wrong one are released, however they were put together.
+                if texts:
+                    released = await self._release(prepared, texts, names if self._rules.keyed else None)
+                    for text in released:  # one by one: which lines arrived together depends on how long the private ones were
+                        yield msgspec.json.encode(ReleasedLine(text=text)) + b"\n"
+                if problem is not None:
+                    raise problem
+        except Refused as refused:
+            yield msgspec.json.encode(ErrorReply(error=refused.message)) + b"\n"
+
+    async def _groups(self, request: Request) -> AsyncIterator[list[bytes]]:
+        """Yield the lines that have arrived, some at a time.
+
+        :raises Refused: if a line is too long, or the sender pauses for too long or is gone in the middle of one.
+        """
+        rest = b""
+        body = aiter(request.stream())
+        while True:
+            try:
+                async with asyncio.timeout(self._limits.seconds):
+                    chunk = await anext(body)
+            except StopAsyncIteration:
+                break
+            except TimeoutError:
+                raise Refused(408, f"nothing came for {self._limits.seconds:g} seconds") from None
+            except ClientDisconnect:
+                return
+            *lines, rest = (rest + chunk).split(b"\n")
+            if len(rest) > self._limits.request_bytes:
+                raise Refused(413, f"a line is longer than {self._limits.request_bytes:,} bytes")
+            lines = [line for line in lines if line.strip()]
+            for start in range(0, len(lines), _LINES_AT_ONCE):
+                yield lines[start : start + _LINES_AT_ONCE]
+        if rest.strip():
+            yield [rest]
+
+    async def _release(self, prepared: Prepared, texts: list[str | None], names: list[RecordName] | None) -> list[str | None]:
+        try:
+            async with asyncio.timeout(self._limits.seconds):
+                return await self._batcher.release(prepared, texts, names)
+        except TimeoutError:
+            raise Refused(503, "the release took too long; send less at once", headers={"Retry-After": "5"}) from None
+        except DeniableError as error:
+            raise refusal_of(error) from None
+
+    def _texts(self, asked: PrivatizeRequest) -> list[str | None]:
+        if (asked.text is None) == (asked.texts is None):
+            raise Refused(422, "give one of text and texts")
+        if asked.texts is not None and len(asked.texts) > self._limits.texts:
+            raise Refused(413, f"texts: at most {self._limits.texts:,} in one request; use /privatize/stream or /files")
+        return [asked.text] if asked.texts is None else asked.texts
+
+    def _names(self, asked: PrivatizeRequest) -> list[RecordName] | None:
+        if asked.id is not None and asked.texts is not None:
+            raise Refused(422, "id: goes with text; texts have ids")
+        if asked.ids is not None and asked.texts is None:
+            raise Refused(422, "ids: go with texts; text has an id")
+        names = asked.ids if asked.id is None else [asked.id]
+        self._check_named(names is not None)
+        return names
+
+    def _check_named(self, named: bool) -> None:
+        if self._rules.keyed and not named:
+            raise Refused(422, "ids: this service draws from a key, so every text needs an id that names it and no other")
+        if named and not self._rules.keyed:
+            raise Refused(422, "ids: mean something only where the service draws from a key")
+
+
+def choice_from_query(request: Request, beside: frozenset[str] = frozenset()) -> Choice:
+    """Return how text is to be released, as the query says it; ``beside`` are names in it that are for something else.
+
+    :raises Refused: if a name is not known or a value is not allowed.
+    """
+    given = [(name, value) for name, value in request.query_params.multi_items() if name not in beside]
+    values: dict[str, object] = dict(given)
+    if len(values) != len(given):
+        raise Refused(422, "a name stands twice in the query")
+    if words := values.pop("keep_words", None):
+        values["keep_words"] = str(words).split(",")
+    if "mechanism_options" in values:
+        raise Refused(422, "mechanism_options: cannot be given in a query")
+    try:
+        return msgspec.convert(values, Choice, strict=False)
+    except msgspec.ValidationError:
+        known = ", ".join([*(field for field in Choice.__struct_fields__ if field != "mechanism_options"), *sorted(beside)])
+        raise Refused(422, f"a name or a value in the query is not allowed; names are: {known}") from None

@@ -1,0 +1,162 @@
+"""From what a client asks for to a recipe: never more than the operator allows, and the same checks as everywhere."""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from threading import Lock
+from typing import Any
+
+import msgspec
+
+from deniable.decoding.released import ReleasedWords
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import InvalidParameter
+from deniable.mechanisms.catalogue import check_option_types, entry_of
+from deniable.neighbours import best_neighbours
+from deniable.service.messages import Choice, Refused, refusal_of
+from deniable.service.settings import Settings
+from deniable.text.policies import REDACTED
+from deniable.text.privatizer import Privatizer
+from deniable.text.recipe import Recipe
+
+_MOST_PRIVATIZERS = 64
+_POLICIES = ("unknown", "punctuation", "case")
+_MOST_KEPT_WORDS = 10_000
+
+
+class Prepared:
+    """A privatizer that is ready, with its card as it is sent."""
+
+    def __init__(self, recipe: Recipe, private: Privatizer, reader: ReleasedWords) -> None:
+        self.recipe, self.private, self._reader = recipe, private, reader
+        self.card = msgspec.Raw(msgspec.json.encode(private.card.to_dict()))
+
+    def words(self, text: str | None) -> list[str]:
+        """Return the words of a released text."""
+        ids = next(self._reader.ids([text])).tolist()
+        vocabulary, unknown = self.private.mechanism.embedding.words, self.private.mechanism.embedding.unknown_id
+        return [REDACTED if i == unknown else vocabulary[i] for i in ids]
+
+    def spent(self, text: str | None) -> float:
+        """Return the most that was spent on a text, summed over its words, as anybody can tell from the released text."""
+        embedding = self.private.mechanism.embedding
+        drawn = int((next(self._reader.ids([text])) != embedding.unknown_id).sum())
+        return drawn * self.private.card.epsilon_of_a_word(drawn)
+
+
+class Rules:
+    """Holds the embeddings that clients may use, open, and makes what releases their texts."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Open the embeddings and prepare their searches.
+
+        :raises EmbeddingNotFound: if one is not installed.
+        :raises KeyFileError: if there is a key file and it cannot be used.
+        """
+        self.settings, self._release = settings, settings.release
+        self.embeddings = {name: Embedding.open(name) for name in self._release.embeddings}
+        for embedding in self.embeddings.values():
+            best_neighbours(embedding)
+        self._readers = {name: ReleasedWords(embedding, (REDACTED,)) for name, embedding in self.embeddings.items()}
+        self._kept_words = settings.kept_words()
+        self._prepared: OrderedDict[Recipe, Prepared] = OrderedDict()
+        self._lock = Lock()
+        self._key = Recipe(epsilon=1.0, key_file=self._release.key_file).pin().key if self._release.key_file else None
+        self.prepare(self.recipe(Choice()))
+
+    @property
+    def keyed(self) -> bool:
+        """Whether the noise comes from a key of the operator's, so that every text needs an id."""
+        return self._release.key_file is not None
+
+    def recipe(self, choice: Choice) -> Recipe:
+        """Return the recipe for what a client asks for.
+
+        :raises Refused: if it is more than the operator allows, or not allowed anywhere.
+        """
+        allowed = self._release
+        mechanism = self._one_of("mechanism", choice.mechanism, allowed.mechanisms)
+        values: dict[str, Any] = {
+            "epsilon": self._at_most("epsilon", choice.epsilon, default=allowed.epsilon, most=allowed.max_epsilon),
+            "embedding": self._one_of("embedding", choice.embedding, allowed.embeddings),
+            "mechanism": mechanism,
+            "mechanism_options": self._options(mechanism, choice.mechanism_options or {}),
+            "key_file": allowed.key_file,
+            "key": self._key,
+            "consistent": allowed.consistent,
+        }
+        if choice.record_epsilon is not None or allowed.record_epsilon is not None:
+            values["record_epsilon"] = self._at_most(
+                "record_epsilon", choice.record_epsilon, default=allowed.record_epsilon, most=allowed.record_epsilon
+            )
+        values |= self._policies(choice)
+        try:
+            return Recipe(**values)
+        except InvalidParameter as error:
+            raise refusal_of(error) from None
+
+    def prepare(self, recipe: Recipe) -> Prepared:
+        """Return what releases texts by this recipe, made on first use and kept.
+
+        :raises Refused: if its settings do not go together.
+        :raises DeniableError: if the key or the embedding is not what it was.
+        """
+        with self._lock:
+            if recipe in self._prepared:
+                self._prepared.move_to_end(recipe)
+                return self._prepared[recipe]
+        name = str(recipe.embedding)
+        try:
+            made = Prepared(recipe, recipe.make(embedding=self.embeddings[name]), self._readers[name])
+        except InvalidParameter as error:
+            raise refusal_of(error) from None
+        with self._lock:
+            self._prepared[recipe] = made
+            while len(self._prepared) > _MOST_PRIVATIZERS:
+                self._prepared.popitem(last=False)
+        return made
+
+    def _at_most(self, name: str, asked: float | None, *, default: float | None, most: float | None) -> float:
+        value = default if asked is None else asked
+        if value is None or not (math.isfinite(value) and value > 0.0):
+            raise Refused(422, f"{name}: must be a number greater than 0")
+        if most is not None and value > most:
+            raise Refused(422, f"{name}: the operator of this service allows at most {most:g}")
+        return value
+
+    def _one_of(self, name: str, asked: str | None, allowed: tuple[str, ...]) -> str:
+        if asked is None:
+            return allowed[0]
+        if asked not in allowed:
+            raise Refused(422, f"{name}: the operator of this service allows {', '.join(allowed)}")
+        return asked
+
+    def _options(self, mechanism: str, options: dict[str, Any]) -> dict[str, Any]:
+        """Return the options of a mechanism, none of which may name a file of this machine."""
+        entry = entry_of(mechanism)
+        known = [option.name for option in entry.options]
+        if not set(options) <= set(known):
+            raise Refused(422, f"mechanism_options: {mechanism} has {', '.join(known) if known else 'none'}")
+        try:
+            check_option_types(entry, options)
+        except InvalidParameter as error:
+            raise refusal_of(error) from None
+        return options
+
+    def _policies(self, choice: Choice) -> dict[str, Any]:
+        """Return the policies: what the operator set, and the client's choice where nothing is set."""
+        found: dict[str, Any] = {}
+        for name in _POLICIES:
+            fixed, asked = getattr(self._release, name), getattr(choice, name)
+            if fixed is not None and asked not in (None, fixed):
+                raise Refused(422, f"{name}: the operator of this service has set it to {fixed}")
+            if fixed is not None or asked is not None:
+                found[name] = asked if fixed is None else fixed
+        asked_words = None if choice.keep_words is None else frozenset(choice.keep_words)
+        if self._kept_words is not None and asked_words not in (None, self._kept_words):
+            raise Refused(422, "keep_words: the operator of this service has set the list")
+        if asked_words is not None and len(asked_words) > _MOST_KEPT_WORDS:
+            raise Refused(422, f"keep_words: at most {_MOST_KEPT_WORDS:,} words")
+        words = asked_words if self._kept_words is None else self._kept_words
+        return found if words is None else {**found, "keep_words": words}

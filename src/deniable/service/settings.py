@@ -1,0 +1,221 @@
+"""What the operator of a service fixes: a TOML file with typed values, checked before anything is opened.
+
+A client can ask for less than these settings allow, never for more.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import re
+import stat
+import tomllib
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import platformdirs
+
+from deniable.errors import InvalidParameter
+from deniable.mechanisms.catalogue import entry_of
+from deniable.text.policies import CasePolicy, PunctuationPolicy, UnknownPolicy
+from deniable.text.recipe import Recipe
+from deniable.words.word_list import read_word_list
+
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_SHORTEST_TOKEN = 32
+_LONGEST_TOKEN_FILE = 4_096
+
+Count = Annotated[int, msgspec.Meta(ge=1)]
+Port = Annotated[int, msgspec.Meta(ge=0, le=65_535)]
+Processes = Annotated[int, msgspec.Meta(ge=1, le=256)]
+Positive = Annotated[float, msgspec.Meta(gt=0)]
+
+
+class Server(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where the service listens, and who may speak to it. ``hosts`` are the names that it is called by, where it is not on loopback."""
+
+    host: str = "127.0.0.1"
+    port: Port = 8000
+    workers: Processes = 1
+    token_file: str | None = None
+    certificate: str | None = None
+    private_key: str | None = None
+    hosts: tuple[str, ...] = ()
+
+    @property
+    def on_loopback(self) -> bool:
+        """Whether only this machine can reach the service."""
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
+
+
+class Release(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How text may be released. The first embedding and mechanism are used where a request names none.
+
+    ``epsilon`` is used where a request names none, and ``max_epsilon`` is the most that any word gets. ``record_epsilon`` is the most
+    that any text gets, if it is set. A policy or list of words that is set holds for everybody; one that is not set is the client's choice.
+    """
+
+    embeddings: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)] = ("default",)
+    mechanisms: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)] = ("multivariate",)
+    epsilon: Positive = 6.0
+    max_epsilon: Positive = 10.0
+    record_epsilon: Positive | None = None
+    unknown: UnknownPolicy | None = None
+    punctuation: PunctuationPolicy | None = None
+    case: CasePolicy | None = None
+    keep_words: str | None = None
+    key_file: str | None = None
+    consistent: bool = False
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How much may be asked for: at once, in one request, and for how long. ``seconds`` also bounds a pause in a stream."""
+
+    request_bytes: Count = 1 << 20
+    texts: Count = 1_000
+    requests: Count = 256
+    seconds: Positive = 30.0
+    file_bytes: Count = 4 << 30
+    jobs: Count = 20
+
+
+class Jobs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where files are released, and how long after its end a job is deleted with all that belongs to it."""
+
+    folder: str | None = None
+    keep_minutes: Positive = 60.0
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All settings of a service."""
+
+    server: Server = Server()
+    release: Release = Release()
+    limits: Limits = Limits()
+    jobs: Jobs = Jobs()
+
+    @property
+    def jobs_folder(self) -> Path:
+        """The folder of all jobs."""
+        if self.jobs.folder is not None:
+            return Path(self.jobs.folder)
+        home = os.environ.get("DENIABLE_HOME")
+        return (Path(home) if home else platformdirs.user_data_path("deniable")) / "jobs"
+
+    def kept_words(self) -> frozenset[str] | None:
+        """Return the words that are released as they are; None if that is the client's choice.
+
+        :raises InvalidParameter: if their file cannot be read.
+        """
+        return None if self.release.keep_words is None else frozenset(read_word_list(self.release.keep_words, name="keep_words"))
+
+    def token(self) -> str | None:
+        """Return the token that clients must send; None if there is none.
+
+        :raises InvalidParameter: if its file cannot be read, is open to others, or holds no long line of printable ASCII.
+        """
+        if self.server.token_file is None:
+            return None
+        path = Path(self.server.token_file)
+        try:
+            with path.open("rb") as file:
+                mode = os.fstat(file.fileno()).st_mode
+                content = file.read(_LONGEST_TOKEN_FILE)
+        except OSError as error:
+            raise InvalidParameter("token_file", str(path), f"cannot be read: {error.strerror}") from None
+        if mode & _OTHERS:
+            raise InvalidParameter("token_file", str(path), f"others than its owner have access to it (mode {mode & 0o777:04o}): chmod 600")
+        lines = content.split()
+        if len(lines) != 1 or len(lines[0]) < _SHORTEST_TOKEN or not re.fullmatch(rb"[!-~]+", lines[0]):
+            problem = f"must hold one line of at least {_SHORTEST_TOKEN} letters, digits and signs; make one: openssl rand -hex 32"
+            raise InvalidParameter("token_file", str(path), problem)
+        return lines[0].decode("ascii")
+
+
+def read_settings(path: Path | None, *, host: str | None = None, port: int | None = None, workers: int | None = None) -> Settings:
+    """Return the settings of a file, or the defaults; what is given beside it takes the place of what the file says.
+
+    Paths in the file are relative to its folder.
+
+    :raises InvalidParameter: if the file cannot be read, a key is unknown, or a value is not allowed.
+    """
+    given = {name: value for name, value in (("host", host), ("port", port), ("workers", workers)) if value is not None}
+    content: dict[str, object] = {}
+    if path is not None:
+        try:
+            content = tomllib.loads(path.read_bytes().decode("utf-8"))
+        except OSError as error:
+            raise InvalidParameter("settings", str(path), f"cannot be read: {error.strerror}") from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise InvalidParameter("settings", str(path), f"is not TOML: {error}") from None
+    server = content.get("server", {})
+    if isinstance(server, dict):
+        content["server"] = {**server, **given}
+    try:
+        made = msgspec.convert(content, Settings, strict=True)
+    except msgspec.ValidationError as error:
+        where = "the options" if path is None else str(path)
+        raise InvalidParameter("settings", where, _in_words(str(error))) from None
+    made = made if path is None else _with_whole_paths(made, path.absolute().parent)
+    check_settings(made)
+    return made
+
+
+def check_settings(settings: Settings) -> None:
+    """Do nothing if the settings go together.
+
+    :raises InvalidParameter: if not.
+    """
+    server, release = settings.server, settings.release
+    if release.epsilon > release.max_epsilon:
+        raise InvalidParameter("release.epsilon", release.epsilon, f"is more than max_epsilon, {release.max_epsilon:g}")
+    for mechanism in release.mechanisms:
+        entry_of(mechanism)
+    if release.consistent and release.key_file is None:
+        raise InvalidParameter("release.consistent", True, "means something only with a key_file")
+    if release.consistent and release.record_epsilon is not None:
+        raise InvalidParameter("release.record_epsilon", release.record_epsilon, "does not go with a consistent key")
+    if (server.certificate is None) != (server.private_key is None):
+        raise InvalidParameter("server.certificate", server.certificate, "needs a private_key, and the other way round")
+    if not server.on_loopback and server.token_file is None:
+        problem = "can be reached from other machines, so a token is needed: put one in a file and name it under [server] as token_file"
+        raise InvalidParameter("server.host", server.host, problem)
+    settings.token()
+    fixed = {"unknown": release.unknown, "punctuation": release.punctuation, "case": release.case, "keep_words": settings.kept_words()}
+    Recipe(
+        epsilon=release.epsilon,
+        embedding=release.embeddings[0],
+        key_file=release.key_file,
+        consistent=release.consistent,
+        **{name: value for name, value in fixed.items() if value is not None},  # type: ignore[arg-type]
+    )
+
+
+def _in_words(problem: str) -> str:
+    """Return msgspec's message with the place first, as a person would write it: ``release.epsilon: Expected `float`, got `str```."""
+    said, _, place = problem.partition(" - at `$.")
+    place = place.removesuffix("`")
+    return f"{place}: {said}" if place else said.removesuffix(" - at `$`")
+
+
+def _with_whole_paths(settings: Settings, folder: Path) -> Settings:
+    def whole(path: str | None) -> str | None:
+        return None if path is None else str(folder / path)
+
+    server, release, jobs = settings.server, settings.release, settings.jobs
+    replace = msgspec.structs.replace
+    return replace(
+        settings,
+        server=replace(
+            server,
+            token_file=whole(server.token_file),
+            certificate=whole(server.certificate),
+            private_key=whole(server.private_key),
+        ),
+        release=replace(release, keep_words=whole(release.keep_words), key_file=whole(release.key_file)),
+        jobs=replace(jobs, folder=whole(jobs.folder)),
+    )

@@ -1,0 +1,160 @@
+"""A service that runs, in a thread of the test or in a process of its own, and a client that speaks HTTP to it."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import msgspec
+
+from deniable.service.app import Service
+from deniable.service.server import make_server
+from deniable.service.settings import Jobs, Limits, Release, Server, Settings
+
+JSON = {"Content-Type": "application/json"}
+OCTETS = {"Content-Type": "application/octet-stream"}
+NDJSON = {"Content-Type": "application/x-ndjson"}
+
+
+@dataclass(frozen=True)
+class Reply:
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def error(self) -> str:
+        return str(self.json()["error"])
+
+
+@dataclass(frozen=True)
+class Client:
+    port: int
+    token: str | None = None
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def ask(self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> Reply:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        given = dict(headers or {})
+        if self.token is not None:
+            given.setdefault("Authorization", f"Bearer {self.token}")
+        try:
+            connection.request(method, path, body=body, headers=given)
+            answer = connection.getresponse()
+            return Reply(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
+        finally:
+            connection.close()
+
+    def get(self, path: str, **query: object) -> Reply:
+        return self.ask("GET", path + ("?" + urlencode(query) if query else ""))
+
+    def post(self, path: str, **content: object) -> Reply:
+        return self.ask("POST", path, json.dumps(content).encode(), JSON)
+
+    def upload(self, content: bytes, *, headers: Mapping[str, str] = OCTETS, **query: object) -> Reply:
+        return self.ask("POST", "/files?" + urlencode(query, doseq=True, quote_via=quote), content, headers)
+
+    def wait_for(self, job: str, seconds: float = 60) -> dict[str, Any]:
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            told: dict[str, Any] = self.get(f"/jobs/{job}").json()
+            if told["state"] in ("done", "failed"):
+                return told
+            time.sleep(0.05)
+        raise AssertionError(f"the job is {told}")
+
+
+def make_settings(folder: Path, *, limits: Limits | None = None, release: Release | None = None, **server: Any) -> Settings:
+    return Settings(
+        server=Server(port=0, **server),
+        release=release or Release(),
+        limits=limits or Limits(),
+        jobs=Jobs(folder=str(folder / "jobs")),
+    )
+
+
+@contextmanager
+def running(settings: Settings, service: Service | None = None) -> Iterator[Client]:
+    """Serve in a thread until the block ends."""
+    server = make_server(settings, Service(settings) if service is None else service)
+    listening = socket.socket()
+    listening.bind(("127.0.0.1", 0))
+    listening.listen(512)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive(), "the service did not start"
+        time.sleep(0.01)
+    try:
+        yield Client(listening.getsockname()[1], settings.token())
+    finally:
+        server.should_exit = True
+        thread.join(30)
+        listening.close()
+        assert not thread.is_alive()
+
+
+class Process:
+    """``deniable serve`` in a process of its own."""
+
+    def __init__(self, folder: Path, settings: str = "", *options: str) -> None:
+        file = folder / "settings.toml"
+        file.write_text(settings, encoding="utf-8")
+        self.log = folder / "log"
+        environment = {**os.environ, "DENIABLE_HOME": str(folder / "home")}
+        command = [sys.executable, "-m", "deniable", "serve", "--port", "0", "--settings", str(file), *options]
+        with self.log.open("ab") as log:
+            before = self.log.stat().st_size
+            self.process = subprocess.Popen(command, stderr=log, stdout=log, env=environment, start_new_session=True)
+        until = time.monotonic() + 60
+        while b"the page and the API are at" not in (said := self.log.read_bytes()[before:]):
+            assert self.process.poll() is None, said
+            assert time.monotonic() < until, said
+            time.sleep(0.05)
+        line = next(line for line in said.decode().splitlines() if "the page and the API" in line)
+        self.client = Client(int(line.partition("127.0.0.1:")[2].partition("/")[0]))
+        while time.monotonic() < until:
+            try:
+                if self.client.get("/ready").status == 200:
+                    return
+            except OSError:
+                time.sleep(0.05)
+        raise AssertionError("the service did not answer")
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        """End the service with a signal to its first process, or to all of them if it is SIGKILL."""
+        if number == signal.SIGKILL:
+            os.killpg(self.process.pid, number)
+        else:
+            self.process.send_signal(number)
+        return self.process.wait(90)
+
+    def __enter__(self) -> Process:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.end(signal.SIGKILL)
+
+
+def with_limits(settings: Settings, **limits: Any) -> Settings:
+    return msgspec.structs.replace(settings, limits=msgspec.structs.replace(settings.limits, **limits))

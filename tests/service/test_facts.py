@@ -1,0 +1,117 @@
+"""What is told of words, embeddings and mechanisms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from deniable import Embedding, Multivariate
+from deniable.channel.explanation import explain_word
+from deniable.service.settings import Release
+from tests.service.running import Client, make_settings, running
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    release = Release(mechanisms=("multivariate", "vickrey", "tem"), max_epsilon=12)
+    with running(make_settings(tmp_path_factory.mktemp("service"), release=release)) as opened:
+        yield opened
+
+
+def test_a_word_is_explained_as_the_command_explains_it(client: Client) -> None:
+    reply = client.get("/explain/doctor", epsilon=6).json()
+    told = reply["explanation"]
+    here = explain_word(Multivariate(Embedding.open(), epsilon=6), "doctor", draws=300)
+    assert here.unchanged is not None
+    assert told["unchanged"]["probability"] == pytest.approx(here.unchanged.probability)
+    assert reply["points"][0] == {"word": "doctor", "x": 0.0, "y": 0.0, "probability": pytest.approx(here.unchanged.probability)}
+    assert len({point["word"] for point in reply["points"]}) == len(reply["points"]) > 20
+    assert all(math.isfinite(point["x"]) and math.isfinite(point["y"]) for point in reply["points"])
+    assert client.post("/explain", word="doctor", epsilon=6).json() == reply
+
+
+def test_more_noise_is_a_wider_ring(client: Client) -> None:
+    rings = [client.post("/explain", word="doctor", epsilon=epsilon).json()["noise"] for epsilon in (3, 6, 12)]
+    assert rings[0] == pytest.approx(2 * rings[1]) == pytest.approx(4 * rings[2])
+    assert client.post("/explain", word="doctor", mechanism="vickrey").json()["noise"] is None
+
+
+def test_an_unknown_word_is_explained_as_unknown(client: Client) -> None:
+    assert client.post("/explain", word="zorblattsecret").json()["explanation"]["known"] is False
+
+
+@pytest.mark.parametrize(
+    "asked", [{"word": "two words"}, {"word": ""}, {"word": "doctor", "top": 0}, {"word": "doctor", "epsilon": 13}, {}]
+)
+def test_what_is_no_word_is_refused_without_an_echo(client: Client, asked: dict[str, Any]) -> None:
+    reply = client.post("/explain", **asked)
+    assert reply.status == 422
+    assert "two words" not in reply.error
+
+
+def test_words_are_told_with_how_often_they_stay(client: Client) -> None:
+    reply = client.post("/words", text="My doctor, zorblattsecret: my aluminum").json()
+    assert [(one["word"], one["known"]) for one in reply["words"]] == [
+        ("my", True),
+        ("doctor", True),
+        ("zorblattsecret", False),
+        ("my", True),
+        ("aluminum", True),
+    ]
+    assert reply["words"][0]["row"] == reply["words"][3]["row"]
+    rows, epsilons = reply["rows"], reply["epsilons"]
+    assert (epsilons[0], epsilons[-1]) == (1.0, 12.0)
+    assert all(row == sorted(row) for row in rows), "a word stays more often with a larger ε"
+    place = min(range(len(epsilons)), key=lambda i: abs(epsilons[i] - 6))
+    here = explain_word(Multivariate(Embedding.open(), epsilon=epsilons[place]), "doctor", draws=1000)
+    assert here.unchanged is not None
+    assert rows[reply["words"][1]["row"]][place] == pytest.approx(here.unchanged.probability, abs=0.08)
+
+
+def test_words_of_a_mechanism_without_rays_have_no_figures(client: Client) -> None:
+    assert client.post("/words", text="my doctor", mechanism="vickrey").json()["rows"] is None
+
+
+def test_too_many_words_are_refused(client: Client) -> None:
+    assert client.post("/words", text="fox " * 501).status == 413
+    assert client.post("/decode", text="fox " * 61).status == 413
+
+
+def test_a_stranger_reads_more_at_a_larger_epsilon(client: Client) -> None:
+    named = {}
+    for epsilon in (2, 12):
+        made = client.post("/privatize", text="my doctor said the encryption keys were stolen", epsilon=epsilon).json()
+        told = client.post("/decode", text=made["text"], epsilon=epsilon).json()
+        words = ["my", "doctor", "said", "the", "encryption", "keys", "were", "stolen"]
+        named[epsilon] = sum(word == guess["guess"] for word, guess in zip(words, told["guesses"], strict=True))
+        assert "Bayes" in told["by"]
+    assert named[2] < named[12] > 5
+
+
+def test_decoding_of_other_mechanisms_is_refused(client: Client) -> None:
+    assert client.post("/decode", text="fox", mechanism="tem").status == 422
+
+
+def test_lists_are_those_that_the_operator_allows(client: Client) -> None:
+    assert [one["name"] for one in client.get("/mechanisms").json()] == ["multivariate", "vickrey", "tem"]
+    assert client.get("/embeddings").json()[0] == {
+        "name": "default",
+        "words": 50_000,
+        "dimension": 50,
+        "fingerprint": Embedding.open().fingerprint,
+        "protected_words": 0,
+    }
+    allowed = client.get("/allowed").json()
+    assert (allowed["max_epsilon"], allowed["keyed"]) == (12, False)
+
+
+def test_the_calibration_and_the_card_are_given(client: Client) -> None:
+    table = client.get("/calibration/default").json()["table"]
+    assert table[0]["unchanged"]["mean"] < table[-1]["unchanged"]["mean"]
+    assert client.get("/calibration/default", mechanism="tem").status == 404
+    assert client.get("/calibration/absent").status == 422
+    assert client.get("/card", epsilon=3).json()["epsilon_per_word"] == 3
+    assert client.get("/card", epsilon=13).status == 422

@@ -1,0 +1,191 @@
+"""What goes wrong around a service: clients that vanish, connections that idle, signals, and a long time at saturation."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import socket
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from deniable.service import server
+from tests.service.running import JSON, Process, make_settings, running
+
+PRIVATE = "zorblattsecret"
+STREAM = b"POST /privatize/stream HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+def chunk(content: bytes) -> bytes:
+    return f"{len(content):x}\r\n".encode() + content + b"\r\n"
+
+
+def test_clients_that_vanish_leave_the_service_as_it_was(tmp_path: Path) -> None:
+    line = json.dumps({"text": f"the {PRIVATE} fox"}).encode() + b"\n"
+    with Process(tmp_path) as serving:
+        for _ in range(20):
+            with socket.create_connection(("127.0.0.1", serving.client.port)) as one:
+                one.sendall(STREAM + chunk(line * 200) + b"5000\r\n" + line)
+                one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")  # it ends with a reset
+            with socket.create_connection(("127.0.0.1", serving.client.port)) as one:
+                one.sendall(b"POST /privatize HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{")
+        assert serving.client.post("/privatize", text="the fox").status == 200
+        assert serving.end() == 0
+    assert PRIVATE not in serving.log.read_text()
+    assert "Traceback" not in serving.log.read_text()
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_sigterm_finishes_what_was_begun(tmp_path: Path, workers: str) -> None:
+    statuses: Counter[object] = Counter()
+    ending = threading.Event()
+    with Process(tmp_path, "", "--workers", workers) as serving:
+
+        def ask(_: int) -> None:
+            while True:
+                try:
+                    reply = serving.client.post("/privatize", texts=["the quick brown fox"] * 200)
+                except ConnectionRefusedError:
+                    return
+                except (ConnectionResetError, OSError) as error:
+                    # A connection that was still waiting in the kernel to be accepted has not begun.
+                    statuses[type(error).__name__ if ending.is_set() else "cut off while it served"] += 1
+                    return
+                statuses[reply.status] += 1
+                if reply.status == 200:
+                    assert len(reply.json()["texts"]) == 200
+
+        with ThreadPoolExecutor(6) as pool:
+            asked = [pool.submit(ask, i) for i in range(6)]
+            time.sleep(2)
+            ending.set()
+            assert serving.end() == 0
+            for one in asked:
+                one.result(60)
+    assert statuses[200] > 5
+    assert statuses["cut off while it served"] == 0
+    assert statuses["IncompleteRead"] == 0
+    assert set(statuses) <= {200, 503, "ConnectionResetError", "RemoteDisconnected"}, statuses
+
+
+def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
+    with Process(tmp_path, "", "--workers", "2") as serving:
+        children = Path(f"/proc/{serving.process.pid}/task/{serving.process.pid}/children")
+        first = children.read_text().split()
+        assert len(first) == 2
+        os.kill(int(first[0]), signal.SIGKILL)
+        until = time.monotonic() + 20
+        while len(now := children.read_text().split()) < 2 or first[0] in now:
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        assert [serving.client.post("/privatize", text="the fox").status for _ in range(10)] == [200] * 10
+        assert serving.end() == 0
+
+
+def test_workers_draw_different_noise(tmp_path: Path) -> None:
+    with Process(tmp_path, "", "--workers", "2") as serving:
+        text = "doctor " * 30
+        made = [serving.client.post("/privatize", text=text, epsilon=3).json()["text"] for _ in range(40)]
+        assert len(set(made)) == len(made)
+        assert serving.end() == 0
+
+
+def test_metrics_are_those_of_all_workers(tmp_path: Path) -> None:
+    with Process(tmp_path, "", "--workers", "2") as serving:
+        for _ in range(30):
+            serving.client.post("/privatize", text="the fox")
+        text = serving.client.get("/metrics").body.decode()
+        line = next(line for line in text.splitlines() if 'route="/privatize",status="200"' in line and "total" in line)
+        assert float(line.split()[-1]) == 30
+        assert serving.end() == 0
+
+
+def test_a_process_that_serves_leaves_no_core(tmp_path: Path) -> None:
+    with Process(tmp_path) as serving:
+        limits = Path(f"/proc/{serving.process.pid}/limits").read_text()
+        assert next(line for line in limits.splitlines() if "core file" in line).split()[4:6] == ["0", "0"]
+
+
+def test_connections_that_send_nothing_or_too_slowly_are_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "_SECONDS_FOR_HEADERS", 0.5)
+    with running(make_settings(tmp_path)) as opened:
+        for begun in (b"", b"POST /privatize HTTP/1.1\r\nHost: loc"):
+            with socket.create_connection(("127.0.0.1", opened.port), timeout=10) as idle:
+                idle.sendall(begun)
+                started = time.monotonic()
+                assert idle.recv(100) == b""
+                assert time.monotonic() - started < 5
+
+
+def test_a_body_that_does_not_come_is_given_up(tmp_path: Path) -> None:
+    from tests.service.running import with_limits
+
+    with running(with_limits(make_settings(tmp_path), seconds=0.5)) as opened:
+        for path, kind in (("/privatize", "application/json"), ("/files?name=a.txt", "application/octet-stream")):
+            with socket.create_connection(("127.0.0.1", opened.port), timeout=10) as slow:
+                slow.sendall(f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\nContent-Length: 50\r\n\r\n".encode())
+                assert slow.recv(100).startswith(b"HTTP/1.1 408")
+        assert opened.ask("POST", "/privatize", b'{"text": "a"}', JSON).status == 200
+
+
+@pytest.mark.slow
+def test_ten_thousand_idle_connections_keep_nobody_out(tmp_path: Path) -> None:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if before[1] < 11_000:
+        pytest.skip("this user may not open so many files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (before[1], before[1]))
+    try:
+        with Process(tmp_path) as serving:
+            idle = []
+            for i in range(10_000):
+                one = socket.create_connection(("127.0.0.1", serving.client.port), timeout=30)
+                one.sendall(b"GET /health HTTP/1.1\r\n" if i % 2 else b"")
+                idle.append(one)
+            started = time.monotonic()
+            assert serving.client.post("/privatize", text="the fox").status == 200
+            assert time.monotonic() - started < 5
+            time.sleep(server._SECONDS_FOR_HEADERS + 5)
+            assert idle[0].recv(10) == idle[-1].recv(10) == b""
+            for one in idle:
+                one.close()
+            assert serving.client.get("/health").status == 200
+            assert serving.end() == 0
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+@pytest.mark.slow
+def test_a_long_time_at_saturation_takes_no_more_memory(tmp_path: Path) -> None:
+    statuses: Counter[int] = Counter()
+    seconds = float(os.environ.get("DENIABLE_SOAK_SECONDS", "120"))
+    with Process(tmp_path, "[limits]\nrequests = 8\n") as serving:
+        memory = []
+
+        def ask(number: int) -> None:
+            until = time.monotonic() + seconds
+            while time.monotonic() < until:
+                if number % 7:
+                    reply = serving.client.post("/privatize", text="my doctor said " * (1 + number % 5), epsilon=1 + number % 60 / 10)
+                else:
+                    reply = serving.client.upload(b"the fox\n" * 50, name="a.txt", wait=5)
+                    if reply.status == 200:
+                        serving.client.ask("DELETE", reply.headers["location"])
+                statuses[reply.status] += 1
+
+        with ThreadPoolExecutor(16) as pool:
+            asked = [pool.submit(ask, i) for i in range(16)]
+            while not all(one.done() for one in asked):
+                time.sleep(seconds / 20)
+                memory.append(int(Path(f"/proc/{serving.process.pid}/statm").read_text().split()[1]) * resource.getpagesize())
+            for one in asked:
+                one.result()
+        assert serving.end() == 0
+    assert set(statuses) <= {200, 202, 409, 429, 503}, statuses
+    assert statuses[200] > 100
+    assert max(memory[-3:]) < 1.1 * max(memory[4:8]), [round(one / 1e6) for one in memory]

@@ -1,0 +1,274 @@
+"""POST /files and jobs: every format, wrong files, restarts, deletion."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import signal
+import socket
+import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from deniable.embeddings.embedding import Embedding
+from deniable.keyed.key_file import write_new_key
+from deniable.records.jobs.journal import Partial
+from deniable.service import files, jobs
+from deniable.service.settings import Jobs, Limits, Release
+from tests.service.running import OCTETS, Client, Process, make_settings, running
+
+ROWS = [{"id": str(i), "text": f"my doctor said zorblattsecret {i}", "note": "n"} for i in range(50)]
+
+
+def as_csv() -> bytes:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, ["id", "text", "note"])
+    writer.writeheader()
+    writer.writerows(ROWS)
+    return out.getvalue().encode()
+
+
+def as_parquet() -> bytes:
+    out = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(ROWS), out)
+    return out.getvalue()
+
+
+def as_jsonl() -> bytes:
+    return b"".join(json.dumps(row).encode() + b"\n" for row in ROWS)
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    settings = make_settings(tmp_path_factory.mktemp("service"), limits=Limits(file_bytes=1 << 20, jobs=6, seconds=5))
+    with running(settings) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def vocabulary() -> set[str]:
+    return set(Embedding.open().words)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("rows.csv", as_csv()),
+        ("rows.csv.gz", gzip.compress(as_csv())),
+        ("rows.jsonl", as_jsonl()),
+        ("rows.parquet", as_parquet()),
+        ("my.rows (1).csv", as_csv()),
+    ],
+)
+def test_a_file_is_released_with_its_card_and_receipt(client: Client, name: str, content: bytes, vocabulary: set[str]) -> None:
+    begun = client.upload(content, name=name, column="text", epsilon=5)
+    assert begun.status == 202
+    job = begun.json()["id"]
+    assert begun.headers["location"] == f"/jobs/{job}"
+    told = client.wait_for(job)
+    assert (told["state"], told["name"], told["error"]) == ("done", name, None)
+    assert time.time() < told["deleted_at"] < time.time() + 3601
+    output = client.get(f"/jobs/{job}/output")
+    assert "zorblatt" not in output.body.decode("latin-1")
+    assert f"released-{name}" in output.headers["content-disposition"].replace("%20", " ").replace("%28", "(").replace("%29", ")")
+    assert len(read(name, output.body)) == 50
+    assert {word for row in read(name, output.body) for word in row["text"].split() if "'" not in word} <= vocabulary
+    assert [(row["id"], row["note"]) for row in read(name, output.body)] == [(row["id"], row["note"]) for row in ROWS]
+    assert client.get(f"/jobs/{job}/card").json()["epsilon_per_word"] == 5
+    assert client.get(f"/jobs/{job}/receipt").json()["counts"]["records"] == 50
+    assert client.ask("DELETE", f"/jobs/{job}").status == 204
+    assert client.get(f"/jobs/{job}").status == 404
+
+
+def read(name: str, content: bytes) -> list[dict[str, Any]]:
+    content = gzip.decompress(content) if name.endswith(".gz") else content
+    if ".csv" in name:
+        return list(csv.DictReader(io.StringIO(content.decode())))
+    if name.endswith(".parquet"):
+        return list(pq.read_table(io.BytesIO(content)).to_pylist())
+    return [json.loads(line) for line in content.splitlines()]
+
+
+def test_a_small_file_comes_back_in_the_reply(client: Client) -> None:
+    reply = client.upload(b"the fox\nmy doctor\n", name="notes.txt", wait=20)
+    assert reply.status == 200
+    assert reply.body.count(b"\n") == 2
+    assert client.get(reply.headers["location"] + "/card").status == 200
+    client.ask("DELETE", reply.headers["location"])
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({"name": "rows.csv"}, "column"),
+        ({"name": "rows.doc", "column": "text"}, "ending"),
+        ({"name": "rows", "column": "text"}, "ending"),
+        ({"name": "../rows.csv", "column": "text"}, "name"),
+        ({"name": "/etc/passwd.csv", "column": "text"}, "name"),
+        ({"name": "a\x00.csv", "column": "text"}, "name"),
+        ({"name": ".csv", "column": "text"}, "name"),
+        ({"column": "text"}, "name"),
+        ({"name": "rows.csv", "column": "text", "epsilon": 11}, "at most 10"),
+        ({"name": "rows.csv", "column": "text", "seed": 1}, "names are"),
+        ({"name": "rows.csv", "column": "text", "header": "maybe"}, "header"),
+        ({"name": "rows.csv", "column": "text", "wait": "1000"}, "wait"),
+        ({"name": "rows.csv", "column": "text", "wait": "nan"}, "wait"),
+        ({"name": "rows.csv", "column": "text", "delimiter": "ab"}, "delimiter"),
+        ({"name": "rows.csv", "column": "text", "encoding": "base64"}, "encoding"),
+        ({"name": "rows.csv", "column": ["text", "text"]}, "twice"),
+        ({"name": "rows.txt", "column": "text"}, "columns"),
+        ({"name": "rows.csv", "column": "text", "record_id": "id"}, "key"),
+    ],
+)
+def test_a_wrong_request_makes_no_job(client: Client, query: dict[str, Any], said: str, tmp_path: Path) -> None:
+    reply = client.upload(as_csv(), **query)
+    assert reply.status == 422
+    assert said in reply.error
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "column", "said"),
+    [
+        ("rows.csv", as_csv(), "absent", "none of that name"),
+        ("rows.csv", b"id,text\n1,a\n2\n", "text", "line 3"),
+        ("rows.csv", b"id,text\n1,\xff\n", "text", "UTF-8"),
+        ("rows.jsonl", b'{"text": "a"}\n{"text": zorblattsecret\n', "text", "line 2"),
+        ("rows.parquet", b"zorblattsecret", "text", "rows.parquet"),
+        ("rows.csv.gz", b"zorblattsecret", "text", "rows.csv.gz"),
+    ],
+)
+def test_a_wrong_file_fails_with_its_place_and_without_its_text(client: Client, name: str, content: bytes, column: str, said: str) -> None:
+    reply = client.upload(content, name=name, column=column, wait=20)
+    assert reply.status == 422, reply.body
+    assert said in reply.error
+    assert "zorblatt" not in reply.error
+    assert "input." not in reply.error
+    job = reply.headers["location"]
+    assert client.get(f"{job}/output").status == 422
+    assert client.ask("DELETE", job).status == 204
+
+
+def test_types_that_a_form_can_send_are_not_taken(client: Client) -> None:
+    for kind in ("text/plain", "multipart/form-data; boundary=x", "application/x-www-form-urlencoded"):
+        assert client.upload(as_csv(), headers={"Content-Type": kind}, name="rows.csv", column="text").status == 415
+
+
+def test_too_large_a_file_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
+    with running(make_settings(tmp_path, limits=Limits(file_bytes=1000))) as opened:
+        assert opened.upload(b"x" * 2000, name="a.txt").status == 413
+        assert list((tmp_path / "jobs").iterdir()) == []
+
+
+def test_a_file_that_is_cut_off_leaves_nothing(tmp_path: Path) -> None:
+    with running(make_settings(tmp_path)) as opened:
+        head = b"POST /files?name=a.txt HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/octet-stream\r\n"
+        with socket.create_connection(("127.0.0.1", opened.port)) as half:
+            half.sendall(head + b"Content-Length: 9000\r\n\r\nzorb")
+            wait_until(lambda: len(list((tmp_path / "jobs").iterdir())) == 1)
+        wait_until(lambda: list((tmp_path / "jobs").iterdir()) == [])
+
+
+def wait_until(true: Any, seconds: float = 20) -> None:
+    until = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def test_folders_are_private_and_the_input_goes_when_the_work_ends(tmp_path: Path) -> None:
+    with running(make_settings(tmp_path)) as opened:
+        reply = opened.upload(as_csv(), name="rows.csv", column="text", wait=20)
+        folder = tmp_path / "jobs" / reply.headers["location"].removeprefix("/jobs/")
+        for path in (tmp_path / "jobs", folder):
+            assert stat.S_IMODE(path.stat().st_mode) == 0o700
+        wait_until(lambda: not (folder / "input.csv").exists())
+        assert not [path for path in folder.iterdir() if b"zorblatt" in path.read_bytes()]
+
+
+def test_a_folder_that_others_can_open_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "jobs").mkdir(mode=0o755)
+    with pytest.raises(Exception, match="chmod 700"), running(make_settings(tmp_path)):
+        pass
+
+
+def test_a_full_disk_is_said_and_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any, **__: Any) -> Any:
+        raise OSError(28, "No space left on device")
+
+    with running(make_settings(tmp_path)) as opened:
+        with monkeypatch.context() as patched:
+            patched.setattr(files.Files, "_receive", full)
+            assert opened.upload(as_csv(), name="rows.csv", column="text").status == 503
+            assert list((tmp_path / "jobs").iterdir()) == []
+        with monkeypatch.context() as patched:
+            patched.setattr(Partial, "append", full)
+            reply = opened.upload(as_csv(), name="rows.csv", column="text", wait=20)
+            assert reply.status == 422
+            assert "No space left" in reply.error
+            assert str(tmp_path) not in reply.error
+            folder = tmp_path / "jobs" / reply.headers["location"].removeprefix("/jobs/")
+            wait_until(lambda: sorted(path.name for path in folder.iterdir()) == ["job.json", "state.json"])
+        assert opened.upload(as_csv(), name="rows.csv", column="text", wait=20).status == 200
+
+
+def test_too_many_jobs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs.JobStore, "_try", lambda *_: None)
+    with running(make_settings(tmp_path, limits=Limits(jobs=2))) as opened:
+        assert [opened.upload(as_csv(), name="rows.csv", column="text").status for _ in range(3)] == [202, 202, 429]
+
+
+@pytest.mark.parametrize("name", ["absent", "A" * 22, "..", "%2e%2e", "A" * 21 + "%2f", "a" * 5000])
+def test_a_job_that_is_not_there_is_not_found(client: Client, name: str) -> None:
+    for path in ("", "/output", "/card", "/receipt"):
+        assert client.get(f"/jobs/{name}{path}").status == 404
+
+
+def test_a_job_is_deleted_at_its_time(tmp_path: Path) -> None:
+    settings = msgspec.structs.replace(make_settings(tmp_path), jobs=Jobs(folder=str(tmp_path / "jobs"), keep_minutes=0.02))
+    with running(settings) as opened:
+        reply = opened.upload(as_csv(), name="rows.csv", column="text", wait=20)
+        assert reply.status == 200
+        wait_until(lambda: list((tmp_path / "jobs").iterdir()) == [])
+        assert opened.get(reply.headers["location"]).status == 404
+
+
+def test_a_keyed_file_gives_the_same_words_again(tmp_path: Path) -> None:
+    write_new_key(tmp_path / "key")
+    with running(make_settings(tmp_path, release=Release(key_file=str(tmp_path / "key")))) as opened:
+        made = [opened.upload(as_csv(), name="rows.csv", column="text", record_id="id", wait=20).body for _ in range(2)]
+        assert made[0] == made[1]
+        assert len(read("rows.csv", made[0])) == 50
+
+
+@pytest.mark.parametrize(("number", "workers"), [(signal.SIGTERM, "1"), (signal.SIGKILL, "2")])
+def test_a_job_that_is_cut_off_goes_on_after_a_restart(tmp_path: Path, number: int, workers: str) -> None:
+    write_new_key(tmp_path / "key")
+    settings = f'[release]\nkey_file = "{tmp_path / "key"}"\n[jobs]\nfolder = "jobs"\n'
+    rows = 12_000
+    content = b"id,text\n" + b"".join(b"%d,my doctor said that the keys were stolen\n" % i for i in range(rows))
+    with Process(tmp_path, settings, "--workers", workers) as first:
+        job = first.client.upload(content, headers=OCTETS, name="rows.csv", column="text", record_id="id").json()["id"]
+        wait_until(lambda: first.client.get(f"/jobs/{job}").json()["done"] > 0)
+        assert first.client.get(f"/jobs/{job}").json()["state"] == "working"
+        status = first.end(number)
+        assert status == (0 if number == signal.SIGTERM else -9)
+    folder = tmp_path / "jobs" / job
+    assert not (folder / "output.csv").exists()
+    with Process(tmp_path, settings, "--workers", workers) as second:
+        assert second.client.wait_for(job, 90)["state"] == "done"
+        output = second.client.get(f"/jobs/{job}/output").body
+        whole = second.client.upload(content, name="rows.csv", column="text", record_id="id").json()["id"]
+        assert second.client.wait_for(whole, 90)["state"] == "done"
+        assert output == second.client.get(f"/jobs/{whole}/output").body
+        assert output.count(b"\n") == rows + 1
+        assert second.end() == 0
+    assert b"doctor" not in first.log.read_bytes()

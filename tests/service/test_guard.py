@@ -1,0 +1,148 @@
+"""Who may ask, and what every reply carries."""
+
+from __future__ import annotations
+
+import hmac
+import re
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from deniable.service import guard
+from deniable.service.settings import Release
+from tests.service.running import JSON, Client, make_settings, running
+
+TOKEN = "0123456789abcdef" * 4
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    folder = tmp_path_factory.mktemp("service")
+    (folder / "token").write_text(TOKEN)
+    (folder / "token").chmod(0o600)
+    with running(make_settings(folder, token_file=str(folder / "token"))) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    with running(make_settings(tmp_path_factory.mktemp("service"))) as opened:
+        yield opened
+
+
+WRONG = ["", "Bearer", f"Basic {TOKEN}", f"Bearer {TOKEN[:-1]}", f"Bearer {TOKEN}x", "Bearer ", f"bearer{TOKEN}", "Bearer \xe9"]
+
+
+@pytest.mark.parametrize("given", WRONG)
+@pytest.mark.parametrize("path", ["/allowed", "/metrics", "/jobs/x", "/openapi.json", "/nothing", "/health/", "//"])
+def test_without_the_token_nothing_is_served(client: Client, path: str, given: str) -> None:
+    reply = client.ask("GET", path, headers={"Authorization": given})
+    assert (reply.status, reply.headers["www-authenticate"]) == (401, "Bearer")
+    assert TOKEN not in reply.body.decode()
+
+
+def test_with_the_token_all_is_served_and_the_page_and_health_without(client: Client) -> None:
+    assert client.get("/allowed").status == 200
+    assert client.ask("GET", "/allowed", headers={"Authorization": f"bearer {TOKEN}"}).status == 200
+    for path in ("/", "/health"):
+        assert client.ask("GET", path, headers={"Authorization": ""}).status == 200
+
+
+def test_the_token_is_compared_in_constant_time(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both sides of the comparison have one length, whatever is given, and hmac compares them."""
+    compared: list[tuple[int, int]] = []
+    compare = hmac.compare_digest
+
+    def noted(one: bytes, other: bytes) -> bool:
+        compared.append((len(one), len(other)))
+        return bool(compare(one, other))
+
+    monkeypatch.setattr(hmac, "compare_digest", noted)
+    for given in ("Bearer a", f"Bearer {TOKEN}", "", f"Bearer {'x' * 5000}"):
+        client.ask("GET", "/allowed", headers={"Authorization": given})
+    assert compared == [(32, 32)] * 4
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost.evil:1", "", "0.0.0.0"])
+def test_a_name_that_points_here_from_elsewhere_is_not_served(local: Client, host: str) -> None:
+    reply = local.ask("GET", "/allowed", headers={"Host": host})
+    assert reply.status == 400
+
+
+def test_the_names_of_this_machine_are_served(local: Client) -> None:
+    for host in (f"localhost:{local.port}", "127.0.0.1", f"[::1]:{local.port}"):
+        assert local.ask("GET", "/allowed", headers={"Host": host}).status == 200
+
+
+def test_pages_of_other_sites_are_not_served(local: Client) -> None:
+    for origin in ("https://evil.example", "null", f"http://localhost:{local.port + 1}"):
+        asked = {**JSON, "Origin": origin, "Host": f"localhost:{local.port}"}
+        reply = local.ask("POST", "/privatize", b'{"text": "a"}', asked)
+        assert reply.status == 403
+        assert not [name for name in reply.headers if name.startswith("access-control")]
+        assert local.ask("OPTIONS", "/privatize", headers=asked).status == 403
+    own = {**JSON, "Origin": f"http://localhost:{local.port}", "Host": f"localhost:{local.port}"}
+    assert local.ask("POST", "/privatize", b'{"text": "a"}', own).status == 200
+
+
+def test_every_reply_has_the_headers_and_no_permission_for_others(local: Client) -> None:
+    replies = [local.get("/"), local.get("/nothing"), local.post("/privatize", text="a"), local.post("/privatize"), local.get("/privatize")]
+    assert [reply.status for reply in replies] == [200, 404, 200, 422, 405]
+    for reply in replies:
+        for name, value in guard.HEADERS.items():
+            assert reply.headers[name.lower()] == value
+        assert "server" not in reply.headers
+        assert not [name for name in reply.headers if name.startswith("access-control")]
+    policy = guard.HEADERS["Content-Security-Policy"]
+    assert "unsafe" not in policy
+    assert "default-src 'none'" in policy
+
+
+def test_the_description_names_every_route(local: Client) -> None:
+    told = local.get("/openapi.json").json()
+    assert told["openapi"].startswith("3.")
+    named = {(method.upper(), path) for path, methods in told["paths"].items() for method in methods}
+    for method, path in (
+        ("POST", "/privatize"),
+        ("POST", "/privatize/stream"),
+        ("POST", "/files"),
+        ("GET", "/jobs/{id}"),
+        ("GET", "/explain/{word}"),
+        ("GET", "/embeddings"),
+        ("GET", "/mechanisms"),
+        ("GET", "/calibration/{embedding}"),
+        ("GET", "/card"),
+        ("GET", "/health"),
+        ("GET", "/ready"),
+        ("GET", "/metrics"),
+    ):
+        assert (method, path) in named
+    for path in re.findall(r'"#/components/schemas/(\w+)"', local.get("/openapi.json").body.decode()):
+        assert path in told["components"]["schemas"]
+
+
+def test_metrics_count_routes_and_hold_no_words(local: Client) -> None:
+    local.get("/explain/zorblattsecret")
+    local.get("/zorblattsecret?zorblattsecret=1")
+    local.post("/privatize", text="zorblattsecret")
+    text = local.get("/metrics").body.decode()
+    assert 'deniable_requests_total{method="POST",route="/privatize",status="200"}' in text
+    assert 'route="other"' in text
+    assert "zorblatt" not in text
+
+
+def test_nothing_that_is_asked_for_is_logged(tmp_path: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -> None:
+    with running(make_settings(tmp_path, release=Release())) as opened:
+        opened.post("/privatize", text="zorblattsecret")
+        opened.post("/privatize", zorblattsecret="a")
+        opened.get("/explain/zorblattsecret")
+        opened.get("/zorblattsecret")
+        opened.upload(b"id,text\n1,zorblattsecret\n", name="zorblattsecret.csv", column="text", wait=20)
+        opened.upload(b"id,zorblattsecret\n1,2\n", name="a.csv", column="text", wait=20)
+        with socket.create_connection(("127.0.0.1", opened.port)) as raw:
+            raw.sendall(b"zorblattsecret zorblattsecret\r\n\r\n")
+            raw.recv(1000)
+    out, err = capfd.readouterr()
+    assert "zorblatt" not in out + err + caplog.text

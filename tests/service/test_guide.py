@@ -1,0 +1,72 @@
+"""The examples of the guide work as they stand, and the files for operators are in order."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from deniable.service.settings import read_settings
+from tests.service.running import make_settings, running
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+GUIDE = ROOT / "docs" / "guide" / "service.md"
+
+
+def examples() -> dict[str, str]:
+    return dict(re.findall(r"<!-- example: (\w+) -->\n```text\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL))
+
+
+@pytest.mark.parametrize(("language", "command"), [("sh", ["bash", "-euo", "pipefail"]), ("python", [sys.executable]), ("js", ["node"])])
+def test_the_examples_run(language: str, command: list[str], tmp_path: Path) -> None:
+    if shutil.which(command[0]) is None or (language == "sh" and shutil.which("curl") is None):
+        pytest.skip(f"{command[0]} or curl is not installed")
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    with running(make_settings(tmp_path)) as client:
+        text = examples()[language]
+        assert "http://127.0.0.1:8000" in text
+        file = tmp_path / {"sh": "example.sh", "python": "example.py", "js": "example.mjs"}[language]
+        file.write_text(text.replace("http://127.0.0.1:8000", client.address), encoding="utf-8")
+        done = subprocess.run([*command, str(file)], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    if language == "sh":
+        first, *lines = done.stdout.replace("}{", "}\n{").splitlines()
+        assert json.loads(first)["card"]["epsilon_per_word"] == 6
+        assert len(lines) == 2
+        original = (ROOT / "examples" / "reviews.csv").read_text(encoding="utf-8")
+        assert (tmp_path / "released.csv").read_text(encoding="utf-8").count("\n") == original.count("\n")
+    else:
+        assert done.stdout.strip()
+
+
+def test_the_settings_of_the_guide_are_allowed(tmp_path: Path) -> None:
+    path = tmp_path / "service.toml"
+    text = (ROOT / "deploy" / "service.toml").read_text(encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
+    (tmp_path / "token").write_text("x" * 64)
+    (tmp_path / "token").chmod(0o600)
+    made = read_settings(path)
+    assert (made.server.workers, made.release.max_epsilon, made.jobs.keep_minutes) == (2, 8, 60)
+    whole = re.sub(r"^# (certificate|private_key|record_epsilon|keep_words|key_file|consistent) ?=", r"\1 =", text, flags=re.MULTILINE)
+    assert whole.count("\n# ") < text.count("\n# "), "every option stands in the file"
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
+def test_the_unit_is_in_order(tmp_path: Path) -> None:
+    unit = (ROOT / "deploy" / "deniable.service").read_text(encoding="utf-8").replace("/opt/deniable/bin/deniable", "/bin/true")
+    (tmp_path / "deniable.service").write_text(unit, encoding="utf-8")
+    done = subprocess.run(["systemd-analyze", "verify", str(tmp_path / "deniable.service")], capture_output=True, text=True, timeout=60)
+    assert "deniable.service" not in done.stderr, done.stderr
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_container_is_not_root_and_listens_to_the_settings_only() -> None:
+    text = (ROOT / "deploy" / "Containerfile").read_text(encoding="utf-8")
+    assert text.rindex("USER 10001") < text.rindex("CMD")
+    assert "HEALTHCHECK" in text
+    assert "--host" not in text

@@ -1,0 +1,327 @@
+"""POST /privatize and /privatize/stream: good, bad, huge and hostile requests."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from deniable import Keyed, Multivariate, Privatizer
+from deniable.decoding.released import ReleasedWords
+from deniable.embeddings.embedding import Embedding
+from deniable.keyed.encoding import RecordId
+from deniable.keyed.key_file import write_new_key
+from deniable.service import batching
+from deniable.service.app import Service
+from deniable.service.messages import PrivatizeRequest
+from deniable.service.settings import Limits, Release
+from tests.service.running import JSON, NDJSON, Client, make_settings, running
+
+PRIVATE = "zorblattsecret"
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    settings = make_settings(
+        tmp_path_factory.mktemp("service"),
+        limits=Limits(request_bytes=20_000, texts=100, seconds=20),
+        release=Release(max_epsilon=8, mechanisms=("multivariate", "vickrey", "santext-plus")),
+    )
+    with running(settings) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def vocabulary() -> set[str]:
+    return set(Embedding.open().words)
+
+
+def test_a_text_comes_back_as_words_of_the_vocabulary_with_its_card(client: Client, vocabulary: set[str]) -> None:
+    reply = client.post("/privatize", text=f"my doctor said {PRIVATE}", words=True)
+    assert reply.status == 200
+    made = reply.json()
+    assert len(made["words"][0]) == 4
+    assert set(made["words"][0]) <= vocabulary
+    assert made["spent_epsilon"] == [24.0]
+    assert made["card"]["epsilon_per_word"] == 6.0
+    assert PRIVATE not in reply.body.decode()
+
+
+def test_texts_keep_their_order_and_missing_ones_stay_missing(client: Client) -> None:
+    texts = ["one", None, "", "two words", "three words here"]
+    made = client.post("/privatize", texts=texts, words=True).json()
+    assert [len(words) for words in made["words"]] == [1, 0, 0, 2, 3]
+    assert made["texts"][1:3] == [None, ""]
+    assert made["spent_epsilon"] == [6.0, 0.0, 0.0, 12.0, 18.0]
+
+
+def test_a_large_epsilon_keeps_words_and_a_small_one_does_not(client: Client) -> None:
+    text = " ".join(["doctor"] * 300)
+    kept = {
+        epsilon: client.post("/privatize", text=text, epsilon=epsilon, words=True).json()["words"][0].count("doctor") for epsilon in (1, 8)
+    }
+    assert kept[1] < 30 < kept[8]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"epsilon": 8.01}, "at most 8"),
+        ({"epsilon": 0}, "greater than 0"),
+        ({"epsilon": -1}, "greater than 0"),
+        ({"epsilon": "6"}, "epsilon"),
+        ({"record_epsilon": 0}, "greater than 0"),
+        ({"embedding": "glove"}, "allows default"),
+        ({"embedding": "/etc"}, "allows default"),
+        ({"mechanism": "custext"}, "allows multivariate"),
+        ({"mechanism": "vickrey", "mechanism_options": {"seed": 3}}, "vickrey has t"),
+        ({"mechanism": "vickrey", "mechanism_options": {"t": "0.5"}}, "option"),
+        ({"mechanism": "santext-plus", "mechanism_options": {"sensitive": "/etc/passwd"}}, "option"),
+        ({"unknown": "pass"}, "not among those"),
+        ({"keep_words": [f"{PRIVATE} two"]}, "one word"),
+        ({"seed": 5}, "not known"),
+        ({"insecure_seed": 5}, "not known"),
+        ({"randomness": 5}, "not known"),
+        ({"key_file": "/etc/passwd"}, "not known"),
+        ({PRIVATE: 1}, "not known"),
+        ({"ids": ["1"]}, "ids"),
+        ({"id": "1"}, "key"),
+        ({"texts": ["a"]}, "one of text and texts"),
+        ({"text": None}, "one of text and texts"),
+        ({"text": 3}, "text"),
+    ],
+)
+def test_what_is_not_allowed_is_refused_without_an_echo(client: Client, asked: dict[str, Any], said: str) -> None:
+    reply = client.post("/privatize", **{"text": PRIVATE, **asked})
+    assert reply.status == 422
+    assert said in reply.error
+    assert PRIVATE not in reply.body.decode()
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"\xff\xfe", b"[" * 5000, b'{"text": "a"} {"text": "b"}', b"null", b'"text"', b"[]"])
+def test_what_is_no_message_is_refused(client: Client, body: bytes) -> None:
+    assert client.ask("POST", "/privatize", body, JSON).status in (400, 422)
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(PrivatizeRequest.__struct_fields__) | st.text(), inner),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    content=st.dictionaries(st.sampled_from(PrivatizeRequest.__struct_fields__), JSON_VALUES) | JSON_VALUES,
+    path=st.sampled_from(["/privatize", "/words", "/explain", "/decode"]),
+)
+def test_whatever_is_sent_is_answered_or_refused(client: Client, content: Any, path: str) -> None:
+    reply = client.ask("POST", path, json.dumps(content).encode(), JSON)
+    assert reply.status in (200, 400, 413, 422), reply.body
+    assert reply.status == 200 or set(reply.json()) == {"error"}
+
+
+@pytest.mark.parametrize(
+    "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "", "application/json; charset=latin-1"]
+)
+def test_only_json_is_taken(client: Client, kind: str) -> None:
+    reply = client.ask("POST", "/privatize", b'{"text": "a"}', {"Content-Type": kind} if kind else {})
+    assert reply.status == 415
+
+
+def test_a_compressed_body_is_refused(client: Client) -> None:
+    assert client.ask("POST", "/privatize", b"x", {**JSON, "Content-Encoding": "gzip"}).status == 415
+
+
+def test_too_much_is_refused_by_size_and_by_number(client: Client) -> None:
+    assert client.post("/privatize", text="a" * 30_000).status == 413
+    assert client.post("/privatize", texts=["a"] * 101).status == 413
+    connection = http.client.HTTPConnection("127.0.0.1", client.port, timeout=30)
+    connection.request("POST", "/privatize", body=(b"a" * 1000 for _ in range(21)), headers=JSON, encode_chunked=True)
+    assert connection.getresponse().status == 413
+    connection.close()
+
+
+def head_of(path: str, kind: str, length: str) -> bytes:
+    return f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\n{length}\r\n\r\n".encode()
+
+
+def sent_until_held_back(opened: socket.socket, chunk: bytes, *, most: int) -> int:
+    """Return how many bytes could be sent, of the same chunk again and again, until nothing more was taken."""
+    sent, rest = 0, chunk
+    try:
+        while sent < most:
+            taken = opened.send(rest)
+            sent, rest = sent + taken, rest[taken:] or chunk
+    except TimeoutError:
+        pass
+    return sent
+
+
+def test_a_body_that_is_cut_off_releases_nothing(client: Client) -> None:
+    with socket.create_connection(("127.0.0.1", client.port)) as half:
+        half.sendall(
+            b'POST /privatize HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"text": '
+        )
+    assert client.get("/health").status == 200
+
+
+def test_an_unknown_word_stops_only_the_request_that_has_it(client: Client) -> None:
+    with ThreadPoolExecutor(16) as pool:
+        texts = [f"the {PRIVATE}" if i % 4 == 0 else "the doctor" for i in range(32)]
+        replies = list(pool.map(lambda text: client.post("/privatize", text=text, unknown="error"), texts))
+    assert [reply.status for reply in replies] == [422 if i % 4 == 0 else 200 for i in range(32)]
+    assert all(PRIVATE not in reply.body.decode() for reply in replies)
+
+
+def test_many_at_once_share_searches_and_get_their_own_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    as_one = batching._release_as_one
+
+    def counted(batch: Any) -> Any:
+        sizes.append(len(batch))
+        return as_one(batch)
+
+    monkeypatch.setattr(batching, "_release_as_one", counted)
+    with running(make_settings(tmp_path)) as opened, ThreadPoolExecutor(24) as pool:
+        lengths = [1 + i % 17 for i in range(300)]
+        replies = list(pool.map(lambda n: opened.post("/privatize", text="fox " * n, words=True).json(), lengths))
+    assert [len(reply["words"][0]) for reply in replies] == lengths
+    assert max(sizes) > 2, "nothing was put together"
+
+
+def test_overload_is_answered_with_503_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on, begun = threading.Event(), threading.Event()
+    real = batching._release_together
+
+    def slow(batch: Any) -> Any:
+        begun.set()
+        assert go_on.wait(30)
+        return real(batch)
+
+    monkeypatch.setattr(batching, "_release_together", slow)
+    with running(make_settings(tmp_path, limits=Limits(requests=3))) as opened, ThreadPoolExecutor(8) as pool:
+        waiting = [pool.submit(opened.post, "/privatize", text="fox") for _ in range(3)]
+        assert begun.wait(10)
+        while opened.get("/allowed").status != 503:
+            pass
+        refused = opened.post("/privatize", text="fox")
+        assert (refused.status, refused.headers["retry-after"]) == (503, "1")
+        assert opened.get("/health").status == 200
+        go_on.set()
+        assert [one.result().status for one in waiting] == [200, 200, 200]
+
+
+def test_a_key_gives_the_words_that_it_gives_everywhere(tmp_path: Path) -> None:
+    key = write_new_key(tmp_path / "key")
+    with running(make_settings(tmp_path, release=Release(key_file=str(tmp_path / "key")))) as opened:
+        texts: list[str | None] = ["the quick brown fox", "my doctor"]
+        ids: list[RecordId] = ["a", 7]
+        made = opened.post("/privatize", texts=texts, ids=ids).json()["texts"]
+        again = [opened.post("/privatize", text=text, id=name).json()["text"] for text, name in zip(texts, ids, strict=True)]
+        assert opened.post("/privatize", text="the").status == 422
+        assert opened.post("/privatize", texts=["a", "b"], ids=["x"]).status == 422
+        assert opened.post("/privatize", texts=["a", "b"], ids=["x", "x"]).status == 422
+        with ThreadPoolExecutor(8) as pool:  # the same id in one batch, from several clients: each gets the words of its text
+            together = list(pool.map(lambda _: opened.post("/privatize", text=texts[0], id="a").json()["text"], range(24)))
+    here = Privatizer(Multivariate(Embedding.open(), epsilon=6), randomness=Keyed(key)).many(texts, record_ids=ids)
+    assert made == again == here
+    assert set(together) == {here[0]}
+
+
+def test_policies_that_the_operator_set_cannot_be_turned_off(tmp_path: Path) -> None:
+    (tmp_path / "kept").write_text("doctor\n")
+    release = Release(unknown="redact", punctuation="drop", keep_words=str(tmp_path / "kept"), record_epsilon=20)
+    with running(make_settings(tmp_path, release=release)) as opened:
+        made = opened.post("/privatize", text=f"the doctor, {PRIVATE}").json()
+        assert made["text"].split()[1:] == ["doctor", "[redacted]"]
+        assert made["card"]["epsilon_per_record"] == 20
+        assert opened.post("/privatize", text="a", unknown="redact").status == 200
+        refused: list[dict[str, Any]] = [{"unknown": "perturb"}, {"punctuation": "keep"}, {"keep_words": []}, {"record_epsilon": 21}]
+        for asked in refused:
+            assert opened.post("/privatize", text="a", **asked).status == 422
+        assert opened.post("/privatize", text="a", record_epsilon=5).json()["card"]["epsilon_per_record"] == 5
+
+
+def stream(client: Client, lines: list[bytes], query: str = "") -> list[dict[str, Any]]:
+    reply = client.ask("POST", f"/privatize/stream{query}", b"\n".join(lines), NDJSON)
+    assert reply.status == 200, reply.body
+    assert reply.headers["content-type"] == "application/x-ndjson"
+    return [json.loads(line) for line in reply.body.splitlines()]
+
+
+def test_a_stream_keeps_its_order(client: Client) -> None:
+    lines = [json.dumps({"text": "fox " * (i % 7) if i % 5 else None}).encode() for i in range(1500)]
+    made = stream(client, lines, "?epsilon=8")
+    counts = [len(ids) for ids in ReleasedWords(Embedding.open()).ids(one["text"] for one in made)]
+    assert counts == [i % 7 if i % 5 else 0 for i in range(1500)]
+    assert [one["text"] is None for one in made] == [i % 5 == 0 for i in range(1500)]
+
+
+def test_a_stream_answers_while_it_is_read(client: Client) -> None:
+    with socket.create_connection(("127.0.0.1", client.port), timeout=20) as opened:
+        head = head_of("/privatize/stream", "application/x-ndjson", "Transfer-Encoding: chunked")
+        line = b'{"text": "the fox"}\n'
+        chunk = f"{len(line):x}\r\n".encode() + line + b"\r\n"
+        opened.sendall(head + chunk)
+        seen = b""
+        while seen.count(b'{"text"') < 1:
+            seen += opened.recv(4096)
+        opened.sendall(chunk)
+        while seen.count(b'{"text"') < 2:
+            seen += opened.recv(4096)
+        opened.sendall(b"0\r\n\r\n")
+        while not seen.endswith(b"0\r\n\r\n"):
+            seen += opened.recv(4096)
+
+
+def test_a_sender_that_does_not_read_is_held_back(client: Client) -> None:
+    """Nothing is read that could not be sent on: the socket's buffers fill, and the sender waits."""
+    with socket.create_connection(("127.0.0.1", client.port), timeout=3) as opened:
+        opened.sendall(head_of("/privatize/stream", "application/x-ndjson", "Transfer-Encoding: chunked"))
+        many = b'{"text": null}\n' * 4_000
+        assert sent_until_held_back(opened, f"{len(many):x}\r\n".encode() + many + b"\r\n", most=200 << 20) < 100 << 20
+    assert client.get("/health").status == 200
+
+
+@pytest.mark.parametrize("wrong", [b"{", b'{"txt": "a"}', b'{"text": 3}', b'{"text": "a", "id": "x"}', b'{"text": "' + b"a" * 30_000])
+def test_a_wrong_line_ends_a_stream_after_all_lines_before_it(client: Client, wrong: bytes) -> None:
+    good = [b'{"text": "the fox"}'] * 3
+    made = stream(client, [*good, wrong, *good])
+    assert [list(one) for one in made] == [["text"], ["text"], ["text"], ["error"]]
+
+
+def test_a_query_that_is_not_allowed_is_refused(client: Client) -> None:
+    for query in ("?epsilon=9", "?seed=1", "?epsilon=a", "?epsilon=1&epsilon=2", "?mechanism_options=1"):
+        assert client.ask("POST", f"/privatize/stream{query}", b"", NDJSON).status == 422
+
+
+def test_what_fails_inside_says_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    def fail(*_: Any, **__: Any) -> Any:
+        raise RuntimeError(PRIVATE)
+
+    settings = make_settings(tmp_path)
+    service = Service(settings)
+    monkeypatch.setattr(Privatizer, "many", fail)
+    with running(settings, service) as opened:
+        reply = opened.post("/privatize", text=PRIVATE)
+        assert (reply.status, PRIVATE in reply.body.decode()) == (500, False)
+        assert stream_fails(opened)
+    assert "RuntimeError" in caplog.text
+    assert PRIVATE not in caplog.text
+
+
+def stream_fails(client: Client) -> bool:
+    """A stream whose release fails ends without its end: no client takes it for whole."""
+    with pytest.raises(http.client.IncompleteRead):
+        client.ask("POST", "/privatize/stream", b'{"text": "the fox"}\n', NDJSON)
+    return True
