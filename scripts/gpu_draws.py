@@ -31,8 +31,8 @@ _WIDEST_FUSED = 128
 
 if triton is not None:
 
-    @triton.jit
-    def _nearest(points, words, halves, found, count, vocabulary, width: tl.constexpr, rows: tl.constexpr, tile: tl.constexpr):
+    @triton.jit  # type: ignore[untyped-decorator,unused-ignore]
+    def _nearest(points, words, halves, found, count, vocabulary, width: tl.constexpr, rows: tl.constexpr, tile: tl.constexpr):  # type: ignore[no-untyped-def]
         row, column = tl.program_id(0) * rows + tl.arange(0, rows), tl.arange(0, width)
         point = tl.load(points + row[:, None] * width + column[None, :], mask=row[:, None] < count, other=0.0)
         best = tl.full([rows], -1e38, tl.float32)
@@ -84,7 +84,7 @@ class Drawing:
         width = self.padded.shape[1]
         if triton is None or width > _WIDEST_FUSED or self.device == "cpu":
             at_once = max(1, _SCORES_AT_ONCE // len(self.words))
-            return torch.cat([torch.addmm(self.halves, part, self.words.T).argmax(1) for part in points.split(at_once)])
+            return torch.cat([torch.addmm(self.halves, part, self.words.T).argmax(1) for part in torch.split(points, at_once)])
         points = torch.nn.functional.pad(points, (0, width - self.dimension)).contiguous()
         found = torch.empty(len(points), dtype=torch.int32, device=self.device)
         _nearest[(triton.cdiv(len(points), 128),)](

@@ -231,7 +231,7 @@ def _others() -> str:
         for path in sorted(FOLDER.glob(pattern)):
             result = read_result(path)
             lines += [f"## {heading}: {path.stem.partition('-')[2]}", "", finding(result), ""]
-            for caption, columns, rows in tables(result):
+            for caption, columns, rows, _ in tables(result):
                 lines += [f"{caption}:", "", f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
                 lines += [f"| {' | '.join(row)} |" for row in rows]
                 lines.append("")

@@ -20,7 +20,8 @@ from starlette.responses import Response
 from deniable.arrays import Floats
 from deniable.channel.explanation import Explanation, explain_word
 from deniable.channel.likelihood import Likelihoods, channel_of
-from deniable.channel.rays.radial import RadialRays
+from deniable.channel.rays.rays import RadialRays
+from deniable.channel.rays.statistics import length_function, unchanged
 from deniable.decoding.priors import by_rank
 from deniable.errors import DeniableError
 from deniable.interfaces import Mechanism
@@ -223,7 +224,7 @@ class Facts:
         if not len(ids):
             return []
         ends = rays.first_breakpoints(ids)
-        shares = np.stack([rays.length(epsilon * ends).mean(axis=1) for epsilon in epsilons.tolist()], axis=1)
+        shares, _ = unchanged(ends, epsilons, length_function(rays.noise))
         return [[round(share, 5) for share in row] for row in shares.tolist()]
 
     def _guesses(self, key: str, mechanism: Mechanism, words: list[str]) -> DecodeReply:
