@@ -21,6 +21,7 @@ import numpy as np
 
 from deniable import Embedding, Multivariate
 from deniable.embeddings.content import UNPRINTABLE
+from deniable.embeddings.linear_map import LinearMap, MapOrigin, PublicData
 from deniable.errors import KeyFileError
 from tests.fuzz.described import DESCRIBED
 from tests.fuzz.mutation import mutate
@@ -138,7 +139,7 @@ def stored_files() -> list[Files]:
 
     found = []
     words = [f"w{i}" for i in range(19)] + ["old\u2028word"]
-    for protected, parts in ((False, False), (True, False), (False, True)):
+    for protected, parts, mapped in ((False, False, False), (True, False, False), (False, True, False), (False, False, True)):
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place)
             with GrowingArray(folder / VECTORS) as array:
@@ -147,10 +148,17 @@ def stored_files() -> list[Files]:
             protection = np.array([1, *range(1, 20), 20]) if protected else None
             if parts:
                 Subwords(vectors(5, 6), minn=2, maxn=3).save(folder)
-            write_content(folder, words, None, name="stored", protection=protection, subwords=parts)
+            linear_map = shaped_map() if mapped else None
+            write_content(folder, words, None, name="stored", protection=protection, subwords=parts, linear_map=linear_map)
             ScanNeighbours(Embedding.open(folder))
             found.append({path.name: path.read_bytes() for path in sorted(folder.iterdir())})
     return found
+
+
+def shaped_map() -> LinearMap:
+    data = PublicData(name="public.csv", sha256="0" * 64, texts=40, left_out=1, labels="classes", classes=("bad", "good"), directions=1)
+    origin = MapOrigin(kind="shaped", source="wide", source_fingerprint="1" * 32, dimension=5, strength=2.0, public=(data,))
+    return LinearMap.of(np.eye(9)[:6], np.array([1.0, 1.0, 1.0, 1.0, 1.0, 3.5]), origin)
 
 
 def forge_index(files: Files, source: random.Random) -> Files:
@@ -184,6 +192,10 @@ def read_stored(folder: Path, source: random.Random) -> None:
     assert found.max() < len(embedding)
     if embedding.subwords is not None:
         embedding.subwords.vectors(["word", "\u4e2d"])
+    if embedding.linear_map is not None:
+        assert all(sentence.isprintable() for sentence in embedding.linear_map.origin.in_words())
+        before = np.ones((2, embedding.linear_map.axes.shape[1]), dtype=np.float32)
+        assert embedding.linear_map.apply(before).shape == (2, embedding.dimension)
     embedding.check_content()
 
 

@@ -1,14 +1,19 @@
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from deniable import Embedding, InvalidParameter
 from deniable.errors import TaskDataError
-from deniable.purpose import PublicTexts, shape
+from deniable.purpose import PublicTexts, read_public, shape
 from deniable.purpose.directions import join_directions, learn_directions
 from tests.support.made_purpose import DIMENSION, hidden_direction, made_embedding, public_texts
 
@@ -111,6 +116,7 @@ def texts_with(labels: Sequence[str | float], **options: str) -> PublicTexts:
         ([""] * 50, "none of its 50 records has a label"),
         (["a"] * 25 + ["b"] * 25 + ["c"] * 2, "1 of its 3 labels stand with fewer than 4"),
         ([1.5] * 50, "all 50 texts have the same label"),
+        (["1.5", "1.50"] * 25, "all 50 texts have the same label"),
     ],
 )
 def test_labels_that_teach_nothing_are_refused(labels: list[str | float], says: str) -> None:
@@ -184,3 +190,35 @@ def test_progress_is_told_over_all_purposes() -> None:
     shape(made_embedding(), [TEXTS, public_texts(seed=2)], dimension=3, report=lambda done, total: heard.append((done, total)))
     assert heard[-1] == (400, 400)
     assert heard == sorted(heard)
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e9])
+def test_the_scale_of_vectors_and_of_numbers_is_no_matter(scale: float) -> None:
+    space, numbers = made_embedding(), public_texts(kind="numbers")
+    scaled = Embedding(space.words, space.vectors * np.float32(scale))
+    for public in (TEXTS, numbers, PublicTexts.of([f"{float(label) * 1e300:g}" for label in numbers.labels], numbers.texts)):
+        before, after = learn_directions(space, public).axes, learn_directions(scaled, public).axes
+        assert np.abs(before @ after.T) == pytest.approx(np.eye(len(before)), abs=1e-4)
+    made = shape(scaled, [TEXTS], dimension=3)
+    assert made.linear_map is not None
+    assert made.linear_map.scales == pytest.approx(shape(space, [TEXTS], dimension=3).linear_map.scales, rel=1e-3)  # type: ignore[union-attr]
+
+
+def test_at_most_twenty_purposes_make_a_space() -> None:
+    with pytest.raises(InvalidParameter, match="at most 20 purposes"):
+        shape(made_embedding(), [TEXTS] * 21)
+
+
+def test_files_of_every_format_are_read(tmp_path: Path) -> None:
+    lines = [json.dumps({"t": text, "y": float(i) / 4 if i % 50 else None}) for i, text in enumerate(TEXTS.texts)]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    found = read_public(tmp_path / "a.jsonl", text_column="t", label_column="y")
+    assert (found.kind, len(found.texts), found.left_out, found.source) == ("numbers", 196, 4, "a.jsonl")
+    assert found.sha256 == hashlib.sha256((tmp_path / "a.jsonl").read_bytes()).hexdigest()
+    table = pa.table({"t": TEXTS.texts, "y": [i % 2 for i in range(200)]})
+    pq.write_table(table, tmp_path / "a.parquet")
+    assert read_public(tmp_path / "a.parquet", text_column="t", label_column="y").kind == "classes"
+    numbers = pa.table({"t": TEXTS.texts, "y": [float("nan") if i == 3 else None if i == 4 else i / 8 for i in range(200)]})
+    pq.write_table(numbers, tmp_path / "b.parquet")
+    found = read_public(tmp_path / "b.parquet", text_column="t", label_column="y")
+    assert (found.kind, found.left_out, found.labels[:4]) == ("numbers", 2, ["0.0", "0.125", "0.25", "0.625"])

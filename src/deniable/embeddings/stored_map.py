@@ -22,7 +22,7 @@ from deniable.errors import MalformedEmbedding, printable
 MAP, AXES = "map.json", "map.npy"
 FORMAT = 1
 
-_LONGEST = 1 << 20
+_LONGEST = 1 << 24
 _SHA256 = re.compile("[0-9a-f]{64}")
 _DIGEST = re.compile("[0-9a-f]{32}")
 _NOT_ORTHONORMAL = 1e-4

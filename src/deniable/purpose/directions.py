@@ -26,6 +26,7 @@ PENALTY = 30.0
 
 _ROUNDS, _SETTLED = 200, 1e-10
 _SAME = 1e-9
+_NO_WEIGHT = 1e-9
 _TEXTS_AT_ONCE = 500
 
 
@@ -70,11 +71,11 @@ def learn_directions(embedding: Embedding, public: PublicTexts, *, report: Repor
         classes = tuple(sorted(set(public.labels)))
         number = {label: place for place, label in enumerate(classes)}
         weights = _class_weights(features, np.array([number[label] for label in public.labels], dtype=np.int64))
+    if np.abs(weights).max() < _NO_WEIGHT:
+        raise TaskDataError(public.source, "its labels have nothing to do with its words: no direction was found")
     whole = np.zeros((len(weights), embedding.dimension))
     whole[:, useful] = weights / spread[useful]
     axes = _span(whole, most=max(1, len(classes) - 1))
-    if not len(axes):
-        raise TaskDataError(public.source, "its labels have nothing to do with its words: no direction was found")
     return PurposeDirections(axes=axes, texts=len(public.texts), classes=classes)
 
 
@@ -128,7 +129,8 @@ def _class_weights(features: Floats, labels: Ids) -> Floats:
 
 def _ridge(features: Floats, numbers: Floats) -> Floats:
     """Return the weights of a ridge regression as one row, the numbers brought to spread 1."""
-    aims = (numbers - numbers.mean()) / numbers.std()
+    small = numbers / np.abs(numbers).max()  # squares of huge numbers would be infinite
+    aims = (small - small.mean()) / small.std()
     gram = features.T @ features + PENALTY * np.eye(features.shape[1])
     return np.linalg.solve(gram, features.T @ aims)[np.newaxis]
 
@@ -136,5 +138,5 @@ def _ridge(features: Floats, numbers: Floats) -> Floats:
 def _span(weights: Floats, *, most: int) -> Floats:
     """Return an orthonormal basis of the rows, strongest first: at most ``most`` directions, and none that is nothing but rounding."""
     _, strengths, axes = np.linalg.svd(weights, full_matrices=False)
-    there = int((strengths > 1e-8 * strengths[0]).sum()) if strengths[0] > 1e-12 else 0
+    there = int((strengths > 1e-8 * strengths[0]).sum())
     return signed(axes[: min(most, there)])

@@ -99,7 +99,7 @@ def read_public(
     :raises TaskDataError: if nothing can be learnt from it: too few texts, one class or number only, or classes with hardly a text.
     """
     path = Path(path)
-    records = list(labelled_records(path, label_column=label_column, text_column=text_column, **reading))
+    records = list(labelled_records(path, label_column=label_column, text_column=text_column, decimals=True, **reading))
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return PublicTexts._checked(records, kind, path.name, digest, what=f"records, in {label_column!r},")
@@ -114,7 +114,8 @@ def check_learnable(texts: PublicTexts) -> None:
     if total < FEWEST_TEXTS:
         problem = f"has {total} texts with a label; {FEWEST_TEXTS} are the least, and some hundreds are needed to say something"
         raise TaskDataError(texts.source, problem)
-    if len(counts) == 1:
+    different = len(set(map(float, counts))) if texts.kind == "numbers" else len(counts)
+    if different == 1:
         raise TaskDataError(texts.source, f"all {total:,} texts have the same label; there is nothing to tell apart")
     if texts.kind == "numbers":
         return

@@ -27,6 +27,9 @@ PUBLIC_ONLY = (
     "Shaping by the text that is to be protected breaks the guarantee"
 )
 
+MOST_PURPOSES = 20
+"""What is noted of the texts has to stay readable, and directions to leave room for others."""
+
 _LONGEST_LABEL = 100
 
 
@@ -68,6 +71,8 @@ def purpose_map(
     dimension, strength = validated_count(dimension, "dimension"), validated_strength(strength)
     if not public:
         raise InvalidParameter("public", "nothing", "give public labelled texts for at least one purpose")
+    if len(public) > MOST_PURPOSES:
+        raise InvalidParameter("public", f"{len(public)} files", f"a space is made for at most {MOST_PURPOSES} purposes")
     total, before, learnt = sum(len(texts.texts) for texts in public), 0, []
     for texts in public:
         part = None if report is None else _shifted(report, before, total)

@@ -30,6 +30,7 @@ def labelled_records(
     *,
     label_column: str,
     text_column: str,
+    decimals: bool = False,
     format: str | None = None,  # noqa: A002
     delimiter: str | None = None,
     header: bool = True,
@@ -37,7 +38,8 @@ def labelled_records(
 ) -> Iterator[tuple[str, str]]:
     """Yield label and text of the records of a CSV, TSV, JSON Lines or Parquet file; what is missing is empty.
 
-    A label is text or a whole number. ``format``, ``delimiter``, ``header`` and ``encoding`` are as for ``privatize_file``.
+    A label is text or a whole number; with ``decimals`` it may be any number, written out. ``format``, ``delimiter``, ``header`` and
+    ``encoding`` are as for ``privatize_file``.
 
     :raises InvalidParameter: if a column is not there or cannot be what it should be.
     :raises RecordError: if the file cannot be read.
@@ -51,7 +53,7 @@ def labelled_records(
         )
     with open_source(path) as source:
         try:
-            reader = open_reader(source, layout, _Labels(source.name, column=label_column))
+            reader = open_reader(source, layout, (_Numbers if decimals else _Labels)(source.name, column=label_column))
         except InvalidParameter as error:
             if error.name != "record_id":
                 raise
@@ -65,7 +67,11 @@ class _Labels(Naming):
     """Names a record by its label: readers take the label along as they would an id, but many records may share one."""
 
     def names(self, record: int, given: object, columns: Sequence[str]) -> tuple[RecordId, ...]:  # noqa: ARG002 - as a naming has it
-        return ("" if given is None else str(given),) * len(columns)
+        return ("" if given is None or given != given else str(given),) * len(columns)
+
+
+class _Numbers(_Labels):
+    decimals = True
 
 
 @dataclass(frozen=True, kw_only=True)

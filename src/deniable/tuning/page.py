@@ -15,7 +15,7 @@ from deniable.tuning.attacker import FREQUENT, Named
 from deniable.tuning.findings import AttributeFinding, AttributeReading, Tried, TuningFindings
 from deniable.tuning.installing import Isolated
 
-_AS_IT_IS = "same attacker, space as it is"
+_WITHOUT = "without the map"
 
 
 def tuning_page(found: TuningFindings, *, name: str, isolated: Isolated | None = None) -> Page:
@@ -74,8 +74,8 @@ def _add_others(page: Page, found: TuningFindings) -> None:
         return
     page.add_text(
         "These attributes were not declared. What the release still tells of them was measured in the same way: somebody learns them from "
-        "released texts and judges other released texts. The last column says what they would learn from a release without the map, at "
-        "an attacker who names as many words."
+        "released texts and judges other released texts. The last column says what they would learn from a release in the space "
+        "without the map, at an attacker who names as many words."
     )
     page.add_table(_columns("attribute"), [_attribute_row(each) for each in found.others], caption=_caption(found))
     for each in found.others:
@@ -95,11 +95,15 @@ def _add_attacker(page: Page, found: TuningFindings) -> None:
     if found.shaped.in_context is not None and found.as_it_is.in_context is not None:
         rows.append(_named_row(f"in context (by {found.public})", found.shaped.in_context, found.as_it_is.in_context))
     page.add_table(
-        ["attacker", "words", "kinds", "words, space as it is", "kinds, space as it is"],
+        ["attacker", "words", "kinds", f"words, {_WITHOUT}", f"kinds, {_WITHOUT}"],
         rows,
         caption=f"Shares named rightly, with standard errors, of {found.blind.judged:,} known words and the kinds of "
-        f"{found.blind.judged_kinds:,} of them. In the space as it is, ε is {found.epsilon_as_it_is:g}: the two ε do not compare.",
+        f"{found.blind.judged_kinds:,} of them. Without the map, ε is {found.epsilon_as_it_is:g}: the two ε do not compare.",
     )
+    if found.shaped.alone.kinds > found.as_it_is.alone.kinds + 4 * found.shaped.alone.kinds_error:
+        page.add_text("At an equal share of words named, this space shows more of the kinds of words than the one without the map.")
+    if found.shaped.in_context is not None and found.shaped.in_context.words < found.shaped.alone.words:
+        page.add_text("Context did not help here: the public text may be too small or too different. An attacker takes the better way.")
     if found.shaped.in_context is None:
         page.add_note(
             phrase("No attacker in context was tried. With a public text of the same sort it can be: ", code("--public corpus.txt"), "."),
@@ -145,7 +149,7 @@ def _add_samples(page: Page, found: TuningFindings) -> None:
         [
             ("original", "public texts that had no part in shaping the space", [sample.original for sample in found.samples]),
             ("in this space", f"ε = {found.epsilon:g}", [sample.shaped for sample in found.samples]),
-            ("space as it is", f"ε = {found.epsilon_as_it_is:g}, the same attacker", [sample.as_it_is for sample in found.samples]),
+            (_WITHOUT, f"ε = {found.epsilon_as_it_is:g}, the same attacker", [sample.as_it_is for sample in found.samples]),
         ]
     )
 
@@ -161,7 +165,7 @@ def _add_tried(page: Page, found: TuningFindings) -> None:
         ["space", "ε", "label told rightly"],
         rows,
         caption=f"At an attacker who names {percent(found.target)} of the words, on {found.counts.choose:,} texts to choose by; "
-        f"between two measured ε. Differences of {percent(_noise(found))} and less may be chance.",
+        f"between two measured ε. Differences of {100 * _noise(found):.1f} points and less may be chance.",
     )
 
 
@@ -226,7 +230,7 @@ def _drawn(found: TuningFindings) -> list[tuple[Tried, str, str]]:
     """Return what the figure draws: the chosen space first."""
     chosen = [(each, palette.RUST, "chosen space") for each in found.tried if each.name == found.space.name]
     reduced = [(each, palette.GREEN, each.name) for each in found.tried if each.strength is None and each.dimension is not None]
-    plain = [(each, palette.BLUE, "space as it is") for each in found.tried if each.dimension is None]
+    plain = [(each, palette.BLUE, _WITHOUT) for each in found.tried if each.dimension is None]
     return [*chosen, *reduced, *plain]
 
 
@@ -240,7 +244,7 @@ def _alt(found: TuningFindings) -> str:
 
 
 def _columns(first: str) -> Sequence[str]:
-    return [first, "values", "most frequent value", "original text", "released in this space", _AS_IT_IS]
+    return [first, "values", "most frequent value", "original text", "released in this space", _WITHOUT]
 
 
 def _attribute_row(each: AttributeFinding) -> list[str]:
@@ -255,7 +259,7 @@ def _reading(found: AttributeReading | None) -> str:
 def _caption(found: TuningFindings) -> str:
     return (
         f"Shares of {found.counts.judge:,} judged texts (or of those with a value) that are told rightly. In brackets: how the release was "
-        f"read. Standard errors are about {percent(_noise(found, judged=True) / 2)}."
+        f"read. Standard errors are about {50 * _noise(found, judged=True):.1f} points."
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import shutil
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -37,7 +38,7 @@ _LEAST, _MOST = 1e-3, 1e5
 _WORDS_TO_BRACKET = 4_000
 _STEPS = 30
 _ROUNDS = 5
-_AROUND = (0.75, 0.8, 0.85, 0.9, 0.95, 1.0, 1.06)
+_AROUND = (0.78, 0.81, 0.84, 0.87, 0.9, 0.93, 0.96, 1.0, 1.04)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,9 +131,8 @@ class Search:
         for _ in range(_ROUNDS):
             epsilons = [float(f"{around * step:.3g}") for step in _AROUND]
             channels = self._channels(trial.space, epsilons, self._thorough, report)
-            within = [self._read(trial.space, channel).attacker <= self._target for channel in channels]
-            count = len(within) if all(within) else within.index(False)
-            if 0 < count < len(within):
+            count = bisect_left(channels, True, key=lambda channel: self._read(trial.space, channel).attacker > self._target)
+            if 0 < count < len(channels):
                 return channels[count - 1]
             around = epsilons[0] if not count else epsilons[-1] * 1.15
         raise TargetsNotMet(f"{trial.space.name}: no ε was found at which the attacker names {self._target:.1%} of the words")

@@ -17,6 +17,7 @@ from deniable.records.formats.source import LONGEST_RECORD, Lines, Source
 
 _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ID = msgspec.json.Decoder(str | int | None)
+_LABEL = msgspec.json.Decoder(str | int | float | None)
 _TEXT = msgspec.json.Decoder(str | None)
 _WRITE = msgspec.json.Encoder().encode
 # msgspec keeps the last of two equal keys and says nothing; this reader of the standard library shows every pair.
@@ -106,10 +107,10 @@ class JsonLinesReader(LineReader):
     def _names(self, record: dict[str, Any], there: list[str], line: int) -> tuple[RecordId, ...]:
         if self._naming is None:
             return ()
-        given: str | int | None = None
+        given: str | float | None = None
         if self._naming.column is not None and self._naming.column in record:
             try:
-                given = _ID.decode(record[self._naming.column])
+                given = (_LABEL if self._naming.decimals else _ID).decode(record[self._naming.column])
             except (msgspec.MsgspecError, ValueError):
                 problem = f"the value of {self._naming.column} is neither text nor a whole number, so it cannot be an id"
                 raise RecordError(self._name, problem, line=line) from None

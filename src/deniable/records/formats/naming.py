@@ -42,6 +42,9 @@ def name_column(keyed: Keyed | None, record_ids: Iterable[RecordId] | None, colu
 class Naming:
     """Names the texts of records, by a column of ids, by users, or by the file and the record's number."""
 
+    decimals = False
+    """Whether the column may hold numbers that are not whole. Ids may not: two that are written differently may be equal."""
+
     def __init__(self, source: str, *, column: str | None, digest: str = "", consistent: bool = False) -> None:
         self.column = column
         self._source, self._digest, self._consistent = source, digest, consistent

@@ -144,7 +144,7 @@ class ParquetReader:
         column = find_named_columns([self._naming.column], self.schema.names, str(self._path))[0]
         kind = self.schema.field(column).type
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-        if not (is_text(kind) or pa.types.is_integer(kind)):
+        if not (is_text(kind) or pa.types.is_integer(kind) or (self._naming.decimals and pa.types.is_floating(kind))):
             raise InvalidParameter("record_id", self._naming.column, f"holds {kind}; ids are text or whole numbers")
         return column
 
