@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import pytest
 
-from deniable.comparison.matching import LEAST, MOST, TOLERANCE, Matcher, ReadAt, Target
+from deniable.comparison.matching import LEAST, MOST, TOLERANCE, Matcher, Target
 from deniable.comparison.readings import Reading
 from deniable.comparison.results import pareto_front
 
@@ -15,7 +16,7 @@ def reading(epsilon: float, value: float) -> Reading:
     return Reading(epsilon=epsilon, average=value, worst=value, adversary=value, errors={})
 
 
-def rising(middle: float, steepness: float, *, shift: float = 0.0, low: float = 0.0, high: float = 1.0) -> ReadAt:
+def rising(middle: float, steepness: float, *, shift: float = 0.0, low: float = 0.0, high: float = 1.0) -> Callable[[float], Reading]:
     def read(epsilon: float) -> Reading:
         share = 1.0 / (1.0 + math.exp(min(max(-steepness * (math.log(epsilon) - math.log(middle)), -700.0), 700.0)))
         return reading(epsilon, min(low + (high - low) * share + shift, 1.0))

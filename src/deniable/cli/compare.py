@@ -51,7 +51,9 @@ def compare(
     seed: Annotated[int, typer.Option(help="The seed of the split, the sample and the readings; releases never use it.")] = 0,
     decode: Annotated[bool, typer.Option(help="Measure what a receiver gets too, as released and decoded, or leave that out.")] = True,
     decode_words: Annotated[int, typer.Option(help="For decoding: how many words may have gone in, the most frequent ones.")] = 10_000,
-    directions: Annotated[int, typer.Option(help="For decoding: how many directions are followed from each word, or draws made.")] = 300,
+    directions: Annotated[
+        int, typer.Option(help="For decoding, and for words named: how many directions are followed from each word, or draws made.")
+    ] = 300,
     keep: Annotated[Path | None, typer.Option(help="A folder for measured numbers: run again to go on where it stopped.")] = None,
     save: Annotated[Path | None, typer.Option("--save", help="Where to write the result as JSON.")] = None,
     report: PageFile = None,
@@ -66,8 +68,11 @@ def compare(
 
     With several embeddings, mechanisms are compared in all of them, by default at equal success of an attacker over all words of the text.
     """
+    from dataclasses import replace
+
     from deniable.atomic import check_place
     from deniable.comparison.experiment import compare_mechanisms
+    from deniable.comparison.readings import QUICK, THOROUGH
     from deniable.comparison.settings import ATTACKERS, TARGETS, ComparisonSettings
     from deniable.embeddings.embedding import Embedding
     from deniable.learning.scores import sklearn
@@ -84,7 +89,8 @@ def compare(
     default = TARGETS if len(chosen) == 1 else ATTACKERS
     targets = tuple(parse_target(typed) for typed in target) if target else default
     decoding = DecodingEffort(support=decode_words, directions=directions) if decode else None
-    settings = ComparisonSettings(targets=targets, runs=runs, words=words, seed=seed, decoding=decoding)
+    quick, thorough = replace(QUICK, directions=max(1, directions // 5)), replace(THOROUGH, directions=directions)
+    settings = ComparisonSettings(targets=targets, runs=runs, words=words, seed=seed, quick=quick, thorough=thorough, decoding=decoding)
     mechanisms = [parse_mechanism(typed, parameter="--mechanism") for typed in mechanism] if mechanism else None
     opened = [Embedding.open(name) for name in chosen]
     texts = read_labelled(data, person_column=label, text_column=text, **reading.reading())

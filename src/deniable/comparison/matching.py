@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
-from deniable.comparison.readings import Name, Reading
+from deniable.comparison.readings import Name
 
 LEAST, MOST = 1e-6, 1e4
 """Where ε is looked for: far down, because ε may be a rate per place of a list of words. Beyond these nothing changes any more."""
@@ -29,13 +29,17 @@ _STEPS = 24
 class Valued(Protocol):
     """What was read at one ε."""
 
+    @property
+    def epsilon(self) -> float:
+        """The ε."""
+        ...
+
     def value(self, name: Name) -> float:
         """Return one of the readings."""
         ...
 
 
-ReadQuickly = Callable[[float], Valued]
-ReadAt = Callable[[float], Reading]
+R = TypeVar("R", bound=Valued)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,22 +51,30 @@ class Target:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Match:
+class Match(Generic[R]):
     """Where a mechanism meets a target: the thorough reading there, or in words why it cannot."""
 
     target: Target
-    reached: Reading | None
+    reached: R | None
     problem: str = ""
 
 
-class Matcher:
+class Matcher(Generic[R]):
     """Finds ε for one mechanism. Readings are functions of ε, expected to remember what they computed."""
 
-    def __init__(self, quick: ReadQuickly, thorough: ReadAt, *, tolerance: Mapping[Name, float] = TOLERANCE) -> None:
-        self._quick, self._thorough, self._tolerance = quick, thorough, tolerance
+    def __init__(
+        self,
+        quick: Callable[[float], Valued],
+        thorough: Callable[[float], R],
+        *,
+        tolerance: Mapping[Name, float] = TOLERANCE,
+        nudge: float = _NUDGE,
+    ) -> None:
+        """Take readings; ``nudge`` is how far ε first moves where a thorough reading is off."""
+        self._quick, self._thorough, self._tolerance, self._nudge = quick, thorough, tolerance, nudge
         self._met: dict[float, Valued] = {}
 
-    def match(self, target: Target) -> Match:
+    def match(self, target: Target) -> Match[R]:
         """Return the ε whose thorough reading is the target's within the tolerance, or why there is none."""
         epsilon = self._search(target.reading, target.value)
         if epsilon is None:
@@ -83,7 +95,7 @@ class Matcher:
             if below is not None and above is not None:
                 epsilon = _between(below, above, target.value)
             else:
-                epsilon *= (1.0 + _NUDGE * 2**step) ** (1.0 if value < target.value else -1.0)
+                epsilon *= (1.0 + self._nudge * 2**step) ** (1.0 if value < target.value else -1.0)
         nearest = min(missed, key=lambda value: abs(value - target.value))
         return Match(target=target, reached=None, problem=f"not met within the tolerance; the closest reading was {nearest:.3f}")
 

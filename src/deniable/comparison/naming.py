@@ -39,8 +39,9 @@ _OUTPUTS_AT_ONCE = 4_096
 
 @dataclass(frozen=True, kw_only=True)
 class Named:
-    """The share of words that is named, and its standard error."""
+    """The share of words that is named at one ε, and its standard error."""
 
+    epsilon: float
     share: float
     error: float
 
@@ -86,7 +87,7 @@ class NamingAttacker:
         share = float((guesses[released] == self.spelt[judged]).mean())
         # Two words more, one named and one not, keep the error of "never" and "always" above zero.
         smoothed = (share * len(judged) + 1.0) / (len(judged) + 2.0)
-        return Named(share=share, error=float(np.sqrt(smoothed * (1.0 - smoothed) / (len(judged) + 2.0))))
+        return Named(epsilon=epsilon, share=share, error=float(np.sqrt(smoothed * (1.0 - smoothed) / (len(judged) + 2.0))))
 
     def _likeliest_words(self, behind: Posterior) -> Ids:
         """Return the word that is likeliest behind each released word."""
