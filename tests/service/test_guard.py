@@ -53,7 +53,7 @@ def test_without_the_token_nothing_is_served(client: Client, path: str, given: s
 def test_with_the_token_all_is_served_and_the_page_and_health_without(client: Client) -> None:
     assert client.get("/allowed").status == 200
     assert client.ask("GET", "/allowed", headers={"Authorization": f"bearer {TOKEN}"}).status == 200
-    for path in ("/", "/health"):
+    for path in ("/", "/health", "/ready"):
         assert client.ask("GET", path, headers={"Authorization": ""}).status == 200
 
 
@@ -76,6 +76,20 @@ def test_the_token_is_compared_in_constant_time(client: Client, monkeypatch: pyt
 def test_a_name_that_points_here_from_elsewhere_is_not_served(local: Client, host: str) -> None:
     reply = local.ask("GET", "/allowed", headers={"Host": host})
     assert reply.status == 400
+
+
+def test_probes_are_answered_by_any_name(local: Client) -> None:
+    for path in ("/health", "/ready"):
+        assert local.ask("GET", path, headers={"Host": "10.0.0.7:8000"}).json() == {"status": "ok"}
+
+
+def test_a_service_with_names_is_called_by_them_only(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text(TOKEN)
+    (tmp_path / "token").chmod(0o600)
+    settings = make_settings(tmp_path, host="0.0.0.0", token_file=str(tmp_path / "token"), hosts=("deniable.example",))
+    with running(settings) as opened:
+        statuses = [opened.ask("GET", "/allowed", headers={"Host": host}).status for host in ("deniable.example:8000", "127.0.0.1", "evil")]
+    assert statuses == [200, 400, 400]
 
 
 def test_the_names_of_this_machine_are_served(local: Client) -> None:
