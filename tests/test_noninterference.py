@@ -369,7 +369,7 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
     """A service that draws from a key, over the small embedding of these tests."""
     monkeypatch.setattr(Embedding, "open", lambda *_: embedding())
     write_new_key(tmp_path / "key")
-    release = ServiceRelease(epsilon=2.0, key_file=str(tmp_path / "key"))
+    release = ServiceRelease(epsilon=2.0, key_file=str(tmp_path / "key"), client_keep_words=True)
     with running(make_settings(tmp_path, release=release, limits=ServiceLimits(request_bytes=1 << 26))) as client:
         yield client
 

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -47,6 +48,7 @@ class Reply:
 class Client:
     port: int
     token: str | None = None
+    tls: bool = False
 
     @property
     def address(self) -> str:
@@ -54,6 +56,9 @@ class Client:
 
     def ask(self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> Reply:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        if self.tls:
+            trusting = ssl._create_unverified_context()
+            connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=60, context=trusting)
         given = dict(headers or {})
         if self.token is not None:
             given.setdefault("Authorization", f"Bearer {self.token}")
@@ -131,10 +136,10 @@ class Process:
             assert time.monotonic() < until, said
             time.sleep(0.05)
         line = next(line for line in said.decode().splitlines() if "the page and the API" in line)
-        self.client = Client(int(line.partition("127.0.0.1:")[2].partition("/")[0]))
+        self.client = Client(int(line.partition(" (")[0].rstrip("/").rpartition(":")[2]), tls="https:" in line)
         while time.monotonic() < until:
             try:
-                if self.client.get("/ready").status == 200:
+                if self.client.get("/health").status == 200:
                     return
             except OSError:
                 time.sleep(0.05)

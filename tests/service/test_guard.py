@@ -6,13 +6,20 @@ import hmac
 import re
 import socket
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 
-from deniable.service import guard
-from deniable.service.settings import Release
-from tests.service.running import JSON, Client, make_settings, running
+from deniable.errors import InvalidParameter
+from deniable.service import guard, server
+from deniable.service.settings import Release, Server, Settings
+from tests.service.running import JSON, Client, Process, make_settings, running
 
 TOKEN = "0123456789abcdef" * 4
 
@@ -46,7 +53,7 @@ def test_without_the_token_nothing_is_served(client: Client, path: str, given: s
 def test_with_the_token_all_is_served_and_the_page_and_health_without(client: Client) -> None:
     assert client.get("/allowed").status == 200
     assert client.ask("GET", "/allowed", headers={"Authorization": f"bearer {TOKEN}"}).status == 200
-    for path in ("/", "/health"):
+    for path in ("/", "/health", "/ready"):
         assert client.ask("GET", path, headers={"Authorization": ""}).status == 200
 
 
@@ -69,6 +76,20 @@ def test_the_token_is_compared_in_constant_time(client: Client, monkeypatch: pyt
 def test_a_name_that_points_here_from_elsewhere_is_not_served(local: Client, host: str) -> None:
     reply = local.ask("GET", "/allowed", headers={"Host": host})
     assert reply.status == 400
+
+
+def test_probes_are_answered_by_any_name(local: Client) -> None:
+    for path in ("/health", "/ready"):
+        assert local.ask("GET", path, headers={"Host": "10.0.0.7:8000"}).json() == {"status": "ok"}
+
+
+def test_a_service_with_names_is_called_by_them_only(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text(TOKEN)
+    (tmp_path / "token").chmod(0o600)
+    settings = make_settings(tmp_path, host="0.0.0.0", token_file=str(tmp_path / "token"), hosts=("deniable.example",))
+    with running(settings) as opened:
+        statuses = [opened.ask("GET", "/allowed", headers={"Host": host}).status for host in ("deniable.example:8000", "127.0.0.1", "evil")]
+    assert statuses == [200, 400, 400]
 
 
 def test_the_names_of_this_machine_are_served(local: Client) -> None:
@@ -146,3 +167,46 @@ def test_nothing_that_is_asked_for_is_logged(tmp_path: Path, capfd: pytest.Captu
             raw.recv(1000)
     out, err = capfd.readouterr()
     assert "zorblatt" not in out + err + caplog.text
+
+
+def write_certificate(folder: Path) -> None:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .sign(key, hashes.SHA256())
+    )
+    (folder / "server.pem").write_bytes(made.public_bytes(Encoding.PEM))
+    (folder / "server.key").write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+
+
+@pytest.mark.parametrize("tls", [True, False])
+def test_another_address_is_served_with_a_token_and_says_if_it_is_not_encrypted(tmp_path: Path, tls: bool) -> None:
+    (tmp_path / "token").write_text(TOKEN)
+    (tmp_path / "token").chmod(0o600)
+    write_certificate(tmp_path)
+    encrypted = 'certificate = "server.pem"\nprivate_key = "server.key"\n' if tls else ""
+    with Process(tmp_path, f'[server]\nhost = "0.0.0.0"\ntoken_file = "token"\n{encrypted}') as serving:
+        assert serving.client.tls is tls
+        assert serving.client.get("/allowed").status == 401
+        known = Client(serving.client.port, TOKEN, tls)
+        assert known.post("/privatize", text="the fox").status == 200
+        assert ("unencrypted" in serving.log.read_text()) is not tls
+        assert TOKEN not in serving.log.read_text()
+        assert serving.end() == 0
+
+
+def test_an_address_that_is_taken_is_said(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        settings = Settings(server=Server(port=taken.getsockname()[1]))
+        with pytest.raises(InvalidParameter, match="nothing can listen there"):
+            server._listen(settings)
+    with pytest.raises(InvalidParameter, match="nothing can listen there"):
+        server._listen(Settings(server=Server(host="no.such.host.invalid")))

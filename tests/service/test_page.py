@@ -254,6 +254,13 @@ def test_a_token_is_asked_for_and_used(opened: Any, tmp_path: Path) -> None:
         at_width(opened, 1280)
         opened.get(guarded.address)
         until(lambda: opened.find_element("id", "token-form").is_displayed())
+        slide(opened, 3)
+        type_text(opened, "a text before its time")
+        type_text(opened, "a word", "mine")
+        drop(opened, "rows.csv", "id,text\n1,a\n")
+        opened.find_element("id", "again").click()
+        time.sleep(0.5)
+        assert not [entry for entry in opened.get_log("browser") if "401" not in entry["message"]]
         opened.find_element("id", "token").send_keys("t" * 40)
         opened.find_element("css selector", "#token-form button").click()
         until(lambda: text_of(opened, "released"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from deniable.errors import MissingExtra
+from deniable.errors import DeniableError, MissingExtra
 
 _LIBRARIES = ("httptools", "prometheus_client", "starlette", "uvicorn")
 
@@ -23,6 +24,8 @@ def serve(
     workers: Annotated[int | None, typer.Option(help="How many processes serve; they share the embeddings. The default is 1.")] = None,
 ) -> None:
     """Serve an HTTP API for programs in any language, and a page to try it in a browser, on this machine."""
+    if not hasattr(os, "fork"):
+        raise DeniableError("this system cannot fork processes, which the service needs; run it on Linux")
     if any(find_spec(library) is None for library in _LIBRARIES):
         raise MissingExtra("serving", "serve")
     from deniable.service.server import serve as run

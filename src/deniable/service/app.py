@@ -80,8 +80,8 @@ class Service:
         pages = [Route(path, _asset(name), methods=["GET"]) for path, name in _page_files().items()]
         routes = [Route(each.path, _typed(each), methods=[each.method]) for each in self.endpoints]
         inner = Router(routes=[*pages, *routes], redirect_slashes=False, lifespan=self._lifespan)
-        public = frozenset({*_page_files(), "/health"})
-        return Guard(inner, settings=self.settings, token=self.settings.token(), public=public, metrics=self.metrics)
+        pages_only = frozenset(_page_files())
+        return Guard(inner, settings=self.settings, token=self.settings.token(), public=pages_only, metrics=self.metrics)
 
     @asynccontextmanager
     async def _lifespan(self, _app: object) -> AsyncIterator[None]:

@@ -1,7 +1,7 @@
 """What is known of words, embeddings and mechanisms before anything is released, and what a stranger reads in a release.
 
-Everything here is about the public embedding and words that the caller names; nothing of it is a release. What takes long is done by one
-thread, for one request after the other.
+Everything here is about the public embedding and words that the caller names; nothing of it is a release. What takes long is done in
+threads of its own, for one request after the other.
 """
 
 from __future__ import annotations
@@ -66,14 +66,16 @@ class Facts:
 
     def __init__(self, rules: Rules) -> None:
         self._rules, self._limits = rules, rules.settings.limits
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="facts")
+        self._words_thread = ThreadPoolExecutor(1, thread_name_prefix="words")
+        self._decode_thread = ThreadPoolExecutor(1, thread_name_prefix="decode")  # seconds a text: nobody's words wait for it
         self._waiting = 0
         self._rays: OrderedDict[str, RadialRays] = OrderedDict()
         self._channels: OrderedDict[str, Likelihoods] = OrderedDict()
 
     def stop(self) -> None:
         """End when what was begun is done."""
-        self._thread.shutdown(cancel_futures=True)
+        for thread in (self._words_thread, self._decode_thread):
+            thread.shutdown(cancel_futures=True)
 
     async def allowed(self, _: Request) -> Response:
         """Say what clients may ask for."""
@@ -150,7 +152,7 @@ class Facts:
         """Say of every word of a text how often it is released unchanged, over the whole range of ε."""
         asked = decode(await read_body(request, self._limits), WordsRequest)
         mechanism = self._mechanism(asked)
-        return json_reply(await self._in_thread(lambda: self._figures(mechanism, asked.text)))
+        return json_reply(await self._in_thread(lambda: self._figures(mechanism, asked.text), self._words_thread))
 
     async def decode(self, request: Request) -> Response:
         """Read a released text as a stranger would: each word by itself, by Bayes' rule and how frequent words are."""
@@ -166,20 +168,20 @@ class Facts:
         if len(words) > _MOST_DECODED:
             raise Refused(413, f"text: at most {_MOST_DECODED} words are decoded here; use `deniable decode` with the card")
         key = prepared.recipe.describe()
-        return json_reply(await self._in_thread(lambda: self._guesses(key, mechanism, words)))
+        return json_reply(await self._in_thread(lambda: self._guesses(key, mechanism, words), self._decode_thread))
 
     async def _explain_reply(self, asked: ExplainRequest) -> Response:
         if not 1 <= asked.top <= 50:
             raise Refused(422, "top: must be a whole number from 1 to 50")
         mechanism = self._mechanism(asked)
         # Not remembered: how fast an answer comes would tell who else asked for the word.
-        return json_reply(await self._in_thread(lambda: _explained(mechanism, asked.word, asked.top)))
+        return json_reply(await self._in_thread(lambda: _explained(mechanism, asked.word, asked.top), self._words_thread))
 
     def _mechanism(self, choice: Choice) -> Mechanism:
         return self._rules.prepare(self._rules.recipe(choice)).private.mechanism
 
-    async def _in_thread(self, work: Callable[[], Found]) -> Found:
-        """Return what the work returns, done by the one thread for it.
+    async def _in_thread(self, work: Callable[[], Found], thread: ThreadPoolExecutor) -> Found:
+        """Return what the work returns, done by that thread.
 
         :raises Refused: if too much is waiting, it takes too long, or what was asked for is not allowed.
         """
@@ -188,7 +190,7 @@ class Facts:
         self._waiting += 1
         try:
             async with asyncio.timeout(self._limits.seconds):
-                return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+                return await asyncio.get_running_loop().run_in_executor(thread, work)
         except TimeoutError:
             raise Refused(503, "the answer took too long", headers={"Retry-After": "5"}) from None
         except DeniableError as error:

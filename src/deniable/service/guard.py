@@ -42,14 +42,17 @@ HEADERS = {
 _RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 
 _LOOPBACK_NAMES = {"localhost", "127.0.0.1", "[::1]"}
-_ALWAYS_ANSWERED = {"/health", "/ready", "/metrics"}
+PROBES = frozenset({"/health", "/ready"})
+"""Asked by what watches a service, by its bare address and without a token; the answer is one word."""
+
+_ALWAYS_ANSWERED = {*PROBES, "/metrics"}
 _UNBOUNDED = {"/privatize/stream"}
 _FILES = "/files"
 _BY_ROUTER = {404: "there is nothing here; /openapi.json lists what there is", 405: "this path takes another method"}
 
 
 class Guard:
-    """Stands before the application. ``public`` are the paths that need no token: the page, which holds nothing, and ``/health``."""
+    """Stands before the application. ``public`` are the paths of the page, which holds nothing: it needs no token."""
 
     def __init__(self, app: ASGIApp, *, settings: Settings, token: str | None, public: frozenset[str], metrics: Metrics) -> None:
         self._app, self._settings, self._metrics, self._public = app, settings, metrics, public
@@ -95,12 +98,12 @@ class Guard:
 
     def _check(self, scope: Scope, headers: Headers) -> None:
         host = headers.get("host", "")
-        if not self._is_ours(host):
+        if scope["path"] not in PROBES and not self._is_ours(host):
             raise Refused(400, "the request is for another host than this service is called by")
         origin = headers.get("origin")
         if origin is not None and origin.partition("://")[2] != host:
             raise Refused(403, "requests from pages of other sites are not served")
-        if self._token is not None and scope["path"] not in self._public:
+        if self._token is not None and scope["path"] not in self._public | PROBES:
             given = headers.get("authorization", "")
             kind, _, token = given.partition(" ")
             # Digests have one length, so the comparison takes the same time whatever is given.

@@ -32,7 +32,6 @@ class Choice(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defa
     record_epsilon: float | None = None
     embedding: str | None = None
     mechanism: str | None = None
-    mechanism_options: dict[str, float | int | str | list[str]] | None = None
     unknown: UnknownPolicy | None = None
     punctuation: PunctuationPolicy | None = None
     case: CasePolicy | None = None

@@ -183,10 +183,8 @@ def choice_from_query(request: Request, beside: frozenset[str] = frozenset()) ->
         raise Refused(422, "a name stands twice in the query")
     if words := values.pop("keep_words", None):
         values["keep_words"] = str(words).split(",")
-    if "mechanism_options" in values:
-        raise Refused(422, "mechanism_options: cannot be given in a query")
     try:
         return msgspec.convert(values, Choice, strict=False)
     except msgspec.ValidationError:
-        known = ", ".join([*(field for field in Choice.__struct_fields__ if field != "mechanism_options"), *sorted(beside)])
+        known = ", ".join([*Choice.__struct_fields__, *sorted(beside)])
         raise Refused(422, f"a name or a value in the query is not allowed; names are: {known}") from None

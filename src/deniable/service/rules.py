@@ -12,7 +12,6 @@ import msgspec
 from deniable.decoding.released import ReleasedWords
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.catalogue import check_option_types, entry_of
 from deniable.neighbours import best_neighbours
 from deniable.service.messages import Choice, Refused, refusal_of
 from deniable.service.settings import Settings
@@ -81,7 +80,7 @@ class Rules:
             "epsilon": self._at_most("epsilon", choice.epsilon, default=allowed.epsilon, most=allowed.max_epsilon),
             "embedding": self._one_of("embedding", choice.embedding, allowed.embeddings),
             "mechanism": mechanism,
-            "mechanism_options": self._options(mechanism, choice.mechanism_options or {}),
+            "mechanism_options": allowed.options.get(mechanism, {}),
             "key_file": allowed.key_file,
             "key": self._key,
             "consistent": allowed.consistent,
@@ -132,18 +131,6 @@ class Rules:
             raise Refused(422, f"{name}: the operator of this service allows {', '.join(allowed)}")
         return asked
 
-    def _options(self, mechanism: str, options: dict[str, Any]) -> dict[str, Any]:
-        """Return the options of a mechanism, none of which may name a file of this machine."""
-        entry = entry_of(mechanism)
-        known = [option.name for option in entry.options]
-        if not set(options) <= set(known):
-            raise Refused(422, f"mechanism_options: {mechanism} has {', '.join(known) if known else 'none'}")
-        try:
-            check_option_types(entry, options)
-        except InvalidParameter as error:
-            raise refusal_of(error) from None
-        return options
-
     def _policies(self, choice: Choice) -> dict[str, Any]:
         """Return the policies: what the operator set, and the client's choice where nothing is set."""
         found: dict[str, Any] = {}
@@ -154,8 +141,8 @@ class Rules:
             if fixed is not None or asked is not None:
                 found[name] = asked if fixed is None else fixed
         asked_words = None if choice.keep_words is None else frozenset(choice.keep_words)
-        if self._kept_words is not None and asked_words not in (None, self._kept_words):
-            raise Refused(422, "keep_words: the operator of this service has set the list")
+        if asked_words not in (None, self._kept_words) and not (self._release.client_keep_words and self._kept_words is None):
+            raise Refused(422, "keep_words: the operator of this service does not let clients choose the list")
         if asked_words is not None and len(asked_words) > _MOST_KEPT_WORDS:
             raise Refused(422, f"keep_words: at most {_MOST_KEPT_WORDS:,} words")
         words = asked_words if self._kept_words is None else self._kept_words

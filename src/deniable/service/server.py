@@ -7,7 +7,6 @@ its own. SIGTERM and Ctrl-C end the service: what was begun is finished, and job
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import logging
 import os
 import resource
@@ -176,15 +175,9 @@ def _signal(process: int, number: int) -> None:
 def _listen(settings: Settings) -> socket.socket:
     host, port = settings.server.host, settings.server.port
     try:
-        family = socket.AF_INET6 if ":" in host and ipaddress.ip_address(host).version == 6 else socket.AF_INET
-        opened = socket.socket(family, socket.SOCK_STREAM)
-        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        opened.bind((host, port))
-        opened.listen(_BACKLOG)
-    except (OSError, ValueError) as error:
-        problem = getattr(error, "strerror", None) or str(error)
-        raise InvalidParameter("server", f"{host}:{port}", f"nothing can listen there: {problem}") from None
-    return opened
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=_BACKLOG)
+    except OSError as error:
+        raise InvalidParameter("server", f"{host}:{port}", f"nothing can listen there: {error.strerror or error}") from None
 
 
 def _prepare_process() -> None:

@@ -17,7 +17,7 @@ import msgspec
 import platformdirs
 
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.catalogue import entry_of
+from deniable.mechanisms.catalogue import checked_options, entry_of
 from deniable.text.policies import CasePolicy, PunctuationPolicy, UnknownPolicy
 from deniable.text.recipe import Recipe
 from deniable.words.word_list import read_word_list
@@ -56,11 +56,13 @@ class Release(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """How text may be released. The first embedding and mechanism are used where a request names none.
 
     ``epsilon`` is used where a request names none, and ``max_epsilon`` is the most that any word gets. ``record_epsilon`` is the most
-    that any text gets, if it is set. A policy or list of words that is set holds for everybody; one that is not set is the client's choice.
+    that any text gets, if it is set. A policy that is set holds for everybody; one that is not set is the client's choice. ``options`` are
+    those of mechanisms, by their names. Clients may send words that are released as they are only with ``client_keep_words``.
     """
 
     embeddings: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)] = ("default",)
     mechanisms: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)] = ("multivariate",)
+    options: dict[str, dict[str, float | int | str | list[str]]] = {}
     epsilon: Positive = 6.0
     max_epsilon: Positive = 10.0
     record_epsilon: Positive | None = None
@@ -68,6 +70,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     punctuation: PunctuationPolicy | None = None
     case: CasePolicy | None = None
     keep_words: str | None = None
+    client_keep_words: bool = False
     key_file: str | None = None
     consistent: bool = False
 
@@ -174,7 +177,11 @@ def check_settings(settings: Settings) -> None:
     if release.epsilon > release.max_epsilon:
         raise InvalidParameter("release.epsilon", release.epsilon, f"is more than max_epsilon, {release.max_epsilon:g}")
     for mechanism in release.mechanisms:
-        entry_of(mechanism)
+        checked_options(entry_of(mechanism), release.options.get(mechanism, {}))
+    if unused := set(release.options) - set(release.mechanisms):
+        raise InvalidParameter("release.options", sorted(unused), "these mechanisms are not allowed; name them under mechanisms")
+    if release.client_keep_words and release.keep_words is not None:
+        raise InvalidParameter("release.client_keep_words", True, "does not go with keep_words, which sets the list")
     if release.consistent and release.key_file is None:
         raise InvalidParameter("release.consistent", True, "means something only with a key_file")
     if release.consistent and release.record_epsilon is not None:

@@ -21,8 +21,8 @@ function svg(name, attributes = {}, ...children) {
 
 export const percent = (share) => {
   const hundred = 100 * share;
-  if (hundred > 0 && hundred < 0.1) return "< 0.1 %";
-  return `${hundred >= 9.95 || hundred === 0 ? Math.round(hundred) : hundred.toFixed(1)} %`;
+  if (hundred > 0 && hundred < 0.1) return "< 0.1\u00a0%";
+  return `${hundred >= 9.95 || hundred === 0 ? Math.round(hundred) : hundred.toFixed(1)}\u00a0%`;
 };
 
 // One line of a list: a word, a bar, a share. With onclick the word is a button.

@@ -20,7 +20,7 @@ export function fileSection(stateOf) {
   }
 
   async function take(given) {
-    if (!given) return;
+    if (!given || !stateOf().begun) return;
     for (const id of ["file-form", "job", "job-done", "job-receipt", "rows"]) byId(id).hidden = true;
     file = given;
     if (!KNOWN.test(file.name)) {
@@ -124,7 +124,7 @@ export function fileSection(stateOf) {
   byId("column").addEventListener("change", () => preview());
   byId("release-file").addEventListener("click", release);
   const settledPreview = settled(preview, 200);
-  return { begin() {}, moved() { if (!byId("file-form").hidden) settledPreview(); } };
+  return { moved() { if (!byId("file-form").hidden) settledPreview(); } };
 }
 
 async function wholeLines(file) {

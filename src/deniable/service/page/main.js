@@ -1,6 +1,6 @@
 // The page: one slider, and everything that moves with it.
 
-import { Refused, freshId, get, latest, listen, post, settled, useToken } from "./api.js";
+import { Refused, download, freshId, get, hasToken, latest, listen, post, settled, useToken } from "./api.js";
 import { bar, curve, element, map, percent } from "./draw.js";
 import { fileSection } from "./file.js";
 import { measured } from "./measured.js";
@@ -97,7 +97,7 @@ function showTask() {
   if (state.epsilon < first.epsilon || state.epsilon > last.epsilon) {
     const near = state.epsilon < first.epsilon ? first : last;
     shown.textContent = `${state.epsilon < first.epsilon ? "<" : ">"} ${percent(near.right)}`;
-    says.textContent = `right, for a classifier that learns from released text; measured from ε = ${first.epsilon} to ${last.epsilon}. ${original}`;
+    says.textContent = `right, for a classifier that learns from released text; measured from ε = ${first.epsilon.toFixed(1)} to ${last.epsilon.toFixed(1)}. ${original}`;
     return;
   }
   const part = (state.epsilon - first.epsilon) / (last.epsilon - first.epsilon);
@@ -159,13 +159,14 @@ const lookAtText = latest(async () => {
 });
 
 const lookAtMine = settled(latest(async () => {
+  if (!state.begun) return;
   const text = byId("mine").value;
   state.mine = text.trim() ? await post("/words", { text }) : { words: [], rows: [], epsilons: [] };
   showMine();
 }), 200);
 
 const explain = latest(async () => {
-  if (state.word === null) return;
+  if (!state.begun || state.word === null) return;
   const told = await post("/explain", { word: state.word, epsilon: state.epsilon });
   const { explanation } = told;
   byId("word-name").textContent = explanation.word;
@@ -186,6 +187,7 @@ function choose(word) {
 
 const settledExplain = settled(explain, 120);
 function moved() {
+  if (!state.begun) return;
   state.epsilon = Number(byId("epsilon").value);
   showFigures();
   release();
@@ -193,7 +195,7 @@ function moved() {
   files.moved();
 }
 
-const typed = settled(() => { lookAtText(); release(); }, 150);
+const typed = settled(() => { if (state.begun) { lookAtText(); release(); } }, 150);
 
 async function begin() {
   byId("token-form").hidden = true;
@@ -214,11 +216,14 @@ async function begin() {
   state.epsilon = Number(dial.value);
   lookAtText();
   release();
-  files.begin();
 }
 
 listen({
-  problem: (message) => { byId("problem").hidden = message === null; byId("problem").textContent = message ?? ""; },
+  problem: (message) => {
+    byId("problem").hidden = message === null;
+    byId("problem").textContent = message ?? "";
+    document.body.classList.toggle("stale", message !== null);
+  },
   token: () => { byId("token-form").hidden = false; },
   back: () => (state.begun ? moved() : begin()),
 });
@@ -226,7 +231,14 @@ byId("token-form").addEventListener("submit", (event) => { event.preventDefault(
 byId("epsilon").addEventListener("input", moved);
 byId("text").addEventListener("input", typed);
 byId("mine").addEventListener("input", lookAtMine);
-byId("again").addEventListener("click", () => release());
+byId("again").addEventListener("click", () => { if (state.begun) release(); });
+for (const link of [byId("api-link"), byId("card-link")]) {
+  link.addEventListener("click", (event) => {
+    if (!hasToken()) return;
+    event.preventDefault();
+    download(link.getAttribute("href"), link.dataset.name);
+  });
+}
 byId("samples").append(...Object.entries(SAMPLES).flatMap(([name, text], i) => [
   i ? " · " : "", element("button", { type: "button", onclick: () => { byId("text").value = text; typed(); } }, name),
 ]));
