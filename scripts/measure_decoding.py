@@ -104,7 +104,7 @@ def find_epsilons(given: argparse.Namespace) -> None:
         },
         "mechanism": given.mechanism,
         "blind": float(_shares(passages, embedding).max()),
-        "epsilons": _epsilons(embedding, mechanism, passages, given.attacker),
+        "epsilons": epsilons_where(embedding, mechanism, passages, given.attacker),
     }
     _write(given.output, result)
 
@@ -242,7 +242,9 @@ def _named(passages: Passages, released: Passages, channel: Channel, shares: Flo
     return float((guesses[released.ids] == passages.ids).mean())
 
 
-def _epsilons(embedding: Embedding, mechanism: ChosenMechanism, passages: Passages, attackers: list[float]) -> list[tuple[float, float]]:
+def epsilons_where(
+    embedding: Embedding, mechanism: ChosenMechanism, passages: Passages, attackers: list[float]
+) -> list[tuple[float, float]]:
     """Return the ε at which the attacker names each wanted share of the words."""
     typical = float(np.median(np.linalg.norm(embedding.vectors[:5000], axis=1)))
     low, high = FIRST_GRID.get(mechanism.name, FIRST_GRID["multivariate"])
