@@ -93,7 +93,7 @@ def find_epsilons(given: argparse.Namespace) -> None:
     embedding, mechanism = Embedding.open(given.embedding), parse_mechanism(given.mechanism)
     asked = {"data": str(given.data), "text": given.text, "label": given.label, "most": given.texts, "longest": given.longest}
     result, passages = describe(given.name, asked, embedding, given.embedding, given.mechanism)
-    write_result(given.output, result | {"epsilons": _epsilons(embedding, mechanism, passages, given.attacker)})
+    write_result(given.output, result | {"epsilons": epsilons_where(embedding, mechanism, passages, given.attacker)})
 
 
 def describe(
@@ -256,7 +256,9 @@ def _named_kinds(passages: Passages, released: Passages, channel: Channel, kinds
     return {"kind_named": float(named.mean()), "kind_blind": float(np.bincount(kinds[passages.ids[having]]).max() / having.sum())}
 
 
-def _epsilons(embedding: Embedding, mechanism: ChosenMechanism, passages: Passages, attackers: list[float]) -> list[tuple[float, float]]:
+def epsilons_where(
+    embedding: Embedding, mechanism: ChosenMechanism, passages: Passages, attackers: list[float]
+) -> list[tuple[float, float]]:
     """Return the ε at which the attacker names each wanted share of the words."""
     typical = float(np.median(np.linalg.norm(embedding.vectors[:5000], axis=1)))
     low, high = FIRST_GRID.get(mechanism.name, FIRST_GRID["multivariate"])

@@ -1,4 +1,7 @@
-"""Made texts for attackers: words that follow from one another, words in any order, and pairs of opposite words."""
+"""Made texts for attackers: words that follow from one another, words in any order, pairs of opposite words; and a mutant for them.
+
+The mutant is right for every word by itself, so ``audit bound`` cannot refute it: it stands here and not in ``wrong``.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from deniable import Embedding
-from deniable.arrays import Ids
+from deniable import Embedding, Multivariate
+from deniable.arrays import Floats, Ids
 from deniable.audit.inversion.attackers import Attacker, Blind, WordByWord
 from deniable.audit.inversion.audit import make_truth
 from deniable.audit.inversion.in_context import InContext
@@ -19,7 +22,7 @@ from deniable.channel.channel import Channel
 from deniable.channel.making import make_channel
 from deniable.decoding.ngrams import Bigrams, count_bigrams
 from deniable.decoding.priors import first_shares, shares_of_all
-from deniable.interfaces import Mechanism
+from deniable.interfaces import Mechanism, Randomness
 from deniable.mechanisms.catalogue import ChosenMechanism
 
 
@@ -103,3 +106,12 @@ def prepare(embedding: Embedding, public: list[Ids], attacked: list[Ids], *, eps
     text = make_attacked_text(embedding, [" ".join(embedding.words[i] for i in document) for document in attacked], source=Path("made"))
     channel = make_channel(embedding, ChosenMechanism(name=mechanism), epsilon=epsilon, directions=400, keep=False)
     return Attack(embedding=embedding, text=text, model=model, channel=channel)
+
+
+class SharedNoise(Multivariate):
+    """Each second word gets the noise of the word before it: right for every word by itself, and wrong for a text."""
+
+    def noise(self, source: Randomness, epsilon: Floats) -> Floats:
+        noise = super().noise(source, epsilon)
+        noise[1::2] = noise[: len(noise) // 2 * 2 : 2]
+        return noise

@@ -17,8 +17,7 @@ from deniable.cli.app import app
 from deniable.embeddings import store
 from deniable.errors import InvalidParameter, UnusableAuditData
 from deniable.mechanisms import RandomizedResponse
-from tests.audit.made_text import Attack, follow_one_another, opposite_pairs, opposites, prepare, shuffle
-from tests.audit.wrong import SharedNoise
+from tests.audit.made_text import Attack, SharedNoise, follow_one_another, opposite_pairs, opposites, prepare, shuffle
 from tests.support.strategies import random_embedding
 
 WORDS = 100

@@ -13,8 +13,7 @@ from deniable.audit import InversionEffort, audit_inversion
 from deniable.audit.inversion.results import LEARNT
 from deniable.errors import InvalidParameter, MissingExtra
 from deniable.mechanisms import RandomizedResponse
-from tests.audit.made_text import Attack, follow_at_a_distance, opposite_pairs, opposites, prepare, shuffle
-from tests.audit.wrong import SharedNoise
+from tests.audit.made_text import Attack, SharedNoise, follow_at_a_distance, opposite_pairs, opposites, prepare, shuffle
 from tests.support.strategies import random_embedding
 
 WORDS = 60

@@ -113,12 +113,3 @@ WRONG = (
 def never_changes(embedding: Embedding) -> Multivariate:
     """A mechanism that returns every word as it is."""
     return Multivariate(embedding, epsilon=1e9)
-
-
-class SharedNoise(Multivariate):
-    """Each second word gets the noise of the word before it: right for every word by itself, and wrong for a text."""
-
-    def noise(self, source: Randomness, epsilon: Floats) -> Floats:
-        noise = super().noise(source, epsilon)
-        noise[1::2] = noise[: len(noise) // 2 * 2 : 2]
-        return noise

@@ -13,6 +13,7 @@ from deniable.audit.inversion.attackers import Attacker, Blind, WordByWord
 from deniable.audit.inversion.drawn_words import InversionEffort, invert
 from deniable.audit.inversion.in_context import InContext
 from deniable.audit.inversion.judging import Truth, judge, release_text
+from deniable.audit.inversion.language_model import ByLanguageModel, LanguageModel
 from deniable.audit.inversion.learnt import Learnt, require_torch
 from deniable.audit.inversion.results import AttackedTextSummary, AttackerFinding, InversionResult
 from deniable.audit.inversion.text import MOST_FREQUENT, AttackedText, PublicText, read_attacked_text, read_public_text
@@ -42,6 +43,7 @@ def audit_inversion(
     text: Path | None = None,
     words: Sequence[Path] = (),
     learnt: bool = False,
+    language_model: LanguageModel | None = None,
     acceptable: float = 0.2,
     effort: InversionEffort | None = None,
     seed: int = 0,
@@ -53,7 +55,8 @@ def audit_inversion(
     a line), or else from the embedding's order. With ``public``, a text of the same form, they also know which words follow one another,
     and running text is attacked: ``text``, one document a line, or one document in ten of the public text, which they then do not read.
     ``words`` are lists of words, one a line, that are reported apart. With ``learnt`` an attacker is tried that releases public text
-    itself and learns from it. ``acceptable`` is how often the best attacker may be right.
+    itself and learns from it, with ``language_model`` one that asks such a model what comes next. ``acceptable`` is how often the best
+    attacker may be right.
 
     :raises InvalidParameter: if an argument is not allowed.
     :raises RecordError: if a line of ``frequencies`` is not a word and its count, or a text cannot be read.
@@ -67,12 +70,16 @@ def audit_inversion(
         raise InvalidParameter(
             "corpus" if corpus else "public", str(corpus or public), "cannot be given with another source of frequencies: give one"
         )
-    if public is None and (text is not None or words or learnt):
-        name, given = ("text", str(text)) if text is not None else ("words", str(words[0])) if words else ("learnt", "true")
-        raise InvalidParameter(name, given, "needs a public text that attackers read: give public too")
+    if public is None:
+        asked = {"text": text, "words": words, "learnt": learnt, "language_model": language_model}
+        for name, given in asked.items():
+            if given:
+                raise InvalidParameter(name, str(given), "needs a public text that attackers read: give public too")
     if learnt:
         require_torch()
-    read = None if public is None else _TextAttack.prepare(embedding, public, text, words, effort, seed, learnt=learnt)
+    read = (
+        None if public is None else _TextAttack.prepare(embedding, public, text, words, effort, seed, learnt=learnt, model=language_model)
+    )
     prior = _prior(embedding, frequencies, corpus, read)
     steps = _Steps(len(values), with_channels=read is not None, report=report)
     channels = [] if read is None else read.channels(mechanism, values, report=steps.of_channels)
@@ -114,6 +121,7 @@ class _TextAttack:
     effort: InversionEffort
     shares: Floats = field(repr=False)
     learnt: bool
+    model: LanguageModel | None
 
     @classmethod
     def prepare(
@@ -126,6 +134,7 @@ class _TextAttack:
         seed: int,
         *,
         learnt: bool,
+        model: LanguageModel | None,
     ) -> _TextAttack:
         lists = {path.stem: _read_list(embedding, path) for path in words}
         listed = np.unique(np.concatenate(list(lists.values()))) if lists else None
@@ -135,7 +144,7 @@ class _TextAttack:
         assert attacked is not None  # noqa: S101 - one of the two
         shares = priors.shares_of_all(embedding, read.bigrams)
         truth = make_truth(embedding, attacked, shares, lists)
-        return cls(embedding=embedding, public=read, truth=truth, effort=effort, shares=shares, learnt=learnt)
+        return cls(embedding=embedding, public=read, truth=truth, effort=effort, shares=shares, learnt=learnt, model=model)
 
     def channels(self, mechanism: ChosenMechanism, epsilons: list[float], *, report: Report | None) -> list[Channel]:
         inputs = np.append(priors.most_frequent(self.embedding, self.public.bigrams, self.effort.support), self.embedding.unknown_id)
@@ -149,12 +158,15 @@ class _TextAttack:
         """Yield each attacker when it is its turn: their tables are large."""
         prior = priors.first_shares(channel, self.public.bigrams)
         yield Blind(channel, prior)
-        yield WordByWord(channel, prior)
+        alone = WordByWord(channel, prior)
+        yield alone
         in_context = InContext(channel, prior, self.public.bigrams)
         yield in_context
         if self.learnt:
             # Text of its own from draws of its own: what it is judged by it has not seen.
             yield Learnt(in_context, mechanism, self.public.documents, seed=2 * seed, words=self.effort.shadow_words)
+        if self.model is not None:
+            yield ByLanguageModel(in_context, alone, channel, prior, self.public.bigrams, self.model)
 
     def summarise(self) -> AttackedTextSummary:
         text = self.truth.text

@@ -39,6 +39,15 @@ class AttackedTextFiles:
         ),
     ] = False
 
+    language_model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="Also try an attacker with a language model from this machine: smollm2, which deniable[attack] brings, or the path of a "
+            "GGUF file or of a folder for transformers. Slow without a GPU: use --places 300. Needs --public.",
+        ),
+    ] = None
+
 
 @dataclass(frozen=True, kw_only=True)
 class EffortOptions:
@@ -81,8 +90,12 @@ def inversion(
 
     if len([path for path in (frequencies, corpus, files.public) if path is not None]) > 1:
         raise typer.BadParameter("give one of --public, --frequencies and --corpus")
-    if files.public is None and (files.text is not None or files.words or files.learnt):
-        raise typer.BadParameter("--text, --words and --learnt need --public: a public text that the attackers have read")
+    if files.public is None and (files.text is not None or files.words or files.learnt or files.language_model):
+        raise typer.BadParameter("--text, --words, --learnt and --language-model need --public: a public text that the attackers have read")
+    if files.language_model is not None:
+        from deniable.audit.inversion.local_model import open_language_model
+
+        model = open_language_model(files.language_model)
     sizes = vars(effort).copy()
     chosen, opened = mechanism.choose(), mechanism.open()
     with audit.progress("guessing", unit="steps") as report:
@@ -98,6 +111,7 @@ def inversion(
             text=files.text,
             words=files.words or (),
             learnt=files.learnt,
+            language_model=None if files.language_model is None else model,
             seed=audit.seed,
             report=report,
         )

@@ -1,0 +1,126 @@
+"""Measures what every attacker names of a text: blindly, word by word, in context, learnt, and with a language model.
+
+    python scripts/measure_attackers.py sst2.jsonl.xz --name sst2 --public imdb.jsonl.xz --attacker 0.08 --attacker 0.17 --attacker 0.33 \\
+        --learnt --language-model smollm2 -o docs/experiments/attackers-sst2-multivariate.json
+    python scripts/measure_attackers.py sst2.jsonl.xz --name sst2 --public imdb.jsonl.xz -m custext:k=10 -e 1 -e 2 -e 3 -o RESULT.json
+    python scripts/make_attackers_page.py
+
+ε is given (-e), or found where the attacker who reads word by word, and knows the true word frequencies, names the wanted share of the
+words (--attacker; for the paper's mechanism, randomised response and SanText). Text is a file of records with a column of text, or plain
+text, one document a line; so is the public text. The result holds what ``deniable audit inversion`` saves, the command, the times, the
+machine and the digest of the language model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shlex
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from deniable import Embedding
+from deniable.audit.inversion.audit import audit_inversion
+from deniable.audit.inversion.drawn_words import InversionEffort
+from deniable.audit.inversion.local_model import open_language_model
+from deniable.learning.passages import passages_of
+from deniable.mechanisms.catalogue import parse_mechanism
+from deniable.text.policies import TextPolicy
+from deniable.words.cutter import Cutter
+from deniable.words.public_text import read_lines
+from measure_decoding import epsilons_where
+
+LONGEST = 100
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Measure, and write the result."""
+    given = _parser().parse_args(arguments)
+    began = time.time()
+    embedding, mechanism = Embedding.open(given.embedding), parse_mechanism(given.mechanism)
+    with tempfile.TemporaryDirectory(prefix="deniable-") as folder:
+        text = plain_text(given.data, given.column, Path(folder) / given.data.name)
+        public = plain_text(given.public, given.public_column, Path(folder) / f"public-{given.public.name}")
+        epsilons = given.epsilon or []
+        if given.attacker:
+            cutter = Cutter(embedding)
+            texts = [" ".join(cutter.words(line)[:LONGEST]) for line in text.read_text(encoding="utf-8").split("\n") if line.strip()]
+            passages = passages_of(texts[: given.texts], embedding, TextPolicy())
+            epsilons = [epsilon for _, epsilon in epsilons_where(embedding, mechanism, passages, given.attacker)]
+        result = audit_inversion(
+            embedding,
+            mechanism,
+            epsilons=epsilons,
+            public=public,
+            text=text,
+            words=given.words or (),
+            learnt=given.learnt,
+            language_model=None if given.language_model is None else open_language_model(given.language_model),
+            effort=InversionEffort.of(
+                given.words_per_band,
+                places=given.places,
+                support=given.support,
+                directions=given.directions,
+                shadow_words=given.shadow_words,
+            ),
+            seed=given.seed,
+            report=lambda done, total: print(f"{done}/{total}", f"{time.time() - began:.0f} s", flush=True),
+        )
+    found = {
+        "name": given.name,
+        "command": "python scripts/measure_attackers.py " + shlex.join(_without_folders(sys.argv[1:] if arguments is None else arguments)),
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+        "options": given.mechanism,
+        "seconds": round(time.time() - began),
+        "result": result.to_dict(),
+    }
+    given.output.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def plain_text(path: Path, column: str, into: Path) -> Path:
+    """Write the texts of a file of records, JSON Lines, or the lines of a plain one, one document a line; return where."""
+    target = into.with_suffix(".txt")
+    with target.open("w", encoding="utf-8") as out:
+        for line in read_lines(path):
+            document = json.loads(line)[column] if ".jsonl" in path.name else line
+            out.write(" ".join(document.split()) + "\n")
+    return target
+
+
+def _without_folders(arguments: list[str]) -> list[str]:
+    """Return the arguments with files named as anybody has them."""
+    return [Path(argument).name if "/" in argument and not argument.startswith("docs/") else argument for argument in arguments]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--name", required=True)
+    parser.add_argument("--column", default="text")
+    parser.add_argument("--public", type=Path, required=True)
+    parser.add_argument("--public-column", default="text")
+    parser.add_argument("--embedding", default="default")
+    parser.add_argument("--mechanism", "-m", default="multivariate")
+    chosen = parser.add_mutually_exclusive_group(required=True)
+    chosen.add_argument("--epsilon", "-e", type=float, action="append")
+    chosen.add_argument("--attacker", type=float, action="append")
+    parser.add_argument("--texts", type=int, default=3_000, help="with --attacker: how many texts to find ε on")
+    parser.add_argument("--words", type=Path, action="append")
+    parser.add_argument("--learnt", action="store_true")
+    parser.add_argument("--language-model")
+    parser.add_argument("--places", type=int, default=3_000)
+    parser.add_argument("--support", type=int, default=20_000)
+    parser.add_argument("--directions", type=int, default=1_000)
+    parser.add_argument("--shadow-words", type=int, default=100_000)
+    parser.add_argument("--words-per-band", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    return parser
+
+
+if __name__ == "__main__":
+    main()
