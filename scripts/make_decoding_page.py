@@ -1,4 +1,4 @@
-"""Writes docs/experiments/decoding.md from the results of scripts/measure_decoding.py that are committed beside it."""
+"""Writes docs/experiments/decoding.md from the results of scripts/measure_decoding.py and measure_purpose.py committed beside it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,13 @@ from statistics import mean
 from typing import Any
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "experiments"
-DATA = {"agnews": "AG News (topic)", "sst2": "SST-2 (sentiment)", "mr": "MR (sentiment)", "imdb": "IMDb (sentiment)"}
+DATA = {
+    "agnews": "AG News (topic)",
+    "sst2": "SST-2 (sentiment)",
+    "mr": "MR (sentiment)",
+    "imdb": "IMDb (sentiment)",
+    "cr": "CR (sentiment)",
+}
 MECHANISMS = {"multivariate": "paper's mechanism", "randomized-response": "randomised response", "santext": "SanText"}
 
 
@@ -16,10 +22,18 @@ def main() -> None:
     """Write the page."""
     results = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("decoding-*.json"))]
     results.sort(key=lambda result: (list(DATA).index(result["name"]), result["mechanism"], result["embedding"]["dimension"]))
-    (FOLDER / "decoding.md").write_text(page(results), encoding="utf-8")
+    more = [
+        result
+        for result in json.loads((FOLDER / "purpose.json").read_text(encoding="utf-8"))
+        if result["name"] in DATA and result["embedding"]["name"] in ("default", "glove-840b") and len(result["original"]) > 1
+    ]
+    more.sort(key=lambda result: (list(DATA).index(result["name"]), result["embedding"]["dimension"], result["epsilons"]))
+    # Where a setting was measured at two sets of ε, the smaller ones are shown.
+    first = {(result["name"], result["embedding"]["name"]): result for result in reversed(more)}
+    (FOLDER / "decoding.md").write_text(page(results, list(reversed(first.values()))), encoding="utf-8")
 
 
-def page(results: list[dict[str, Any]]) -> str:
+def page(results: list[dict[str, Any]], more: list[dict[str, Any]]) -> str:
     """Return the page."""
     return f"""# What decoding gives back
 
@@ -45,6 +59,20 @@ Total variation distance of the estimated word frequencies from the true ones; 0
 
 {frequencies(results)}
 
+## More data, 300 dimensions, smaller attackers
+
+The same by [measure_purpose.py](purpose.md#repeat-it), on other parts of the data (AG News: 5,600 texts). Its channels are 1,000 draws a
+word on a GPU, in place of 1,000 directions that all words share. Frequencies come out nearer to the truth with them. We take it that
+neighbouring words share their errors where they share directions, and have not tested it.
+
+{accuracies(more)}
+
+Word frequencies:
+
+{frequencies(more)}
+
+Reading in context is [measured there](purpose.md#in-context).
+
 ## What it says
 
 - With the paper's mechanism decoding gives back a part of what words as released have lost, at no cost in privacy. How much depends on
@@ -58,7 +86,7 @@ Total variation distance of the estimated word frequencies from the true ones; 0
 
 ## Not measured yet
 
-IMDb, 300 dimensions, SanText, the smallest attacker with the paper's mechanism, and reading in context.
+SanText, and MR and IMDb in 300 dimensions.
 
 ## Repeat it
 
@@ -120,6 +148,8 @@ def _named(result: dict[str, Any]) -> list[str]:
 def _levels(result: dict[str, Any]) -> list[tuple[float, float, list[dict[str, Any]]]]:
     found = []
     for attacker, epsilon in result["epsilons"]:
+        if isinstance(attacker, str):  # an attacker on the kind of a word
+            continue
         releases = [each for each in result["releases"] if each["attacker"] == attacker]
         if releases:
             found.append((attacker, epsilon, releases))

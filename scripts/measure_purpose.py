@@ -21,7 +21,6 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -232,27 +231,33 @@ def measure_all(given: argparse.Namespace) -> None:
 
 
 def collect(given: argparse.Namespace) -> None:
-    """Put the runs of all settings into one file, without what the page does not need."""
-    found = []
-    for setting in settings():
-        runs = [json.loads(path.read_text()) for path in sorted(given.into.glob(setting.file.replace(".json", ".run*.json")))]
-        if not runs:
-            continue
-        first = runs[0]
-        found.append(
-            {name: first[name] for name in ("name", "texts", "words", "mechanism", "blind", "epsilons", "method", "directions")}
-            | {"space": setting.space, "dimension": first["embedding"]["dimension"], "vocabulary": first["embedding"]["words"]}
-            | {"original": [_rounded(run["original"][0]) for run in runs], "releases": list(_releases(runs))}
+    """Put the runs of all settings into one file, without what the pages do not need; those in folders of the folder too."""
+    found: dict[str, dict[str, Any]] = {}
+    order = [each.file for each in settings()]
+    paths = sorted(given.into.rglob("*.run*.json"), key=lambda path: (order.index(_file_of(path)), str(path)))
+    for path in paths:
+        run = json.loads(path.read_text(encoding="utf-8"))
+        # Runs of one setting at other values of ε stand apart.
+        entry = found.setdefault(
+            f"{_file_of(path)} {run['epsilons']}",
+            {name: run[name] for name in ("name", "texts", "words", "mechanism", "blind", "epsilons", "method", "directions")}
+            | {"embedding": {name: run["embedding"][name] for name in ("name", "words", "dimension", "fingerprint")}}
+            | {"original": [], "releases": []},
         )
-    given.output.write_text("[\n" + ",\n".join(json.dumps(each) for each in found) + "\n]\n", encoding="utf-8")
-    print(f"{len(found)} settings")
-
-
-def _releases(runs: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    for run in runs:
+        entry["original"].append(_rounded(run["original"][0]))
         for release in run["releases"]:
-            kept = {name: _rounded(value) for name, value in release.items() if name != "accuracy"}
-            yield kept | {"accuracy": _rounded(release["accuracy"])}
+            accuracy = {name: _kept(name, value) for name, value in release["accuracy"].items()}
+            entry["releases"].append(_rounded(release | {"accuracy": accuracy}))
+    given.output.write_text("[\n" + ",\n".join(json.dumps(each) for each in found.values()) + "\n]\n", encoding="utf-8")
+    print(f"{len(found)} settings, {len(paths)} runs")
+
+
+def _file_of(path: Path) -> str:
+    return path.name.split(".run")[0] + ".json"
+
+
+def _kept(name: str, value: dict[str, float]) -> dict[str, float]:
+    return value if name.endswith("words") else {"both": value["both"]}
 
 
 def _rounded(value: Any) -> Any:
