@@ -1,0 +1,110 @@
+"""The page of a tuned space says what it must, whatever names and words it is given, and loads nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from deniable.learning.summary import EmbeddingFacts
+from deniable.tuning.attacker import Named
+from deniable.tuning.findings import AttackFinding, AttributeFinding, AttributeReading, Counts, Sample, Tried, TuningFindings
+from deniable.tuning.installing import Isolated
+from deniable.tuning.page import tuning_page
+from deniable.tuning.search import Point
+from deniable.tuning.spaces import Space
+from deniable.utility.receiver import DecodingEffort
+from tests.report.html_check import outline
+from tests.report.test_page import HOSTILE
+from tests.support.made_purpose import made_embedding
+
+BLIND = Named(words=0.05, kinds=0.12, judged=40_000, judged_kinds=20_000)
+
+
+def named(words: float, kinds: float) -> Named:
+    return replace(BLIND, words=words, kinds=kinds)
+
+
+def attribute(name: str, shaped: float) -> AttributeFinding:
+    readings = [AttributeReading(accuracy=each, lowest=each, highest=each, reading="decoded") for each in (shaped, shaped - 0.1)]
+    return AttributeFinding(name=name, values=4, judged=300, original=0.85, majority=0.25, shaped=readings[0], as_it_is=readings[1])
+
+
+def tried(dimension: int | None, strength: float | None, accuracy: float) -> Tried:
+    points = tuple(
+        Point(epsilon=epsilon, attacker=epsilon / 40, unchanged=0.1, as_released=accuracy + epsilon / 100, decoded=accuracy)
+        for epsilon in (2.0, 3.0, 4.0)
+    )
+    space = Space(embedding=made_embedding(), dimension=dimension, strength=strength)
+    return Tried(name=space.name, dimension=dimension, strength=strength, epsilon=3.0, accuracy=accuracy, points=points)
+
+
+def findings(text: str = "word") -> TuningFindings:
+    effort = DecodingEffort(support=3_000, directions=60)
+    return TuningFindings(
+        source=text,
+        sha256="0" * 64,
+        public=text,
+        mechanism="multivariate",
+        embedding=EmbeddingFacts(name=text, fingerprint="1" * 32, words=50_000, dimension=50),
+        target=0.1,
+        space=Space(embedding=made_embedding(), dimension=16, strength=2.0),
+        epsilon=2.54,
+        epsilon_as_it_is=5.16,
+        label=attribute(text, 0.7),
+        others=(attribute(text, 0.4), AttributeFinding(name=text, values=1, judged=0, problem="there is nothing to learn")),
+        blind=BLIND,
+        shaped=AttackFinding(alone=named(0.09, 0.3), in_context=named(0.08, 0.31)),
+        as_it_is=AttackFinding(alone=named(0.095, 0.25), in_context=named(0.1, 0.26)),
+        tried=(tried(None, None, 0.5), tried(16, None, 0.6), tried(16, 2.0, 0.7), tried(16, 4.0, 0.69)),
+        samples=(Sample(original=text, shaped=text, as_it_is=text),),
+        counts=Counts(texts=2_000, left_out=3, shape=800, learn=600, choose=300, judge=300, attacked_words=41_000, unknown=0.02),
+        quick=effort,
+        thorough=effort,
+        runs=2,
+    )
+
+
+def page(text: str = "word") -> str:
+    return tuning_page(findings(text), name="tuned", isolated=Isolated(count=2, words=50_000, shown=(text, text))).html()
+
+
+def test_names_and_words_are_only_shown() -> None:
+    plain, hostile = outline(page()), outline(page(HOSTILE))
+    assert hostile.tags == plain.tags
+    assert hostile.attributes == plain.attributes
+    assert "{{ 7 * 7 }}" in hostile.text
+
+
+def test_the_page_is_well_formed_and_loads_nothing() -> None:
+    found = outline(page())
+    assert found.problems == []
+    assert found.outside == []
+    assert found.tags.count("svg") == 1
+    assert any("chosen space: from" in label for label in found.labels)
+
+
+def test_what_survives_by_design_is_said_before_all_else_and_what_is_worse_is_said_too() -> None:
+    text = outline(page()).text
+    places = [text.index(heading) for heading in ("What survives by design", "What else survives", "What an attacker names")]
+    assert places == sorted(places)
+    assert "shows more of the kinds of words than the one without the map" in text
+    assert "Context did not help here" in text
+    assert "was not measured: there is nothing to learn" in text
+    assert "70.0 % (decoded)" in text
+    assert "--protect nearest" in text
+
+
+@pytest.mark.parametrize(
+    ("change", "says", "not_said"),
+    [
+        ({"others": ()}, "Nothing else was measured", "These attributes were not declared"),
+        ({"shaped": AttackFinding(alone=named(0.09, 0.2), in_context=None)}, "No attacker in context was tried", "Context did not help"),
+        ({"blind": replace(BLIND, judged_kinds=0)}, "–", "of the kinds of less frequent words are named"),
+    ],
+)
+def test_what_was_not_measured_is_said_to_be_so(change: dict[str, object], says: str, not_said: str) -> None:
+    text = outline(tuning_page(replace(findings(), **change), name="tuned").html()).text  # type: ignore[arg-type]
+    assert says in text
+    assert not_said not in text
+    assert "Words that hardly change" not in text, "that is known from the calibration only"
