@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
@@ -25,8 +26,23 @@ if TYPE_CHECKING:
 
 Group = TypeVar("Group")
 
-Epsilon = Annotated[float, typer.Option("--epsilon", "-e", help="The privacy parameter, per word.")]
-Epsilons = Annotated[list[float] | None, typer.Option("--epsilon", "-e", help="A value of ε. May be repeated.")]
+
+def number(text: str) -> float:
+    """Return the number that was written.
+
+    :raises BadParameter: if it is none; a decimal comma is named.
+    """
+    try:
+        return float(text)
+    except ValueError:
+        advice = f"; write {text.replace(',', '.')}" if re.fullmatch(r"[+-]?\d+,\d+", text.strip()) else ", such as 6 or 0.5"
+        raise typer.BadParameter(f"{text!r} is not a number{advice}") from None
+
+
+Epsilon = Annotated[float, typer.Option("--epsilon", "-e", help="The privacy parameter, per word.", parser=number, metavar="NUMBER")]
+Epsilons = Annotated[
+    list[float] | None, typer.Option("--epsilon", "-e", help="A value of ε. May be repeated.", parser=number, metavar="NUMBER")
+]
 Columns = Annotated[list[str] | None, typer.Option("--column", "-c", help="A column that holds private text. May be repeated.")]
 Threads = Annotated[
     int | None, typer.Option(help="How many threads search for the nearest word. By default, as many as this process may use processors.")
@@ -88,17 +104,23 @@ def _build(group: type[Group], given: Mapping[str, Any]) -> Group:
 class BudgetOptions:
     """How much may be spent: on a word, on a record, or on both."""
 
-    epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="The privacy parameter, per word.")] = None
+    epsilon: Annotated[
+        float | None, typer.Option("--epsilon", "-e", help="The privacy parameter, per word.", parser=number, metavar="NUMBER")
+    ] = None
     record_epsilon: Annotated[
         float | None,
         typer.Option(
-            help="The most to spend on a record, divided equally among its words. Together with --epsilon, a word gets at most --epsilon."
+            help="The most to spend on a record, divided equally among its words. Together with --epsilon, a word gets at most --epsilon.",
+            parser=number,
+            metavar="NUMBER",
         ),
     ] = None
     max_unchanged: Annotated[
         float | None,
         typer.Option(
-            help="Choose ε by the stored calibration instead of --epsilon: at most this share of draws may return the word unchanged."
+            help="Choose ε by the stored calibration instead of --epsilon: at most this share of draws may return the word unchanged.",
+            parser=number,
+            metavar="NUMBER",
         ),
     ] = None
     quantile: Annotated[

@@ -115,13 +115,19 @@ def _to_file(
     force: bool,
     resume: bool,
 ) -> None:
+    from deniable.atomic import beside
     from deniable.progress import Progress
     from deniable.records.formats.opening import open_source
     from deniable.records.jobs.job import run_job
 
     shown = None if quiet else Progress
-    with open_source(source) as records:
-        made = run_job(private, records, layout, output, workers=workers, receipt=receipt, resume=resume, force=force, progress=shown)
+    try:
+        with open_source(source) as records:
+            made = run_job(private, records, layout, output, workers=workers, receipt=receipt, resume=resume, force=force, progress=shown)
+    except KeyboardInterrupt:
+        if source is not None and not private.settings.seeded and beside(output, ".partial").exists():
+            _say("Stopped. What is done is kept: the same command with --resume goes on.", quiet=quiet)
+        raise
     if made is None:
         _say(f"{output} is finished already; nothing was drawn", quiet=quiet)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
@@ -36,6 +37,9 @@ _WITH_A_BUDGET = (
 _KEEPS_WORDS = (
     "this mechanism keeps known words as they are, and would so keep the known word that an unknown one is spelt most like; "
     "choose perturb (the default), redact, drop or error"
+)
+_NOT_A_MECHANISM = (
+    "is no mechanism; for an ε write Privatizer(Multivariate(Embedding.open(), epsilon=6)), or Recipe(epsilon=6).make() for a recipe"
 )
 _WORDS_AT_ONCE = 16_384
 _TEXTS_AT_ONCE = 4_096
@@ -78,6 +82,8 @@ class Privatizer:
             words of a user once.
         :raises MalformedEmbedding: if there is a key, and the embedding is not what its fingerprint says.
         """
+        if isinstance(mechanism, int | float | str):
+            raise InvalidParameter("mechanism", mechanism, _NOT_A_MECHANISM)
         listed = keep_words if isinstance(keep_words, str) else frozenset(keep_words)  # the policy refuses a str
         self.mechanism = mechanism
         self.policy = TextPolicy(unknown=unknown, punctuation=punctuation, case=case, keep_words=cast("frozenset[str]", listed))
@@ -119,7 +125,7 @@ class Privatizer:
     def many(
         self, texts: Sequence[str | None], *, record_ids: Sequence[RecordId] | None = None, rows: Sequence[int] | None = None
     ) -> list[str | None]:
-        """Return the texts with every word replaced, in order; None stays None.
+        """Return the texts with every word replaced, in order; None and NaN become None.
 
         ``rows`` says how many texts each row of a table has, one row after the other, so that the receipt adds up what is spent on a row.
 
@@ -252,9 +258,12 @@ class Privatizer:
 
     def _drafts(self, texts: Iterable[str | None]) -> Iterator[Draft | None]:
         for record, text in enumerate(texts, 1):
-            if text is not None and not isinstance(text, str):
+            if text is None or (isinstance(text, float) and math.isnan(text)):  # what is missing is NaN in many tables
+                yield None
+            elif isinstance(text, str):
+                yield self._drafter.draft(text, record=record)
+            else:
                 raise InvalidParameter("texts", type(text).__name__, f"record {record:,} is not text; give str or None")
-            yield None if text is None else self._drafter.draft(text, record=record)
 
     def _draw(self, drafts: list[Draft | None], record_ids: list[RecordId] | None, start: int) -> list[str]:
         lengths = [0 if draft is None else len(draft.drawn) for draft in drafts]

@@ -6,7 +6,7 @@ Messages never show what stands in the first line of a file: without a header, t
 from __future__ import annotations
 
 import codecs
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -173,11 +173,32 @@ def find_header_columns(wanted: Sequence[str], header: Sequence[str], source: st
 def _advice(wanted: Sequence[str], header: Sequence[str]) -> str:
     """Say what to do when a column is not found: if another delimiter would find one, or there is but one cell, say that."""
     missing = set(wanted).difference(header)
+    if meant := _meant(missing, header):
+        return meant
     for delimiter, option in _OTHER_DELIMITERS.items():
         if any(not missing.isdisjoint(part.strip(' "') for part in cell.split(delimiter)) for cell in header if delimiter in cell):
             return f"is the delimiter another one? --delimiter {option}"
     other = "is the delimiter another one? say it, such as --delimiter ';'; " if len(header) == 1 else ""
     return f"{other}if the file has no header use --no-header; {TO_SEE_THE_NAMES}"
+
+
+def _meant(missing: Collection[str], names: Collection[str]) -> str | None:
+    """Return which columns are meant, if what was asked for says so itself: but for capitals and blanks, or as a list with commas.
+
+    No other name of the file is shown: its first row may be a private record.
+    """
+    for name in sorted(missing):
+        parts = [part.strip() for part in name.split(",")]
+        if len(parts) > 1 and set(parts) <= set(names):
+            return "give each column an option of its own: " + " ".join(f"--column {printable(part)}" for part in parts)
+        alike = [each for each in names if _plain(each) == _plain(name)]
+        if len(alike) == 1:
+            return f"did you mean {printable(alike[0])}?"
+    return None
+
+
+def _plain(name: str) -> str:
+    return "".join(name.split()).replace("_", "").casefold()
 
 
 def find_numbered_columns(wanted: Sequence[str], width: int, source: str) -> list[int]:

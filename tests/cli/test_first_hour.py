@@ -1,0 +1,85 @@
+"""What costs a newcomer the first hour gets a message that says what to write instead."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from deniable import Embedding, InvalidParameter, Multivariate, Privatizer
+from deniable.cli.app import app
+from deniable.records.formats.layout import find_header_columns
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.mark.parametrize("asked", ["comment", "COMMENT", " Comment", "com_ment"])
+def test_a_column_that_differs_in_capitals_or_blanks_is_named(asked: str) -> None:
+    with pytest.raises(InvalidParameter, match=r"did you mean 'Comment'\?|did you mean Comment\?"):
+        find_header_columns([asked], ["id", "Comment"], "in.csv")
+
+
+def test_no_other_name_is_shown_since_the_first_row_may_be_a_private_record() -> None:
+    with pytest.raises(InvalidParameter) as caught:
+        find_header_columns(["comment"], ["17", "my doctor said no"], "in.csv")
+    assert "doctor" not in str(caught.value)
+
+
+def test_two_columns_alike_are_not_guessed_at() -> None:
+    with pytest.raises(InvalidParameter) as caught:
+        find_header_columns(["comment"], ["Comment", "COMMENT"], "in.csv")
+    assert "did you mean" not in str(caught.value)
+
+
+def test_columns_with_commas_between_them_are_told_apart() -> None:
+    with pytest.raises(InvalidParameter, match="--column id --column Comment"):
+        find_header_columns(["id, Comment"], ["id", "Comment"], "in.csv")
+    assert find_header_columns(["id, Comment"], ["id, Comment", "id"], "in.csv") == [0]
+
+
+@pytest.mark.parametrize(("written", "advice"), [("6,5", "write 6.5"), ("six", "such as 6")])
+def test_a_decimal_comma_is_named(tmp_path: Path, written: str, advice: str) -> None:
+    done = run("privatize", tmp_path / "in.csv", "-c", "text", "-e", written, "-o", tmp_path / "out.csv")
+    assert done.exit_code == 2
+    assert advice in " ".join(done.output.replace("│", " ").split())
+
+
+def test_a_number_in_place_of_a_mechanism_gets_the_right_call() -> None:
+    with pytest.raises(InvalidParameter, match=r"Privatizer\(Multivariate\(Embedding\.open\(\), epsilon=6\)\)"):
+        Privatizer(6)  # type: ignore[arg-type]
+
+
+def test_nan_is_a_missing_text() -> None:
+    private = Privatizer(Multivariate(Embedding(["red", "green"], [[0.0, 1.0], [1.0, 0.0]]), epsilon=1.0))
+    first, second, third = private.many(["red", math.nan, None])  # type: ignore[list-item]
+    assert isinstance(first, str)
+    assert second is None
+    assert third is None
+    with pytest.raises(InvalidParameter, match="record 2 is not text"):
+        private.many(["red", 1.5])  # type: ignore[list-item]
+
+
+def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
+    with (tmp_path / "in.csv").open("w") as file:
+        file.write("text\n")
+        file.writelines("my doctor said the keys were stolen from the old house by the river\n" for _ in range(200_000))
+    command = [sys.executable, "-m", "deniable", "privatize", "in.csv", "-c", "text", "-e", "6", "-o", "out.csv"]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env={**os.environ, "DENIABLE_THREADS": "1"}) as work:
+        deadline = time.monotonic() + 120
+        partial = tmp_path / "out.csv.partial"
+        while not (partial.exists() and partial.stat().st_size) and time.monotonic() < deadline and work.poll() is None:
+            time.sleep(0.05)
+        work.send_signal(signal.SIGINT)
+        _, said = work.communicate(timeout=120)
+    assert work.returncode == 130
+    assert "the same command with --resume goes on" in said
+    assert not (tmp_path / "out.csv").exists()
