@@ -66,7 +66,7 @@ def test_streams_are_lazy(embedding: Embedding) -> None:
     assert taken <= 16_384 // 100 + 1
 
 
-@pytest.mark.parametrize("bad", [[1], [b"fox"], [["fox"]], [float("nan")]])
+@pytest.mark.parametrize("bad", [[1], [b"fox"], [["fox"]], [1.5]])
 def test_what_is_not_text_is_refused_by_its_record(bad: list[Any], embedding: Embedding) -> None:
     with pytest.raises(InvalidParameter, match="record 3 is not text"):
         private(embedding).many(["fox", None, *bad])
