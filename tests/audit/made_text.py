@@ -96,7 +96,10 @@ class Attack:
 
     @property
     def in_context(self) -> InContext:
-        return InContext(self.channel, first_shares(self.channel, self.model), self.model, candidates=100)
+        return self.in_context_of(100)
+
+    def in_context_of(self, candidates: int) -> InContext:
+        return InContext(self.channel, first_shares(self.channel, self.model), self.model, candidates=candidates)
 
 
 def prepare(embedding: Embedding, public: list[Ids], attacked: list[Ids], *, epsilon: float, mechanism: str = "multivariate") -> Attack:

@@ -162,6 +162,22 @@ def test_an_older_result_without_running_text_leads_with_words_by_themselves() -
     )
 
 
+def test_decoded_text_stands_beside_released_text_on_the_page() -> None:
+    pytest.importorskip("jinja2")
+    from deniable.audit.report.page import audit_page
+
+    members, authors = membership(), authorship()
+    decoded = {"ε = 2, decoded": ReleaseFacts(epsilon=2.0, changed=0.8, decoded=True)}
+    protocol = members.protocol | {"ε = 2, decoded": members.protocol["ε = 2"]}
+    members = replace(members, facts=members.facts | decoded, protocol=protocol)
+    row = replace(authors.released[0], decoded_from_original=share(0.35), decoded_from_released=share(0.6))
+    html = audit_page([members, replace(authors, released=(row,))]).html()
+    assert html.count("<svg") == 2
+    assert "original text, adaptive, decoded" in html
+    assert "learnt from released, read decoded" in html
+    assert "60.0 % at ε = 2 (learnt from released, read decoded)" in html
+
+
 def test_a_refuted_mechanism_is_said_first() -> None:
     pytest.importorskip("jinja2")
     from deniable.audit.report.page import audit_page

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +19,13 @@ from tests.support.strategies import random_embedding
 
 WORDS = 60
 torch = pytest.importorskip("torch")
+
+
+def quick() -> Any:
+    """Settings for a vocabulary of which every word is met many times."""
+    from deniable.learning.candidate_ranker import RankerSettings
+
+    return RankerSettings(rate=5e-3, dropout=0.0, decay=0.0)
 
 
 @pytest.fixture(autouse=True)
@@ -37,8 +45,10 @@ def test_what_bigrams_cannot_see_is_learnt(distant: Attack) -> None:
     from deniable.audit.inversion.learnt import Learnt
 
     mechanism = Multivariate(distant.embedding, epsilon=2.0)
-    learnt = Learnt(distant.in_context, mechanism, follow_at_a_distance(WORDS, 400, 20, seed=5), seed=4, words=6_000)
-    alone, context, best = (distant.judge(mechanism, each) for each in (distant.alone, distant.in_context, learnt))
+    learnt = Learnt(
+        distant.in_context_of(30), mechanism, follow_at_a_distance(WORDS, 400, 20, seed=5), seed=4, words=6_000, settings=quick()
+    )
+    alone, context, best = (distant.judge(mechanism, each) for each in (distant.alone, distant.in_context_of(30), learnt))
     assert abs(context.word.first.value - alone.word.first.value) < 0.05
     assert best.word.first.value > context.word.first.value + 0.1
     assert best.word.first.low > context.word.first.high
@@ -52,7 +62,7 @@ def test_nothing_is_learnt_from_words_in_any_order() -> None:
     attacked = shuffle(follow_at_a_distance(WORDS, 60, 20, seed=2), seed=3)
     attack = prepare(random_embedding(WORDS, 3), documents[0], attacked, epsilon=2.0)
     mechanism = Multivariate(attack.embedding, epsilon=2.0)
-    learnt = Learnt(attack.alone, mechanism, documents[1], seed=4, words=5_000)
+    learnt = Learnt(attack.alone, mechanism, documents[1], seed=4, words=5_000, settings=quick())
     alone, best = (attack.judge(mechanism, each) for each in (attack.alone, learnt))
     assert abs(best.word.first.value - alone.word.first.value) < 0.03
 
@@ -64,7 +74,7 @@ def test_nothing_is_learnt_where_nothing_is_released() -> None:
     embedding, attacked = random_embedding(WORDS, 3), follow_at_a_distance(WORDS, 60, 20, seed=2)
     attack = prepare(embedding, public, attacked, epsilon=1e-9, mechanism="randomized-response")
     mechanism = RandomizedResponse(embedding, epsilon=1e-9)
-    learnt = Learnt(attack.alone, mechanism, follow_at_a_distance(WORDS, 300, 20, seed=5), seed=4, words=5_000)
+    learnt = Learnt(attack.alone, mechanism, follow_at_a_distance(WORDS, 300, 20, seed=5), seed=4, words=5_000, settings=quick())
     blind, best = (attack.judge(mechanism, each) for each in (attack.blind, learnt))
     assert abs(best.word.first.value - blind.word.first.value) < 0.03
 
@@ -77,10 +87,10 @@ def test_noise_that_is_shared_between_neighbours_is_learnt() -> None:
     reached = {}
     for kind in (Multivariate, SharedNoise):
         mechanism = kind(embedding, epsilon=3.0)
-        learnt = Learnt(attack.in_context, mechanism, opposite_pairs(300, 200, 20, seed=5), seed=4, words=4_000)
+        learnt = Learnt(attack.in_context_of(40), mechanism, opposite_pairs(300, 200, 20, seed=5), seed=4, words=4_000, settings=quick())
         reached[kind] = attack.judge(mechanism, learnt).word.first
     assert reached[SharedNoise].low > reached[Multivariate].high
-    assert reached[SharedNoise].low > attack.judge(SharedNoise(embedding, epsilon=3.0), attack.in_context).word.first.value
+    assert reached[SharedNoise].low > attack.judge(SharedNoise(embedding, epsilon=3.0), attack.in_context_of(40)).word.first.value
 
 
 def test_a_ranker_begins_as_the_ranking_it_is_given_and_does_not_look_at_the_right_ones() -> None:

@@ -62,8 +62,9 @@ class RankerSettings:
     batch: int = 16
     epochs: int = 15
     patience: int = 2
-    rate: float = 3e-3
-    dropout: float = 0.1
+    rate: float = 1e-3
+    dropout: float = 0.3
+    decay: float = 0.05
 
 
 class CandidateRanker(nn.Module):
@@ -75,7 +76,7 @@ class CandidateRanker(nn.Module):
         spread = float(vectors.pow(2).mean().sqrt().clamp(min=1e-6))
         self.vectors = nn.Embedding(len(vectors), vectors.shape[1], _weight=vectors / spread, _freeze=True)
         self.own = nn.Embedding(len(vectors), settings.size, padding_idx=len(vectors) - 1)
-        nn.init.normal_(self.own.weight, std=settings.size**-0.5)
+        nn.init.normal_(self.own.weight, std=0.02)  # a word that was hardly met stays what its public vector says
         wide = vectors.shape[1] + settings.size
         self.lstm = nn.LSTM(2 * wide, settings.units, batch_first=True, bidirectional=True)
         self.near = nn.ModuleList(nn.Linear(2 * wide, wide, bias=False) for _ in range(2 * settings.reach))
@@ -120,7 +121,7 @@ def train_ranker(
     parts = [part for text in texts for part in text.parts() if len(part.released)]
     order = random.permutation(len(parts))
     held, learnt = order[: max(1, len(parts) // _ONE_IN_VALIDATES)], order[max(1, len(parts) // _ONE_IN_VALIDATES) :]
-    optimiser = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=settings.rate, weight_decay=1e-2)
+    optimiser = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=settings.rate, weight_decay=settings.decay)
     stopping = EarlyStopping(model, patience=settings.patience)
     stopping.should_stop(_score(model, [parts[i] for i in held], settings.batch, device))
     for epoch in range(settings.epochs):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -152,7 +153,11 @@ class _TextAttack:
 
     def attack(self, mechanism: Mechanism, channel: Channel, *, seed: int) -> tuple[AttackerFinding, ...]:
         released = release_text(mechanism, self.truth.text, seed=2 * seed + 1)
-        return tuple(judge(attacker, released, self.truth) for attacker in self._attackers(mechanism, channel, seed))
+        found, began = [], time.perf_counter()
+        for attacker in self._attackers(mechanism, channel, seed):
+            found.append(judge(attacker, released, self.truth, began=began))
+            began = time.perf_counter()
+        return tuple(found)
 
     def _attackers(self, mechanism: Mechanism, channel: Channel, seed: int) -> Iterator[Attacker]:
         """Yield each attacker when it is its turn: their tables are large."""

@@ -37,9 +37,9 @@ def release_text(mechanism: Mechanism, text: AttackedText, *, seed: int) -> list
     return text.split(Draws(mechanism, seed=seed).of_each(text.ids))
 
 
-def judge(attacker: Attacker, released: Sequence[Ids], truth: Truth) -> AttackerFinding:
-    """Return what an attacker reaches on a release."""
-    began = time.perf_counter()
+def judge(attacker: Attacker, released: Sequence[Ids], truth: Truth, *, began: float | None = None) -> AttackerFinding:
+    """Return what an attacker reaches on a release; ``began`` is when it began to prepare, by ``time.perf_counter``."""
+    began = time.perf_counter() if began is None else began
     reading = attacker.read(released)
     seconds = time.perf_counter() - began
     ids, drawn = truth.text.ids, slice(0, truth.text.places)

@@ -71,7 +71,7 @@ class ListFinding:
 class AttackerFinding:
     """What one attacker reaches on running text: on the word, and on its kind, judged at places with a word that has one.
 
-    ``knows`` says what it knew, ``seconds`` how long it read.
+    ``knows`` says what it knew, ``seconds`` how long it took to prepare and to read; the channel, which all share, is not counted.
     """
 
     name: str

@@ -45,7 +45,7 @@ def inversion_sentence(result: InversionResult) -> str:
 def details(result: InversionResult) -> str:
     """Return what comes after the headline: the kind of a word, and the advice."""
     alone = "" if result.text is not None else "Words were drawn by their frequency; no text was read in context. "
-    return f"{_kind_sentence(result)}{alone}{advise(result, 'of the words')}"
+    return f"{_kind_sentence(result)}{alone}{advise(result, 'of the words', who='the best attacker')}"
 
 
 def _kind_sentence(result: InversionResult) -> str:

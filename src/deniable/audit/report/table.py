@@ -28,9 +28,9 @@ class Advised(Protocol):
         ...
 
 
-def advise(result: Advised, what: str) -> str:
+def advise(result: Advised, what: str, *, who: str = "it") -> str:
     """Return up to which ε an attacker stays at or below what was called acceptable."""
     largest = result.largest_acceptable_epsilon
     if largest is None:
-        return f"At none of the values tried does it stay at or below {result.acceptable:g} {what}."
-    return f"Up to ε = {largest:g}, of the values tried, it stays at or below {result.acceptable:g} {what}."
+        return f"At none of the values tried does {who} stay at or below {result.acceptable:g} {what}."
+    return f"Up to ε = {largest:g}, of the values tried, {who} stays at or below {result.acceptable:g} {what}."
