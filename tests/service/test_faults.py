@@ -7,6 +7,8 @@ import os
 import resource
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -189,3 +191,19 @@ def test_a_long_time_at_saturation_takes_no_more_memory(tmp_path: Path) -> None:
     assert set(statuses) <= {200, 202, 409, 429, 503}, statuses
     assert statuses[200] > 100
     assert max(memory[-3:]) < 1.1 * max(memory[4:8]), [round(one / 1e6) for one in memory]
+
+
+@pytest.mark.parametrize("workers", ["1", "3"])
+def test_a_signal_that_comes_while_it_starts_is_not_lost(tmp_path: Path, workers: str) -> None:
+    (tmp_path / "home").mkdir()
+    command = [sys.executable, "-m", "deniable", "serve", "--port", "0", "--workers", workers]
+    for after in (0.0, 0.05, 0.2):
+        with (tmp_path / "log").open("wb") as log:
+            begun = subprocess.Popen(command, stderr=log, env={**os.environ, "DENIABLE_HOME": str(tmp_path / "home")})
+        until = time.monotonic() + 60
+        while b"the page and the API" not in (tmp_path / "log").read_bytes():
+            assert time.monotonic() < until
+            time.sleep(0.005)
+        time.sleep(after)
+        begun.send_signal(signal.SIGTERM)
+        assert begun.wait(60) in (0, -signal.SIGTERM)  # before anything could be asked of it, it ends as it would by default

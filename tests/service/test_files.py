@@ -272,3 +272,26 @@ def test_a_job_that_is_cut_off_goes_on_after_a_restart(tmp_path: Path, number: i
         assert output.count(b"\n") == rows + 1
         assert second.end() == 0
     assert b"doctor" not in first.log.read_bytes()
+
+
+def test_a_job_that_ends_its_process_again_and_again_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(jobs.JobStore, "_try", lambda *_: None)
+        with running(make_settings(tmp_path)) as opened:
+            job = opened.upload(as_csv(), name="rows.csv", column="text").json()["id"]
+    (tmp_path / "jobs" / job / "state.json").write_bytes(msgspec.json.encode(jobs.StateFile(state="working", attempts=3)))
+    with running(make_settings(tmp_path)) as opened:
+        told = opened.wait_for(job)
+        assert (told["state"], "several times" in told["error"]) == ("failed", True)
+        wait_until(lambda: not (tmp_path / "jobs" / job / "input.csv").exists())
+
+
+def test_a_job_that_the_operator_does_not_allow_any_more_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(jobs.JobStore, "_try", lambda *_: None)
+        with running(make_settings(tmp_path)) as opened:
+            job = opened.upload(as_csv(), name="rows.csv", column="text", epsilon=9).json()["id"]
+    with running(make_settings(tmp_path, release=Release(max_epsilon=7))) as opened:
+        told = opened.wait_for(job)
+        assert (told["state"], "at most 7" in told["error"]) == ("failed", True)
+        assert opened.get(f"/jobs/{job}/output").status == 422

@@ -15,6 +15,7 @@ import signal
 import socket
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -36,6 +37,9 @@ _SECONDS_TO_FINISH = 60
 _SECONDS_FOR_HEADERS = 15.0
 _SECONDS_BEFORE_RESTART = 1.0
 _BACKLOG = 2_048
+_ENDING = (signal.SIGTERM, signal.SIGINT)
+
+_asked_to_end = threading.Event()
 
 Say = Callable[[str], None]
 
@@ -63,6 +67,19 @@ class _ImpatientProtocol(HttpToolsProtocol):
     def _give_up(self) -> None:
         if self.transport is not None and not self.transport.is_closing():
             self.transport.close()
+
+
+class _Server(uvicorn.Server):
+    """A server that also ends by a signal that came before it could take any."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to serve."""
+        await super().startup(sockets)
+        if _asked_to_end.is_set():
+            asyncio.get_running_loop().call_soon(self._end)
+
+    def _end(self) -> None:
+        self.should_exit = True
 
 
 def serve(settings: Settings, *, say: Say) -> None:
@@ -103,17 +120,15 @@ def make_server(settings: Settings, service: Service) -> uvicorn.Server:
         ssl_keyfile=settings.server.private_key,
         backlog=_BACKLOG,
     )
-    return uvicorn.Server(config)
+    return _Server(config)
 
 
 def _run(settings: Settings, rules: Rules, listening: socket.socket) -> None:
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, _ended)  # uvicorn ends by them, and raises them once more when all is finished
+    for number in _ENDING:
+        # uvicorn has handlers of its own as soon as it runs, and calls these once more when all is finished.
+        signal.signal(number, lambda *_: _asked_to_end.set())
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
     make_server(settings, Service(settings, rules=rules)).run(sockets=[listening])
-
-
-def _ended(*_: object) -> None:
-    """Do nothing: all is finished when this is called."""
 
 
 def _run_several(settings: Settings, rules: Rules, listening: socket.socket) -> None:
@@ -129,12 +144,14 @@ def _run_several(settings: Settings, rules: Rules, listening: socket.socket) -> 
         for process in list(workers):
             _signal(process, signal.SIGTERM)
 
-    signal.signal(signal.SIGTERM, end)
-    signal.signal(signal.SIGINT, end)
+    for number in _ENDING:
+        signal.signal(number, end)
     try:
         while True:
             while not ending and len(workers) < settings.server.workers:
                 workers[_fork(settings, rules, listening)] = time.monotonic()
+            if ending:
+                end()  # also a worker that was being made when the signal came
             if ending and not workers:
                 return
             try:
@@ -153,8 +170,10 @@ def _run_several(settings: Settings, rules: Rules, listening: socket.socket) -> 
 
 
 def _fork(settings: Settings, rules: Rules, listening: socket.socket) -> int:
+    signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)  # until the worker has handlers of its own
     process = os.fork()
     if process:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
         return process
     status = 1
     try:
