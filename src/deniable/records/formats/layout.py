@@ -31,6 +31,7 @@ _ENDINGS = {
     ".parquet": "parquet",
     ".pq": "parquet",
 }
+_DOCUMENTS = {".pdf", ".doc", ".docx", ".odt", ".rtf", ".xls", ".xlsx", ".ods", ".ppt", ".pptx", ".odp", ".zip", ".sqlite", ".db"}
 _DELIMITERS = {"tab": "\t", "\\t": "\t"}
 _NAMES_SHOWN = 50
 _OTHER_DELIMITERS = {";": "';'", "\t": "tab", "|": "'|'", ",": "','"}
@@ -110,6 +111,9 @@ def make_layout(
         raise InvalidParameter("file", str(source), "is a folder; name a file in it, or see `deniable watch` and `--engine spark`")
     if format is None:
         format = "text" if source is None else format_of(source)  # noqa: A001
+        if format is None and source is not None and source.suffix.lower() in _DOCUMENTS:
+            problem = f"documents of this kind are not read; save it as one of {', '.join(FORMATS)} first"
+            raise InvalidParameter("format", str(source), problem)
         if format is None:
             raise InvalidParameter("format", str(source), f"the file's name does not say the format; say it: one of {', '.join(FORMATS)}")
     if format not in FORMATS:

@@ -27,6 +27,17 @@ _MARKED_ENCODINGS = {  # the longer marks first: that of UTF-32 begins like that
     codecs.BOM_UTF16_BE: "utf-16",
 }
 
+_DOCUMENTS = {
+    b"%PDF-": "a PDF document",
+    b"PK\x03\x04": "a ZIP archive, as .docx, .xlsx and .ods are",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an old Office document, as .doc and .xls are",
+    b"{\\rtf": "an RTF document",
+    b"SQLite format 3\x00": "an SQLite database",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+}
+_WIDE = ("utf16", "utf32")  # their characters hold zero bytes
+
 BYTES_AT_ONCE = 1 << 18
 _SWAPPED = "is not the file any more that the folder was seen to hold; links and pipes are not followed"
 
@@ -242,6 +253,8 @@ class Lines:
         decoder = codecs.getincrementaldecoder(self._encoding)(errors="strict")
         start = True
         for chunk in chunks:
+            if start:
+                self._refuse_binary(chunk)
             text, problem = self._decode(decoder, chunk, first=start)
             if start and text:
                 start = False
@@ -258,6 +271,15 @@ class Lines:
             yield text
         if problem is not None:
             raise RecordError(self.name, problem, line=self._line_feeds + text.count("\n") + 1)
+
+    def _refuse_binary(self, start: bytes) -> None:
+        """Refuse what begins like a document that is no text: encodings of one byte a character would read it as letters."""
+        kind = next((kind for begins, kind in _DOCUMENTS.items() if start.startswith(begins)), None)
+        encoding = codecs.lookup(self._encoding).name.replace("-", "").replace("_", "")
+        if kind is None and encoding != "utf8" and not encoding.startswith(_WIDE) and b"\x00" in start:
+            kind = "no text, or text in another encoding: it holds zero bytes"
+        if kind is not None:
+            raise RecordError(self.name, f"is {kind}; save it as text, CSV, JSON Lines or Parquet first", line=1)
 
     def _decode(
         self, decoder: codecs.IncrementalDecoder, chunk: bytes, *, first: bool = False, final: bool = False

@@ -1,0 +1,59 @@
+"""Documents that are no text are refused in one line, whatever encoding is said: nothing of them is released."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from deniable.cli.app import app
+
+ENCODINGS = ("utf-8", "latin-1", "cp1252", "mac-roman")
+
+
+def released(source: Path, *options: str) -> tuple[int, str]:
+    target = source.with_name("out.txt")
+    done = CliRunner().invoke(app, ["privatize", str(source), "-e", "6", "-o", str(target), "--quiet", *options])
+    assert not target.exists()
+    return done.exit_code, f"{done.output} {done.exception}"
+
+
+@pytest.fixture(params=["a.pdf", "a.docx", "a.doc", "a.bin"])
+def document(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    path = tmp_path / request.param
+    if path.suffix == ".docx":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("word/document.xml", "<w:t>my doctor said</w:t>")
+    elif path.suffix == ".pdf":
+        path.write_bytes(b"%PDF-1.7\n1 0 obj << >> stream\nmy doctor said\nendstream\n")
+    elif path.suffix == ".doc":
+        path.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 my doctor said")
+    else:
+        path.write_bytes(b"my doctor\x00\x01\x02\xff said\n")
+    return path
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_a_wrong_hint_does_not_lead_to_garbage(document: Path, encoding: str) -> None:
+    code, said = released(document, "--format", "text", "--encoding", encoding)
+    assert code != 0
+    assert "doctor" not in said
+
+
+@pytest.mark.parametrize("name", ["letter.PDF", "letter.docx", "table.xlsx"])
+def test_the_name_of_a_document_gets_one_clear_line(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"anything")
+    code, said = released(tmp_path / name)
+    assert code != 0
+    assert "documents of this kind are not read; save it as one of text, csv, tsv, jsonl, parquet first" in said
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32"])
+def test_wide_encodings_hold_zero_bytes_and_are_read(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "in.txt").write_bytes("my doctor said\n".encode(encoding))
+    target = tmp_path / "out.txt"
+    done = CliRunner().invoke(app, ["privatize", str(tmp_path / "in.txt"), "-e", "6", "-o", str(target), "--quiet", "--encoding", encoding])
+    assert done.exit_code == 0, done.output
+    assert len(target.read_text(encoding="utf-8").split()) == 3
