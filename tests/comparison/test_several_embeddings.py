@@ -155,16 +155,21 @@ def test_table_words_and_page_name_the_embedding(result: ComparisonResult) -> No
     assert {cells[columns.index("embedding")] for cells in shown} == {"ring", "half"}
     assert " in ring" in finding(result) or " in half" in finding(result)
     names, rows = places_table(result, result.targets[0])
-    assert names[:2] == ["embedding", "mechanism"]
-    assert names[-2:] == ["mean vectors", "decoded"]
+    assert names == ["embedding", "mechanism", "reached", "exposed", "training", "decoded", "test", "decoded"]
+    assert columns[-5:] == ["words", "decoded", "vectors", "decoded", ""], "both sides and mean vectors"
+    worth = result.matched()[0][1]
+    assert worth.on_vectors is not None
+    assert f"{100 * worth.on_vectors.decoded.mean:.1f}" in {cells[-2] for cells in shown}
     assert {len(row) for row in rows} == {len(names)}
     assert len(spaces_table(result)[1]) == 2
     html = comparison_page(result).html()
     for words in ("Embeddings and mechanisms at equal privacy", "The embeddings", "words named by the attacker = 0.3", "goes in as ⊥"):
         assert words in html, words
-    left, _ = privacy_utility_figure(result).axes
-    assert "words named" in privacy_utility_figure(result).get_supxlabel()
-    assert {"multivariate in ring", "santext in half"} <= set(left.get_legend_handles_labels()[1])
+    figure = privacy_utility_figure(result)
+    assert "words named" in figure.get_supxlabel()
+    assert {"multivariate in ring", "santext in half"} <= set(figure.axes[0].get_legend_handles_labels()[1])
+    above = {text.get_text() for text in figure.legends[0].get_texts()}
+    assert {"ring", "half", "multivariate", "santext", "original text"} <= above
 
 
 def test_a_row_that_is_not_met_is_said_with_its_embedding(result: ComparisonResult) -> None:

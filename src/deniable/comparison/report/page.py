@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product
+from typing import Literal
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from deniable.comparison.naming import MOST_JUDGED
-from deniable.comparison.report.words import columns_of, finding, legend_of, met_and_missed, places_table, spaces_table, target_name
+from deniable.comparison.report.words import (
+    REACHED_LEGEND,
+    columns_of,
+    finding,
+    legend_of,
+    met_and_missed,
+    places_table,
+    spaces_table,
+    target_name,
+)
 from deniable.comparison.results import ComparisonResult, MeanAndSpread, Row, Worth
 from deniable.report.figure import apply_style, drawable, new_figure
 from deniable.report.page import Page
@@ -53,7 +64,7 @@ def comparison_page(result: ComparisonResult) -> Page:
     for target in result.targets:
         met, missed = met_and_missed(result, target)
         if met:
-            page.add_table(columns_of(result)[1:], met, caption=target_name(target))
+            page.add_table(columns_of(result)[1:], met, caption=target_name(target), text_columns=_names_of(result))
         if missed:
             page.add_list([f"At {target_name(target)}, {sentence}" for sentence in missed])
     if result.decoding is not None:
@@ -64,6 +75,11 @@ def comparison_page(result: ComparisonResult) -> Page:
     return page
 
 
+def _names_of(result: ComparisonResult) -> int:
+    """Return how many columns of a table name things."""
+    return 2 if result.several else 1
+
+
 def _named(front: list[tuple[Row, Worth]]) -> str:
     return ", ".join(f"{row.name} at ε = {worth.epsilon:.3g}" for row, worth in front)
 
@@ -72,14 +88,15 @@ def _add_places(page: Page, result: ComparisonResult) -> None:
     page.add_section(
         "As released and decoded",
         "Accuracies by where text is released: only the texts to learn from (training time), only those that are judged (test time), or "
-        "both. Beside each: the same after released text was decoded, that is, read as the words that are expected behind it.",
+        "both. Beside each: the same after released text was decoded, that is, read as the words that are expected behind it."
+        + (" In %; text released at both times stands in the table above. " + REACHED_LEGEND if result.several else ""),
         "Mean vectors: text is released on both sides, and the classifier reads the mean of the word vectors of each text in place of its "
         "words; decoded, the mean that is expected.",
     )
     for target in result.targets:
         columns, rows = places_table(result, target)
         if rows:
-            page.add_table(columns, rows, caption=target_name(target))
+            page.add_table(columns, rows, caption=target_name(target), text_columns=_names_of(result))
 
 
 def _add_spaces(page: Page, result: ComparisonResult) -> None:
@@ -156,9 +173,9 @@ def privacy_utility_figure(result: ComparisonResult) -> Figure:
         _draw(axes, result, result.front(), lambda worth: worth.received)
         axes.set_ylabel("accuracy on the task")
         axes.set_xlabel(_risk_label(result))
-        axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
+        _add_legend(figure, axes, result)
         return figure
-    figure, (left, right) = new_figure(1, 2, width=8.4, height=4.0, sharey=True)
+    figure, (left, right) = new_figure(1, 2, width=8.4, height=4.8 if result.several else 4.0, sharey=True)
     _draw(left, result, result.front(), lambda worth: worth.received)
     _draw(right, result, result.decoded_front(), lambda worth: worth.best_known)
     for axes in (left, right):
@@ -167,8 +184,38 @@ def privacy_utility_figure(result: ComparisonResult) -> Figure:
     right.set_title("decoded")
     left.set_ylabel("accuracy, released on both sides")
     figure.supxlabel(_risk_label(result), fontsize=9)
-    right.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
+    _add_legend(figure, right, result)
     return figure
+
+
+def _add_legend(figure: Figure, axes: Axes, result: ComparisonResult) -> None:
+    """Say what the marks are: beside the figure, or above it, embeddings by their colours and mechanisms by their shapes."""
+    if not result.several:
+        axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
+        return
+    lines = [line for line in axes.get_legend_handles_labels()[0] if isinstance(line, Line2D)]
+    colours = [
+        Line2D(
+            [],
+            [],
+            color=SERIES[place % len(SERIES)],
+            marker="o",
+            fillstyle=_filled(place),
+            linestyle="none",
+            markersize=5,
+            label=drawable(space.embedding.name),
+        )
+        for place, space in enumerate(result.spaces)
+    ]
+    shapes = [
+        Line2D([], [], color=INK, marker=_MARKERS[place % len(_MARKERS)], linestyle="none", markersize=5, label=drawable(name))
+        for place, name in enumerate(result.mechanisms)
+    ]
+    figure.legend(handles=[*colours, *shapes, *lines], loc="outside upper center", ncols=4)
+
+
+def _filled(place: int) -> Literal["full", "none"]:
+    return "full" if place < len(SERIES) else "none"
 
 
 def _draw(axes: Axes, result: ComparisonResult, front: list[tuple[Row, Worth]], accuracy: Callable[[Worth], MeanAndSpread]) -> None:

@@ -16,7 +16,8 @@ READINGS = {
     "named": "words named by the attacker",
 }
 COLUMNS = ["matched at", "mechanism", "ε", "reached", "N_w", "exposed", "adversary", "accuracy", "moved", "words/s", ""]
-COLUMNS_OF_SEVERAL = ["matched at", "embedding", "mechanism", "ε", "reached", "N_w", "exposed", "accuracy", ""]
+OF_SEVERAL = ["matched at", "embedding", "mechanism", "ε"]
+PLAIN = ["reached", "exposed", "accuracy"]
 NOT_MET = "–"
 LEGEND = (
     "Matched at: the reading that all mechanisms of the group share, and the value wanted; reached: the value at the ε found. N_w: share "
@@ -29,28 +30,38 @@ DECODED_LEGEND = (
     " Received: learnt from and judged on words as released. Decoded: the same after the release was decoded; rows are in its order. "
     "◆ and ◇: no other row has both a weaker adversary and a higher accuracy, with words as released and decoded."
 )
-ATTACKER = "Adversary: how often the word behind a released word is named. "
+REACHED_LEGEND = "Reached: the value at the ε found. Exposed: how often the 1 % of the text stays unchanged that does so most often. "
+PLAIN_ACCURACY = (
+    "Accuracy: of a classifier that learnt from released text, on original text (mean ± standard deviation of the runs). ◆: no other row "
+    "has both a weaker attacker and a higher accuracy."
+)
+ON_BOTH_SIDES = (
+    "Accuracies in % (mean ± standard deviation of the runs) of classifiers that learnt from released text and are judged on released "
+    "text, by what they read: words as released, words as decoded (rows are in its order), mean vectors as released, and mean vectors as "
+    "expected. ◆ and ◇: no other row has both a weaker attacker and a higher accuracy, with words as released and decoded."
+)
+_NAMED_AT_MOST = 3
 NAMED_LEGEND = "Words named: how often the attacker over all words of the text names the word behind a released one. "
 PLACES = {"train": "training time", "test": "test time", "both": "both times"}
 
 
 def columns_of(result: ComparisonResult) -> list[str]:
     """Return the columns of the table; with what a receiver gets, where that was measured."""
-    columns = COLUMNS_OF_SEVERAL if result.several else COLUMNS
+    if result.several:
+        return [*OF_SEVERAL, *(PLAIN if result.decoding is None else ["words", "decoded", "vectors", "decoded"]), ""]
     if result.decoding is None:
-        return columns
-    place = columns.index("accuracy") + 1
-    return [*columns[:place], "received", "decoded", *columns[place:]]
+        return COLUMNS
+    place = COLUMNS.index("accuracy") + 1
+    return [*COLUMNS[:place], "received", "decoded", *COLUMNS[place:]]
 
 
 def legend_of(result: ComparisonResult) -> str:
     """Return what the columns mean."""
-    legend = LEGEND if result.decoding is None else LEGEND[: LEGEND.index(" ◆")] + DECODED_LEGEND
-    if result.several:
-        moved = legend[legend.index("Moved:") : legend.index("random. ") + len("random. ")]
-        legend = legend.replace(ATTACKER, "").replace(moved, "")
     named = NAMED_LEGEND if any(target.reading == "named" for target in result.targets) else ""
-    return named + (legend.replace("weaker adversary", "weaker attacker") if result.by_named else legend)
+    if result.several:
+        return named + (REACHED_LEGEND + PLAIN_ACCURACY if result.decoding is None else ON_BOTH_SIDES)
+    legend = LEGEND if result.decoding is None else LEGEND[: LEGEND.index(" ◆")] + DECODED_LEGEND
+    return named + legend
 
 
 def finding(result: ComparisonResult) -> str:
@@ -84,17 +95,25 @@ def _table_at(result: ComparisonResult, target: Target, rows: Sequence[Row]) -> 
 def places_table(result: ComparisonResult, target: Target) -> tuple[list[str], list[list[str]]]:
     """Return the columns and rows of the accuracies at a target by where text is released, as released and decoded.
 
-    Where it was measured, what a classifier makes of mean vectors stands at the end.
+    Where it was measured, what a classifier makes of mean vectors stands at the end. With several embeddings the first table has no room
+    for what was reached, which stands here.
     """
-    rows, on_vectors = [], all(worth.on_vectors is not None for row, worth in result.matched() if _is_at(row, target))
+    there = [worth for row, worth in result.matched() if _is_at(row, target)]
+    # With several embeddings, both sides and mean vectors stand in the first table already.
+    on_vectors = not result.several and all(worth.on_vectors is not None for worth in there)
+    places = [place for place in PLACES if place != "both" or not result.several]
+    rows = []
     for row, worth in sorted(result.matched(), key=lambda pair: -pair[1].best_known.mean):
         if _is_at(row, target) and worth.as_released is not None and worth.decoded is not None:
-            pairs = [(getattr(worth.as_released, place), getattr(worth.decoded, place)) for place in PLACES]
+            pairs = [(getattr(worth.as_released, place), getattr(worth.decoded, place)) for place in places]
             if on_vectors and worth.on_vectors is not None:
                 pairs.append((worth.on_vectors.as_released, worth.on_vectors.decoded))
-            rows.append([*_named(row), *(_accuracy(each) for pair in pairs for each in pair)])
-    names = [*PLACES.values(), *(["mean vectors"] if on_vectors and rows else [])]
-    return [*(["embedding"] if result.several else []), "mechanism", *(name for place in names for name in (place, "decoded"))], rows
+            begin = [*_named(row), *(_reached(row, worth) if result.several else [])]
+            rows.append([*begin, *((_in_percent if result.several else _accuracy)(each) for pair in pairs for each in pair)])
+    of_places = [PLACES[place].removesuffix(" time") if result.several else PLACES[place] for place in places]
+    names = [*of_places, *(["mean vectors"] if on_vectors and rows else [])]
+    columns = ["embedding", "mechanism", "reached", "exposed"] if result.several else ["mechanism"]
+    return [*columns, *(name for place in names for name in (place, "decoded"))], rows
 
 
 def spaces_table(result: ComparisonResult) -> tuple[list[str], list[list[str]]]:
@@ -164,7 +183,19 @@ def _best(begin: str, found: list[tuple[Row, Worth]], accuracy: Callable[[Worth]
     if len(found) == 1:
         return sentence + "; no other mechanism is there to compare it with."
     close = [name for name, other in ordered[1:] if best - other <= telling]
-    return sentence + (f", not clearly ahead of {', '.join(close)}." if close else ", clearly ahead of the others.")
+    more = len(close) - _NAMED_AT_MOST
+    names = f"{', '.join(close[:_NAMED_AT_MOST])} and {more} more" if more > 1 else ", ".join(close)
+    return sentence + (f", not clearly ahead of {names}." if close else ", clearly ahead of the others.")
+
+
+def _reached(row: Row, worth: Worth) -> list[str]:
+    return [f"{worth.reached.value(row.reading):.3f}", f"{worth.reached.worst:.2f}"]
+
+
+def _in_percent(accuracy: MeanAndSpread | None) -> str:
+    if accuracy is None:
+        return NOT_MET
+    return f"{100 * accuracy.mean:.1f}" + ("" if accuracy.spread is None else f" ± {100 * accuracy.spread:.1f}")
 
 
 def _accuracy(accuracy: MeanAndSpread) -> str:
@@ -180,15 +211,21 @@ def _cells(row: Row, mark: str, result: ComparisonResult) -> list[str]:
     if row.worth is None:
         return [*begin, NOT_MET, row.problem, *[NOT_MET] * (len(columns) - len(begin) - 3), ""]
     reached, worth = row.worth.reached, row.worth
+    if result.several:
+        on = worth.on_vectors
+        read = [worth.received, worth.best_known, *((None, None) if on is None else (on.as_released, on.decoded))]
+        plain = [*_reached(row, worth), _accuracy(worth.accuracy)]
+        return [*begin, f"{worth.epsilon:.3g}", *(plain if result.decoding is None else map(_in_percent, read)), mark]
     return [
         *begin,
         f"{worth.epsilon:.3g}",
         f"{reached.value(row.reading):.3f}",
         f"{reached.average:.2f}",
         f"{reached.worst:.2f}",
-        *([] if result.several else [f"{reached.adversary:.2f}"]),
+        f"{reached.adversary:.2f}",
         _accuracy(worth.accuracy),
         *([] if result.decoding is None else [_accuracy(worth.received), _accuracy(worth.best_known)]),
-        *([] if result.several else [f"{worth.distance.mean:.2f}", f"{worth.words_per_second:,.0f}"]),
+        f"{worth.distance.mean:.2f}",
+        f"{worth.words_per_second:,.0f}",
         mark,
     ]
