@@ -21,7 +21,6 @@ from deniable.service.settings import Jobs, Settings
 
 FIGURES = Path(__file__).resolve().parent.parent / "docs" / "figures"
 PICTURES = {"service-light.png": ("light", 1280, 1040, 1.0), "service-dark-phone.png": ("dark", 360, 760, 1.5)}
-SECONDS_TO_SETTLE = 6.0
 
 
 def main() -> None:
@@ -39,7 +38,8 @@ def main() -> None:
                 size = {"width": width, "height": height, "deviceScaleFactor": scale, "mobile": width < 600}
                 opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
                 opened.get(f"http://127.0.0.1:{listening.getsockname()[1]}/")
-                time.sleep(SECONDS_TO_SETTLE)
+                while "of" not in opened.execute_script("return document.getElementById('fact-attacker').textContent"):
+                    time.sleep(0.1)
                 opened.save_screenshot(str(FIGURES / name))
         finally:
             opened.quit()
