@@ -231,9 +231,9 @@ def _others() -> str:
         for path in sorted(FOLDER.glob(pattern)):
             result = read_result(path)
             lines += [f"## {heading}: {path.stem.partition('-')[2]}", "", finding(result), ""]
-            for caption, columns, rows, _ in tables(result):
-                lines += [f"{caption}:", "", f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
-                lines += [f"| {' | '.join(row)} |" for row in rows]
+            for table in tables(result):
+                lines += [f"{table.caption}:", "", f"| {' | '.join(table.columns)} |", "|---" * len(table.columns) + "|"]
+                lines += [f"| {' | '.join(row)} |" for row in table.rows]
                 lines.append("")
     return "\n".join(lines)
 
