@@ -22,7 +22,7 @@ def released(source: Path, *options: str) -> tuple[int, str]:
 
 @pytest.fixture(params=["a.pdf", "a.docx", "a.doc", "a.bin"])
 def document(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    path = tmp_path / request.param
+    path: Path = tmp_path / request.param
     if path.suffix == ".docx":
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("word/document.xml", "<w:t>my doctor said</w:t>")
