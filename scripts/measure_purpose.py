@@ -4,7 +4,7 @@
     python scripts/measure_purpose.py spaces --data DATA --into WORK          # spaces and kinds of words; needs the embedding glove-840b
     python scripts/measure_purpose.py epsilons --data DATA --into WORK --device cuda     # ε and channels of every setting
     python scripts/measure_purpose.py measure --into WORK --workers 14        # beside it, or after it
-    python scripts/measure_purpose.py collect --into WORK -o docs/experiments/purpose.json
+    python scripts/measure_purpose.py collect --data DATA --into WORK -o docs/experiments/purpose.json
 
 ``epsilons`` finds for every setting where a context-free Bayes attacker with the true word frequencies names 8, 17 and 33 % of all
 words, and where it names the kind of 28 % of the words that have one, and draws the channels on a GPU (``gpu_draws.py``). ``measure``
@@ -14,6 +14,7 @@ releases with the product, decodes, learns and judges, as measure_decoding.py do
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import lzma
 import random
@@ -108,6 +109,7 @@ def main() -> None:
             command.add_argument("datasets", type=Path)
         elif name == "collect":
             command.add_argument("-o", "--output", type=Path, required=True)
+            command.add_argument("--data", type=Path, required=True)
         else:
             command.add_argument("--data", type=Path, required=name != "measure")
         if name == "epsilons":
@@ -135,12 +137,18 @@ def prepare(given: argparse.Namespace) -> None:
             file.writelines(json.dumps(each, ensure_ascii=False) + "\n" for each in records)
         print(name, len(records))
 
+    def write_text(name: str, records: list[dict[str, Any]]) -> None:
+        with lzma.open(given.into / f"{name}.txt.xz", "wt", encoding="utf-8") as file:
+            file.writelines(each["text"] + "\n" for each in records)
+        print(name, len(records))
+
     for name, path in (("sst2", "sst2_sentences"), ("mr", "mr"), ("cr", "cr")):
         write(name, rows(f"short/{path}.jsonl.xz"))
     imdb = rows("imdb/imdb_50k.jsonl.xz", most=150)
     shuffled.shuffle(imdb)
     write("public-sentiment", imdb[:12_000])
     write("imdb", imdb[12_000:17_000])
+    write_text("public-reviews", imdb[17_000:35_000])
     news = rows("short/agnews_test_only.jsonl.xz")
     shuffled.shuffle(news)
     write("public-topic", news[:2000])
@@ -159,6 +167,7 @@ def prepare(given: argparse.Namespace) -> None:
         records = [each for each in rows(path, "author") if len(each["text"].split()) > 10]
         authors = {author for author, _ in Counter(each["label"] for each in records).most_common(20)}
         write(name, [each for each in records if each["label"] in authors])
+    write_text("public-news", rows("reuters_c50/c50.jsonl.xz", "author", most=10_000))
 
 
 def make_spaces(given: argparse.Namespace) -> None:
@@ -242,7 +251,7 @@ def collect(given: argparse.Namespace) -> None:
             f"{_file_of(path)} {run['epsilons']}",
             {name: run[name] for name in ("name", "texts", "words", "mechanism", "blind", "epsilons", "method", "directions")}
             | {"embedding": {name: run["embedding"][name] for name in ("name", "words", "dimension", "fingerprint")}}
-            | {"original": [], "releases": []},
+            | {"majority": _majority(given.data / f"{run['name']}.jsonl.xz"), "original": [], "releases": []},
         )
         entry["original"].append(_rounded(run["original"][0]))
         for release in run["releases"]:
@@ -250,6 +259,14 @@ def collect(given: argparse.Namespace) -> None:
             entry["releases"].append(_rounded(release | {"accuracy": accuracy}))
     given.output.write_text("[\n" + ",\n".join(json.dumps(each) for each in found.values()) + "\n]\n", encoding="utf-8")
     print(f"{len(found)} settings, {len(paths)} runs")
+
+
+@functools.cache
+def _majority(path: Path) -> float:
+    """Return the share of the most frequent label: what a model reaches that says the same of every text."""
+    with lzma.open(path, "rt", encoding="utf-8") as lines:
+        counts = Counter(json.loads(line)["label"] for line in lines)
+    return round(max(counts.values()) / counts.total(), 4)
 
 
 def _file_of(path: Path) -> str:
