@@ -105,7 +105,9 @@ def read_cells(results: list[dict[str, Any]]) -> list[Cell]:
 
 def _spread(found: list[dict[str, Any]], names: list[str]) -> float:
     """Return half of what lies between the best and the worst run, of the reading with the largest mean."""
-    values = {name: [100.0 * each["accuracy"][name]["both"] for each in found] for name in names if name in READINGS}
+    values: dict[str, list[float]] = {
+        name: [100.0 * each["accuracy"][name]["both"] for each in found] for name in names if name in READINGS
+    }
     best = max(values.values(), key=mean)
     return (max(best) - min(best)) / 2.0
 
