@@ -200,10 +200,14 @@ def test_a_signal_that_comes_while_it_starts_is_not_lost(tmp_path: Path, workers
     for after in (0.0, 0.1):
         with (tmp_path / "log").open("wb") as log:
             begun = subprocess.Popen(command, stderr=log, env={**os.environ, "DENIABLE_HOME": str(tmp_path / "home")})
-        until = time.monotonic() + 60
-        while b"the page and the API" not in (tmp_path / "log").read_bytes():
-            assert time.monotonic() < until
-            time.sleep(0.005)
-        time.sleep(after)
-        begun.send_signal(signal.SIGTERM)
-        assert begun.wait(60) in (0, -signal.SIGTERM)  # before anything could be asked of it, it ends as it would by default
+        try:
+            until = time.monotonic() + 60
+            while b"the page and the API" not in (tmp_path / "log").read_bytes():
+                assert time.monotonic() < until
+                time.sleep(0.005)
+            time.sleep(after)
+            begun.send_signal(signal.SIGTERM)
+            assert begun.wait(60) in (0, -signal.SIGTERM)  # before anything could be asked of it, it ends as it would by default
+        finally:
+            begun.kill()
+            begun.wait()
