@@ -28,6 +28,7 @@ from deniable.report.palette import INK, MUTED, SERIES
 from deniable.report.wording import percent_fixed
 
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
+_NARROWEST = 0.05
 _RECEIVER = (
     "Text is released on both sides here: the classifier learns from it and is tested on it. On the left it reads the words as released, "
     "on the right what is expected behind them."
@@ -246,6 +247,9 @@ def _draw(axes: Axes, result: ComparisonResult, front: list[tuple[Row, Worth]], 
                 elinewidth=0.8,
                 label=drawable(mine[0][0].name),
             )
+    low, high = axes.get_xlim()
+    if high - low < _NARROWEST:  # one target: what was reached differs by chance, and is not to look like more
+        axes.set_xlim((low + high - _NARROWEST) / 2, (low + high + _NARROWEST) / 2)
     axes.axhline(result.original, color=MUTED, linewidth=1.0, linestyle=":", label="original text")
     axes.axhline(result.guess, color=MUTED, linewidth=1.0, linestyle="-.", label="most frequent label")
 
