@@ -11,6 +11,7 @@ from deniable.tuning.attacker import Named
 from deniable.tuning.findings import AttackFinding, AttributeFinding, AttributeReading, Counts, Sample, Tried, TuningFindings
 from deniable.tuning.installing import Isolated
 from deniable.tuning.page import tuning_page
+from deniable.tuning.receiver import Told
 from deniable.tuning.search import Point
 from deniable.tuning.spaces import Space
 from deniable.utility.receiver import DecodingEffort
@@ -30,10 +31,13 @@ def attribute(name: str, shaped: float) -> AttributeFinding:
     return AttributeFinding(name=name, values=4, judged=300, original=0.85, majority=0.25, shaped=readings[0], as_it_is=readings[1])
 
 
+def told(share: float) -> Told:
+    return Told(as_released=share - 0.1, decoded=share - 0.05, mean_vectors=share)
+
+
 def tried(dimension: int | None, strength: float | None, accuracy: float) -> Tried:
     points = tuple(
-        Point(epsilon=epsilon, attacker=epsilon / 40, unchanged=0.1, as_released=accuracy + epsilon / 100, decoded=accuracy)
-        for epsilon in (2.0, 3.0, 4.0)
+        Point(epsilon=epsilon, attacker=epsilon / 40, unchanged=0.1, told=told(accuracy + epsilon / 100)) for epsilon in (2.0, 3.0, 4.0)
     )
     space = Space(embedding=made_embedding(), dimension=dimension, strength=strength)
     return Tried(name=space.name, dimension=dimension, strength=strength, epsilon=3.0, accuracy=accuracy, points=points)

@@ -7,9 +7,9 @@ from typing import Any
 
 from deniable.learning.summary import EmbeddingFacts
 from deniable.tuning.attacker import Named
+from deniable.tuning.receiver import Reading
 from deniable.tuning.search import Point, Trial
 from deniable.tuning.spaces import Space
-from deniable.utility.readings import TextReading
 from deniable.utility.receiver import DecodingEffort
 
 
@@ -23,7 +23,7 @@ class AttributeReading:
     accuracy: float
     lowest: float
     highest: float
-    reading: TextReading
+    reading: Reading
 
 
 @dataclass(frozen=True, kw_only=True)

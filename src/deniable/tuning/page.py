@@ -177,8 +177,8 @@ def _add_method(page: Page, found: TuningFindings) -> None:
             f"{counts.texts:,} public texts of {found.source} (SHA-256 {found.sha256}); {counts.left_out:,} records without a label or a "
             f"known word were left out. {counts.shape:,} texts shaped the spaces, {counts.learn:,} were learnt from, {counts.choose:,} "
             f"chose the space, and {counts.judge:,} were judged at the end, after learning from the two parts before.",
-            "A receiver has released text only, learns from one part of it and judges another, with TF-IDF and logistic regression on "
-            "words as released or on decoded text, whichever is better on texts to choose by. "
+            "A receiver has released text only, learns from one part of it and judges another, with logistic regression on words as "
+            "released (TF-IDF), on decoded text, or on the mean vector of each text, whichever is best on texts to choose by. "
             f"Means over {found.runs} releases with secure noise.",
             f"Mechanism: {found.mechanism}, over {found.embedding.name} ({found.embedding.words:,} words, {found.embedding.dimension} "
             f"dimensions, fingerprint {found.embedding.fingerprint}). The chosen space has the fingerprint "

@@ -26,7 +26,7 @@ from deniable.interfaces import Mechanism
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.progress import Report
 from deniable.tuning.attacker import Attacker
-from deniable.tuning.receiver import tell_labels
+from deniable.tuning.receiver import Told, tell_labels
 from deniable.tuning.spaces import Space
 from deniable.utility.receiver import DecodingEffort
 
@@ -48,13 +48,12 @@ class Point:
     epsilon: float
     attacker: float
     unchanged: float
-    as_released: float | None = None
-    decoded: float | None = None
+    told: Told | None = None
 
     @property
     def accuracy(self) -> float | None:
-        """What a receiver gets who reads the release in the better of the two ways."""
-        return None if self.as_released is None or self.decoded is None else max(self.as_released, self.decoded)
+        """What a receiver gets who reads the release in the best way."""
+        return None if self.told is None else self.told.by(self.told.best)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,8 +198,7 @@ class Search:
 
     def _used(self, space: Space, point: Point, channel: Channel) -> Point:
         draws = Draws(self.release(space, point.epsilon), seed=3)
-        told = tell_labels(draws.of_each, channel, self._learn, self._choose)
-        return replace(point, as_released=told.as_released, decoded=told.decoded)
+        return replace(point, told=tell_labels(draws.of_each, channel, self._learn, self._choose))
 
 
 def _share_of_way(low: float, high: float, aim: float) -> float:

@@ -26,11 +26,10 @@ from deniable.randomness import SecureRandomness
 from deniable.records.labelled import ReadingOptions
 from deniable.tuning.attacker import Attacker, find_kinds
 from deniable.tuning.findings import AttackFinding, AttributeFinding, AttributeReading, Counts, Sample, Tried, TuningFindings
-from deniable.tuning.receiver import tell_labels, tell_original
+from deniable.tuning.receiver import Reading, tell_labels, tell_original
 from deniable.tuning.search import QUICK, THOROUGH, Search
 from deniable.tuning.spaces import Space, make_spaces, reduced_beside
 from deniable.tuning.texts import Parts, known_texts, read_attributes, split_parts, take_public, take_texts, unlearnable
-from deniable.utility.readings import AS_RELEASED, DECODED, TextReading
 from deniable.utility.receiver import DecodingEffort
 
 DIMENSIONS, STRENGTHS = (8, 16, 32), (1.0, 2.0, 4.0)
@@ -186,11 +185,15 @@ class _Measurement:
             name=name,
             values=len(set(learn.labels)),
             judged=len(judge.labels),
-            original=tell_original(learn, judge),
+            original=self._original(plain.embedding, smaller, (learn, judge)),
             majority=judge.labels.count(most) / len(judge.labels),
             shaped=self._reading(best, matched[best], smaller, (learn, judge), told),
             as_it_is=self._reading(plain, matched[plain], smaller, (learn, judge), told),
         )
+
+    def _original(self, embedding: Embedding, smaller: tuple[Texts, ...], whole: tuple[Texts, Texts]) -> float:
+        reading: Reading = tell_original(embedding, smaller[0], smaller[1]).best if _can_choose(smaller) else "as released"
+        return tell_original(embedding, *whole).by(reading)
 
     def _reading(
         self, space: Space, channel: Channel, smaller: tuple[Texts, ...], whole: tuple[Texts, Texts], told: Callable[[], None]
@@ -200,15 +203,13 @@ class _Measurement:
         def draw(ids: Ids) -> Ids:
             return mechanism.perturb(ids, randomness)
 
-        reading: TextReading = DECODED
-        if len(set(smaller[0].labels)) > 1 and smaller[1].labels:
-            chosen = tell_labels(draw, channel, smaller[0], smaller[1])
-            reading = DECODED if chosen.decoded > chosen.as_released else AS_RELEASED
+        reading: Reading = "mean vectors"
+        if _can_choose(smaller):
+            reading = tell_labels(draw, channel, smaller[0], smaller[1]).best
         told()
         scores = []
         for _ in range(self._runs):
-            found = tell_labels(draw, channel, *whole)
-            scores.append(found.decoded if reading == DECODED else found.as_released)
+            scores.append(tell_labels(draw, channel, *whole).by(reading))
             told()
         return AttributeReading(accuracy=float(np.mean(scores)), lowest=min(scores), highest=max(scores), reading=reading)
 
@@ -223,6 +224,10 @@ class _Measurement:
 
         shown = zip(texts.words, became(best), became(plain), strict=True)
         return tuple(Sample(original=" ".join(words), shaped=shaped, as_it_is=other) for words, shaped, other in shown)
+
+
+def _can_choose(smaller: tuple[Texts, ...]) -> bool:
+    return len(set(smaller[0].labels)) > 1 and bool(smaller[1].labels)
 
 
 def _make_attacker(space: Embedding, cut: Texts, parts: Parts, most: int) -> Attacker:
