@@ -295,3 +295,59 @@ def test_a_job_that_the_operator_does_not_allow_any_more_is_refused(tmp_path: Pa
         told = opened.wait_for(job)
         assert (told["state"], "at most 7" in told["error"]) == ("failed", True)
         assert opened.get(f"/jobs/{job}/output").status == 422
+
+
+@pytest.mark.parametrize(
+    ("then", "now"),
+    [
+        ({"epsilon": 3.0, "max_epsilon": 3.0}, {"epsilon": 8.0}),
+        ({"epsilon": 8.0}, {"epsilon": 3.0}),
+        ({"unknown": "redact"}, {}),
+        ({}, {"record_epsilon": 50.0}),
+        ({"mechanisms": ("vickrey",)}, {}),
+        ({"mechanisms": ("vickrey",)}, {"mechanisms": ("vickrey",), "options": {"vickrey": {"t": 0.25}}}),
+        ({"key_file": "key"}, {"key_file": "other"}),
+        ({"key_file": "key"}, {}),
+        ({}, {"keep_words": "words"}),
+    ],
+)
+def test_a_waiting_job_is_not_released_by_other_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, then: dict[str, Any], now: dict[str, Any]
+) -> None:
+    for name in ("key", "other"):
+        write_new_key(tmp_path / name)
+    (tmp_path / "words").write_text("doctor\n")
+    earlier, later = (
+        Release(**{name: str(tmp_path / value) if name in ("key_file", "keep_words") else value for name, value in given.items()})
+        for given in (then, now)
+    )
+    with monkeypatch.context() as patched:
+        patched.setattr(jobs.JobStore, "_try", lambda *_: None)
+        with running(make_settings(tmp_path, release=earlier)) as opened:
+            job = opened.upload(b"the doctor xqzzy\n", name="a.txt").json()["id"]
+    with running(make_settings(tmp_path, release=later)) as opened:
+        told = opened.wait_for(job)
+        assert (told["state"], "settings of this service have changed" in told["error"]) == ("failed", True), told
+        assert opened.get(f"/jobs/{job}/output").status == 422
+        wait_until(lambda: not list((tmp_path / "jobs" / job).glob("input*")))
+
+
+def test_a_waiting_job_is_released_when_its_own_settings_stayed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(jobs.JobStore, "_try", lambda *_: None)
+        with running(make_settings(tmp_path, release=Release(epsilon=3))) as opened:
+            job = opened.upload(as_csv(), name="rows.csv", column="text", epsilon=5, unknown="redact").json()["id"]
+    with running(make_settings(tmp_path, release=Release(epsilon=4, max_epsilon=5, unknown="redact"))) as opened:
+        assert opened.wait_for(job)["state"] == "done"
+        assert opened.get(f"/jobs/{job}/card").json()["epsilon_per_word"] == 5
+
+
+def test_a_job_that_does_not_say_its_settings_is_not_released(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(jobs.JobStore, "_try", lambda *_: None)
+        with running(make_settings(tmp_path)) as opened:
+            job = opened.upload(as_csv(), name="rows.csv", column="text").json()["id"]
+    asked = tmp_path / "jobs" / job / "job.json"
+    asked.write_text(json.dumps({name: value for name, value in json.loads(asked.read_text()).items() if name != "settings"}))
+    with running(make_settings(tmp_path)) as opened:
+        assert opened.wait_for(job)["state"] == "failed"

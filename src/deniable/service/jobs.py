@@ -29,7 +29,7 @@ from deniable.errors import DeniableError, InvalidParameter
 from deniable.progress import Progress
 from deniable.records.formats.layout import Layout, make_layout
 from deniable.records.formats.opening import open_source
-from deniable.records.jobs.job import run_job
+from deniable.records.jobs.job import run_job, settings_digest
 from deniable.service.messages import Choice, JobReply, Refused, refusal_of
 from deniable.service.rules import Rules
 
@@ -46,7 +46,11 @@ _SECONDS_TO_LET_GO = 5.0
 
 
 class JobFile(msgspec.Struct, frozen=True, kw_only=True):
-    """What was asked for. ``name`` is the file's name as its sender has it, ``ending`` what tells its format."""
+    """What was asked for. ``name`` is the file's name as its sender has it, ``ending`` what tells its format.
+
+    ``settings`` is a digest of all that the release depends on, as it was when the file was sent: what the sender left out was the
+    operator's choice at that time, and only by that choice may the file be released later.
+    """
 
     name: str
     ending: str
@@ -57,6 +61,7 @@ class JobFile(msgspec.Struct, frozen=True, kw_only=True):
     header: bool
     encoding: str
     created: float
+    settings: str = ""
 
     def layout(self, path: Path) -> Layout:
         """Return how the records lie in the file.
@@ -172,7 +177,12 @@ class JobStore:
         return job
 
     def submit(self, job: JobFolder, asked: JobFile) -> JobFolder:
-        """Give an uploaded job its name, so that it is worked on."""
+        """Give an uploaded job its name, so that it is worked on, with the settings that hold now.
+
+        :raises Refused: if it is more than the operator allows.
+        """
+        private = self._rules.prepare(self._rules.recipe(asked.choice)).private
+        asked = msgspec.structs.replace(asked, settings=settings_digest(private, asked.layout(job.input(asked))))
         write_whole(job.path / "job.json", msgspec.json.encode(asked).decode())
         named = JobFolder(job.path.with_name(job.id))
         job.path.rename(named.path)
@@ -273,11 +283,14 @@ class JobStore:
         recipe = self._rules.recipe(asked.choice)
         private = recipe.make(embedding=self._rules.embeddings[str(recipe.embedding)])
         path = job.input(asked)
+        layout = asked.layout(path)
+        if settings_digest(private, layout) != asked.settings:
+            raise Refused(422, "the settings of this service have changed since the file was sent, so nothing was released; send it again")
         with open_source(path) as source:
             run_job(
                 private,
                 source,
-                asked.layout(path),
+                layout,
                 job.output(asked),
                 resume=True,
                 progress=_progress_of(job, self._stopping),
