@@ -23,6 +23,7 @@ from deniable.embeddings.embedding import Embedding
 from deniable.keyed.key_file import write_new_key
 from deniable.records.jobs.journal import Partial
 from deniable.service import files, jobs
+from deniable.service.job_folder import StateFile
 from deniable.service.settings import Jobs, Limits, Release
 from tests.service.running import OCTETS, Client, Process, make_settings, running
 
@@ -279,7 +280,7 @@ def test_a_job_that_ends_its_process_again_and_again_is_given_up(tmp_path: Path,
         patched.setattr(jobs.JobStore, "_try", lambda *_: None)
         with running(make_settings(tmp_path)) as opened:
             job = opened.upload(as_csv(), name="rows.csv", column="text").json()["id"]
-    (tmp_path / "jobs" / job / "state.json").write_bytes(msgspec.json.encode(jobs.StateFile(state="working", attempts=3)))
+    (tmp_path / "jobs" / job / "state.json").write_bytes(msgspec.json.encode(StateFile(state="working", attempts=3)))
     with running(make_settings(tmp_path)) as opened:
         told = opened.wait_for(job)
         assert (told["state"], "several times" in told["error"]) == ("failed", True)
@@ -351,3 +352,28 @@ def test_a_job_that_does_not_say_its_settings_is_not_released(tmp_path: Path, mo
     asked.write_text(json.dumps({name: value for name, value in json.loads(asked.read_text()).items() if name != "settings"}))
     with running(make_settings(tmp_path)) as opened:
         assert opened.wait_for(job)["state"] == "failed"
+
+
+@pytest.mark.parametrize("note", ["job.json", "state.json"])
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"[" * 100_000, b'{"state": "elsewhere"}', None])
+def test_a_job_that_cannot_be_read_stops_no_other_and_loses_its_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, note: str, content: bytes | None
+) -> None:
+    settings = msgspec.structs.replace(make_settings(tmp_path), jobs=Jobs(folder=str(tmp_path / "jobs"), keep_minutes=0.05))
+    broken = tmp_path / "jobs" / ("A" * 22)
+    with running(settings) as opened:
+        with monkeypatch.context() as patched:
+            patched.setattr(jobs.JobStore, "_look_at", lambda *_: None)
+            job = opened.upload(as_csv(), name="rows.csv", column="text").json()["id"]
+            (tmp_path / "jobs" / job).rename(broken)
+            (broken / note).unlink(missing_ok=True)
+            if content is None:
+                (broken / note).mkdir()
+            else:
+                (broken / note).write_bytes(content)
+        assert opened.upload(as_csv(), name="rows.csv", column="text", wait=20).status == 200
+        wait_until(lambda: not list(broken.glob("input*")))
+        told = opened.get(f"/jobs/{broken.name}")
+        assert told.status == 404 or (told.status, told.json()["state"], "cannot be read" in told.json()["error"]) == (200, "failed", True)
+        assert opened.get(f"/jobs/{broken.name}/output").status in (404, 422)
+        wait_until(lambda: not broken.exists())
