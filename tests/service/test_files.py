@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from deniable.embeddings.embedding import Embedding
+from deniable.errors import DeniableError, KeyFileError, MalformedEmbedding, ResumeError, WorkerLost
 from deniable.keyed.key_file import write_new_key
 from deniable.records.jobs.journal import Partial
 from deniable.service import files, jobs
@@ -318,15 +319,18 @@ def test_a_waiting_job_is_not_released_by_other_settings(
     for name in ("key", "other"):
         write_new_key(tmp_path / name)
     (tmp_path / "words").write_text("doctor\n")
-    earlier, later = (
-        Release(**{name: str(tmp_path / value) if name in ("key_file", "keep_words") else value for name, value in given.items()})
-        for given in (then, now)
-    )
+
+    def release(given: dict[str, Any]) -> Release:
+        values: dict[str, Any] = {
+            name: str(tmp_path / value) if name in ("key_file", "keep_words") else value for name, value in given.items()
+        }
+        return Release(**values)
+
     with monkeypatch.context() as patched:
         patched.setattr(jobs.JobStore, "_try", lambda *_: None)
-        with running(make_settings(tmp_path, release=earlier)) as opened:
+        with running(make_settings(tmp_path, release=release(then))) as opened:
             job = opened.upload(b"the doctor xqzzy\n", name="a.txt").json()["id"]
-    with running(make_settings(tmp_path, release=later)) as opened:
+    with running(make_settings(tmp_path, release=release(now))) as opened:
         told = opened.wait_for(job)
         assert (told["state"], "settings of this service have changed" in told["error"]) == ("failed", True), told
         assert opened.get(f"/jobs/{job}/output").status == 422
@@ -377,3 +381,44 @@ def test_a_job_that_cannot_be_read_stops_no_other_and_loses_its_input(
         assert told.status == 404 or (told.status, told.json()["state"], "cannot be read" in told.json()["error"]) == (200, "failed", True)
         assert opened.get(f"/jobs/{broken.name}/output").status in (404, 422)
         wait_until(lambda: not broken.exists())
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        KeyFileError("{folder}/key", "is gone"),
+        ResumeError("{folder}/x", "p"),
+        MalformedEmbedding("{folder}/e", "p"),
+        WorkerLost("p {folder}"),
+    ],
+)
+def test_what_fails_in_a_job_shows_nothing_of_this_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: DeniableError
+) -> None:
+    def fail(*_: Any, **__: Any) -> Any:
+        error.args = (str(error).replace("{folder}", str(tmp_path)),)
+        raise error
+
+    monkeypatch.setattr(jobs, "run_job", fail)
+    with running(make_settings(tmp_path)) as opened:
+        reply = opened.upload(as_csv(), name="rows.csv", column="text", wait=20)
+    assert (reply.status, reply.error) == (422, "something went wrong here; the operator finds the place in the log")
+    assert f"{type(error).__name__} at " in caplog.text
+    assert "jobs.py:" in caplog.text
+    assert "zorblatt" not in caplog.text
+
+
+def test_a_key_file_that_is_gone_is_not_named_to_the_sender(tmp_path: Path) -> None:
+    write_new_key(tmp_path / "key")
+    with running(make_settings(tmp_path, release=Release(key_file=str(tmp_path / "key")))) as opened:
+        (tmp_path / "key").unlink()
+        reply = opened.upload(as_csv(), name="rows.csv", column="text", record_id="id", wait=20)
+        assert reply.status == 422
+        assert str(tmp_path) not in reply.error
+        assert "key" not in reply.error
+
+
+def test_an_unknown_word_is_told_by_its_place(tmp_path: Path) -> None:
+    with running(make_settings(tmp_path, release=Release(unknown="error"))) as opened:
+        reply = opened.upload(b"the fox\nmy zorblattsecret\n", name="a.txt", wait=20)
+        assert (reply.status, "record 2, word 2" in reply.error, "zorblatt" in reply.error) == (422, True, False)

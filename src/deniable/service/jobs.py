@@ -17,16 +17,19 @@ from collections.abc import Callable
 import msgspec
 
 from deniable.atomic import write_whole
-from deniable.errors import DeniableError, InvalidParameter
+from deniable.errors import DeniableError, InvalidParameter, RecordError, ResumeError, UnknownWord, printable
 from deniable.progress import Progress
 from deniable.records.formats.opening import open_source
 from deniable.records.jobs.job import run_job, settings_digest
+from deniable.service.faults import log_without_text
 from deniable.service.job_folder import JOB_ID, UNREADABLE, UPLOAD, JobFile, JobFolder, State, StateFile, UnreadableNote, locked
 from deniable.service.messages import JobReply, Refused, refusal_of
 from deniable.service.rules import Rules
 
 log = logging.getLogger("deniable.service")
 
+_LOGGED = "something went wrong here; the operator finds the place in the log"
+_OF_THE_SENDER = frozenset({"column", "columns", "delimiter", "encoding", "format", "record_epsilon", "record_id"})
 _MOST_ATTEMPTS = 3
 _SECONDS_BETWEEN_LOOKS = 1.0
 _SECONDS_BETWEEN_NOTES = 0.25
@@ -229,9 +232,18 @@ class JobStore:
         job.drop_private()
 
     def _problem(self, job: JobFolder, error: DeniableError) -> str:
-        said = refusal_of(error).message if isinstance(error, InvalidParameter) else str(error)
+        """Return what the sender is told: what is wrong with the file or with what was asked, and nothing about this machine."""
         asked = job.asked
-        return said.replace(str(job.input(asked)), asked.name).replace(str(job.output(asked)), "the output").replace(str(job.path), "")
+        said = _LOGGED
+        if isinstance(error, UnknownWord | RecordError) and not isinstance(error, ResumeError):
+            said = str(error)
+        elif isinstance(error, InvalidParameter) and error.name in _OF_THE_SENDER:
+            said = refusal_of(error).message
+        said = said.replace(str(job.input(asked)), asked.name).replace(str(job.output(asked)), "the output")
+        if said == _LOGGED or str(self.root) in said or printable(self.root) in said:
+            log_without_text(error)
+            return _LOGGED
+        return said
 
     def _delete_if_over(self, job: JobFolder) -> None:
         now, keep = time.time(), 60.0 * self._settings.jobs.keep_minutes
