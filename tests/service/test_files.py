@@ -422,3 +422,17 @@ def test_an_unknown_word_is_told_by_its_place(tmp_path: Path) -> None:
     with running(make_settings(tmp_path, release=Release(unknown="error"))) as opened:
         reply = opened.upload(b"the fox\nmy zorblattsecret\n", name="a.txt", wait=20)
         assert (reply.status, "record 2, word 2" in reply.error, "zorblatt" in reply.error) == (422, True, False)
+
+
+@pytest.mark.parametrize("error", [RuntimeError(f"{ROWS[0]}"), OSError(5, "zorblattsecret")])
+def test_what_goes_wrong_in_a_job_is_logged_by_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception
+) -> None:
+    def fail(*_: Any, **__: Any) -> Any:
+        raise error
+
+    monkeypatch.setattr(jobs, "run_job", fail)
+    with running(make_settings(tmp_path)) as opened:
+        assert opened.upload(as_csv(), name="rows.csv", column="text", wait=20).status == 422
+    assert f"{type(error).__name__} at {__file__}:" in caplog.text
+    assert "zorblatt" not in caplog.text

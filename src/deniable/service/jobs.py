@@ -7,7 +7,6 @@ wrong with the folder of one job, all others are worked on.
 from __future__ import annotations
 
 import errno
-import logging
 import secrets
 import shutil
 import threading
@@ -25,8 +24,6 @@ from deniable.service.faults import log_without_text
 from deniable.service.job_folder import JOB_ID, UNREADABLE, UPLOAD, JobFile, JobFolder, State, StateFile, UnreadableNote, locked
 from deniable.service.messages import JobReply, Refused, refusal_of
 from deniable.service.rules import Rules
-
-log = logging.getLogger("deniable.service")
 
 _LOGGED = "something went wrong here; the operator finds the place in the log"
 _OF_THE_SENDER = frozenset({"column", "columns", "delimiter", "encoding", "format", "record_epsilon", "record_id"})
@@ -163,7 +160,7 @@ class JobStore:
             except _Stopped:
                 return
             except Exception as error:
-                log.error("%s in the work on jobs", type(error).__name__)
+                log_without_text(error)
 
     def _look_at(self, job: JobFolder, do: Callable[[JobFolder], None]) -> None:
         """Do something about one job; what goes wrong with it must not keep the others from being done."""
@@ -174,7 +171,7 @@ class JobStore:
         except FileNotFoundError:  # another process deleted it, or it just got its name
             return
         except Exception as error:
-            log.error("%s in the work on a job", type(error).__name__)
+            log_without_text(error)
 
     def _try(self, job: JobFolder) -> None:
         if job.state.ended is not None:
@@ -198,11 +195,12 @@ class JobStore:
             except DeniableError as error:
                 self._end(job, "failed", self._problem(job, error))
             except OSError as error:
+                log_without_text(error)
                 full = error.errno in (errno.ENOSPC, errno.EDQUOT)
                 self._end(job, "failed", "there is no room left for the release" if full else "the file could not be read or written")
             except Exception as error:
-                log.error("%s in a job", type(error).__name__)
-                self._end(job, "failed", "something went wrong here; the operator finds the place in the log")
+                log_without_text(error)
+                self._end(job, "failed", _LOGGED)
             else:
                 self._end(job, "done")
 
