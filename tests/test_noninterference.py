@@ -39,7 +39,8 @@ from deniable.records.formats.source import FileSource
 from deniable.records.jobs import releasing
 from deniable.records.jobs.job import Job
 from deniable.records.watching.watch import Watch, WatchSettings
-from deniable.service.jobs import JobFolder, JobStore, State, StateFile
+from deniable.service.job_folder import JobFolder, State, StateFile
+from deniable.service.jobs import JobStore
 from deniable.service.releases import Releases
 from deniable.service.rules import Prepared
 from deniable.service.settings import Limits as ServiceLimits

@@ -17,7 +17,10 @@ from pathlib import Path
 
 import pytest
 
+from deniable.errors import RandomnessError
 from deniable.service import server
+from deniable.service.app import Service
+from deniable.text.privatizer import Privatizer
 from tests.service.running import JSON, Process, make_settings, running
 
 PRIVATE = "zorblattsecret"
@@ -211,3 +214,17 @@ def test_a_signal_that_comes_while_it_starts_is_not_lost(tmp_path: Path, workers
         finally:
             begun.kill()
             begun.wait()
+
+
+def test_a_reply_that_points_to_the_log_is_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RandomnessError(PRIVATE)
+
+    settings = make_settings(tmp_path)
+    service = Service(settings)
+    monkeypatch.setattr(Privatizer, "many", fail)
+    with running(settings, service) as opened:
+        reply = opened.post("/privatize", text=PRIVATE)
+    assert (reply.status, "in the log" in reply.error) == (503, True)
+    assert f"RandomnessError at {__file__}:" in caplog.text
+    assert PRIVATE not in caplog.text

@@ -20,9 +20,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from deniable.embeddings.embedding import Embedding
+from deniable.errors import DeniableError, KeyFileError, MalformedEmbedding, ResumeError, WorkerLost
 from deniable.keyed.key_file import write_new_key
 from deniable.records.jobs.journal import Partial
 from deniable.service import files, jobs
+from deniable.service.job_folder import StateFile
 from deniable.service.settings import Jobs, Limits, Release
 from tests.service.running import OCTETS, Client, Process, make_settings, running
 
@@ -279,7 +281,7 @@ def test_a_job_that_ends_its_process_again_and_again_is_given_up(tmp_path: Path,
         patched.setattr(jobs.JobStore, "_try", lambda *_: None)
         with running(make_settings(tmp_path)) as opened:
             job = opened.upload(as_csv(), name="rows.csv", column="text").json()["id"]
-    (tmp_path / "jobs" / job / "state.json").write_bytes(msgspec.json.encode(jobs.StateFile(state="working", attempts=3)))
+    (tmp_path / "jobs" / job / "state.json").write_bytes(msgspec.json.encode(StateFile(state="working", attempts=3)))
     with running(make_settings(tmp_path)) as opened:
         told = opened.wait_for(job)
         assert (told["state"], "several times" in told["error"]) == ("failed", True)
@@ -295,3 +297,142 @@ def test_a_job_that_the_operator_does_not_allow_any_more_is_refused(tmp_path: Pa
         told = opened.wait_for(job)
         assert (told["state"], "at most 7" in told["error"]) == ("failed", True)
         assert opened.get(f"/jobs/{job}/output").status == 422
+
+
+@pytest.mark.parametrize(
+    ("then", "now"),
+    [
+        ({"epsilon": 3.0, "max_epsilon": 3.0}, {"epsilon": 8.0}),
+        ({"epsilon": 8.0}, {"epsilon": 3.0}),
+        ({"unknown": "redact"}, {}),
+        ({}, {"record_epsilon": 50.0}),
+        ({"mechanisms": ("vickrey",)}, {}),
+        ({"mechanisms": ("vickrey",)}, {"mechanisms": ("vickrey",), "options": {"vickrey": {"t": 0.25}}}),
+        ({"key_file": "key"}, {"key_file": "other"}),
+        ({"key_file": "key"}, {}),
+        ({}, {"keep_words": "words"}),
+    ],
+)
+def test_a_waiting_job_is_not_released_by_other_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, then: dict[str, Any], now: dict[str, Any]
+) -> None:
+    for name in ("key", "other"):
+        write_new_key(tmp_path / name)
+    (tmp_path / "words").write_text("doctor\n")
+
+    def release(given: dict[str, Any]) -> Release:
+        values: dict[str, Any] = {
+            name: str(tmp_path / value) if name in ("key_file", "keep_words") else value for name, value in given.items()
+        }
+        return Release(**values)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(jobs.JobStore, "_try", lambda *_: None)
+        with running(make_settings(tmp_path, release=release(then))) as opened:
+            job = opened.upload(b"the doctor xqzzy\n", name="a.txt").json()["id"]
+    with running(make_settings(tmp_path, release=release(now))) as opened:
+        told = opened.wait_for(job)
+        assert (told["state"], "settings of this service have changed" in told["error"]) == ("failed", True), told
+        assert opened.get(f"/jobs/{job}/output").status == 422
+        wait_until(lambda: not list((tmp_path / "jobs" / job).glob("input*")))
+
+
+def test_a_waiting_job_is_released_when_its_own_settings_stayed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(jobs.JobStore, "_try", lambda *_: None)
+        with running(make_settings(tmp_path, release=Release(epsilon=3))) as opened:
+            job = opened.upload(as_csv(), name="rows.csv", column="text", epsilon=5, unknown="redact").json()["id"]
+    with running(make_settings(tmp_path, release=Release(epsilon=4, max_epsilon=5, unknown="redact"))) as opened:
+        assert opened.wait_for(job)["state"] == "done"
+        assert opened.get(f"/jobs/{job}/card").json()["epsilon_per_word"] == 5
+
+
+def test_a_job_that_does_not_say_its_settings_is_not_released(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(jobs.JobStore, "_try", lambda *_: None)
+        with running(make_settings(tmp_path)) as opened:
+            job = opened.upload(as_csv(), name="rows.csv", column="text").json()["id"]
+    asked = tmp_path / "jobs" / job / "job.json"
+    asked.write_text(json.dumps({name: value for name, value in json.loads(asked.read_text()).items() if name != "settings"}))
+    with running(make_settings(tmp_path)) as opened:
+        assert opened.wait_for(job)["state"] == "failed"
+
+
+@pytest.mark.parametrize("note", ["job.json", "state.json"])
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"[" * 100_000, b'{"state": "elsewhere"}', None])
+def test_a_job_that_cannot_be_read_stops_no_other_and_loses_its_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, note: str, content: bytes | None
+) -> None:
+    settings = msgspec.structs.replace(make_settings(tmp_path), jobs=Jobs(folder=str(tmp_path / "jobs"), keep_minutes=0.05))
+    broken = tmp_path / "jobs" / ("A" * 22)
+    with running(settings) as opened:
+        with monkeypatch.context() as patched:
+            patched.setattr(jobs.JobStore, "_look_at", lambda *_: None)
+            job = opened.upload(as_csv(), name="rows.csv", column="text").json()["id"]
+            (tmp_path / "jobs" / job).rename(broken)
+            (broken / note).unlink(missing_ok=True)
+            if content is None:
+                (broken / note).mkdir()
+            else:
+                (broken / note).write_bytes(content)
+        assert opened.upload(as_csv(), name="rows.csv", column="text", wait=20).status == 200
+        wait_until(lambda: not list(broken.glob("input*")))
+        told = opened.get(f"/jobs/{broken.name}")
+        assert told.status == 404 or (told.status, told.json()["state"], "cannot be read" in told.json()["error"]) == (200, "failed", True)
+        assert opened.get(f"/jobs/{broken.name}/output").status in (404, 422)
+        wait_until(lambda: not broken.exists())
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        KeyFileError("{folder}/key", "is gone"),
+        ResumeError("{folder}/x", "p"),
+        MalformedEmbedding("{folder}/e", "p"),
+        WorkerLost("p {folder}"),
+    ],
+)
+def test_what_fails_in_a_job_shows_nothing_of_this_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: DeniableError
+) -> None:
+    def fail(*_: Any, **__: Any) -> Any:
+        error.args = (str(error).replace("{folder}", str(tmp_path)),)
+        raise error
+
+    monkeypatch.setattr(jobs, "run_job", fail)
+    with running(make_settings(tmp_path)) as opened:
+        reply = opened.upload(as_csv(), name="rows.csv", column="text", wait=20)
+    assert (reply.status, reply.error) == (422, "something went wrong here; the operator finds the place in the log")
+    assert f"{type(error).__name__} at " in caplog.text
+    assert "jobs.py:" in caplog.text
+    assert "zorblatt" not in caplog.text
+
+
+def test_a_key_file_that_is_gone_is_not_named_to_the_sender(tmp_path: Path) -> None:
+    write_new_key(tmp_path / "key")
+    with running(make_settings(tmp_path, release=Release(key_file=str(tmp_path / "key")))) as opened:
+        (tmp_path / "key").unlink()
+        reply = opened.upload(as_csv(), name="rows.csv", column="text", record_id="id", wait=20)
+        assert reply.status == 422
+        assert str(tmp_path) not in reply.error
+        assert "key" not in reply.error
+
+
+def test_an_unknown_word_is_told_by_its_place(tmp_path: Path) -> None:
+    with running(make_settings(tmp_path, release=Release(unknown="error"))) as opened:
+        reply = opened.upload(b"the fox\nmy zorblattsecret\n", name="a.txt", wait=20)
+        assert (reply.status, "record 2, word 2" in reply.error, "zorblatt" in reply.error) == (422, True, False)
+
+
+@pytest.mark.parametrize("error", [RuntimeError(f"{ROWS[0]}"), OSError(5, "zorblattsecret")])
+def test_what_goes_wrong_in_a_job_is_logged_by_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception
+) -> None:
+    def fail(*_: Any, **__: Any) -> Any:
+        raise error
+
+    monkeypatch.setattr(jobs, "run_job", fail)
+    with running(make_settings(tmp_path)) as opened:
+        assert opened.upload(as_csv(), name="rows.csv", column="text", wait=20).status == 422
+    assert f"{type(error).__name__} at {__file__}:" in caplog.text
+    assert "zorblatt" not in caplog.text

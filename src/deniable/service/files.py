@@ -16,7 +16,8 @@ from deniable.atomic import beside
 from deniable.compression import ENDINGS as COMPRESSION_ENDINGS
 from deniable.errors import InvalidParameter
 from deniable.records.formats.layout import format_of
-from deniable.service.jobs import JobFile, JobFolder, JobStore
+from deniable.service.job_folder import JobFile, JobFolder
+from deniable.service.jobs import JobStore
 from deniable.service.messages import Refused, refusal_of
 from deniable.service.releases import choice_from_query, json_reply
 from deniable.service.rules import Rules

@@ -1,130 +1,40 @@
 """Files released as jobs: each in a folder of its own, continued after a restart, deleted at a stated time.
 
-The folder of a job is named by a random id, which only its sender is told, and is open to its owner only. It holds ``job.json`` (what was
-asked for), ``state.json`` (how far it is), the input until the work ends, and then the output with its card and receipt. A folder
-gets its name when the whole input has arrived: one that ends in ``.upload`` was never asked to be worked on. The work itself is
-that of ``deniable.records``: cut off at any moment, by SIGTERM or by ``kill -9``, it goes on where it was.
+The work itself is that of ``deniable.records``: cut off at any moment, by SIGTERM or by ``kill -9``, it goes on where it was. Whatever is
+wrong with the folder of one job, all others are worked on.
 """
 
 from __future__ import annotations
 
 import errno
-import fcntl
-import logging
-import os
-import re
 import secrets
 import shutil
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Literal
+from collections.abc import Callable
 
 import msgspec
 
 from deniable.atomic import write_whole
-from deniable.errors import DeniableError, InvalidParameter
+from deniable.errors import DeniableError, InvalidParameter, RecordError, ResumeError, UnknownWord, printable
 from deniable.progress import Progress
-from deniable.records.formats.layout import Layout, make_layout
 from deniable.records.formats.opening import open_source
-from deniable.records.jobs.job import run_job
-from deniable.service.messages import Choice, JobReply, Refused, refusal_of
+from deniable.records.jobs.job import run_job, settings_digest
+from deniable.service.faults import log_without_text
+from deniable.service.job_folder import JOB_ID, UNREADABLE, UPLOAD, JobFile, JobFolder, State, StateFile, UnreadableNote, locked
+from deniable.service.messages import JobReply, Refused, refusal_of
 from deniable.service.rules import Rules
 
-log = logging.getLogger("deniable.service")
-
-State = Literal["waiting", "working", "done", "failed"]
-
-_ID = re.compile(r"[A-Za-z0-9_-]{22}")
-_UPLOAD = ".upload"
+_LOGGED = "something went wrong here; the operator finds the place in the log"
+_OF_THE_SENDER = frozenset({"column", "columns", "delimiter", "encoding", "format", "record_epsilon", "record_id"})
 _MOST_ATTEMPTS = 3
 _SECONDS_BETWEEN_LOOKS = 1.0
 _SECONDS_BETWEEN_NOTES = 0.25
 _SECONDS_TO_LET_GO = 5.0
 
 
-class JobFile(msgspec.Struct, frozen=True, kw_only=True):
-    """What was asked for. ``name`` is the file's name as its sender has it, ``ending`` what tells its format."""
-
-    name: str
-    ending: str
-    choice: Choice
-    columns: tuple[str, ...]
-    record_id: str | None
-    delimiter: str | None
-    header: bool
-    encoding: str
-    created: float
-
-    def layout(self, path: Path) -> Layout:
-        """Return how the records lie in the file.
-
-        :raises InvalidParameter: if the format cannot be told, or something does not fit it.
-        """
-        return make_layout(
-            path,
-            format=None,
-            columns=self.columns,
-            delimiter=self.delimiter,
-            header=self.header,
-            encoding=self.encoding,
-            record_id=self.record_id,
-        )
-
-
-class StateFile(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a job is."""
-
-    state: State = "waiting"
-    done: int = 0
-    total: int | None = None
-    unit: str = "bytes"
-    error: str | None = None
-    attempts: int = 0
-    ended: float | None = None
-
-
 class _Stopped(Exception):
     """The service ends; the job goes on when it is started again."""
-
-
-class JobFolder:
-    """One job on the disk."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    @property
-    def id(self) -> str:
-        """The name that its sender was told."""
-        return self.path.name.removesuffix(_UPLOAD)
-
-    @property
-    def asked(self) -> JobFile:
-        """What was asked for."""
-        return msgspec.json.decode((self.path / "job.json").read_bytes(), type=JobFile)
-
-    @property
-    def state(self) -> StateFile:
-        """How far it is."""
-        try:
-            return msgspec.json.decode((self.path / "state.json").read_bytes(), type=StateFile)
-        except FileNotFoundError:
-            return StateFile()
-
-    def note(self, state: StateFile) -> None:
-        """Write down how far it is."""
-        write_whole(self.path / "state.json", msgspec.json.encode(state).decode())
-
-    def input(self, asked: JobFile) -> Path:
-        """Return where the input lies until the work ends."""
-        return self.path / f"input{asked.ending}"
-
-    def output(self, asked: JobFile) -> Path:
-        """Return where the output lies once it is whole."""
-        return self.path / f"output{asked.ending}"
 
 
 class JobStore:
@@ -162,17 +72,22 @@ class JobStore:
 
         :raises Refused: if there are too many jobs, or there is no room for what is to come.
         """
-        unended = sum(1 for job in self._folders(uploads=True) if job.path.name.endswith(_UPLOAD) or job.state.ended is None)
+        unended = sum(1 for job in self._folders(uploads=True) if job.is_upload or not _has_ended(job))
         if unended >= self._settings.limits.jobs:
             raise Refused(429, "there are too many jobs; wait until one is done", headers={"Retry-After": "10"})
         if size is not None and shutil.disk_usage(self.root).free < 3 * size:
             raise Refused(503, "there is not enough room for this file and its release")
-        job = JobFolder(self.root / (secrets.token_urlsafe(16) + _UPLOAD))
+        job = JobFolder(self.root / (secrets.token_urlsafe(16) + UPLOAD))
         job.path.mkdir(mode=0o700)
         return job
 
     def submit(self, job: JobFolder, asked: JobFile) -> JobFolder:
-        """Give an uploaded job its name, so that it is worked on."""
+        """Give an uploaded job its name, so that it is worked on, with the settings that hold now.
+
+        :raises Refused: if it is more than the operator allows.
+        """
+        private = self._rules.prepare(self._rules.recipe(asked.choice)).private
+        asked = msgspec.structs.replace(asked, settings=settings_digest(private, asked.layout(job.input(asked))))
         write_whole(job.path / "job.json", msgspec.json.encode(asked).decode())
         named = JobFolder(job.path.with_name(job.id))
         job.path.rename(named.path)
@@ -185,7 +100,7 @@ class JobStore:
         :raises Refused: if there is none of that id, or none any more.
         """
         path = self.root / job_id
-        if not _ID.fullmatch(job_id) or not path.is_dir():
+        if not JOB_ID.fullmatch(job_id) or not path.is_dir():
             raise Refused(404, "there is no such job, or it was deleted")
         return JobFolder(path)
 
@@ -198,6 +113,10 @@ class JobStore:
             state, asked = job.state, job.asked
         except FileNotFoundError:
             raise Refused(404, "there is no such job, or it was deleted") from None
+        except UnreadableNote:
+            return JobReply(id=job.id, state="failed", error=UNREADABLE)
+        except OSError:
+            raise Refused(503, "the state of this job cannot be read now", headers={"Retry-After": "5"}) from None
         return JobReply(
             id=job.id,
             state=state.state,
@@ -216,7 +135,7 @@ class JobStore:
         """
         until = time.monotonic() + _SECONDS_TO_LET_GO
         while True:
-            with _locked(job) as mine:
+            with locked(job) as mine:
                 if mine:
                     shutil.rmtree(job.path, ignore_errors=True)
                     return
@@ -225,25 +144,39 @@ class JobStore:
             time.sleep(0.01)
 
     def _folders(self, *, uploads: bool = False) -> list[JobFolder]:
-        named = (path for path in self.root.iterdir() if _ID.fullmatch(path.name.removesuffix(_UPLOAD)))
-        return [JobFolder(path) for path in named if uploads or not path.name.endswith(_UPLOAD)]
+        named = (path for path in self.root.iterdir() if JOB_ID.fullmatch(path.name.removesuffix(UPLOAD)))
+        return [job for job in map(JobFolder, named) if (uploads or not job.is_upload) and job.path.is_dir()]
 
     def _work(self) -> None:
         while not self._stopping.is_set():
             self._arrived.wait(_SECONDS_BETWEEN_LOOKS)
             self._arrived.clear()
             try:
-                self._delete_what_is_over()
+                for job in self._folders(uploads=True):
+                    self._look_at(job, self._delete_if_over)
                 for job in sorted(self._folders(), key=_age):
-                    if not self._stopping.is_set() and job.state.ended is None:
-                        self._try(job)
+                    if not self._stopping.is_set():
+                        self._look_at(job, self._try)
             except _Stopped:
                 return
             except Exception as error:
-                log.error("%s in the work on jobs", type(error).__name__)
+                log_without_text(error)
+
+    def _look_at(self, job: JobFolder, do: Callable[[JobFolder], None]) -> None:
+        """Do something about one job; what goes wrong with it must not keep the others from being done."""
+        try:
+            do(job)
+        except _Stopped:
+            raise
+        except FileNotFoundError:  # another process deleted it, or it just got its name
+            return
+        except Exception as error:
+            log_without_text(error)
 
     def _try(self, job: JobFolder) -> None:
-        with _locked(job) as mine:
+        if job.state.ended is not None:
+            return
+        with locked(job) as mine:
             if not mine or (state := job.state).ended is not None:
                 return
             if state.attempts >= _MOST_ATTEMPTS:
@@ -257,14 +190,17 @@ class JobStore:
                 raise
             except Refused as refused:
                 self._end(job, "failed", refused.message)
+            except UnreadableNote:
+                self._end(job, "failed", UNREADABLE)
             except DeniableError as error:
                 self._end(job, "failed", self._problem(job, error))
             except OSError as error:
+                log_without_text(error)
                 full = error.errno in (errno.ENOSPC, errno.EDQUOT)
                 self._end(job, "failed", "there is no room left for the release" if full else "the file could not be read or written")
             except Exception as error:
-                log.error("%s in a job", type(error).__name__)
-                self._end(job, "failed", "something went wrong here; the operator finds the place in the log")
+                log_without_text(error)
+                self._end(job, "failed", _LOGGED)
             else:
                 self._end(job, "done")
 
@@ -273,11 +209,14 @@ class JobStore:
         recipe = self._rules.recipe(asked.choice)
         private = recipe.make(embedding=self._rules.embeddings[str(recipe.embedding)])
         path = job.input(asked)
+        layout = asked.layout(path)
+        if settings_digest(private, layout) != asked.settings:
+            raise Refused(422, "the settings of this service have changed since the file was sent, so nothing was released; send it again")
         with open_source(path) as source:
             run_job(
                 private,
                 source,
-                asked.layout(path),
+                layout,
                 job.output(asked),
                 resume=True,
                 progress=_progress_of(job, self._stopping),
@@ -288,61 +227,47 @@ class JobStore:
         # How many bytes there were is no longer told: they were those of private text.
         job.note(StateFile(state=state, error=error, attempts=job.state.attempts, ended=time.time()))
         # After the note: a job that is cut off in between is done, and its input goes when it is looked at next.
-        self._drop_private(job)
-
-    def _drop_private(self, job: JobFolder) -> None:
-        asked = job.asked
-        job.input(asked).unlink(missing_ok=True)
-        if job.state.state == "failed":
-            for path in job.path.glob("output*"):
-                path.unlink(missing_ok=True)
+        job.drop_private()
 
     def _problem(self, job: JobFolder, error: DeniableError) -> str:
-        said = refusal_of(error).message if isinstance(error, InvalidParameter) else str(error)
+        """Return what the sender is told: what is wrong with the file or with what was asked, and nothing about this machine."""
         asked = job.asked
-        return said.replace(str(job.input(asked)), asked.name).replace(str(job.output(asked)), "the output").replace(str(job.path), "")
+        said = _LOGGED
+        if isinstance(error, UnknownWord | RecordError) and not isinstance(error, ResumeError):
+            said = str(error)
+        elif isinstance(error, InvalidParameter) and error.name in _OF_THE_SENDER:
+            said = refusal_of(error).message
+        said = said.replace(str(job.input(asked)), asked.name).replace(str(job.output(asked)), "the output")
+        if said == _LOGGED or str(self.root) in said or printable(self.root) in said:
+            log_without_text(error)
+            return _LOGGED
+        return said
 
-    def _delete_what_is_over(self) -> None:
+    def _delete_if_over(self, job: JobFolder) -> None:
         now, keep = time.time(), 60.0 * self._settings.jobs.keep_minutes
-        for job in self._folders(uploads=True):
-            try:
-                if job.path.name.endswith(_UPLOAD):
-                    over = now - max(path.stat().st_mtime for path in (job.path, *job.path.iterdir())) > keep
-                else:
-                    ended = job.state.ended
-                    over = ended is not None and now - ended > keep
-                    if ended is not None and not over:
-                        self._drop_private(job)
-                if over:
-                    shutil.rmtree(job.path, ignore_errors=True)
-            except FileNotFoundError:  # another process deleted it, or it just got its name
-                continue
+        if job.is_upload:
+            over = now - max(path.stat().st_mtime for path in (job.path, *job.path.iterdir())) > keep
+        else:
+            ended = job.state.ended
+            over = ended is not None and now - ended > keep
+            if ended is not None and not over:
+                job.drop_private()
+        if over:
+            shutil.rmtree(job.path, ignore_errors=True)
+
+
+def _has_ended(job: JobFolder) -> bool:
+    try:
+        return job.state.ended is not None
+    except OSError:  # it counts until it is known
+        return False
 
 
 def _age(job: JobFolder) -> float:
     try:
         return job.asked.created
-    except (FileNotFoundError, msgspec.DecodeError):
+    except (OSError, UnreadableNote):
         return 0.0
-
-
-@contextmanager
-def _locked(job: JobFolder) -> Iterator[bool]:
-    """Hold a job against other processes, if it can be held; the lock ends with the process."""
-    try:
-        descriptor = os.open(job.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        yield False
-        return
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-            return
-        yield True
-    finally:
-        os.close(descriptor)
 
 
 def _progress_of(job: JobFolder, stopping: threading.Event) -> type[Progress]:

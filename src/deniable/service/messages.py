@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from deniable.errors import DeniableError, InvalidParameter, UnknownWord
+from deniable.service.faults import log_without_text
 from deniable.text.policies import CasePolicy, PunctuationPolicy, UnknownPolicy
 
 RecordName = str | int
@@ -184,10 +185,14 @@ def _without_values(problem: str, kind: type) -> str:
 
 
 def refusal_of(error: DeniableError) -> Refused:
-    """Return how a request is refused that could not be served for this reason; no value that was given is in the message."""
+    """Return how a request is refused that could not be served for this reason; no value that was given is in the message.
+
+    Where the message points to the log, the kind and the place of the error are logged.
+    """
     if isinstance(error, UnknownWord):
         return Refused(422, str(error))
     if not isinstance(error, InvalidParameter):
+        log_without_text(error)
         return Refused(503, "the text could not be released; the operator finds the reason in the log", headers={"Retry-After": "5"})
     if error.name == "keep_words":
         return Refused(422, "keep_words: every entry must be one word as a text has it")

@@ -1,0 +1,163 @@
+"""One job on the disk.
+
+The folder of a job is named by a random id, which only its sender is told, and is open to its owner only. It holds ``job.json`` (what was
+asked for), ``state.json`` (how far it is), the input until the work ends, and then the output with its card and receipt. A folder
+gets its name when the whole input has arrived: one that ends in ``.upload`` was never asked to be worked on.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal, TypeVar
+
+import msgspec
+
+from deniable.atomic import write_whole
+from deniable.records.formats.layout import Layout, make_layout
+from deniable.service.messages import Choice
+
+State = Literal["waiting", "working", "done", "failed"]
+Noted = TypeVar("Noted")
+
+JOB_ID = re.compile(r"[A-Za-z0-9_-]{22}")
+UPLOAD = ".upload"
+UNREADABLE = "what was noted about this job cannot be read; send the file again"
+
+
+class UnreadableNote(Exception):
+    """What was written down about a job is not what this program writes."""
+
+
+class JobFile(msgspec.Struct, frozen=True, kw_only=True):
+    """What was asked for. ``name`` is the file's name as its sender has it, ``ending`` what tells its format.
+
+    ``settings`` is a digest of all that the release depends on, as it was when the file was sent: what the sender left out was the
+    operator's choice at that time, and only by that choice may the file be released later.
+    """
+
+    name: str
+    ending: str
+    choice: Choice
+    columns: tuple[str, ...]
+    record_id: str | None
+    delimiter: str | None
+    header: bool
+    encoding: str
+    created: float
+    settings: str = ""
+
+    def layout(self, path: Path) -> Layout:
+        """Return how the records lie in the file.
+
+        :raises InvalidParameter: if the format cannot be told, or something does not fit it.
+        """
+        return make_layout(
+            path,
+            format=None,
+            columns=self.columns,
+            delimiter=self.delimiter,
+            header=self.header,
+            encoding=self.encoding,
+            record_id=self.record_id,
+        )
+
+
+class StateFile(msgspec.Struct, frozen=True, kw_only=True):
+    """How far a job is."""
+
+    state: State = "waiting"
+    done: int = 0
+    total: int | None = None
+    unit: str = "bytes"
+    error: str | None = None
+    attempts: int = 0
+    ended: float | None = None
+
+
+class JobFolder:
+    """One job on the disk."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def id(self) -> str:
+        """The name that its sender was told."""
+        return self.path.name.removesuffix(UPLOAD)
+
+    @property
+    def is_upload(self) -> bool:
+        """Whether its input has not all arrived."""
+        return self.path.name.endswith(UPLOAD)
+
+    @property
+    def asked(self) -> JobFile:
+        """What was asked for.
+
+        :raises UnreadableNote: if it cannot be told any more.
+        """
+        return _read(self.path / "job.json", JobFile)
+
+    @property
+    def state(self) -> StateFile:
+        """How far it is. A job whose state cannot be read has failed, when that was written: it must not stay for ever."""
+        path = self.path / "state.json"
+        try:
+            return _read(path, StateFile)
+        except FileNotFoundError:
+            return StateFile()
+        except UnreadableNote:
+            return StateFile(state="failed", error=UNREADABLE, ended=path.lstat().st_mtime)
+
+    def note(self, state: StateFile) -> None:
+        """Write down how far it is."""
+        write_whole(self.path / "state.json", msgspec.json.encode(state).decode())
+
+    def input(self, asked: JobFile) -> Path:
+        """Return where the input lies until the work ends."""
+        return self.path / f"input{asked.ending}"
+
+    def output(self, asked: JobFile) -> Path:
+        """Return where the output lies once it is whole."""
+        return self.path / f"output{asked.ending}"
+
+    def drop_private(self) -> None:
+        """Delete the input, and of a job that failed what there is of an output; this needs nothing that was noted but the state."""
+        failed = self.state.state == "failed"
+        for path in (*self.path.glob("input*"), *(self.path.glob("output*") if failed else ())):
+            path.unlink(missing_ok=True)
+
+
+def _read(path: Path, kind: type[Noted]) -> Noted:
+    """Return what a file says. That there is none, or that the system cannot open it just now, is an error of its own.
+
+    :raises UnreadableNote: if it says nothing that can be understood, now or later.
+    """
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, IsADirectoryError, PermissionError):
+        raise UnreadableNote from None
+
+
+@contextmanager
+def locked(job: JobFolder) -> Iterator[bool]:
+    """Hold a job against other processes, if it can be held; the lock ends with the process."""
+    try:
+        descriptor = os.open(job.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        yield False
+        return
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        yield True
+    finally:
+        os.close(descriptor)
