@@ -10,7 +10,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from deniable.errors import DeniableError
+from deniable.errors import DeniableError, InvalidParameter
+from deniable.keyed.encoding import encode_id
+from deniable.keyed.unique import UniqueIds
 from deniable.service.batching import Batcher
 from deniable.service.messages import (
     Choice,
@@ -28,6 +30,9 @@ from deniable.service.rules import Prepared, Rules
 from deniable.service.settings import Limits
 
 _LINES_AT_ONCE = 512
+_NAMES_TWO = "the id names two texts, and equal words of both would come out equal; give each text its own id"
+Line = tuple[int, bytes]
+"""A line of a stream, after its number from 1."""
 NDJSON = "application/x-ndjson"
 
 
@@ -89,37 +94,47 @@ class Releases:
         return _BothWays(self._lines(request, prepared), media_type=NDJSON)
 
     async def _lines(self, request: Request, prepared: Prepared) -> AsyncIterator[bytes]:
-        number = 0
+        keyed = prepared.private.keyed
+        ids = None if keyed is None or keyed.consistent else UniqueIds()
         try:
             async for lines in self._groups(request):
-                texts, names = list[str | None](), list[RecordName]()
-                problem: Refused | None = None
-                for line in lines:
-                    number += 1
-                    try:
-                        one = decode(line, StreamLine)
-                        self._check_named(one.id is not None)
-                    except Refused as refused:
-                        problem = Refused(refused.status, f"line {number:,}: {refused.message}")
-                        break
-                    texts.append(one.text)
-                    names += [] if one.id is None else [one.id]
+                taken, problem = self._read(lines, ids)
                 # Lines before a wrong one are released, however they were put together.
-                if texts:
-                    released = await self._release(prepared, texts, names if self._rules.keyed else None)
+                if taken:
+                    names = [one.id for _, one in taken if one.id is not None]
+                    released = await self._release(prepared, [one.text for _, one in taken], names if self._rules.keyed else None)
                     for text in released:  # one by one: which lines arrived together depends on how long the private ones were
                         yield msgspec.json.encode(ReleasedLine(text=text)) + b"\n"
                 if problem is not None:
                     raise problem
+            # Of ids that are far apart, a repetition is noticed at the end only: memory stays bounded.
+            if ids is not None and (repeated := await asyncio.to_thread(ids.repeated)) is not None:
+                raise Refused(422, f"lines {repeated[0]:,} and {repeated[1]:,}: {_NAMES_TWO}")
         except Refused as refused:
             yield msgspec.json.encode(ErrorReply(error=refused.message)) + b"\n"
 
-    async def _groups(self, request: Request) -> AsyncIterator[list[bytes]]:
-        """Yield the lines that have arrived, some at a time.
+    def _read(self, lines: list[Line], ids: UniqueIds | None) -> tuple[list[tuple[int, StreamLine]], Refused | None]:
+        """Return the messages of the lines before a wrong one, each with its number, and why that one is refused."""
+        taken: list[tuple[int, StreamLine]] = []
+        for number, line in lines:
+            try:
+                one = decode(line, StreamLine)
+                self._check_named(one.id is not None)
+                if ids is not None and not ids.add(encode_id(one.id, number), number):
+                    raise Refused(422, _NAMES_TWO)
+            except Refused as refused:
+                return taken, Refused(refused.status, f"line {number:,}: {refused.message}")
+            except InvalidParameter as error:
+                return taken, refusal_of(error)  # it has the number
+            taken.append((number, one))
+        return taken, None
+
+    async def _groups(self, request: Request) -> AsyncIterator[list[Line]]:
+        """Yield the lines that have arrived with their numbers, some at a time; empty ones are counted and left out.
 
         :raises Refused: if a line is too long, or the sender pauses for too long or is gone in the middle of one.
         """
-        rest = b""
+        rest, number = b"", 0
         body = aiter(request.stream())
         while True:
             try:
@@ -134,11 +149,12 @@ class Releases:
             *lines, rest = (rest + chunk).split(b"\n")
             if len(rest) > self._limits.request_bytes:
                 raise Refused(413, f"a line is longer than {self._limits.request_bytes:,} bytes")
-            lines = [line for line in lines if line.strip()]
-            for start in range(0, len(lines), _LINES_AT_ONCE):
-                yield lines[start : start + _LINES_AT_ONCE]
+            numbered = [(at, line) for at, line in enumerate(lines, number + 1) if line.strip()]
+            number += len(lines)
+            for start in range(0, len(numbered), _LINES_AT_ONCE):
+                yield numbered[start : start + _LINES_AT_ONCE]
         if rest.strip():
-            yield [rest]
+            yield [(number + 1, rest)]
 
     async def _release(self, prepared: Prepared, texts: list[str | None], names: list[RecordName] | None) -> list[str | None]:
         try:
