@@ -342,6 +342,16 @@ def test_a_keyed_stream_takes_no_id_for_two_texts(tmp_path: Path, together: bool
         assert [list(one) for one in stream_in_chunks(opened, chunks[:2])] == [["text"]] * 2, "another stream has ids of its own"
 
 
+@pytest.mark.parametrize("together", [True, False])
+def test_an_unknown_word_ends_a_stream_after_all_lines_before_it(client: Client, together: bool) -> None:
+    chunks = [b'{"text": "the fox"}\n', b'{"text": null}\n', f'\n{{"text": "the {PRIVATE}"}}\n'.encode(), b'{"text": "the fox"}\n']
+    made = stream_in_chunks(client, [b"".join(chunks)] if together else chunks[:3], "?unknown=error")
+    assert [list(one) for one in made] == [["text"], ["text"], ["error"]]
+    assert made[1] == {"text": None}
+    assert made[2]["error"].startswith("line 4, word 2: unknown")
+    assert PRIVATE not in made[2]["error"]
+
+
 def test_an_id_that_comes_again_much_later_is_said_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("deniable.keyed.unique._HELD", 4)
     write_new_key(tmp_path / "key")

@@ -10,7 +10,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from deniable.errors import DeniableError, InvalidParameter
+from deniable.errors import DeniableError, InvalidParameter, UnknownWord
 from deniable.keyed.encoding import encode_id
 from deniable.keyed.unique import UniqueIds
 from deniable.service.batching import Batcher
@@ -31,6 +31,10 @@ from deniable.service.settings import Limits
 
 _LINES_AT_ONCE = 512
 _NAMES_TWO = "the id names two texts, and equal words of both would come out equal; give each text its own id"
+_UNKNOWN = (
+    "unknown to the embedding, and unknown=error says to stop; neither this line nor any after it was released. "
+    "Choose another policy (perturb, redact, drop) or another embedding"
+)
 Line = tuple[int, bytes]
 """A line of a stream, after its number from 1."""
 NDJSON = "application/x-ndjson"
@@ -75,7 +79,10 @@ class Releases:
         if names is not None and len(names) != len(texts):
             raise Refused(422, f"ids: must be one for each of the {len(texts):,} texts")
         prepared = self._rules.prepare(self._rules.recipe(asked))
-        released = await self._release(prepared, texts, names)
+        try:
+            released = await self._release(prepared, texts, names)
+        except UnknownWord as error:
+            raise refusal_of(error) from None
         reply = PrivatizeReply(
             spent_epsilon=[prepared.spent(text) for text in released],
             words=[prepared.words(text) for text in released] if asked.words else None,
@@ -100,11 +107,14 @@ class Releases:
             async for lines in self._groups(request):
                 taken, problem = self._read(lines, ids)
                 # Lines before a wrong one are released, however they were put together.
-                if taken:
-                    names = [one.id for _, one in taken if one.id is not None]
-                    released = await self._release(prepared, [one.text for _, one in taken], names if self._rules.keyed else None)
-                    for text in released:  # one by one: which lines arrived together depends on how long the private ones were
-                        yield msgspec.json.encode(ReleasedLine(text=text)) + b"\n"
+                try:
+                    released = await self._release_lines(prepared, taken)
+                except UnknownWord as error:
+                    number = taken[error.record - 1][0]
+                    problem = Refused(422, f"line {number:,}, word {error.position:,}: {_UNKNOWN}")
+                    released = await self._release_lines(prepared, taken[: error.record - 1])
+                for text in released:  # one by one: which lines arrived together depends on how long the private ones were
+                    yield msgspec.json.encode(ReleasedLine(text=text)) + b"\n"
                 if problem is not None:
                     raise problem
             # Of ids that are far apart, a repetition is noticed at the end only: memory stays bounded.
@@ -156,12 +166,20 @@ class Releases:
         if rest.strip():
             yield [(number + 1, rest)]
 
+    async def _release_lines(self, prepared: Prepared, lines: list[tuple[int, StreamLine]]) -> list[str | None]:
+        if not lines:
+            return []
+        names = [one.id for _, one in lines if one.id is not None]
+        return await self._release(prepared, [one.text for _, one in lines], names if self._rules.keyed else None)
+
     async def _release(self, prepared: Prepared, texts: list[str | None], names: list[RecordName] | None) -> list[str | None]:
         try:
             async with asyncio.timeout(self._limits.seconds):
                 return await self._batcher.release(prepared, texts, names)
         except TimeoutError:
             raise Refused(503, "the release took too long; send less at once", headers={"Retry-After": "5"}) from None
+        except UnknownWord:  # the caller knows what the number of its record stands for
+            raise
         except DeniableError as error:
             raise refusal_of(error) from None
 
