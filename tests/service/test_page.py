@@ -391,3 +391,10 @@ def test_the_page_loads_nothing_from_elsewhere() -> None:
         assert not re.findall(
             r"https?://|//[a-z]+\.[a-z]+/|\bstyle=|<script(?! type=\"module\" src=\"/page/)|\bon\w+=\"|innerHTML|eval\(", text
         ), path
+
+
+def test_no_browser_is_asked_to_translate_the_page() -> None:
+    """A browser that translates a page sends the words on it, private ones too, to a service elsewhere."""
+    page = (ROOT / "src" / "deniable" / "service" / "page" / "index.html").read_text(encoding="utf-8")
+    assert '<html lang="en" translate="no">' in page
+    assert '<meta name="google" content="notranslate">' in page
