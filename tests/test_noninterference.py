@@ -394,7 +394,7 @@ def test_long_words_do_not_show_over_http(served: Client) -> None:
 
 async def lines_as_they_arrived(self: Releases, request: Any, prepared: Prepared) -> AsyncIterator[bytes]:
     async for lines in self._groups(request):
-        read = [json.loads(line) for line in lines]
+        read = [json.loads(line) for _, line in lines]
         released = await self._release(prepared, [one["text"] for one in read], [one["id"] for one in read])
         yield b"".join(json.dumps({"text": text}).encode() + b"\n" for text in released)
 

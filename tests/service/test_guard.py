@@ -108,6 +108,17 @@ def test_pages_of_other_sites_are_not_served(local: Client) -> None:
     assert local.ask("POST", "/privatize", b'{"text": "a"}', own).status == 200
 
 
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_pages_of_other_sites_are_not_served_what_browsers_get_without_an_origin(local: Client, site: str) -> None:
+    asked = {"Sec-Fetch-Site": site}
+    for path in ("/allowed", "/explain/doctor", "/card", "/openapi.json", "/jobs/x", "/metrics"):
+        reply = local.ask("GET", path, headers=asked)
+        assert (reply.status, "other sites" in reply.error) == (403, True)
+    assert local.ask("GET", "/", headers=asked).status == 200, "a link to the page may stand anywhere"
+    for own in ("same-origin", "none"):
+        assert local.ask("GET", "/allowed", headers={"Sec-Fetch-Site": own}).status == 200
+
+
 def test_every_reply_has_the_headers_and_no_permission_for_others(local: Client) -> None:
     replies = [local.get("/"), local.get("/nothing"), local.post("/privatize", text="a"), local.post("/privatize"), local.get("/privatize")]
     assert [reply.status for reply in replies] == [200, 404, 200, 422, 405]

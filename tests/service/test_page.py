@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from deniable.keyed.key_file import write_new_key
-from deniable.service.settings import Release
+from deniable.service import facts
+from deniable.service.settings import Limits, Release
 from tests.report.browser import at_width, browser
 from tests.service.running import Client, make_settings, running
 
@@ -79,20 +80,68 @@ def test_the_slider_moves_everything(opened: Any, client: Client) -> None:
     until(lambda: "encryption" in text_of(opened, "least"))
     shares = {}
     for epsilon in (1.0, 12.0):
+        before = text_of(opened, "outcomes")
         slide(opened, epsilon)
-        until(lambda: text_of(opened, "fact-attacker").endswith("of 11"))
+        assert text_of(opened, "fact-attacker") == "…", "a figure of another ε stands there"
+        named = until(lambda: shown if (shown := text_of(opened, "fact-attacker")).endswith("of 11") else None)
+        outcomes = until(lambda: shown if (shown := text_of(opened, "outcomes")) != before else None)  # noqa: B023
         assert text_of(opened, "epsilon-value") == f"{epsilon:.1f}"
         shares[epsilon] = (
             float(text_of(opened, "fact-unchanged").replace("%", "").replace("<", "")),
             count(opened, "#released mark"),
-            int(text_of(opened, "fact-attacker").split()[0]),
-            text_of(opened, "outcomes"),
+            int(named.split()[0]),
+            outcomes,
             text_of(opened, "summary"),
             text_of(opened, "fact-task"),
         )
     assert all(low < high for low, high in zip(shares[1.0][:3], shares[12.0][:3], strict=True)), shares
     assert all(low != high for low, high in zip(shares[1.0][3:], shares[12.0][3:], strict=True)), shares
     assert quiet(opened) == []
+
+
+def test_a_text_that_is_too_long_for_figures_has_none_of_the_text_before_it(opened: Any, client: Client) -> None:
+    load(opened, client)
+    until(lambda: "of" in text_of(opened, "fact-attacker"))
+    type_text(opened, "fox " * 501)
+    until(lambda: len(text_of(opened, "released").split()) > 450 and "at most 500 words" in text_of(opened, "summary"))
+    until(lambda: text_of(opened, "fact-attacker") == "–")
+    assert text_of(opened, "fact-unchanged") == "–"
+    assert text_of(opened, "least") == "no known word yet"
+    until(lambda: text_of(opened, "word-name") == "…" and not text_of(opened, "outcomes"))
+    assert not opened.find_element("id", "marked").is_displayed()
+    type_text(opened, "my doctor said")
+    until(lambda: text_of(opened, "fact-attacker").endswith("of 3"))
+    until(lambda: "doctor" in text_of(opened, "least") and text_of(opened, "word-name") == "doctor")
+    opened.get_log("browser")
+
+
+def test_a_refused_text_leaves_no_release_of_the_one_before_it(opened: Any, tmp_path: Path) -> None:
+    with running(make_settings(tmp_path, limits=Limits(request_bytes=600))) as narrow:
+        load(opened, narrow)
+        until(lambda: "of" in text_of(opened, "fact-attacker"))
+        type_text(opened, "fox " * 200)
+        until(lambda: "Not released: the body is larger than 600 bytes" in text_of(opened, "released"))
+        assert text_of(opened, "fact-attacker") == "–"
+        until(lambda: text_of(opened, "fact-unchanged") == "–" and "No figures" in text_of(opened, "summary"))
+        type_text(opened, "fox " * 200, "mine")
+        until(lambda: "larger than 600" in text_of(opened, "mine-bars"))
+        drop(opened, "rows.csv", "id,text\n1,a\n")
+        until(lambda: count(opened, "#rows tbody tr") == 1)
+        drop(opened, "rows.csv", f"id,text\n1,{'fox ' * 200}\n")
+        until(lambda: "larger than 600" in text_of(opened, "rows-says"))
+        assert not opened.find_element("id", "rows").is_displayed()
+        type_text(opened, "my doctor said")
+        until(lambda: text_of(opened, "fact-attacker").endswith("of 3"))
+        opened.get("about:blank")
+    opened.get_log("browser")
+
+
+def test_an_attacker_who_is_refused_is_not_waited_for(opened: Any, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(facts, "_MOST_DECODED", 3)
+    load(opened, client)
+    until(lambda: "at most 3 words" in text_of(opened, "fact-attacker-says"))
+    assert text_of(opened, "fact-attacker") == "–"
+    opened.get_log("browser")
 
 
 def test_the_slider_moves_within_150_ms_for_50_words(opened: Any, client: Client) -> None:
@@ -235,6 +284,7 @@ def test_a_server_that_stops_is_said_and_its_return_is_noticed(opened: Any, tmp_
         else:
             until(lambda: not opened.find_element("id", "problem").is_displayed())
             until(lambda: count(opened, "#released mark") >= 0 and text_of(opened, "released"))
+            until(lambda: "hotel" in text_of(opened, "least") and text_of(opened, "fact-attacker").endswith("of 4"))
         server.should_exit = True
         opened.get("about:blank") if again else None
         thread.join(30)
@@ -244,6 +294,8 @@ def test_a_server_that_stops_is_said_and_its_return_is_noticed(opened: Any, tmp_
             until(lambda: opened.find_element("id", "problem").is_displayed())
             assert "does not answer" in text_of(opened, "problem")
             assert "doctor" in str(opened.execute_script("return document.getElementById('text').value"))
+            type_text(opened, "a hotel in Lisbon")
+            time.sleep(1)  # it is asked for while nobody answers
     opened.get_log("browser")
 
 
@@ -339,3 +391,10 @@ def test_the_page_loads_nothing_from_elsewhere() -> None:
         assert not re.findall(
             r"https?://|//[a-z]+\.[a-z]+/|\bstyle=|<script(?! type=\"module\" src=\"/page/)|\bon\w+=\"|innerHTML|eval\(", text
         ), path
+
+
+def test_no_browser_is_asked_to_translate_the_page() -> None:
+    """A browser that translates a page sends the words on it, private ones too, to a service elsewhere."""
+    page = (ROOT / "src" / "deniable" / "service" / "page" / "index.html").read_text(encoding="utf-8")
+    assert '<html lang="en" translate="no">' in page
+    assert '<meta name="google" content="notranslate">' in page

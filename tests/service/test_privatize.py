@@ -308,6 +308,67 @@ def test_a_wrong_line_ends_a_stream_after_all_lines_before_it(client: Client, wr
     assert [list(one) for one in made] == [["text"], ["text"], ["text"], ["error"]]
 
 
+def stream_in_chunks(client: Client, chunks: list[bytes], query: str = "") -> list[dict[str, Any]]:
+    """Return what a stream answers to chunks that are sent one after the other, each when the one before it was answered."""
+    with socket.create_connection(("127.0.0.1", client.port), timeout=20) as opened:
+        opened.sendall(head_of(f"/privatize/stream{query}", "application/x-ndjson", "Transfer-Encoding: chunked"))
+        seen = b""
+        for i, content in enumerate(chunks):
+            opened.sendall(f"{len(content):x}\r\n".encode() + content + b"\r\n")
+            lines = sum(chunk.count(b"\n") for chunk in chunks[: i + 1])
+            while seen.count(b"}\n") < lines and b'{"error"' not in seen:
+                seen += opened.recv(4096)
+        if b'{"error"' not in seen:
+            opened.sendall(b"0\r\n\r\n")
+        while not seen.endswith(b"\r\n0\r\n\r\n"):
+            more = opened.recv(4096)
+            assert more, seen
+            seen += more
+    return [json.loads(line) for line in seen.partition(b"\r\n\r\n")[2].splitlines() if line.startswith(b"{")]
+
+
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize("second", ['"a"', "7"])
+def test_a_keyed_stream_takes_no_id_for_two_texts(tmp_path: Path, together: bool, second: str) -> None:
+    write_new_key(tmp_path / "key")
+    first = '"7"' if second == "7" else second  # a number and its digits are one id
+    texts = [("the house", first), ("the fox", '"b"'), ("the doctor", second)]
+    chunks = [f'{{"text": "{text}", "id": {name}}}\n'.encode() for text, name in texts]
+    chunks[2] = b"\n" + chunks[2]  # an empty line is counted
+    with running(make_settings(tmp_path, release=Release(key_file=str(tmp_path / "key")))) as opened:
+        made = stream_in_chunks(opened, [b"".join(chunks)] if together else chunks)
+        assert [list(one) for one in made] == [["text"], ["text"], ["error"]]
+        assert made[-1]["error"].startswith("line 4: the id names two texts")
+        assert [list(one) for one in stream_in_chunks(opened, chunks[:2])] == [["text"]] * 2, "another stream has ids of its own"
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_an_unknown_word_ends_a_stream_after_all_lines_before_it(client: Client, together: bool) -> None:
+    chunks = [b'{"text": "the fox"}\n', b'{"text": null}\n', f'\n{{"text": "the {PRIVATE}"}}\n'.encode(), b'{"text": "the fox"}\n']
+    made = stream_in_chunks(client, [b"".join(chunks)] if together else chunks[:3], "?unknown=error")
+    assert [list(one) for one in made] == [["text"], ["text"], ["error"]]
+    assert made[1] == {"text": None}
+    assert made[2]["error"].startswith("line 4, word 2: unknown")
+    assert PRIVATE not in made[2]["error"]
+
+
+def test_an_id_that_comes_again_much_later_is_said_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deniable.keyed.unique._HELD", 4)
+    write_new_key(tmp_path / "key")
+    lines = [json.dumps({"text": None, "id": number % 1_100}).encode() for number in range(1_105)]
+    with running(make_settings(tmp_path, release=Release(key_file=str(tmp_path / "key")))) as opened:
+        made = stream(opened, lines)
+    assert [list(one) for one in made] == [["text"]] * 1_105 + [["error"]]
+    assert made[-1]["error"].startswith("lines ")
+
+
+def test_users_of_a_consistent_key_may_come_again_in_a_stream(tmp_path: Path) -> None:
+    write_new_key(tmp_path / "key")
+    with running(make_settings(tmp_path, release=Release(key_file=str(tmp_path / "key"), consistent=True))) as opened:
+        made = stream_in_chunks(opened, [b'{"text": "the fox", "id": "ann"}\n'] * 2)
+    assert made[0] == made[1]
+
+
 def test_a_query_that_is_not_allowed_is_refused(client: Client) -> None:
     for query in ("?epsilon=9", "?seed=1", "?epsilon=a", "?epsilon=1&epsilon=2", "?mechanism_options=1", "?keep_words=the"):
         assert client.ask("POST", f"/privatize/stream{query}", b"", NDJSON).status == 422

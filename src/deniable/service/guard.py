@@ -41,6 +41,7 @@ HEADERS = {
 }
 _RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 
+_OWN_SITE = {"same-origin", "none"}  # of the page, and of a person who typed the address
 _LOOPBACK_NAMES = {"localhost", "127.0.0.1", "[::1]"}
 PROBES = frozenset({"/health", "/ready"})
 """Asked by what watches a service, by its bare address and without a token; the answer is one word."""
@@ -101,7 +102,9 @@ class Guard:
         if scope["path"] not in PROBES and not self._is_ours(host):
             raise Refused(400, "the request is for another host than this service is called by")
         origin = headers.get("origin")
-        if origin is not None and origin.partition("://")[2] != host:
+        # Browsers leave the origin out of a GET and say where it comes from in a header of its own. A link to the page may stand anywhere.
+        elsewhere = headers.get("sec-fetch-site", "none") not in _OWN_SITE and scope["path"] not in self._public
+        if elsewhere or (origin is not None and origin.partition("://")[2] != host):
             raise Refused(403, "requests from pages of other sites are not served")
         if self._token is not None and scope["path"] not in self._public | PROBES:
             given = headers.get("authorization", "")

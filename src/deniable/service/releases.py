@@ -10,7 +10,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from deniable.errors import DeniableError
+from deniable.errors import DeniableError, InvalidParameter, UnknownWord
+from deniable.keyed.encoding import encode_id
+from deniable.keyed.unique import UniqueIds
 from deniable.service.batching import Batcher
 from deniable.service.messages import (
     Choice,
@@ -28,6 +30,13 @@ from deniable.service.rules import Prepared, Rules
 from deniable.service.settings import Limits
 
 _LINES_AT_ONCE = 512
+_NAMES_TWO = "the id names two texts, and equal words of both would come out equal; give each text its own id"
+_UNKNOWN = (
+    "unknown to the embedding, and unknown=error says to stop; neither this line nor any after it was released. "
+    "Choose another policy (perturb, redact, drop) or another embedding"
+)
+Line = tuple[int, bytes]
+"""A line of a stream, after its number from 1."""
 NDJSON = "application/x-ndjson"
 
 
@@ -70,7 +79,10 @@ class Releases:
         if names is not None and len(names) != len(texts):
             raise Refused(422, f"ids: must be one for each of the {len(texts):,} texts")
         prepared = self._rules.prepare(self._rules.recipe(asked))
-        released = await self._release(prepared, texts, names)
+        try:
+            released = await self._release(prepared, texts, names)
+        except UnknownWord as error:
+            raise refusal_of(error) from None
         reply = PrivatizeReply(
             spent_epsilon=[prepared.spent(text) for text in released],
             words=[prepared.words(text) for text in released] if asked.words else None,
@@ -89,37 +101,50 @@ class Releases:
         return _BothWays(self._lines(request, prepared), media_type=NDJSON)
 
     async def _lines(self, request: Request, prepared: Prepared) -> AsyncIterator[bytes]:
-        number = 0
+        keyed = prepared.private.keyed
+        ids = None if keyed is None or keyed.consistent else UniqueIds()
         try:
             async for lines in self._groups(request):
-                texts, names = list[str | None](), list[RecordName]()
-                problem: Refused | None = None
-                for line in lines:
-                    number += 1
-                    try:
-                        one = decode(line, StreamLine)
-                        self._check_named(one.id is not None)
-                    except Refused as refused:
-                        problem = Refused(refused.status, f"line {number:,}: {refused.message}")
-                        break
-                    texts.append(one.text)
-                    names += [] if one.id is None else [one.id]
+                taken, problem = self._read(lines, ids)
                 # Lines before a wrong one are released, however they were put together.
-                if texts:
-                    released = await self._release(prepared, texts, names if self._rules.keyed else None)
-                    for text in released:  # one by one: which lines arrived together depends on how long the private ones were
-                        yield msgspec.json.encode(ReleasedLine(text=text)) + b"\n"
+                try:
+                    released = await self._release_lines(prepared, taken)
+                except UnknownWord as error:
+                    number = taken[error.record - 1][0]
+                    problem = Refused(422, f"line {number:,}, word {error.position:,}: {_UNKNOWN}")
+                    released = await self._release_lines(prepared, taken[: error.record - 1])
+                for text in released:  # one by one: which lines arrived together depends on how long the private ones were
+                    yield msgspec.json.encode(ReleasedLine(text=text)) + b"\n"
                 if problem is not None:
                     raise problem
+            # Of ids that are far apart, a repetition is noticed at the end only: memory stays bounded.
+            if ids is not None and (repeated := await asyncio.to_thread(ids.repeated)) is not None:
+                raise Refused(422, f"lines {repeated[0]:,} and {repeated[1]:,}: {_NAMES_TWO}")
         except Refused as refused:
             yield msgspec.json.encode(ErrorReply(error=refused.message)) + b"\n"
 
-    async def _groups(self, request: Request) -> AsyncIterator[list[bytes]]:
-        """Yield the lines that have arrived, some at a time.
+    def _read(self, lines: list[Line], ids: UniqueIds | None) -> tuple[list[tuple[int, StreamLine]], Refused | None]:
+        """Return the messages of the lines before a wrong one, each with its number, and why that one is refused."""
+        taken: list[tuple[int, StreamLine]] = []
+        for number, line in lines:
+            try:
+                one = decode(line, StreamLine)
+                self._check_named(one.id is not None)
+                if ids is not None and not ids.add(encode_id(one.id, number), number):
+                    raise Refused(422, _NAMES_TWO)
+            except Refused as refused:
+                return taken, Refused(refused.status, f"line {number:,}: {refused.message}")
+            except InvalidParameter as error:
+                return taken, refusal_of(error)  # it has the number
+            taken.append((number, one))
+        return taken, None
+
+    async def _groups(self, request: Request) -> AsyncIterator[list[Line]]:
+        """Yield the lines that have arrived with their numbers, some at a time; empty ones are counted and left out.
 
         :raises Refused: if a line is too long, or the sender pauses for too long or is gone in the middle of one.
         """
-        rest = b""
+        rest, number = b"", 0
         body = aiter(request.stream())
         while True:
             try:
@@ -134,11 +159,18 @@ class Releases:
             *lines, rest = (rest + chunk).split(b"\n")
             if len(rest) > self._limits.request_bytes:
                 raise Refused(413, f"a line is longer than {self._limits.request_bytes:,} bytes")
-            lines = [line for line in lines if line.strip()]
-            for start in range(0, len(lines), _LINES_AT_ONCE):
-                yield lines[start : start + _LINES_AT_ONCE]
+            numbered = [(at, line) for at, line in enumerate(lines, number + 1) if line.strip()]
+            number += len(lines)
+            for start in range(0, len(numbered), _LINES_AT_ONCE):
+                yield numbered[start : start + _LINES_AT_ONCE]
         if rest.strip():
-            yield [rest]
+            yield [(number + 1, rest)]
+
+    async def _release_lines(self, prepared: Prepared, lines: list[tuple[int, StreamLine]]) -> list[str | None]:
+        if not lines:
+            return []
+        names = [one.id for _, one in lines if one.id is not None]
+        return await self._release(prepared, [one.text for _, one in lines], names if self._rules.keyed else None)
 
     async def _release(self, prepared: Prepared, texts: list[str | None], names: list[RecordName] | None) -> list[str | None]:
         try:
@@ -146,6 +178,8 @@ class Releases:
                 return await self._batcher.release(prepared, texts, names)
         except TimeoutError:
             raise Refused(503, "the release took too long; send less at once", headers={"Retry-After": "5"}) from None
+        except UnknownWord:  # the caller knows what the number of its record stands for
+            raise
         except DeniableError as error:
             raise refusal_of(error) from None
 

@@ -72,8 +72,9 @@ export async function download(path, name) {
 // A name for a text that nobody else has, where the server draws from a key.
 export const freshId = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
-// Runs one request at a time; of those that are asked for meanwhile, only the last one is run.
-export function latest(run) {
+// Runs one request at a time; of those that are asked for meanwhile, only the last one is run. What is refused is told to `refused`,
+// which takes away what stands for an earlier question.
+export function latest(run, refused) {
   let running = false;
   let next = null;
   return async function ask(...args) {
@@ -83,6 +84,7 @@ export function latest(run) {
       await run(...args);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
+      refused(error);
     } finally {
       running = false;
       if (next !== null) { const again = next; next = null; ask(...again); }

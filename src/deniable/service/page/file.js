@@ -21,7 +21,7 @@ export function fileSection(stateOf) {
 
   async function take(given) {
     if (!given || !stateOf().begun) return;
-    for (const id of ["file-form", "job", "job-done", "job-receipt", "rows"]) byId(id).hidden = true;
+    for (const id of ["file-form", "job", "job-done", "job-receipt", "rows", "rows-says"]) byId(id).hidden = true;
     file = given;
     if (!KNOWN.test(file.name)) {
       say(`${file.name}: this kind of file is not known. Text, CSV, TSV, JSON Lines and Parquet are, also compressed.`);
@@ -69,6 +69,11 @@ export function fileSection(stateOf) {
     const made = await post("/privatize", asked);
     table.tBodies[0].replaceChildren(...texts.map((text, i) => element("tr", {}, element("td", {}, shorten(text)), element("td", {}, shorten(made.texts[i] ?? "")))));
     table.hidden = false;
+    byId("rows-says").hidden = true;
+  }, (refused) => {
+    byId("rows").hidden = true;
+    byId("rows-says").hidden = false;
+    byId("rows-says").textContent = `The first rows are not shown: ${refused.message}.`;
   });
 
   async function release() {

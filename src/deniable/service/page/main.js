@@ -14,7 +14,10 @@ const SAMPLES = {
   "a review": "The hotel was wonderful but the breakfast was cold and the waiter rude. We will not come back to Lisbon.",
 };
 
-const state = { allowed: null, epsilon: 6, words: [], epsilons: [], rows: null, released: [], word: null, mine: null, calibration: [] };
+// `source` is the text that `words` are the words of; `made` is a release with the text it was made from, and `guesses` are of that release.
+const state = {
+  allowed: null, epsilon: 6, source: null, words: [], epsilons: [], rows: null, refused: null, made: null, guesses: null, word: null, mine: null, calibration: [],
+};
 const files = fileSection(() => state);
 
 // The share of draws in which a word stays itself at this ε, between two values of its row.
@@ -41,6 +44,7 @@ function showDial() {
 }
 
 function summary(share) {
+  if (state.refused !== null) return `No figures for this text: ${state.refused}.`;
   if (!state.words.length) return "Type something, or take a sample.";
   if (share === null) return "How many words stay is not known for this mechanism.";
   const of = `${percent(share)} of your words stay unchanged.`;
@@ -105,56 +109,82 @@ function showTask() {
   says.textContent = `right, for a classifier that learns from released text, between two measured values. ${original}`;
 }
 
-function showReleased(words) {
-  const aligned = words.length === state.words.length;
+// Words are compared only with those of the text that the release was made from; both come by themselves.
+const isOfSource = () => state.made !== null && state.made.source === state.source;
+
+function showReleased() {
+  const { words } = state.made;
+  const aligned = isOfSource() && words.length === state.words.length;
   const pieces = words.flatMap((word, i) => {
     const same = aligned && state.words[i].known && word.toLowerCase() === state.words[i].word.toLowerCase();
     return [i && !/^['’]/.test(word) ? " " : "", same ? element("mark", {}, word) : word];
   });
   byId("released").replaceChildren(...pieces);
   byId("marked").hidden = !aligned;
-  byId("not-marked").hidden = aligned;
+  byId("not-marked").hidden = aligned || !isOfSource();
 }
 
 const release = latest(async () => {
-  const text = byId("text").value;
-  const asked = { text, epsilon: state.epsilon, words: true };
+  const source = byId("text").value, { epsilon } = state;
+  const asked = { text: source, epsilon, words: true };
   if (state.allowed.keyed) asked.id = freshId();
   const made = await post("/privatize", asked);
-  state.released = made.words[0];
-  state.text = made.text;
-  showReleased(state.released);
-  byId("fact-attacker").textContent = "…";
+  Object.assign(state, { made: { source, epsilon, text: made.text, words: made.words[0] }, guesses: null });
+  showReleased();
+  showAttacker("…");
   attack();
+}, (refused) => {
+  if (refused.status === undefined) return; // no answer: what stands there is marked as old
+  Object.assign(state, { made: null, guesses: null });
+  byId("released").replaceChildren(element("span", { class: "quiet" }, `Not released: ${refused.message}.`));
+  byId("marked").hidden = byId("not-marked").hidden = true;
+  showAttacker("–");
 });
 
+const ATTACKER = "words named by a stranger who knows the method and has this release";
+function showAttacker(shown, says = ATTACKER) {
+  byId("fact-attacker").textContent = shown;
+  byId("fact-attacker-says").textContent = says;
+}
+
+function showGuesses() {
+  if (state.guesses === null) return;
+  if (state.refused !== null) { showAttacker("–"); return; }
+  if (!isOfSource() || state.made.epsilon !== state.epsilon) return; // its words, or the next release, are on their way
+  if (state.guesses.length !== state.words.length) { showAttacker("–", `${ATTACKER}: not shown where words were left out`); return; }
+  const named = state.guesses.filter((guess, i) => guess.guess.toLowerCase() === state.words[i].word.toLowerCase()).length;
+  showAttacker(`${named} of ${state.guesses.length}`);
+}
+
 const attack = settled(latest(async () => {
-  const says = byId("fact-attacker-says");
-  if (!state.released.length || state.allowed.record_epsilon !== null) { byId("fact-attacker").textContent = "–"; return; }
-  if (state.released.length > MOST_DECODED) {
-    byId("fact-attacker").textContent = "–";
-    says.textContent = `named by a stranger: shown here for texts of up to ${MOST_DECODED} words`;
-    return;
-  }
-  const text = state.text, epsilon = state.epsilon;
-  const { guesses } = await post("/decode", { text, epsilon });
-  if (text !== state.text || guesses.length !== state.words.length) return;
-  const named = guesses.filter((guess, i) => guess.guess.toLowerCase() === state.words[i].word.toLowerCase()).length;
-  byId("fact-attacker").textContent = `${named} of ${guesses.length}`;
-  says.textContent = "words named by a stranger who knows the method and has this release";
-}), 350);
+  const made = state.made;
+  if (made === null || !made.words.length || state.allowed.record_epsilon !== null) { showAttacker("–"); return; }
+  if (made.words.length > MOST_DECODED) { showAttacker("–", `named by a stranger: shown here for texts of up to ${MOST_DECODED} words`); return; }
+  const { guesses } = await post("/decode", { text: made.text, epsilon: made.epsilon });
+  if (made !== state.made) return; // the next one is on its way
+  state.guesses = guesses;
+  showGuesses();
+}, (refused) => showAttacker("–", `${ATTACKER}: ${refused.message}`)), 350);
 
 const lookAtText = latest(async () => {
-  const text = byId("text").value;
-  const found = await post("/words", { text });
-  Object.assign(state, { words: found.words, epsilons: found.epsilons, rows: found.rows });
-  if (state.released.length) showReleased(state.released);
+  const source = byId("text").value;
+  const found = await post("/words", { text: source });
+  Object.assign(state, { source, words: found.words, epsilons: found.epsilons, rows: found.rows, refused: null });
+  if (state.made !== null) showReleased();
+  showGuesses();
   if (!found.words.some((word) => word.word === state.word)) {
     const known = found.words.filter((word) => word.known).sort((a, b) => (unchangedOf(b.row) ?? 0) - (unchangedOf(a.row) ?? 0));
     // Of the least protected, the longest: short ones are mostly "the" and "of".
     state.word = known.slice(0, SHOWN_BARS).reduce((best, { word }) => (word.length > (best ?? "").length ? word : best), null);
     explain();
   }
+  showFigures();
+}, (refused) => {
+  if (refused.status === undefined) return;
+  Object.assign(state, { source: null, words: [], rows: null, refused: refused.message, word: null });
+  if (state.made !== null) showReleased();
+  showGuesses();
+  explain();
   showFigures();
 });
 
@@ -163,10 +193,14 @@ const lookAtMine = settled(latest(async () => {
   const text = byId("mine").value;
   state.mine = text.trim() ? await post("/words", { text }) : { words: [], rows: [], epsilons: [] };
   showMine();
+}, (refused) => {
+  state.mine = null;
+  byId("mine-bars").replaceChildren(element("li", {}, element("span", { class: "wide-value" }, refused.message)));
 }), 200);
 
 const explain = latest(async () => {
-  if (!state.begun || state.word === null) return;
+  if (!state.begun) return;
+  if (state.word === null) { clearWord("…", ""); return; }
   const told = await post("/explain", { word: state.word, epsilon: state.epsilon });
   const { explanation } = told;
   byId("word-name").textContent = explanation.word;
@@ -177,7 +211,14 @@ const explain = latest(async () => {
   const most = Math.max(...explanation.outcomes.map((outcome) => outcome.probability), 0.02);
   byId("outcomes").replaceChildren(...explanation.outcomes.slice(0, 10).map((outcome) => bar(outcome.word, outcome.probability, { most, kind: outcome.word === explanation.word ? "own" : "" })));
   byId("word-says").textContent = `${explanation.distinct} different words came out in ${explanation.draws} draws.`;
-});
+}, (refused) => clearWord(state.word ?? "…", refused.message));
+
+function clearWord(name, says) {
+  byId("word-name").textContent = name;
+  for (const id of ["map", "outcomes"]) byId(id).replaceChildren();
+  byId("map-says").textContent = "";
+  byId("word-says").textContent = says;
+}
 
 function choose(word) {
   state.word = word;
@@ -189,6 +230,7 @@ const settledExplain = settled(explain, 120);
 function moved() {
   if (!state.begun) return;
   state.epsilon = Number(byId("epsilon").value);
+  showAttacker("…");
   showFigures();
   release();
   settledExplain();
@@ -206,8 +248,9 @@ async function begin() {
     const note = await get(`/calibration/${encodeURIComponent(embedding.name)}`).catch(() => null);
     state.calibration = (note?.table ?? []).map((row) => [row.epsilon, row.unchanged.mean ?? row.unchanged.median]);
   } catch (error) {
-    if (error instanceof Refused) return;
-    throw error;
+    if (!(error instanceof Refused)) throw error;
+    if (error.status !== undefined && error.status !== 401) showProblem(`${error.message}. Load the page again in a moment.`);
+    return;
   }
   const dial = byId("epsilon");
   dial.max = state.allowed.max_epsilon;
@@ -218,20 +261,30 @@ async function begin() {
   release();
 }
 
+function showProblem(message) {
+  byId("problem").hidden = message === null;
+  byId("problem").textContent = message ?? "";
+  document.body.classList.toggle("stale", message !== null);
+}
+
 listen({
-  problem: (message) => {
-    byId("problem").hidden = message === null;
-    byId("problem").textContent = message ?? "";
-    document.body.classList.toggle("stale", message !== null);
-  },
+  problem: showProblem,
   token: () => { byId("token-form").hidden = false; },
-  back: () => (state.begun ? moved() : begin()),
+  back: () => {
+    if (!state.begun) { begin(); return; }
+    lookAtText();
+    moved();
+  },
 });
 byId("token-form").addEventListener("submit", (event) => { event.preventDefault(); useToken(byId("token").value.trim()); begin(); });
 byId("epsilon").addEventListener("input", moved);
 byId("text").addEventListener("input", typed);
 byId("mine").addEventListener("input", lookAtMine);
-byId("again").addEventListener("click", () => { if (state.begun) release(); });
+byId("again").addEventListener("click", () => {
+  if (!state.begun) return;
+  if (state.refused !== null) lookAtText();
+  release();
+});
 for (const link of [byId("api-link"), byId("card-link")]) {
   link.addEventListener("click", (event) => {
     if (!hasToken()) return;
