@@ -157,7 +157,7 @@ def stored_files() -> list[Files]:
 
 def shaped_map() -> LinearMap:
     data = PublicData(name="public.csv", sha256="0" * 64, texts=40, left_out=1, labels="classes", classes=("bad", "good"), directions=1)
-    origin = MapOrigin(kind="shaped", source="wide", source_fingerprint="1" * 32, dimension=5, strength=2.0, public=(data,))
+    origin = MapOrigin(kind="shaped", source="wide", source_fingerprint="1" * 32, dimension=5, strength=2.0, directions=1, public=(data,))
     return LinearMap.of(np.eye(9)[:6], np.array([1.0, 1.0, 1.0, 1.0, 1.0, 3.5]), origin)
 
 

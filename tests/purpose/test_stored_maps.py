@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -15,11 +17,13 @@ from deniable import Embedding, InvalidParameter, MalformedEmbedding
 from deniable.calibration.protection import protect
 from deniable.channel.explanation import explain_word
 from deniable.embeddings import store
+from deniable.embeddings.linear_map import LinearMap, MapOrigin
 from deniable.embeddings.restrict import install_restricted
+from deniable.embeddings.stored import META
 from deniable.embeddings.stored_map import AXES, MAP
 from deniable.errors import EmbeddingExists
 from deniable.mechanisms import Multivariate
-from deniable.purpose import install_reduced, install_shaped
+from deniable.purpose import PublicTexts, install_reduced, install_shaped, shape
 from tests.support.made_purpose import made_embedding, public_texts
 
 
@@ -99,6 +103,22 @@ DAMAGE: dict[str, tuple[Change, str]] = {
     "a strength below 0": (lambda data: data["origin"].update(strength=-1.0), "a strength that cannot be"),
     "a dimension of 0": (lambda data: data["origin"].update(dimension=0), "a number that cannot be"),
     "fewer than no texts": (lambda data: data["origin"]["public"][0].update(texts=-1), "a number that cannot be"),
+    "more texts than can be": (lambda data: data["origin"]["public"][0].update(texts=1 << 60), "a number that cannot be"),
+    "a purpose without a direction": (lambda data: data["origin"]["public"][0].update(directions=0), "a number that cannot be"),
+    "a seed of no draw": (lambda data: data["origin"]["public"][0].update(seed=0), "a number that cannot be"),
+    "fewer axes than there are": (lambda data: data["origin"].update(dimension=1), "do not make up its 5 dimensions"),
+    "more directions than were learnt": (lambda data: data["origin"].update(dimension=3, directions=2), "do not make up its 5 dimensions"),
+    "a strength beyond all": (lambda data: data["origin"].update(strength=1e6), "a strength that cannot be"),
+    "too many purposes": (lambda data: data["origin"].update(public=data["origin"]["public"] * 21), "more than 20 purposes"),
+    "too many classes": (lambda data: data["origin"]["public"][0].update(classes=["a"] * 501), "more than 500 classes"),
+    "another source": (lambda data: data["origin"].update(source="other"), "the map has the digest"),
+    "a source of other content": (lambda data: data["origin"].update(source_fingerprint="0" * 32), "the map has the digest"),
+    "another strength": (lambda data: data["origin"].update(strength=7.0), "the map has the digest"),
+    "another name": (lambda data: data["origin"]["public"][0].update(name="other.csv"), "the map has the digest"),
+    "another sha256": (lambda data: data["origin"]["public"][0].update(sha256="0" * 64), "the map has the digest"),
+    "another number of texts": (lambda data: data["origin"]["public"][0].update(texts=999), "the map has the digest"),
+    "other classes": (lambda data: data["origin"]["public"][0].update(classes=["x" * 300_000] * 2), "the map has the digest"),
+    "a draw": (lambda data: data["origin"]["public"][0].update(drawn_from=999, seed=1), "the map has the digest"),
     "a wrong sha256": (lambda data: data["origin"]["public"][0].update(sha256="abc"), "public data that cannot be"),
     "classes that are numbers": (lambda data: data["origin"]["public"][0].update(classes=[1, 2]), "cannot be read"),
     "nothing": (lambda data: data.clear(), "cannot be read"),
@@ -113,6 +133,33 @@ def test_a_damaged_description_is_refused(shaped: Path, damage: str) -> None:
     (shaped / MAP).write_text(json.dumps(data), encoding="utf-8")
     with pytest.raises(MalformedEmbedding, match=says):
         Embedding.open("shaped")
+    assert re.search(says, store.info("shaped").problem or ""), "and it is not shown to anybody"
+
+
+def test_the_digest_of_a_map_stands_in_the_description_of_the_embedding(shaped: Path) -> None:
+    digest = store.info("shaped").map_digest
+    data = json.loads((shaped / MAP).read_text(encoding="utf-8"))
+    data["origin"]["public"][0]["name"] = "other.csv"
+    forge(shaped, data, meta=False)
+    with pytest.raises(MalformedEmbedding, match=f"meta.json says {digest}"):
+        Embedding.open("shaped")
+    forge(shaped, data, meta=True)
+    assert Embedding.open("shaped").linear_map.digest != digest  # type: ignore[union-attr]
+    meta = json.loads((shaped / META).read_text(encoding="utf-8"))
+    del meta["map_digest"]
+    (shaped / META).write_text(json.dumps(meta), encoding="utf-8")
+    with pytest.raises(MalformedEmbedding, match=r"meta\.json says None"):
+        Embedding.open("shaped")
+
+
+def forge(folder: Path, data: dict[str, Any], *, meta: bool) -> None:
+    """Write a changed map with a digest that is right, into the description of the embedding too."""
+    origin = msgspec.convert(data["origin"], MapOrigin)
+    digest = LinearMap(axes=np.load(folder / AXES), scales=np.array(data["scales"]), origin=origin).digest
+    (folder / MAP).write_text(json.dumps(data | {"digest": digest}), encoding="utf-8")
+    if meta:
+        stated = json.loads((folder / META).read_text(encoding="utf-8"))
+        (folder / META).write_text(json.dumps(stated | {"map_digest": digest}), encoding="utf-8")
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[" * 100_000, b"\xff\xfe", b"{}" + b" " * (1 << 20)])
@@ -149,11 +196,25 @@ def test_missing_and_strange_files_are_refused(shaped: Path) -> None:
 def test_what_somebody_wrote_into_a_description_does_not_act_on_a_terminal(shaped: Path) -> None:
     data = json.loads((shaped / MAP).read_text(encoding="utf-8"))
     data["origin"]["source"] = "made\x1b[2J"
-    data["origin"]["public"][0].update(name="a\x1b]0;b\x07.csv", classes=["\u202egood", "bad\n"])
-    (shaped / MAP).write_text(json.dumps(data), encoding="utf-8")
+    data["origin"]["public"][0].update(name="a\x1b]0;b\x07.csv" * 1_000, classes=["\u202egood", "bad\n" * 100_000])
+    forge(shaped, data, meta=True)
     for origin in (store.describe("shaped").linear_map, Embedding.open("shaped").linear_map.origin):  # type: ignore[union-attr]
         assert origin is not None
         assert all(sentence.isprintable() for sentence in origin.in_words())
+        assert max(map(len, origin.in_words())) < 700
+
+
+def test_strange_names_and_labels_are_stored_as_they_are_shown() -> None:
+    texts = public_texts()
+    strange = [f"{label}\x1b\ud800" + "x" * 200 for label in texts.labels]
+    made = shape(made_embedding(name="a\nb" * 200), [PublicTexts.of(strange, texts.texts, source="c\udcff.csv")], dimension=4)
+    store.save(made, "strange")
+    opened = Embedding.open("strange")
+    assert opened.linear_map is not None
+    assert made.linear_map is not None
+    assert opened.linear_map.origin == made.linear_map.origin
+    assert opened.linear_map.digest == made.linear_map.digest
+    assert len(opened.linear_map.origin.public[0].classes[0]) == 100
 
 
 def test_explanations_tell_which_neighbours_came_nearer_or_went_away(shaped: Path) -> None:

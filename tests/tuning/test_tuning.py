@@ -224,7 +224,9 @@ def test_the_command_installs_calibrates_and_writes_a_page(public: Path, tmp_pat
     assert "in context (by corpus.txt)" in page
     space = Embedding.open("moody")
     assert space.linear_map is not None
-    assert space.linear_map.origin.public[0].name == "public.csv"
+    (noted,) = space.linear_map.origin.public
+    assert (noted.name, noted.texts, noted.drawn_from, noted.seed) == ("public.csv", 200, 500, 0)
+    assert "200 public texts (drawn from 500 with the seed 0)" in noted.in_words()
     assert (work_folder(space, "calibration")).exists() or any("calibr" in path.name for path in Path(str(space.folder)).iterdir())
     epsilon = page.partition("Released at ε = ")[2].partition(" ")[0]
     (tmp_path / "in.txt").write_text("wordaa wordbb\n")

@@ -16,13 +16,23 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from deniable.arrays import Floats, Vectors
-from deniable.errors import InvalidParameter
+from deniable.errors import InvalidParameter, printable
 
 STEP = 2.0**-20
 """Coordinates of axes are multiples of this: what two machines compute a little differently becomes the same map. Float32 holds them."""
+
+MOST_PURPOSES, MOST_CLASSES = 20, 500
+"""What is noted of public texts has to stay readable; more labels than this are hardly classes, but names, dates or numbers."""
+
+STRONGEST = 1000.0
+"""The largest strength of a purpose."""
+
+LONGEST_NAME, LONGEST_LABEL = 200, 100
+"""Longer names and labels are cut: they stand on cards."""
 
 _ROWS_AT_ONCE = 8_192
 
@@ -36,7 +46,8 @@ class PublicData:
     """Public labelled texts that a space was shaped by, and how many directions they gave.
 
     ``sha256`` is the digest of the file, or of the labels and texts where there was no file. ``texts`` were learnt from, and ``left_out``
-    had no label or no known word. ``classes`` are the labels, where they are no numbers.
+    had no label or no known word. ``classes`` are the labels, where they are no numbers. Where the texts are a part of those with a label,
+    they were drawn from ``drawn_from`` texts with the public ``seed``. Names and labels are cut, and what does not show is written out.
     """
 
     name: str
@@ -46,6 +57,13 @@ class PublicData:
     labels: LabelKind
     classes: tuple[str, ...] = ()
     directions: int
+    drawn_from: int | None = None
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        """Make names and labels fit to be shown, whoever wrote them."""
+        object.__setattr__(self, "name", _shown(self.name, LONGEST_NAME))
+        object.__setattr__(self, "classes", tuple(_shown(label, LONGEST_LABEL) for label in self.classes))
 
     @property
     def purpose(self) -> str:
@@ -58,14 +76,16 @@ class PublicData:
     def in_words(self) -> str:
         """Return what survives by design, and which public texts it was learnt from."""
         left_out = f", {self.left_out:,} left out" if self.left_out else ""
-        return f"survives by design: {self.purpose}, learnt from {self.texts:,} public texts{left_out}, sha256 {self.sha256}"
+        drawn = "" if self.drawn_from is None else f" (drawn from {self.drawn_from:,} with the seed {self.seed})"
+        return f"survives by design: {self.purpose}, learnt from {self.texts:,} public texts{drawn}{left_out}, sha256 {self.sha256}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class MapOrigin:
     """How a map was made: from which embedding, and of what.
 
-    ``dimension`` counts its principal axes. ``public`` and ``strength`` are those of a shaped space.
+    ``dimension`` counts its principal axes. ``public``, ``strength`` and ``directions`` are those of a shaped space: the directions of all
+    its purposes together, without those that repeat others.
     """
 
     kind: Literal["reduced", "shaped"]
@@ -73,15 +93,19 @@ class MapOrigin:
     source_fingerprint: str
     dimension: int
     strength: float | None = None
+    directions: int = 0
     public: tuple[PublicData, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Make the name of the source fit to be shown."""
+        object.__setattr__(self, "source", _shown(self.source, LONGEST_NAME))
 
     def in_words(self) -> list[str]:
         """Return what was done in sentences: what the space was made from, and what survives the noise by design."""
         axes = f"its {self.dimension} principal axes"
         if self.kind == "reduced":
             return [f"{self.source} ({self.source_fingerprint}) reduced to {axes}"]
-        directions = sum(each.directions for each in self.public)
-        beside = f"{directions} direction{'s' if directions != 1 else ''} of a declared purpose, of strength {self.strength:g}"
+        beside = f"{self.directions} direction{'s' if self.directions != 1 else ''} of a declared purpose, of strength {self.strength:g}"
         made = f"{self.source} ({self.source_fingerprint}) shaped: {axes} beside {beside}"
         return [made, *(each.in_words() for each in self.public)]
 
@@ -108,11 +132,12 @@ class LinearMap:
 
     @cached_property
     def digest(self) -> str:
-        """A digest of axes and scales, the same on every machine."""
+        """A digest of axes, scales and origin, the same on every machine: cards and receipts name the map by it."""
         digest = hashlib.blake2b(digest_size=16, person=b"deniable-map-1")
         digest.update(f"{self.axes.shape[0]} {self.axes.shape[1]}\n".encode())
         digest.update(np.ascontiguousarray(self.axes, dtype="<f4").data)
         digest.update(np.ascontiguousarray(self.scales, dtype="<f8").data)
+        digest.update(msgspec.json.encode(self.origin, order="sorted"))
         return digest.hexdigest()
 
     def apply(self, vectors: Vectors) -> Vectors:
@@ -131,3 +156,8 @@ class LinearMap:
                 sums += np.multiply.outer(matrix[:, place], column, out=product)
             mapped[start : start + _ROWS_AT_ONCE] = sums.T
         return mapped
+
+
+def _shown(name: str, longest: int) -> str:
+    """Return a name that does not act on a terminal or fill a card."""
+    return printable(name[:longest])[:longest]

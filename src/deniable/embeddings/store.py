@@ -27,7 +27,7 @@ from deniable.embeddings.places import (
 )
 from deniable.embeddings.staging import GrowingArray, remove_folder, stage_folder
 from deniable.embeddings.stored import VECTORS, Source, read_meta, write_content
-from deniable.embeddings.stored_map import read_map_file
+from deniable.embeddings.stored_map import read_map
 from deniable.errors import InvalidParameter, MalformedEmbedding
 from deniable.parameters import validated_count
 from deniable.progress import Report
@@ -141,13 +141,13 @@ def info(name: str) -> InstalledFacts:
     size = sum(file.stat().st_size for file in folder.iterdir() if file.is_file())
     try:
         meta = read_meta(folder)
-        mapped = read_map_file(folder, meta.dimension) if meta.mapped else None
+        mapped = read_map(folder, meta.dimension, meta.map_digest) if meta.mapped else None
     except MalformedEmbedding as error:
         return InstalledFacts(name=name, problem=error.problem, size=size, folder=str(folder))
     noted = msgspec.structs.asdict(meta)
     del noted["format_version"], noted["mapped"]
     if mapped is not None:
-        noted |= {"linear_map": mapped.origin, "map_digest": mapped.digest, "map_scales": mapped.scales}
+        noted |= {"linear_map": mapped.origin, "map_digest": mapped.digest, "map_scales": tuple(mapped.scales.tolist())}
     for key in ("unprintable", "unprintable_words"):
         noted[key] = noted[key] or None
     return InstalledFacts(**noted | {"name": name}, size=size, folder=str(folder))

@@ -61,7 +61,7 @@ class Meta(msgspec.Struct, frozen=True, kw_only=True):
     ``unknown`` tells where the vector of ⊥ comes from: "own" (the file had one), "mean" (of all vectors) or "given".
     ``repeated`` counts the repeated words that were left out when the file was added, ``unprintable`` those that hold control
     characters; ``unprintable_words`` are the first of them. ``mapped`` says that its vectors are a linear map of others, and that files
-    of ``stored_map`` tell which.
+    of ``stored_map`` tell which; ``map_digest`` is the digest of that map.
     """
 
     format_version: int
@@ -81,6 +81,7 @@ class Meta(msgspec.Struct, frozen=True, kw_only=True):
     subwords: bool = False
     protected: int = 0
     mapped: bool = False
+    map_digest: str | None = None
     unprintable: int = 0
     unprintable_words: tuple[str, ...] = ()
 
@@ -121,6 +122,7 @@ def write_content(
         subwords=subwords,
         protected=0 if protection is None else int((protection != np.arange(len(words) + 1)).sum()),
         mapped=linear_map is not None,
+        map_digest=None if linear_map is None else linear_map.digest,
         unprintable=len(unprintable),
         unprintable_words=tuple(printable(word[:_LONGEST_SHOWN]) for word in unprintable[:_WORDS_SHOWN]),
     )
@@ -197,7 +199,7 @@ def read_folder(folder: Path) -> Content:
         shadowed=shadowed,
         subwords=_subwords(folder) if meta.subwords else None,
         protection=protection,
-        linear_map=read_map(folder, meta.dimension) if meta.mapped else None,
+        linear_map=read_map(folder, meta.dimension, meta.map_digest) if meta.mapped else None,
         folder=folder,
         as_stored=as_stored,
         state=state,

@@ -1,13 +1,13 @@
 """The files that tell how a stored embedding was mapped: ``map.json`` says from what and by what, ``map.npy`` has the axes.
 
-The vectors do not depend on them: they are for people, and for whoever checks that the vectors are what they say.
+The vectors do not depend on them: they are for people, and for whoever checks that the vectors are what they say. The digest of the map
+covers all that is stated, and stands in ``meta.json``, in receipts and on cards too: another origin has another digest.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -15,14 +15,15 @@ import numpy as np
 
 from deniable.arrays import Vectors
 from deniable.atomic import read_plain_file
-from deniable.embeddings.linear_map import LinearMap, MapOrigin
+from deniable.embeddings.linear_map import MOST_CLASSES, MOST_PURPOSES, STRONGEST, LinearMap, MapOrigin, PublicData
 from deniable.embeddings.npy import open_array
-from deniable.errors import MalformedEmbedding, printable
+from deniable.errors import MalformedEmbedding
 
 MAP, AXES = "map.json", "map.npy"
 FORMAT = 1
 
 _LONGEST = 1 << 24
+_LARGEST = 1 << 53
 _SHA256 = re.compile("[0-9a-f]{64}")
 _DIGEST = re.compile("[0-9a-f]{32}")
 _NOT_ORTHONORMAL = 1e-4
@@ -30,7 +31,7 @@ _DAMAGED = "the stored copy is damaged; remove the embedding and make it again"
 
 
 class MapFile(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``map.json`` says: how the map was made, the scale of each axis, and the digest of axes and scales."""
+    """What ``map.json`` says: how the map was made, the scale of each axis, and the digest of axes, scales and origin."""
 
     format_version: int
     origin: MapOrigin
@@ -45,12 +46,12 @@ def write_map(folder: Path, linear_map: LinearMap) -> None:
     np.save(folder / AXES, np.ascontiguousarray(linear_map.axes, dtype="<f4"), allow_pickle=False)
 
 
-def read_map(folder: Path, dimension: int) -> LinearMap:
-    """Return how an embedding of this dimension was mapped.
+def read_map(folder: Path, dimension: int, digest: str | None) -> LinearMap:
+    """Return how an embedding of this dimension was mapped; ``digest`` is what its description says of the map.
 
-    :raises MalformedEmbedding: if a file is missing, cannot be read, or says something that cannot be.
+    :raises MalformedEmbedding: if a file is missing, cannot be read, says something that cannot be, or was changed.
     """
-    found = read_map_file(folder, dimension)
+    found = _read_map_file(folder, dimension)
     try:
         axes: Vectors = open_array(folder / AXES, "<f4", (dimension, None))
     except (OSError, ValueError) as error:
@@ -58,17 +59,13 @@ def read_map(folder: Path, dimension: int) -> LinearMap:
     if not _are_orthonormal(axes):
         raise MalformedEmbedding(folder / AXES, f"holds axes that are not orthonormal: {_DAMAGED}")
     linear_map = LinearMap(axes=axes, scales=np.array(found.scales), origin=found.origin)
-    if linear_map.digest != found.digest:
-        problem = f"the map has the digest {linear_map.digest}, and {MAP} says {found.digest}: {_DAMAGED}"
-        raise MalformedEmbedding(folder / AXES, problem)
+    for file, stated in ((MAP, found.digest), ("meta.json", digest)):
+        if linear_map.digest != stated:
+            raise MalformedEmbedding(folder / file, f"the map has the digest {linear_map.digest}, and {file} says {stated}: {_DAMAGED}")
     return linear_map
 
 
-def read_map_file(folder: Path, dimension: int) -> MapFile:
-    """Return what ``map.json`` of an embedding of this dimension says, without its axes.
-
-    :raises MalformedEmbedding: if it is missing, cannot be read, or says something that cannot be.
-    """
+def _read_map_file(folder: Path, dimension: int) -> MapFile:
     path = folder / MAP
     content = read_plain_file(path, longest=_LONGEST, what="map", error=MalformedEmbedding)
     try:
@@ -80,9 +77,7 @@ def read_map_file(folder: Path, dimension: int) -> MapFile:
         raise MalformedEmbedding(path, problem)
     if (wrong := _problem(found, dimension)) is not None:
         raise MalformedEmbedding(path, f"{wrong}: {_DAMAGED}")
-    # Names and labels are shown to people: what somebody else has written there must not act on their terminal.
-    shown = tuple(replace(each, name=printable(each.name), classes=tuple(map(printable, each.classes))) for each in found.origin.public)
-    return msgspec.structs.replace(found, origin=replace(found.origin, source=printable(found.origin.source), public=shown))
+    return found
 
 
 def _problem(found: MapFile, dimension: int) -> str | None:
@@ -93,13 +88,26 @@ def _problem(found: MapFile, dimension: int) -> str | None:
         return "states a digest or a fingerprint that cannot be"
     if any(_SHA256.fullmatch(each.sha256) is None for each in origin.public):
         return "states a digest of public data that cannot be"
-    if not 1 <= origin.dimension <= dimension or any(min(each.texts, each.left_out, each.directions) < 0 for each in origin.public):
+    if len(origin.public) > MOST_PURPOSES or any(len(each.classes) > MOST_CLASSES for each in origin.public):
+        return f"states more than {MOST_PURPOSES} purposes, or more than {MOST_CLASSES} classes of one"
+    if origin.dimension < 1 or origin.directions < 0 or any(map(_has_wrong_number, origin.public)):
         return "states a number that cannot be"
     if (origin.kind == "shaped") != bool(origin.public) or (origin.kind == "shaped") != (origin.strength is not None):
         return "states a purpose without a strength, or a strength without a purpose"
-    if origin.strength is not None and not (math.isfinite(origin.strength) and origin.strength > 0.0):
+    if origin.strength is not None and not 0.0 < origin.strength <= STRONGEST:
         return "states a strength that cannot be"
+    alone = [each.directions for each in origin.public]
+    if origin.dimension + origin.directions != dimension or not max(alone, default=0) <= origin.directions <= sum(alone):
+        return f"states axes and directions that do not make up its {dimension} dimensions"
     return None
+
+
+def _has_wrong_number(data: PublicData) -> bool:
+    drawn_from, seed = (0 if number is None else number for number in (data.drawn_from, data.seed))
+    if (data.drawn_from is None) != (data.seed is None) or (data.drawn_from is not None and data.texts > drawn_from):
+        return True
+    least = min(data.texts, data.left_out, drawn_from, seed, data.directions - 1)  # a purpose has one direction or more
+    return not 0 <= least <= max(data.texts, data.left_out, drawn_from, seed) < _LARGEST
 
 
 def _are_orthonormal(axes: Vectors) -> bool:

@@ -8,6 +8,7 @@ solution, and it is computed to many digits, so that the same texts give the sam
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -47,12 +48,10 @@ def learn_directions(embedding: Embedding, public: PublicTexts, *, report: Repor
     sklearn("linear_model", "shaping a space")  # before any work
     means, known = mean_vectors(embedding, public.texts, report=report)
     if not known.all():
-        public = PublicTexts(
-            source=public.source,
+        public = replace(
+            public,
             labels=[label for label, there in zip(public.labels, known, strict=True) if there],
             texts=[text for text, there in zip(public.texts, known, strict=True) if there],
-            kind=public.kind,
-            sha256=public.sha256,
             left_out=public.left_out + int((~known).sum()),
         )
         if not public.texts:

@@ -10,13 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Self, Unpack
 
-from deniable.embeddings.linear_map import LabelKind
+from deniable.embeddings.linear_map import MOST_CLASSES, LabelKind
 from deniable.errors import InvalidParameter, TaskDataError
 from deniable.records.labelled import ReadingOptions, labelled_records
 
 FEWEST_TEXTS, FEWEST_OF_A_CLASS = 20, 4
-MOST_CLASSES = 500
-"""More labels than this are hardly classes: names, dates, numbers."""
 
 _CLASSES_AT_MOST = 20
 """Whole numbers of at most this many kinds are taken for classes, such as 0 and 1, or 1 to 5 stars."""
@@ -27,7 +25,8 @@ class PublicTexts:
     """Public texts, each with a label: a class, or a number that is written out, as ``kind`` says.
 
     ``source`` names them in messages, ``sha256`` is the digest of the file, or of labels and texts where there is no file.
-    ``left_out`` counts the records without a text or a label.
+    ``left_out`` counts the records without a text or a label. If these are a part of the texts of that file, they were drawn from
+    ``drawn_from`` texts with ``seed``.
     """
 
     source: str
@@ -36,6 +35,8 @@ class PublicTexts:
     kind: LabelKind
     sha256: str
     left_out: int = 0
+    drawn_from: int | None = None
+    seed: int | None = None
 
     @classmethod
     def of(

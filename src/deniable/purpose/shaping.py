@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.linear_map import LinearMap, MapOrigin, PublicData
+from deniable.embeddings.linear_map import MOST_PURPOSES, STRONGEST, LinearMap, MapOrigin, PublicData
 from deniable.embeddings.mapping import check_mappable, map_embedding
 from deniable.errors import InvalidParameter, TaskDataError
 from deniable.parameters import validated_count
@@ -26,11 +26,6 @@ PUBLIC_ONLY = (
     "the labelled texts must be public: the vectors are handed over, and the directions learnt from the texts can be computed from them. "
     "Shaping by the text that is to be protected breaks the guarantee"
 )
-
-MOST_PURPOSES = 20
-"""What is noted of the texts has to stay readable, and directions to leave room for others."""
-
-_LONGEST_LABEL = 100
 
 
 def shape(
@@ -104,6 +99,7 @@ def map_of_directions(
         source_fingerprint=embedding.fingerprint,
         dimension=dimension,
         strength=strength,
+        directions=len(directions),
         public=tuple(_noted(texts, found) for texts, found in zip(public, learnt, strict=True)),
     )
     return LinearMap.of(np.concatenate([axes, directions]), scales, origin)
@@ -114,8 +110,8 @@ def validated_strength(value: float) -> float:
 
     :raises InvalidParameter: otherwise.
     """
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value <= 1000.0:
-        raise InvalidParameter("strength", value, "must be a number greater than 0 and at most 1000, such as 2")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value <= STRONGEST:
+        raise InvalidParameter("strength", value, f"must be a number greater than 0 and at most {STRONGEST:g}, such as 2")
     return float(value)
 
 
@@ -126,8 +122,10 @@ def _noted(texts: PublicTexts, found: PurposeDirections) -> PublicData:
         texts=found.texts,
         left_out=texts.left_out + len(texts.texts) - found.texts,
         labels=texts.kind,
-        classes=tuple(label[:_LONGEST_LABEL] for label in found.classes),
+        classes=found.classes,
         directions=len(found.axes),
+        drawn_from=texts.drawn_from,
+        seed=texts.seed,
     )
 
 

@@ -24,6 +24,9 @@ FEWEST_TEXTS = 200
 SHARES = (0.4, 0.3, 0.15)
 """The shares of texts to shape by, to learn from and to choose by; the rest is judged at the end."""
 
+SEED = 0
+"""Parts are drawn with this seed: which texts shaped a space can be found again from the file."""
+
 _LEAST_OF_A_CLASS = 2
 
 
@@ -71,7 +74,7 @@ def read_attributes(
             raise TaskDataError(path, f"no text has a value in {name!r}")
     found = PublicAttributes(label=label_column, public=public, others=others)
     if most is not None and validated_count(most, "texts") < len(public.texts):
-        found = _taken(found, np.sort(np.random.default_rng(0).choice(len(public.texts), most, replace=False)))
+        found = _taken(found, np.sort(np.random.default_rng(SEED).choice(len(public.texts), most, replace=False)))
     if len(found.public.texts) < FEWEST_TEXTS:
         problem = f"has {len(found.public.texts)} texts with a label; {FEWEST_TEXTS} are the least, since they are used in four parts"
         raise TaskDataError(path, problem)
@@ -95,7 +98,7 @@ def known_texts(found: PublicAttributes, embedding: Embedding) -> tuple[PublicAt
     return left, Texts(words=[words[i] for i in known], labels=left.public.labels, ids=np.concatenate([ids[i] for i in known]))
 
 
-def split_parts(labels: Sequence[str], *, seed: int = 0) -> Parts:
+def split_parts(labels: Sequence[str], *, seed: int = SEED) -> Parts:
     """Return the four parts, with the same share of every class in each."""
     numbers = _numbered(labels)
     shape, rest = stratified_split(numbers, 1.0 - SHARES[0], seed=seed)
@@ -119,9 +122,11 @@ def take_texts(texts: Texts, places: Ids, labels: Sequence[str] | None = None) -
 
 
 def take_public(found: PublicTexts, places: Ids) -> PublicTexts:
-    """Return some of the public texts with their labels; they stay texts of the same file."""
+    """Return some of the public texts with their labels; they stay texts of the same file, and it is noted of how many."""
     chosen = places.tolist()
-    return replace(found, labels=[found.labels[i] for i in chosen], texts=[found.texts[i] for i in chosen])
+    whole = len(found.texts) if found.drawn_from is None else found.drawn_from
+    labels, texts = ([values[i] for i in chosen] for values in (found.labels, found.texts))
+    return replace(found, labels=labels, texts=texts, drawn_from=whole, seed=SEED)
 
 
 def unlearnable(learn: Sequence[str], judge: Sequence[str]) -> str | None:
