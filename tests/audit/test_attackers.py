@@ -17,6 +17,7 @@ from deniable.cli.app import app
 from deniable.embeddings import store
 from deniable.errors import InvalidParameter, UnusableAuditData
 from deniable.mechanisms import RandomizedResponse
+from deniable.mechanisms.catalogue import ChosenMechanism
 from tests.audit.made_text import Attack, SharedNoise, follow_one_another, opposite_pairs, opposites, prepare, shuffle
 from tests.support.strategies import random_embedding
 
@@ -204,6 +205,37 @@ def test_a_text_of_ones_own_is_attacked_by_who_read_all_of_the_public_text(tmp_p
     assert (result.text.source, result.text.documents, result.text.places) == ("own.txt", 2, 5)
     assert result.text.unknown == pytest.approx(0.4)
     assert result.text.public_words == 200 * 20
+
+
+def test_unknown_words_count_neither_for_an_attacker_nor_against_it(tmp_path: Path) -> None:
+    """Two words in three are unknown: to say so is the best blind guess, and names nothing."""
+    random, path = np.random.default_rng(0), tmp_path / "public.txt"
+    documents = [" ".join(f"zork w{word} gnusto" for word in random.permutation(20)) for _ in range(200)]
+    path.write_text("\n".join(documents), encoding="utf-8")
+    epsilons, effort = [1e-6, 1e3], InversionEffort.of(60, rays=16, draws=10, places=1_200, support=20, directions=60)
+    result = audit_inversion(
+        random_embedding(20, 3), ChosenMechanism(name="randomized-response"), epsilons=epsilons, public=path, effort=effort
+    )
+    assert result.text is not None
+    assert result.text.unknown == pytest.approx(2 / 3, abs=0.01)
+    little, everything = result.results
+    for found in little.attackers:
+        unknown = next(group for group in found.groups if group.group == "unknown")
+        assert unknown.word is not None
+        assert found.word.first.tries + unknown.places == result.text.places
+        assert unknown.places == unknown.word.first.tries > 700
+        # In context it is clear where an unknown word stands. Which of 20 words stood elsewhere is not.
+        assert 0.0 < found.word.first.value < 0.12
+    assert little.success < 0.12
+    assert result.largest_acceptable_epsilon == 1e-6
+    assert everything.success == 1.0
+
+
+def test_a_text_without_a_known_word_is_refused(tmp_path: Path) -> None:
+    own = tmp_path / "own.txt"
+    own.write_text("zork gnusto\n", encoding="utf-8")
+    with pytest.raises(UnusableAuditData, match="none of the words"):
+        audit_inversion(random_embedding(60, 2), epsilons=[1.0], public=public_file(tmp_path), text=own, effort=SMALL)
 
 
 @pytest.mark.parametrize(

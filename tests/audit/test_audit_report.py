@@ -152,6 +152,18 @@ def test_the_page_leads_with_the_best_attacker_and_says_what_each_knew() -> None
     assert "&lt;i&gt;drugs" in html
 
 
+def test_the_page_says_what_share_of_the_text_the_headline_leaves_out() -> None:
+    pytest.importorskip("jinja2")
+    from deniable.audit.report.page import audit_page
+
+    result = attacked_text()
+    known = Success(first=replace(share(0.17), tries=9), within_ten=share(0.17))
+    attackers = tuple(replace(each, word=known) for each in result.results[0].attackers)
+    html = audit_page([replace(result, results=(replace(result.results[0], attackers=attackers),))]).html()
+    assert "of the words that the embedding knows. It does not know 10 % of the text" in html
+    assert "Saying so counts as naming the word here" in audit_page([result]).html(), "an older result counted all words"
+
+
 def test_an_older_result_without_running_text_leads_with_words_by_themselves() -> None:
     pytest.importorskip("jinja2")
     from deniable.audit.report.page import audit_page

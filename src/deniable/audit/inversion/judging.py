@@ -1,4 +1,9 @@
-"""Judges attackers: releases a text in memory, lets each attacker read it, and counts how often it is right."""
+"""Judges attackers: releases a text in memory, lets each attacker read it, and counts how often it is right.
+
+Success is counted at places with a word that the embedding knows. Unknown words are all released as one, ⊥: a released
+word does not tell which it was. To say "unknown" there is counted in a group of its own. At all other places an attacker gains nothing by
+saying so, and names a known word.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +21,7 @@ from deniable.audit.inversion.text import GROUPS, AttackedText
 from deniable.audit.results import Share, share_of
 from deniable.channel.draws import Draws
 from deniable.decoding.kinds import Kinds
-from deniable.decoding.reading import Reading
+from deniable.decoding.reading import NOT_AMONG_THEM, Reading
 from deniable.interfaces import Mechanism
 
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
@@ -31,6 +36,11 @@ class Truth:
     kinds: Kinds
     lists: Mapping[str, Ids]
 
+    @property
+    def unknown_id(self) -> int:
+        """The id of ⊥, which comes after all words."""
+        return len(self.kinds.of) - 1
+
 
 def release_text(mechanism: Mechanism, text: AttackedText, *, seed: int) -> list[Ids]:
     """Return the documents as a release would make them, from a seed. They are for an attack in memory, never to be written."""
@@ -38,14 +48,18 @@ def release_text(mechanism: Mechanism, text: AttackedText, *, seed: int) -> list
 
 
 def judge(attacker: Attacker, released: Sequence[Ids], truth: Truth, *, began: float | None = None) -> AttackerFinding:
-    """Return what an attacker reaches on a release; ``began`` is when it began to prepare, by ``time.perf_counter``."""
+    """Return what an attacker reaches on a release; ``began`` is when it began to prepare, by ``time.perf_counter``.
+
+    :raises ValueError: if the text has no word that the embedding knows.
+    """
     began = time.perf_counter() if began is None else began
     reading = attacker.read(released)
     seconds = time.perf_counter() - began
     ids, drawn = truth.text.ids, slice(0, truth.text.places)
-    ranks, kind_ranks = reading.ranks(ids), reading.kind_ranks(ids, truth.kinds)[drawn]
-    word = _success(ranks[drawn])
-    assert word is not None  # noqa: S101 - an attacked text has words
+    ranks, kind_ranks = _ranks(reading, ids, truth.unknown_id), reading.kind_ranks(ids, truth.kinds)[drawn]
+    word = _success(ranks[drawn][ids[drawn] != truth.unknown_id])
+    if word is None:
+        raise ValueError("the attacked text has no word that the embedding knows")
     return AttackerFinding(
         name=attacker.name,
         knows=attacker.knows,
@@ -55,6 +69,12 @@ def judge(attacker: Attacker, released: Sequence[Ids], truth: Truth, *, began: f
         groups=tuple(_judge_group(name, ranks[drawn][truth.groups[drawn] == place]) for place, name in enumerate(GROUPS)),
         lists=tuple(_judge_list(name, listed, reading, ranks, truth) for name, listed in truth.lists.items()),
     )
+
+
+def _ranks(reading: Reading, ids: Ids, unknown_id: int) -> Ids:
+    """Return the place of each word among the candidates; where the word is known, ⊥ is none of them."""
+    ranks, of_unknown = reading.ranks(ids), reading.ranks(np.full_like(ids, unknown_id))
+    return ranks - ((of_unknown < ranks) & (ranks < NOT_AMONG_THEM)).astype(np.int64)
 
 
 def _judge_group(name: str, ranks: Ids) -> GroupFinding:

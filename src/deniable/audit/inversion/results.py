@@ -71,6 +71,7 @@ class ListFinding:
 class AttackerFinding:
     """What one attacker reaches on running text: on the word, and on its kind, judged at places with a word that has one.
 
+    ``word`` is about the words that the embedding knows. ``groups`` have one for the others: how often the attacker says "unknown" there.
     ``knows`` says what it knew, ``seconds`` how long it took to prepare and to read; the channel, which all share, is not counted.
     """
 
@@ -85,7 +86,10 @@ class AttackerFinding:
 
 @dataclass(frozen=True, kw_only=True)
 class AttackedTextSummary:
-    """The running text that was released and attacked, and the public text that the attackers read."""
+    """The running text that was released and attacked, and the public text that the attackers read.
+
+    ``unknown`` is the share of its ``places`` with a word that the embedding does not know.
+    """
 
     source: str
     documents: int
@@ -130,7 +134,7 @@ class InversionFinding(AtEpsilon):
 
     @property
     def success(self) -> float:
-        """How often the best attacker names a word: of running text, or if there was none, of words drawn by their frequency."""
+        """How often the best attacker names a known word: of running text, or if there was none, of words drawn by their frequency."""
         return self.bayes.value if self.best is None else self.best.word.first.value
 
     def attacker(self, name: str) -> AttackerFinding | None:

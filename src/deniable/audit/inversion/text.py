@@ -144,7 +144,7 @@ def make_attacked_text(
 
     Of a long document a part is taken: many documents say more than few long ones, whose words repeat one another.
 
-    :raises UnusableAuditData: if they hold no words.
+    :raises UnusableAuditData: if they hold no words, or none that the embedding knows.
     """
     lookup, cutter, typed = Lookup(embedding), Cutter(embedding), Cutter(embedding, keep_case=True)
     random = np.random.default_rng(0) if random is None else random
@@ -171,6 +171,8 @@ def make_attacked_text(
             words += len(part)
     if not drawn:
         raise UnusableAuditData(source, "holds no words to attack")
+    if all((document == embedding.unknown_id).all() for document in drawn):
+        raise UnusableAuditData(source, f"none of the words to attack is in the embedding {embedding.name!r}")
     return AttackedText(source=source.name, documents=[*drawn, *more], names=np.flatnonzero(capital > small), sampled=len(drawn))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from deniable.audit.inversion.results import ALONE, BLIND, AttackerFinding, InversionFinding, InversionResult, Success
 from deniable.audit.report.table import Table, advise
 from deniable.audit.results import Estimate, Share
-from deniable.report.wording import one_in, percent_fixed
+from deniable.report.wording import one_in, percent, percent_fixed
 
 _AT_RISK = 6
 
@@ -43,9 +43,24 @@ def inversion_sentence(result: InversionResult) -> str:
 
 
 def details(result: InversionResult) -> str:
-    """Return what comes after the headline: the kind of a word, and the advice."""
+    """Return what comes after the headline: what it leaves out, the kind of a word, and the advice."""
     alone = "" if result.text is not None else "Words were drawn by their frequency; no text was read in context. "
-    return f"{_kind_sentence(result)}{alone}{advise(result, 'of the words', who='the best attacker')}"
+    return f"{_unknown_sentence(result)}{_kind_sentence(result)}{alone}{advise(result, 'of the words', who='the best attacker')}"
+
+
+def _unknown_sentence(result: InversionResult) -> str:
+    text, best = result.text, result.results[-1].best
+    if text is None or best is None or text.unknown == 0.0:
+        return ""
+    if best.word.first.tries == text.places:
+        return (
+            f"The embedding does not know {percent(text.unknown)} of the text. Saying so counts as naming the word here, as in "
+            "earlier versions. "
+        )
+    return (
+        f"That is of the words that the embedding knows. It does not know {percent(text.unknown)} of the text: these words are all "
+        "released as if they were one, so that a released word does not tell which it was, and are counted apart. "
+    )
 
 
 def _kind_sentence(result: InversionResult) -> str:
@@ -96,7 +111,10 @@ def _group_table(result: InversionResult) -> Table:
         if each.best is not None
     ]
     return Table(
-        "Names, numbers and others apart: how often the best attacker names them", ["", "attacker", *(g.group for g in groups)], rows, 2
+        "Names, numbers and others apart: how often the best attacker names them, and says of unknown words that they are unknown",
+        ["", "attacker", *(g.group for g in groups)],
+        rows,
+        2,
     )
 
 
