@@ -4,8 +4,9 @@ After BeamClean (2025). The candidates come from the attacker who reads in conte
 
     Σ_i  log P(y_i | x_i) + log(½·P_model(x_i | x_1 … x_{i-1}) + ½·P_bigram(x_i | x_{i-1})),
 
-where the bigrams are those of the public text: a model that was trained on other text cannot do harm that way. Which word stood at a place
-is read from the sequences that are still followed a few words later.
+where the bigrams are those of the public text: a model that knows nothing does little harm that way. One that is sure of what is wrong
+does: the attacker is then weaker than the one who reads in context, and an audit quotes the better of the two. Which word stood at a
+place is read from the sequences that are still followed a few words later.
 """
 
 from __future__ import annotations
