@@ -9,9 +9,11 @@ from __future__ import annotations
 import errno
 import secrets
 import shutil
+import tempfile
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 
@@ -43,17 +45,11 @@ class JobStore:
     def __init__(self, rules: Rules) -> None:
         """Make the folder of all jobs.
 
-        :raises InvalidParameter: if it cannot be made, or others than its owner have access to it.
+        :raises InvalidParameter: if it cannot be used.
         """
         self._rules, self._settings = rules, rules.settings
         self.root = rules.settings.jobs_folder
-        try:
-            self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
-            mode = self.root.stat().st_mode
-        except OSError as error:
-            raise InvalidParameter("jobs.folder", str(self.root), f"cannot be used: {error.strerror}") from None
-        if mode & 0o077:
-            raise InvalidParameter("jobs.folder", str(self.root), "others than its owner have access to it: chmod 700")
+        prepare_folder(self.root)
         self._arrived, self._stopping = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._work, name="jobs", daemon=True)
 
@@ -254,6 +250,23 @@ class JobStore:
                 job.drop_private()
         if over:
             shutil.rmtree(job.path, ignore_errors=True)
+
+
+def prepare_folder(root: Path) -> None:
+    """Make the folder of all jobs, or see that it can be used.
+
+    :raises InvalidParameter: if it cannot be made or written to, or others than its owner have access to it.
+    """
+    try:
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        mode = root.stat().st_mode
+        with tempfile.TemporaryDirectory(dir=root):  # a file system may be read-only, whatever the mode says
+            pass
+    except OSError as error:
+        problem = f"cannot be used: {error.strerror}; name a folder that the service may write to, as folder under [jobs]"
+        raise InvalidParameter("jobs.folder", str(root), problem) from None
+    if mode & 0o077:
+        raise InvalidParameter("jobs.folder", str(root), "others than its owner have access to it: chmod 700")
 
 
 def _has_ended(job: JobFolder) -> bool:
