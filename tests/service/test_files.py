@@ -24,7 +24,7 @@ from deniable.errors import DeniableError, KeyFileError, MalformedEmbedding, Res
 from deniable.keyed.key_file import write_new_key
 from deniable.records.jobs.journal import Partial
 from deniable.service import files, jobs
-from deniable.service.job_folder import StateFile
+from deniable.service.job_folder import JobFolder, StateFile
 from deniable.service.settings import Jobs, Limits, Release
 from tests.service.running import OCTETS, Client, Process, make_settings, running
 
@@ -436,3 +436,47 @@ def test_what_goes_wrong_in_a_job_is_logged_by_its_place(
         assert opened.upload(as_csv(), name="rows.csv", column="text", wait=20).status == 422
     assert f"{type(error).__name__} at {__file__}:" in caplog.text
     assert "zorblatt" not in caplog.text
+
+
+MANY_ROWS = b"id,text\n" + b"".join(b"%d,my doctor said that the keys were stolen\n" % i for i in range(100_000))
+
+
+@pytest.mark.parametrize(("patience", "status"), [(20.0, 204), (0.0, 202)])
+def test_a_job_that_is_worked_on_can_be_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patience: float, status: int) -> None:
+    monkeypatch.setattr(jobs, "_SECONDS_TO_LET_GO", patience)
+    if not patience:
+        monkeypatch.setattr(jobs, "_SECONDS_BETWEEN_TRIES", 0.0)
+    with running(make_settings(tmp_path)) as opened:
+        job = opened.upload(MANY_ROWS, name="rows.csv", column="text").json()["id"]
+        wait_until(lambda: opened.get(f"/jobs/{job}").json()["done"] > 0)
+        assert opened.ask("DELETE", f"/jobs/{job}").status == status
+        wait_until(lambda: not (tmp_path / "jobs" / job).exists(), 5.0 if patience else 20.0)
+        assert opened.get(f"/jobs/{job}").status == 404
+        assert opened.ask("DELETE", f"/jobs/{job}").status == 404
+        assert opened.upload(as_csv(), name="rows.csv", column="text", wait=20).status == 200
+
+
+def test_a_job_that_was_to_be_deleted_is_not_released_after_a_restart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(jobs.JobStore, "_look_at", lambda *_: None)
+        with running(make_settings(tmp_path)) as opened:
+            job = opened.upload(as_csv(), name="rows.csv", column="text").json()["id"]
+    JobFolder(tmp_path / "jobs" / job).cancel()
+    monkeypatch.setattr(jobs, "run_job", lambda *_, **__: pytest.fail("it was worked on"))
+    with running(make_settings(tmp_path)):
+        wait_until(lambda: not (tmp_path / "jobs" / job).exists())
+
+
+@pytest.mark.parametrize("worked", [0.0, 1000.0])
+def test_a_job_that_works_for_too_long_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, worked: float) -> None:
+    limit = 999.0 if worked else 0.2
+    with monkeypatch.context() as patched:
+        patched.setattr(jobs.JobStore, "_look_at", lambda *_: None)
+        with running(make_settings(tmp_path)) as opened:
+            job = opened.upload(MANY_ROWS, name="rows.csv", column="text").json()["id"]
+    folder = JobFolder(tmp_path / "jobs" / job)
+    folder.note(StateFile(state="working", attempts=1, seconds=worked))
+    with running(make_settings(tmp_path, limits=Limits(job_seconds=limit))) as opened:
+        told = opened.wait_for(job, 20)
+        assert (told["state"], "longer than the operator allows" in told["error"]) == ("failed", True)
+        wait_until(lambda: sorted(path.name for path in folder.path.iterdir()) == ["job.json", "state.json"])

@@ -71,9 +71,11 @@ class Files:
         return _file(beside(job.output(job.asked), ".receipt.json"), f"{job.asked.name}.receipt.json", "application/json")
 
     async def delete(self, request: Request) -> Response:
-        """Delete a job with all that belongs to it."""
-        await asyncio.to_thread(self._store.delete, self._store.find(request.path_params["id"]))
-        return Response(status_code=204)
+        """Delete a job with all that belongs to it; one that is worked on stops first, and 202 says that it has not yet."""
+        job = self._store.find(request.path_params["id"])
+        if await asyncio.to_thread(self._store.delete, job):
+            return Response(status_code=204)
+        return json_reply(self._store.describe(job), status=202)
 
     def _asked(self, request: Request) -> tuple[JobFile, float]:
         query = request.query_params

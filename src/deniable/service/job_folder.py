@@ -1,8 +1,8 @@
 """One job on the disk.
 
 The folder of a job is named by a random id, which only its sender is told, and is open to its owner only. It holds ``job.json`` (what was
-asked for), ``state.json`` (how far it is), the input until the work ends, and then the output with its card and receipt. A folder
-gets its name when the whole input has arrived: one that ends in ``.upload`` was never asked to be worked on.
+asked for), ``state.json`` (how far it is), the input until the work ends, and then the output with its card and receipt; ``cancel`` if it
+is to be deleted. A folder gets its name when the whole input has arrived: one that ends in ``.upload`` was never asked to be worked on.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ Noted = TypeVar("Noted")
 
 JOB_ID = re.compile(r"[A-Za-z0-9_-]{22}")
 UPLOAD = ".upload"
+_CANCEL = "cancel"
 UNREADABLE = "what was noted about this job cannot be read; send the file again"
 
 
@@ -68,7 +69,7 @@ class JobFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StateFile(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a job is."""
+    """How far a job is. ``seconds`` were worked on it, by all processes that did."""
 
     state: State = "waiting"
     done: int = 0
@@ -76,6 +77,7 @@ class StateFile(msgspec.Struct, frozen=True, kw_only=True):
     unit: str = "bytes"
     error: str | None = None
     attempts: int = 0
+    seconds: float = 0.0
     ended: float | None = None
 
 
@@ -113,6 +115,15 @@ class JobFolder:
             return StateFile()
         except UnreadableNote:
             return StateFile(state="failed", error=UNREADABLE, ended=path.lstat().st_mtime)
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether its sender had it deleted: whoever holds it deletes it, also after a restart."""
+        return (self.path / _CANCEL).exists()
+
+    def cancel(self) -> None:
+        """Have it deleted by whoever works on it."""
+        (self.path / _CANCEL).touch(mode=0o600)
 
     def note(self, state: StateFile) -> None:
         """Write down how far it is."""

@@ -26,6 +26,7 @@ from deniable.service.faults import log_without_text
 from deniable.service.job_folder import JOB_ID, UNREADABLE, UPLOAD, JobFile, JobFolder, State, StateFile, UnreadableNote, locked
 from deniable.service.messages import JobReply, Refused, refusal_of
 from deniable.service.rules import Rules
+from deniable.service.settings import Limits
 
 _LOGGED = "something went wrong here; the operator finds the place in the log"
 _OF_THE_SENDER = frozenset({"column", "columns", "delimiter", "encoding", "format", "record_epsilon", "record_id"})
@@ -33,10 +34,15 @@ _MOST_ATTEMPTS = 3
 _SECONDS_BETWEEN_LOOKS = 1.0
 _SECONDS_BETWEEN_NOTES = 0.25
 _SECONDS_TO_LET_GO = 5.0
+_SECONDS_BETWEEN_TRIES = 0.02
 
 
 class _Stopped(Exception):
     """The service ends; the job goes on when it is started again."""
+
+
+class _Cancelled(Exception):
+    """The sender had the job deleted."""
 
 
 class JobStore:
@@ -124,20 +130,27 @@ class JobStore:
             deleted_at=None if state.ended is None else int(state.ended + 60.0 * self._settings.jobs.keep_minutes),
         )
 
-    def delete(self, job: JobFolder) -> None:
-        """Delete a job that is not being worked on.
+    def delete(self, job: JobFolder) -> bool:
+        """Delete a job, and return whether it is gone; one that is worked on is told to stop, and deleted as soon as it does.
 
-        :raises Refused: if it is.
+        :raises Refused: if that cannot be noted.
         """
         until = time.monotonic() + _SECONDS_TO_LET_GO
         while True:
             with locked(job) as mine:
                 if mine:
                     shutil.rmtree(job.path, ignore_errors=True)
-                    return
-                if job.state.ended is None or time.monotonic() > until:
-                    raise Refused(409, "this job is being worked on; delete it when it is done")
-            time.sleep(0.01)
+                    return True
+            try:
+                job.cancel()
+            except FileNotFoundError:
+                return True
+            except OSError as error:
+                log_without_text(error)
+                raise Refused(503, "this job cannot be stopped now; try again later", headers={"Retry-After": "5"}) from None
+            if time.monotonic() > until:
+                return False
+            time.sleep(_SECONDS_BETWEEN_TRIES)
 
     def _folders(self, *, uploads: bool = False) -> list[JobFolder]:
         named = (path for path in self.root.iterdir() if JOB_ID.fullmatch(path.name.removesuffix(UPLOAD)))
@@ -173,7 +186,7 @@ class JobStore:
         if job.state.ended is not None:
             return
         with locked(job) as mine:
-            if not mine or (state := job.state).ended is not None:
+            if not mine or (state := job.state).ended is not None or job.cancelled:
                 return
             if state.attempts >= _MOST_ATTEMPTS:
                 self._end(job, "failed", "the work was cut off several times, and is not tried again")
@@ -184,6 +197,8 @@ class JobStore:
             except _Stopped:
                 job.note(msgspec.structs.replace(job.state, attempts=state.attempts))  # it was asked to stop, and did not fail
                 raise
+            except _Cancelled:
+                shutil.rmtree(job.path, ignore_errors=True)
             except Refused as refused:
                 self._end(job, "failed", refused.message)
             except UnreadableNote:
@@ -215,7 +230,7 @@ class JobStore:
                 layout,
                 job.output(asked),
                 resume=True,
-                progress=_progress_of(job, self._stopping),
+                progress=_progress_of(job, self._stopping, self._settings.limits),
                 through_links=False,
             )
 
@@ -250,6 +265,10 @@ class JobStore:
                 job.drop_private()
         if over:
             shutil.rmtree(job.path, ignore_errors=True)
+        elif job.cancelled:
+            with locked(job) as mine:
+                if mine:
+                    shutil.rmtree(job.path, ignore_errors=True)
 
 
 def prepare_folder(root: Path) -> None:
@@ -283,9 +302,11 @@ def _age(job: JobFolder) -> float:
         return 0.0
 
 
-def _progress_of(job: JobFolder, stopping: threading.Event) -> type[Progress]:
+def _progress_of(job: JobFolder, stopping: threading.Event, limits: Limits) -> type[Progress]:
+    before, started = job.state.seconds, time.monotonic()
+
     class Noted(Progress):
-        """Progress that is written down for whoever asks, and that ends the work when the service ends."""
+        """Progress that is written down for whoever asks, and that ends the work when it is to end."""
 
         _noted = 0.0
 
@@ -293,11 +314,16 @@ def _progress_of(job: JobFolder, stopping: threading.Event) -> type[Progress]:
             return self
 
         def report(self, done: int, total: int | None = None) -> None:
+            now = time.monotonic()
+            seconds = before + now - started
+            if stopping.is_set() or now - self._noted >= _SECONDS_BETWEEN_NOTES:
+                self._noted = now
+                job.note(msgspec.structs.replace(job.state, done=done, total=total, unit=self._unit, seconds=seconds))
+            if job.cancelled:
+                raise _Cancelled
+            if seconds > limits.job_seconds:
+                raise Refused(422, f"the work took longer than the operator allows, {limits.job_seconds:g} seconds; send less in one file")
             if stopping.is_set():
                 raise _Stopped
-            now = time.monotonic()
-            if now - self._noted >= _SECONDS_BETWEEN_NOTES:
-                self._noted = now
-                job.note(msgspec.structs.replace(job.state, done=done, total=total, unit=self._unit))
 
     return Noted
