@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import shutil
 import signal
 import socket
 import stat
@@ -480,3 +481,48 @@ def test_a_job_that_works_for_too_long_fails(tmp_path: Path, monkeypatch: pytest
         told = opened.wait_for(job, 20)
         assert (told["state"], "longer than the operator allows" in told["error"]) == ("failed", True)
         wait_until(lambda: sorted(path.name for path in folder.path.iterdir()) == ["job.json", "state.json"])
+
+
+def test_jobs_that_ended_count_until_they_are_deleted(tmp_path: Path) -> None:
+    with running(make_settings(tmp_path, limits=Limits(kept_jobs=2))) as opened:
+        made = [opened.upload(b"the fox\n", name="a.txt", wait=20) for _ in range(3)]
+        assert [reply.status for reply in made] == [200, 200, 429]
+        assert "are kept" in made[-1].error
+        assert opened.ask("DELETE", made[0].headers["location"]).status == 204
+        assert opened.upload(b"the fox\n", name="a.txt", wait=20).status == 200
+
+
+def test_all_jobs_take_no_more_than_their_room(tmp_path: Path) -> None:
+    with running(make_settings(tmp_path, limits=Limits(kept_bytes=200_000))) as opened:
+        statuses = [opened.upload(b"the fox\n" * 2_000, name="a.txt", wait=20).status for _ in range(20)]
+        assert set(statuses) == {200, 503}
+        assert statuses.index(503) >= 3
+        assert sum(path.stat().st_size for path in (tmp_path / "jobs").rglob("*")) < 220_000
+        assert opened.upload(b"the fox\n" * 10_000, name="a.txt", wait=20).status == 413
+
+
+def test_a_file_without_a_length_cannot_fill_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_BYTES_BETWEEN_LOOKS", 1_000)
+    head = b"POST /files?name=a.txt HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/octet-stream\r\n"
+    head += b"Transfer-Encoding: chunked\r\n\r\n"
+    usage = shutil.disk_usage(tmp_path)
+    for kept, free, status in ((30_000, usage.free, b"413"), (1 << 30, 20_000, b"503")):
+        monkeypatch.setattr(shutil, "disk_usage", lambda _, free=free: usage._replace(free=free))
+        with running(make_settings(tmp_path, limits=Limits(kept_bytes=kept))) as opened:
+            with socket.create_connection(("127.0.0.1", opened.port), timeout=20) as endless:
+                endless.sendall(head)
+                for _ in range(15):
+                    endless.sendall(b"3e8\r\n" + b"x" * 1_000 + b"\r\n")
+                assert endless.recv(100).startswith(b"HTTP/1.1 " + status)
+            wait_until(lambda: list((tmp_path / "jobs").iterdir()) == [])
+
+
+def test_a_release_that_outgrows_its_room_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "_SECONDS_BETWEEN_MEASURES", 0.0)
+    small = gzip.compress(MANY_ROWS[:1_000] * 3_000)
+    with running(make_settings(tmp_path, limits=Limits(kept_bytes=4 * len(small)))) as opened:
+        reply = opened.upload(small, name="a.txt.gz")
+        told = opened.wait_for(reply.json()["id"])
+        assert (told["state"], "no room left" in told["error"]) == ("failed", True)
+        folder = tmp_path / "jobs" / reply.json()["id"]
+        wait_until(lambda: sorted(path.name for path in folder.iterdir()) == ["job.json", "state.json"])

@@ -27,6 +27,9 @@ Noted = TypeVar("Noted")
 JOB_ID = re.compile(r"[A-Za-z0-9_-]{22}")
 UPLOAD = ".upload"
 _CANCEL = "cancel"
+TIMES_THE_INPUT = 3
+"""The input, its release, and the copy in which a compressed release gets its final form."""
+
 UNREADABLE = "what was noted about this job cannot be read; send the file again"
 
 
@@ -136,6 +139,13 @@ class JobFolder:
     def output(self, asked: JobFile) -> Path:
         """Return where the output lies once it is whole."""
         return self.path / f"output{asked.ending}"
+
+    def bytes_taken(self) -> int:
+        """Return what it takes on the disk, or will take at least while it is worked on."""
+        with os.scandir(self.path) as entries:
+            sizes = {entry.name: entry.stat(follow_symlinks=False).st_size for entry in entries}
+        to_come = TIMES_THE_INPUT * sum(size for name, size in sizes.items() if name.startswith("input"))
+        return max(sum(sizes.values()), to_come)
 
     def drop_private(self) -> None:
         """Delete the input, and of a job that failed what there is of an output; this needs nothing that was noted but the state."""
