@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import shutil
 import signal
 import socket
 import stat
@@ -24,7 +25,7 @@ from deniable.errors import DeniableError, KeyFileError, MalformedEmbedding, Res
 from deniable.keyed.key_file import write_new_key
 from deniable.records.jobs.journal import Partial
 from deniable.service import files, jobs
-from deniable.service.job_folder import StateFile
+from deniable.service.job_folder import JobFolder, StateFile
 from deniable.service.settings import Jobs, Limits, Release
 from tests.service.running import OCTETS, Client, Process, make_settings, running
 
@@ -436,3 +437,92 @@ def test_what_goes_wrong_in_a_job_is_logged_by_its_place(
         assert opened.upload(as_csv(), name="rows.csv", column="text", wait=20).status == 422
     assert f"{type(error).__name__} at {__file__}:" in caplog.text
     assert "zorblatt" not in caplog.text
+
+
+MANY_ROWS = b"id,text\n" + b"".join(b"%d,my doctor said that the keys were stolen\n" % i for i in range(100_000))
+
+
+@pytest.mark.parametrize(("patience", "status"), [(20.0, 204), (0.0, 202)])
+def test_a_job_that_is_worked_on_can_be_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patience: float, status: int) -> None:
+    monkeypatch.setattr(jobs, "_SECONDS_TO_LET_GO", patience)
+    if not patience:
+        monkeypatch.setattr(jobs, "_SECONDS_BETWEEN_TRIES", 0.0)
+    with running(make_settings(tmp_path)) as opened:
+        job = opened.upload(MANY_ROWS, name="rows.csv", column="text").json()["id"]
+        wait_until(lambda: opened.get(f"/jobs/{job}").json()["done"] > 0)
+        assert opened.ask("DELETE", f"/jobs/{job}").status == status
+        wait_until(lambda: not (tmp_path / "jobs" / job).exists(), 5.0 if patience else 20.0)
+        assert opened.get(f"/jobs/{job}").status == 404
+        assert opened.ask("DELETE", f"/jobs/{job}").status == 404
+        assert opened.upload(as_csv(), name="rows.csv", column="text", wait=20).status == 200
+
+
+def test_a_job_that_was_to_be_deleted_is_not_released_after_a_restart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(jobs.JobStore, "_look_at", lambda *_: None)
+        with running(make_settings(tmp_path)) as opened:
+            job = opened.upload(as_csv(), name="rows.csv", column="text").json()["id"]
+    JobFolder(tmp_path / "jobs" / job).cancel()
+    monkeypatch.setattr(jobs, "run_job", lambda *_, **__: pytest.fail("it was worked on"))
+    with running(make_settings(tmp_path)):
+        wait_until(lambda: not (tmp_path / "jobs" / job).exists())
+
+
+@pytest.mark.parametrize("worked", [0.0, 1000.0])
+def test_a_job_that_works_for_too_long_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, worked: float) -> None:
+    limit = 999.0 if worked else 0.2
+    with monkeypatch.context() as patched:
+        patched.setattr(jobs.JobStore, "_look_at", lambda *_: None)
+        with running(make_settings(tmp_path)) as opened:
+            job = opened.upload(MANY_ROWS, name="rows.csv", column="text").json()["id"]
+    folder = JobFolder(tmp_path / "jobs" / job)
+    folder.note(StateFile(state="working", attempts=1, seconds=worked))
+    with running(make_settings(tmp_path, limits=Limits(job_seconds=limit))) as opened:
+        told = opened.wait_for(job, 20)
+        assert (told["state"], "longer than the operator allows" in told["error"]) == ("failed", True)
+        wait_until(lambda: sorted(path.name for path in folder.path.iterdir()) == ["job.json", "state.json"])
+
+
+def test_jobs_that_ended_count_until_they_are_deleted(tmp_path: Path) -> None:
+    with running(make_settings(tmp_path, limits=Limits(kept_jobs=2))) as opened:
+        made = [opened.upload(b"the fox\n", name="a.txt", wait=20) for _ in range(3)]
+        assert [reply.status for reply in made] == [200, 200, 429]
+        assert "are kept" in made[-1].error
+        assert opened.ask("DELETE", made[0].headers["location"]).status == 204
+        assert opened.upload(b"the fox\n", name="a.txt", wait=20).status == 200
+
+
+def test_all_jobs_take_no_more_than_their_room(tmp_path: Path) -> None:
+    with running(make_settings(tmp_path, limits=Limits(kept_bytes=200_000))) as opened:
+        statuses = [opened.upload(b"the fox\n" * 2_000, name="a.txt", wait=20).status for _ in range(20)]
+        assert set(statuses) == {200, 503}
+        assert statuses.index(503) >= 3
+        assert sum(path.stat().st_size for path in (tmp_path / "jobs").rglob("*")) < 220_000
+        assert opened.upload(b"the fox\n" * 10_000, name="a.txt", wait=20).status == 413
+
+
+def test_a_file_without_a_length_cannot_fill_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_BYTES_BETWEEN_LOOKS", 1_000)
+    head = b"POST /files?name=a.txt HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/octet-stream\r\n"
+    head += b"Transfer-Encoding: chunked\r\n\r\n"
+    usage = shutil.disk_usage(tmp_path)
+    for kept, free, status in ((30_000, usage.free, b"413"), (1 << 30, 20_000, b"503")):
+        monkeypatch.setattr(shutil, "disk_usage", lambda _, free=free: usage._replace(free=free))
+        with running(make_settings(tmp_path, limits=Limits(kept_bytes=kept))) as opened:
+            with socket.create_connection(("127.0.0.1", opened.port), timeout=20) as endless:
+                endless.sendall(head)
+                for _ in range(15):
+                    endless.sendall(b"3e8\r\n" + b"x" * 1_000 + b"\r\n")
+                assert endless.recv(100).startswith(b"HTTP/1.1 " + status)
+            wait_until(lambda: list((tmp_path / "jobs").iterdir()) == [])
+
+
+def test_a_release_that_outgrows_its_room_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "_SECONDS_BETWEEN_MEASURES", 0.0)
+    small = gzip.compress(MANY_ROWS[:1_000] * 3_000)
+    with running(make_settings(tmp_path, limits=Limits(kept_bytes=4 * len(small)))) as opened:
+        reply = opened.upload(small, name="a.txt.gz")
+        told = opened.wait_for(reply.json()["id"])
+        assert (told["state"], "no room left" in told["error"]) == ("failed", True)
+        folder = tmp_path / "jobs" / reply.json()["id"]
+        wait_until(lambda: sorted(path.name for path in folder.iterdir()) == ["job.json", "state.json"])

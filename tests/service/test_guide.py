@@ -13,6 +13,7 @@ import pytest
 
 from deniable.service.settings import read_settings
 from tests.service.running import make_settings, running
+from tests.service.test_guard import write_certificate
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 GUIDE = ROOT / "docs" / "guide" / "service.md"
@@ -54,6 +55,30 @@ def test_the_settings_of_the_guide_are_allowed(tmp_path: Path) -> None:
     assert (made.server.workers, made.release.max_epsilon, made.jobs.keep_minutes) == (2, 8, 60)
     whole = re.sub(r"^# (certificate|private_key|record_epsilon|keep_words|key_file|consistent) ?=", r"\1 =", text, flags=re.MULTILINE)
     assert whole.count("\n# ") < text.count("\n# "), "every option stands in the file"
+
+
+def test_the_jobs_of_the_shipped_settings_do_not_lie_beside_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The container and the unit mount the folder of the settings read-only, and say in DENIABLE_HOME where can be written."""
+    (tmp_path / "etc").mkdir()
+    shutil.copy(ROOT / "deploy" / "service.toml", tmp_path / "etc" / "service.toml")
+    (tmp_path / "etc" / "token").write_text("x" * 64)
+    (tmp_path / "etc" / "token").chmod(0o600)
+    for name in ("Containerfile", "deniable.service"):
+        found = re.search(r"DENIABLE_HOME=(\S+)", (ROOT / "deploy" / name).read_text(encoding="utf-8"))
+        assert found is not None
+        monkeypatch.setenv("DENIABLE_HOME", found.group(1))
+        assert read_settings(tmp_path / "etc" / "service.toml").jobs_folder == Path(found.group(1)) / "jobs"
+
+
+@pytest.mark.parametrize("tls", [True, False])
+def test_the_container_knows_whether_the_service_is_well(tmp_path: Path, tls: bool) -> None:
+    write_certificate(tmp_path)
+    encrypted = {"certificate": str(tmp_path / "server.pem"), "private_key": str(tmp_path / "server.key")} if tls else {}
+    with running(make_settings(tmp_path, **encrypted)) as client:
+        asked = [sys.executable, str(ROOT / "deploy" / "health.py"), str(client.port)]
+        assert subprocess.run(asked, timeout=60).returncode == 0
+    assert subprocess.run(asked, timeout=60).returncode == 1
+    assert "health.py" in (ROOT / "deploy" / "Containerfile").read_text(encoding="utf-8")
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")

@@ -27,6 +27,7 @@ _NAME = re.compile(r"[\w][\w .()+-]{0,119}")
 _OWN = frozenset({"name", "column", "record_id", "delimiter", "header", "encoding", "wait"})
 _LONGEST_WAIT = 25.0
 _SECONDS_BETWEEN_LOOKS = 0.05
+_BYTES_BETWEEN_LOOKS = 4 << 20
 
 
 class Files:
@@ -40,9 +41,10 @@ class Files:
         asked, wait = self._asked(request)
         self._rules.prepare(self._rules.recipe(asked.choice))
         length = request.headers.get("content-length")
-        job = self._store.begin(None if length is None else int(length))
+        size = 0 if length is None else int(length)
+        job = self._store.begin(size)
         try:
-            await self._receive(request, job.input(asked))
+            await self._receive(request, job.input(asked), size)
             job = self._store.submit(job, asked)
         except BaseException as error:
             shutil.rmtree(job.path, ignore_errors=True)
@@ -71,9 +73,11 @@ class Files:
         return _file(beside(job.output(job.asked), ".receipt.json"), f"{job.asked.name}.receipt.json", "application/json")
 
     async def delete(self, request: Request) -> Response:
-        """Delete a job with all that belongs to it."""
-        await asyncio.to_thread(self._store.delete, self._store.find(request.path_params["id"]))
-        return Response(status_code=204)
+        """Delete a job with all that belongs to it; one that is worked on stops first, and 202 says that it has not yet."""
+        job = self._store.find(request.path_params["id"])
+        if await asyncio.to_thread(self._store.delete, job):
+            return Response(status_code=204)
+        return json_reply(self._store.describe(job), status=202)
 
     def _asked(self, request: Request) -> tuple[JobFile, float]:
         query = request.query_params
@@ -116,9 +120,13 @@ class Files:
             raise refusal_of(error) from None
         return asked, wait
 
-    async def _receive(self, request: Request, path: Path) -> None:
-        """Write the body to a file that only its owner can read; it never lies anywhere else."""
+    async def _receive(self, request: Request, path: Path, size: int) -> None:
+        """Write the body to a file that only its owner can read; it never lies anywhere else.
+
+        Whether there is room is looked at again while it comes: others are received too, and not every length is told before.
+        """
         body = aiter(request.stream())
+        received = looked_at = 0
         with path.open("xb", buffering=1 << 20) as file:
             path.chmod(0o600)
             while True:
@@ -132,6 +140,11 @@ class Files:
                 except ClientDisconnect:
                     raise Refused(400, "the file ends before its length") from None
                 file.write(chunk)
+                received += len(chunk)
+                if received - looked_at >= _BYTES_BETWEEN_LOOKS:
+                    looked_at = received
+                    file.flush()
+                    await asyncio.to_thread(self._store.check_room, size, received)
 
     async def _reply(self, job: JobFolder, wait: float) -> Response:
         until = time.monotonic() + wait

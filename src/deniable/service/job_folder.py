@@ -1,8 +1,8 @@
 """One job on the disk.
 
 The folder of a job is named by a random id, which only its sender is told, and is open to its owner only. It holds ``job.json`` (what was
-asked for), ``state.json`` (how far it is), the input until the work ends, and then the output with its card and receipt. A folder
-gets its name when the whole input has arrived: one that ends in ``.upload`` was never asked to be worked on.
+asked for), ``state.json`` (how far it is), the input until the work ends, and then the output with its card and receipt; ``cancel`` if it
+is to be deleted. A folder gets its name when the whole input has arrived: one that ends in ``.upload`` was never asked to be worked on.
 """
 
 from __future__ import annotations
@@ -26,6 +26,10 @@ Noted = TypeVar("Noted")
 
 JOB_ID = re.compile(r"[A-Za-z0-9_-]{22}")
 UPLOAD = ".upload"
+_CANCEL = "cancel"
+TIMES_THE_INPUT = 3
+"""The input, its release, and the copy in which a compressed release gets its final form."""
+
 UNREADABLE = "what was noted about this job cannot be read; send the file again"
 
 
@@ -68,7 +72,7 @@ class JobFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StateFile(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a job is."""
+    """How far a job is. ``seconds`` were worked on it, by all processes that did."""
 
     state: State = "waiting"
     done: int = 0
@@ -76,6 +80,7 @@ class StateFile(msgspec.Struct, frozen=True, kw_only=True):
     unit: str = "bytes"
     error: str | None = None
     attempts: int = 0
+    seconds: float = 0.0
     ended: float | None = None
 
 
@@ -114,6 +119,15 @@ class JobFolder:
         except UnreadableNote:
             return StateFile(state="failed", error=UNREADABLE, ended=path.lstat().st_mtime)
 
+    @property
+    def cancelled(self) -> bool:
+        """Whether its sender had it deleted: whoever holds it deletes it, also after a restart."""
+        return (self.path / _CANCEL).exists()
+
+    def cancel(self) -> None:
+        """Have it deleted by whoever works on it."""
+        (self.path / _CANCEL).touch(mode=0o600)
+
     def note(self, state: StateFile) -> None:
         """Write down how far it is."""
         write_whole(self.path / "state.json", msgspec.json.encode(state).decode())
@@ -125,6 +139,13 @@ class JobFolder:
     def output(self, asked: JobFile) -> Path:
         """Return where the output lies once it is whole."""
         return self.path / f"output{asked.ending}"
+
+    def bytes_taken(self) -> int:
+        """Return what it takes on the disk, or will take at least while it is worked on."""
+        with os.scandir(self.path) as entries:
+            sizes = {entry.name: entry.stat(follow_symlinks=False).st_size for entry in entries}
+        to_come = TIMES_THE_INPUT * sum(size for name, size in sizes.items() if name.startswith("input"))
+        return max(sum(sizes.values()), to_come)
 
     def drop_private(self) -> None:
         """Delete the input, and of a job that failed what there is of an output; this needs nothing that was noted but the state."""

@@ -9,9 +9,12 @@ from __future__ import annotations
 import errno
 import secrets
 import shutil
+import tempfile
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 
 import msgspec
 
@@ -21,7 +24,18 @@ from deniable.progress import Progress
 from deniable.records.formats.opening import open_source
 from deniable.records.jobs.job import run_job, settings_digest
 from deniable.service.faults import log_without_text
-from deniable.service.job_folder import JOB_ID, UNREADABLE, UPLOAD, JobFile, JobFolder, State, StateFile, UnreadableNote, locked
+from deniable.service.job_folder import (
+    JOB_ID,
+    TIMES_THE_INPUT,
+    UNREADABLE,
+    UPLOAD,
+    JobFile,
+    JobFolder,
+    State,
+    StateFile,
+    UnreadableNote,
+    locked,
+)
 from deniable.service.messages import JobReply, Refused, refusal_of
 from deniable.service.rules import Rules
 
@@ -30,11 +44,17 @@ _OF_THE_SENDER = frozenset({"column", "columns", "delimiter", "encoding", "forma
 _MOST_ATTEMPTS = 3
 _SECONDS_BETWEEN_LOOKS = 1.0
 _SECONDS_BETWEEN_NOTES = 0.25
+_SECONDS_BETWEEN_MEASURES = 2.0
 _SECONDS_TO_LET_GO = 5.0
+_SECONDS_BETWEEN_TRIES = 0.02
 
 
 class _Stopped(Exception):
     """The service ends; the job goes on when it is started again."""
+
+
+class _Cancelled(Exception):
+    """The sender had the job deleted."""
 
 
 class JobStore:
@@ -43,17 +63,11 @@ class JobStore:
     def __init__(self, rules: Rules) -> None:
         """Make the folder of all jobs.
 
-        :raises InvalidParameter: if it cannot be made, or others than its owner have access to it.
+        :raises InvalidParameter: if it cannot be used.
         """
         self._rules, self._settings = rules, rules.settings
         self.root = rules.settings.jobs_folder
-        try:
-            self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
-            mode = self.root.stat().st_mode
-        except OSError as error:
-            raise InvalidParameter("jobs.folder", str(self.root), f"cannot be used: {error.strerror}") from None
-        if mode & 0o077:
-            raise InvalidParameter("jobs.folder", str(self.root), "others than its owner have access to it: chmod 700")
+        prepare_folder(self.root)
         self._arrived, self._stopping = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._work, name="jobs", daemon=True)
 
@@ -67,19 +81,41 @@ class JobStore:
         self._arrived.set()
         self._thread.join(timeout=30.0)
 
-    def begin(self, size: int | None) -> JobFolder:
-        """Return a new folder to upload into.
+    def begin(self, size: int) -> JobFolder:
+        """Return a new folder to upload into; a size that is not known is 0.
 
         :raises Refused: if there are too many jobs, or there is no room for what is to come.
         """
-        unended = sum(1 for job in self._folders(uploads=True) if job.is_upload or not _has_ended(job))
-        if unended >= self._settings.limits.jobs:
+        jobs, limits = self._folders(uploads=True), self._settings.limits
+        if sum(1 for job in jobs if job.is_upload or not _has_ended(job)) >= limits.jobs:
             raise Refused(429, "there are too many jobs; wait until one is done", headers={"Retry-After": "10"})
-        if size is not None and shutil.disk_usage(self.root).free < 3 * size:
-            raise Refused(503, "there is not enough room for this file and its release")
+        if len(jobs) >= limits.kept_jobs:
+            problem = "too many jobs are kept; delete those whose output you have, or wait until they are deleted"
+            raise Refused(429, problem, headers={"Retry-After": "60"})
+        self.check_room(size)
         job = JobFolder(self.root / (secrets.token_urlsafe(16) + UPLOAD))
         job.path.mkdir(mode=0o700)
         return job
+
+    def check_room(self, size: int, received: int = 0) -> None:
+        """Do nothing if there is room for a file of that size or more and its release, of which a part was received.
+
+        :raises Refused: if there is not.
+        """
+        size = max(size, received)
+        if TIMES_THE_INPUT * size > self._settings.limits.kept_bytes:
+            raise Refused(413, f"the file is too large: {TIMES_THE_INPUT} times its size is more than this service keeps of all files")
+        to_come = TIMES_THE_INPUT * (size - received)
+        if self._takes_too_much(to_come) or shutil.disk_usage(self.root).free < TIMES_THE_INPUT * size - received:
+            raise Refused(503, "there is not enough room for this file and its release; try again later", headers={"Retry-After": "60"})
+
+    def _takes_too_much(self, more: int = 0) -> bool:
+        """Return whether all jobs take more than they may, if one takes that much more."""
+        taken = more
+        for job in self._folders(uploads=True):
+            with suppress(OSError):  # another process deleted it
+                taken += job.bytes_taken()
+        return taken > self._settings.limits.kept_bytes
 
     def submit(self, job: JobFolder, asked: JobFile) -> JobFolder:
         """Give an uploaded job its name, so that it is worked on, with the settings that hold now.
@@ -128,20 +164,27 @@ class JobStore:
             deleted_at=None if state.ended is None else int(state.ended + 60.0 * self._settings.jobs.keep_minutes),
         )
 
-    def delete(self, job: JobFolder) -> None:
-        """Delete a job that is not being worked on.
+    def delete(self, job: JobFolder) -> bool:
+        """Delete a job, and return whether it is gone; one that is worked on is told to stop, and deleted as soon as it does.
 
-        :raises Refused: if it is.
+        :raises Refused: if that cannot be noted.
         """
         until = time.monotonic() + _SECONDS_TO_LET_GO
         while True:
             with locked(job) as mine:
                 if mine:
                     shutil.rmtree(job.path, ignore_errors=True)
-                    return
-                if job.state.ended is None or time.monotonic() > until:
-                    raise Refused(409, "this job is being worked on; delete it when it is done")
-            time.sleep(0.01)
+                    return True
+            try:
+                job.cancel()
+            except FileNotFoundError:
+                return True
+            except OSError as error:
+                log_without_text(error)
+                raise Refused(503, "this job cannot be stopped now; try again later", headers={"Retry-After": "5"}) from None
+            if time.monotonic() > until:
+                return False
+            time.sleep(_SECONDS_BETWEEN_TRIES)
 
     def _folders(self, *, uploads: bool = False) -> list[JobFolder]:
         named = (path for path in self.root.iterdir() if JOB_ID.fullmatch(path.name.removesuffix(UPLOAD)))
@@ -177,7 +220,7 @@ class JobStore:
         if job.state.ended is not None:
             return
         with locked(job) as mine:
-            if not mine or (state := job.state).ended is not None:
+            if not mine or (state := job.state).ended is not None or job.cancelled:
                 return
             if state.attempts >= _MOST_ATTEMPTS:
                 self._end(job, "failed", "the work was cut off several times, and is not tried again")
@@ -188,6 +231,8 @@ class JobStore:
             except _Stopped:
                 job.note(msgspec.structs.replace(job.state, attempts=state.attempts))  # it was asked to stop, and did not fail
                 raise
+            except _Cancelled:
+                shutil.rmtree(job.path, ignore_errors=True)
             except Refused as refused:
                 self._end(job, "failed", refused.message)
             except UnreadableNote:
@@ -219,9 +264,43 @@ class JobStore:
                 layout,
                 job.output(asked),
                 resume=True,
-                progress=_progress_of(job, self._stopping),
+                progress=self._progress_of(job),
                 through_links=False,
             )
+
+    def _progress_of(self, job: JobFolder) -> type[Progress]:
+        stopping, limits, takes_too_much = self._stopping, self._settings.limits, self._takes_too_much
+        before, started = job.state.seconds, time.monotonic()
+
+        class Noted(Progress):
+            """Progress that is written down for whoever asks, and that ends the work when it is to end."""
+
+            _noted = 0.0
+            _measured = started
+
+            def __enter__(self) -> Noted:
+                return self
+
+            def report(self, done: int, total: int | None = None) -> None:
+                now = time.monotonic()
+                seconds = before + now - started
+                if stopping.is_set() or now - self._noted >= _SECONDS_BETWEEN_NOTES:
+                    self._noted = now
+                    job.note(msgspec.structs.replace(job.state, done=done, total=total, unit=self._unit, seconds=seconds))
+                if job.cancelled:
+                    raise _Cancelled
+                if seconds > limits.job_seconds:
+                    raise Refused(
+                        422, f"the work took longer than the operator allows, {limits.job_seconds:g} seconds; send less in one file"
+                    )
+                if now - self._measured >= _SECONDS_BETWEEN_MEASURES:
+                    self._measured = now
+                    if takes_too_much():
+                        raise Refused(422, "there is no room left for the release; try again later, or send less in one file")
+                if stopping.is_set():
+                    raise _Stopped
+
+        return Noted
 
     def _end(self, job: JobFolder, state: State, error: str | None = None) -> None:
         # How many bytes there were is no longer told: they were those of private text.
@@ -254,6 +333,27 @@ class JobStore:
                 job.drop_private()
         if over:
             shutil.rmtree(job.path, ignore_errors=True)
+        elif job.cancelled:
+            with locked(job) as mine:
+                if mine:
+                    shutil.rmtree(job.path, ignore_errors=True)
+
+
+def prepare_folder(root: Path) -> None:
+    """Make the folder of all jobs, or see that it can be used.
+
+    :raises InvalidParameter: if it cannot be made or written to, or others than its owner have access to it.
+    """
+    try:
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        mode = root.stat().st_mode
+        with tempfile.TemporaryDirectory(dir=root):  # a file system may be read-only, whatever the mode says
+            pass
+    except OSError as error:
+        problem = f"cannot be used: {error.strerror}; name a folder that the service may write to, as folder under [jobs]"
+        raise InvalidParameter("jobs.folder", str(root), problem) from None
+    if mode & 0o077:
+        raise InvalidParameter("jobs.folder", str(root), "others than its owner have access to it: chmod 700")
 
 
 def _has_ended(job: JobFolder) -> bool:
@@ -268,23 +368,3 @@ def _age(job: JobFolder) -> float:
         return job.asked.created
     except (OSError, UnreadableNote):
         return 0.0
-
-
-def _progress_of(job: JobFolder, stopping: threading.Event) -> type[Progress]:
-    class Noted(Progress):
-        """Progress that is written down for whoever asks, and that ends the work when the service ends."""
-
-        _noted = 0.0
-
-        def __enter__(self) -> Noted:
-            return self
-
-        def report(self, done: int, total: int | None = None) -> None:
-            if stopping.is_set():
-                raise _Stopped
-            now = time.monotonic()
-            if now - self._noted >= _SECONDS_BETWEEN_NOTES:
-                self._noted = now
-                job.note(msgspec.structs.replace(job.state, done=done, total=total, unit=self._unit))
-
-    return Noted

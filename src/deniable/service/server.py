@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import mmap
 import os
 import resource
 import shutil
 import signal
 import socket
+import ssl
 import sys
 import tempfile
 import threading
@@ -24,8 +26,10 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from deniable.errors import InvalidParameter
+from deniable.errors import DeniableError, InvalidParameter, WorkerLost
 from deniable.service.app import Service
+from deniable.service.faults import log_without_text
+from deniable.service.jobs import prepare_folder
 from deniable.service.metrics import SEVERAL
 from deniable.service.rules import Rules
 from deniable.service.settings import Settings
@@ -36,6 +40,7 @@ _OPEN_FILES = 65_536
 _SECONDS_TO_FINISH = 60
 _SECONDS_FOR_HEADERS = 15.0
 _SECONDS_BEFORE_RESTART = 1.0
+_MOST_IN_VAIN = 3
 _BACKLOG = 2_048
 _ENDING = (signal.SIGTERM, signal.SIGINT)
 
@@ -72,9 +77,15 @@ class _ImpatientProtocol(HttpToolsProtocol):
 class _Server(uvicorn.Server):
     """A server that also ends by a signal that came before it could take any."""
 
+    def __init__(self, config: uvicorn.Config, served: Callable[[], None] | None = None) -> None:
+        super().__init__(config)
+        self._served = served
+
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to serve."""
+        """Begin to serve, and say so."""
         await super().startup(sockets)
+        if self.started and self._served is not None:
+            self._served()
         if _asked_to_end.is_set():
             asyncio.get_running_loop().call_soon(self._end)
 
@@ -86,9 +97,12 @@ def serve(settings: Settings, *, say: Say) -> None:
     """Serve until SIGTERM or Ctrl-C; ``say`` is told the address.
 
     :raises DeniableError: if an embedding, the key, the token or the folder of jobs cannot be used.
-    :raises InvalidParameter: if nothing can listen on the address.
+    :raises InvalidParameter: if nothing can listen on the address, or the certificate does not fit its key.
+    :raises WorkerLost: if the processes that are to serve end before they do.
     """
     _prepare_process()
+    _check_certificate(settings)
+    prepare_folder(settings.jobs_folder)
     listening = _listen(settings)
     rules = Rules(settings)
     host, port = listening.getsockname()[:2]
@@ -103,8 +117,8 @@ def serve(settings: Settings, *, say: Say) -> None:
         _run_several(settings, rules, listening)
 
 
-def make_server(settings: Settings, service: Service) -> uvicorn.Server:
-    """Return the server of one process."""
+def make_server(settings: Settings, service: Service, served: Callable[[], None] | None = None) -> uvicorn.Server:
+    """Return the server of one process; ``served`` is called when it can be asked."""
     config = uvicorn.Config(
         service.app(),
         http=_ImpatientProtocol,
@@ -120,23 +134,29 @@ def make_server(settings: Settings, service: Service) -> uvicorn.Server:
         ssl_keyfile=settings.server.private_key,
         backlog=_BACKLOG,
     )
-    return _Server(config)
+    return _Server(config, served)
 
 
-def _run(settings: Settings, rules: Rules, listening: socket.socket) -> None:
+def _run(settings: Settings, rules: Rules, listening: socket.socket, served: Callable[[], None] | None = None) -> None:
     for number in _ENDING:
         # uvicorn has handlers of its own as soon as it runs, and calls these once more when all is finished.
         signal.signal(number, lambda *_: _asked_to_end.set())
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
-    make_server(settings, Service(settings, rules=rules)).run(sockets=[listening])
+    server = make_server(settings, Service(settings, rules=rules), served)
+    server.run(sockets=[listening])
+    if not server.started and not _asked_to_end.is_set():  # uvicorn says it in a log that is switched off
+        raise WorkerLost("the service could not be started")
 
 
 def _run_several(settings: Settings, rules: Rules, listening: socket.socket) -> None:
-    """Fork the workers and start another one for each that dies, until the service is to end."""
+    """Fork the workers and start another one for each that dies, until the service is to end.
+
+    :raises WorkerLost: if several in turn die before they served: the next ones would die too.
+    """
     folder = tempfile.mkdtemp(prefix="deniable-metrics-")  # numbers only; 0700 as mkdtemp makes it
     os.environ[SEVERAL] = folder
-    ending = False
-    workers: dict[int, float] = {}
+    ending, in_vain = False, 0
+    workers: dict[int, mmap.mmap] = {}
 
     def end(*_: Any) -> None:
         nonlocal ending
@@ -149,10 +169,13 @@ def _run_several(settings: Settings, rules: Rules, listening: socket.socket) -> 
     try:
         while True:
             while not ending and len(workers) < settings.server.workers:
-                workers[_fork(settings, rules, listening)] = time.monotonic()
+                served = mmap.mmap(-1, 1)  # shared with the worker, which writes to it when it serves
+                workers[_fork(settings, rules, listening, served)] = served
             if ending:
                 end()  # also a worker that was being made when the signal came
             if ending and not workers:
+                if in_vain >= _MOST_IN_VAIN:
+                    raise WorkerLost(f"{in_vain} workers in turn ended before they served; the log says why")
                 return
             try:
                 process, status = os.wait()
@@ -160,16 +183,22 @@ def _run_several(settings: Settings, rules: Rules, listening: socket.socket) -> 
                 return
             except InterruptedError:
                 continue
-            started = workers.pop(process, None)
-            if started is not None and not ending:
-                log.error("a worker ended (status %d); another one is started", status)
-                if time.monotonic() - started < _SECONDS_BEFORE_RESTART:
-                    time.sleep(_SECONDS_BEFORE_RESTART)
+            served_by_it = workers.pop(process, None)
+            if served_by_it is None or ending:
+                continue
+            in_vain = 0 if served_by_it[0] else in_vain + 1
+            if in_vain >= _MOST_IN_VAIN:
+                log.error("a worker ended (status %d) before it served, as others did; the service ends", status)
+                end()
+                continue
+            log.error("a worker ended (status %d); another one is started", status)
+            if in_vain:
+                time.sleep(_SECONDS_BEFORE_RESTART)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _fork(settings: Settings, rules: Rules, listening: socket.socket) -> int:
+def _fork(settings: Settings, rules: Rules, listening: socket.socket, served: mmap.mmap) -> int:
     signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)  # until the worker has handlers of its own
     process = os.fork()
     if process:
@@ -177,10 +206,12 @@ def _fork(settings: Settings, rules: Rules, listening: socket.socket) -> int:
         return process
     status = 1
     try:
-        _run(settings, rules, listening)
+        _run(settings, rules, listening, lambda: served.__setitem__(0, 1))
         status = 0
     except BaseException as error:
-        log.error("%s in a worker", type(error).__name__)
+        if isinstance(error, DeniableError) and not served[0]:
+            log.error("a worker could not serve: %s", error)  # it has seen no text yet: this is about the settings
+        log_without_text(error)
     finally:
         sys.stdout.flush()
         os._exit(status)
@@ -197,6 +228,18 @@ def _listen(settings: Settings) -> socket.socket:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=_BACKLOG)
     except OSError as error:
         raise InvalidParameter("server", f"{host}:{port}", f"nothing can listen there: {error.strerror or error}") from None
+
+
+def _check_certificate(settings: Settings) -> None:
+    certificate, private_key = settings.server.certificate, settings.server.private_key
+    if certificate is None:
+        return
+    try:
+        # An encrypted key would be asked for on a terminal, by every process; an empty password is wrong for all of them.
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, private_key, password="")
+    except OSError as error:  # which errors of TLS are as well
+        problem = f"cannot be used with its private_key, {private_key}: {error.strerror or error}; the key must not be encrypted"
+        raise InvalidParameter("server.certificate", certificate, problem) from None
 
 
 def _prepare_process() -> None:

@@ -76,7 +76,11 @@ class Release(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How much may be asked for: at once, in one request, and for how long. ``seconds`` also bounds a pause in a stream."""
+    """How much may be asked for: at once, in one request, and for how long. ``seconds`` also bounds a pause in a stream.
+
+    ``jobs`` is how many may wait or be worked on, and ``job_seconds`` how long the work on one may take. ``kept_jobs`` counts those that
+    have ended as well, and ``kept_bytes`` is what all of them may take on the disk, with three times the size of every input to come.
+    """
 
     request_bytes: Count = 1 << 20
     texts: Count = 1_000
@@ -84,6 +88,9 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     seconds: Positive = 30.0
     file_bytes: Count = 4 << 30
     jobs: Count = 20
+    job_seconds: Positive = 86_400.0
+    kept_jobs: Count = 1_000
+    kept_bytes: Count = 64 << 30
 
 
 class Jobs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
