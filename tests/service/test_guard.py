@@ -108,6 +108,13 @@ def test_pages_of_other_sites_are_not_served(local: Client) -> None:
     assert local.ask("POST", "/privatize", b'{"text": "a"}', own).status == 200
 
 
+def test_a_service_on_another_loopback_address_is_called_by_it(tmp_path: Path) -> None:
+    with running(make_settings(tmp_path, host="127.0.0.2")) as opened:
+        hosts = (f"127.0.0.2:{opened.port}", "localhost", "127.0.0.3", "evil.example")
+        statuses = [opened.ask("GET", "/allowed", headers={"Host": host}).status for host in hosts]
+    assert statuses == [200, 200, 400, 400]
+
+
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
 def test_pages_of_other_sites_are_not_served_what_browsers_get_without_an_origin(local: Client, site: str) -> None:
     asked = {"Sec-Fetch-Site": site}

@@ -120,9 +120,10 @@ class Guard:
     def _is_ours(self, host: str) -> bool:
         """Return whether the service is called by this name; a page elsewhere may have made its own name point here."""
         name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
-        if self._settings.server.on_loopback and name in _LOOPBACK_NAMES:
+        server = self._settings.server
+        if server.on_loopback and name in {*_LOOPBACK_NAMES, server.host}:  # such as 127.0.0.2
             return True
-        return name in self._settings.server.hosts or not (self._settings.server.on_loopback or self._settings.server.hosts)
+        return name in server.hosts or not (server.on_loopback or server.hosts)
 
     def _most_bytes(self, path: str) -> float:
         if path in _UNBOUNDED:
