@@ -57,7 +57,7 @@ def audit_inversion(
     and running text is attacked: ``text``, one document a line, or one document in ten of the public text, which they then do not read.
     ``words`` are lists of words, one a line, that are reported apart. With ``learnt`` an attacker is tried that releases public text
     itself and learns from it, with ``language_model`` one that asks such a model what comes next. ``acceptable`` is how often the best
-    attacker may be right.
+    attacker may be right: the upper end of its 95 % interval counts, and no ε after one that fails is advised.
 
     :raises InvalidParameter: if an argument is not allowed.
     :raises RecordError: if a line of ``frequencies`` is not a word and its count, or a text cannot be read.
@@ -94,7 +94,7 @@ def audit_inversion(
         **head_of("inversion", embedding, mechanism, seed),
         frequencies=str(frequencies or corpus or public or "by rank (Zipf)"),
         acceptable=acceptable,
-        largest_acceptable_epsilon=largest_acceptable(((each, each.success) for each in found), acceptable),
+        largest_acceptable_epsilon=largest_acceptable(((each, each.at_most) for each in found), acceptable),
         results=tuple(found),
         text=None if read is None else read.summarise(),
     )
