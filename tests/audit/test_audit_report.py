@@ -176,6 +176,16 @@ def test_the_advice_hears_every_attacker_and_says_why_an_epsilon_fails() -> None
     assert "more is named than of this text: 30.0 % at ε = 1" in finding(replace(result, results=(drawn,)))
 
 
+def test_the_page_says_how_many_public_documents_were_left_out() -> None:
+    pytest.importorskip("jinja2")
+    from deniable.audit.report.page import audit_page
+
+    result = attacked_text()
+    assert result.text is not None
+    assert "left out" not in audit_page([result]).html()
+    assert "1,200 more were left out" in audit_page([replace(result, text=replace(result.text, left_out=1_200))]).html()
+
+
 def test_an_older_result_without_running_text_leads_with_words_by_themselves() -> None:
     pytest.importorskip("jinja2")
     from deniable.audit.report.page import audit_page

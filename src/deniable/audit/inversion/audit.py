@@ -140,7 +140,9 @@ class _TextAttack:
         lists = {path.stem: _read_list(embedding, path) for path in words}
         listed = np.unique(np.concatenate(list(lists.values()))) if lists else None
         attacked = None if text is None else read_attacked_text(embedding, text, places=effort.places, seed=seed, listed=listed)
-        read, held = read_public_text(embedding, public, hold_back=text is None, places=effort.places, seed=seed, listed=listed)
+        read, held = read_public_text(
+            embedding, public, hold_back=text is None, places=effort.places, seed=seed, listed=listed, attacked=attacked
+        )
         attacked = held if attacked is None else attacked
         assert attacked is not None  # noqa: S101 - one of the two
         shares = priors.shares_of_all(embedding, read.bigrams)
@@ -184,6 +186,7 @@ class _TextAttack:
             kinds=self.truth.kinds.count,
             public=self.public.source,
             public_words=self.public.words,
+            left_out=self.public.left_out,
         )
 
 

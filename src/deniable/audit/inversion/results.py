@@ -88,7 +88,8 @@ class AttackerFinding:
 class AttackedTextSummary:
     """The running text that was released and attacked, and the public text that the attackers read.
 
-    ``unknown`` is the share of its ``places`` with a word that the embedding does not know.
+    ``unknown`` is the share of its ``places`` with a word that the embedding does not know; ``left_out`` is how many public documents were
+    not read because they are attacked, None in results of versions that read them.
     """
 
     source: str
@@ -98,6 +99,7 @@ class AttackedTextSummary:
     kinds: int
     public: str
     public_words: int
+    left_out: int | None = None
 
 
 BLIND, ALONE, IN_CONTEXT, LEARNT, LANGUAGE_MODEL = "guessing blindly", "word by word", "in context", "learnt", "language model"
