@@ -119,6 +119,29 @@ def test_one_document_in_ten_is_held_back_and_not_read(tmp_path: Path) -> None:
     assert everything.words == 60
 
 
+def test_what_is_held_back_is_not_read_where_it_stands_again(tmp_path: Path) -> None:
+    path = tmp_path / "public.txt"
+    lines = [f"w{i} w{i}" for i in range(30)]
+    lines[5], lines[17] = "W20  w20", "w10 w10"  # before the place at which it is held back, and after it
+    path.write_text("\n".join(lines), encoding="utf-8")
+    public, held = read_public_text(random_embedding(30, 2), path, hold_back=True, places=100, seed=0)
+    assert held is not None
+    assert public.left_out == 2
+    assert public.bigrams.counts[[0, 10, 20]].tolist() == [0.0, 0.0, 0.0]
+    assert public.words == 50
+
+
+def test_what_is_attacked_is_not_read_in_the_public_text(tmp_path: Path) -> None:
+    public, effort = public_file(tmp_path), InversionEffort.of(10, rays=16, draws=10, places=300, support=60, directions=60)
+    result = audit_inversion(random_embedding(60, 3), epsilons=[2.0], public=public, text=public, effort=effort)
+    assert result.text is not None
+    assert (result.text.documents, result.text.left_out) == (15, 15)
+    assert result.text.public_words == 185 * 20
+    public.write_text("w1 w2\nw3 w4\n", encoding="utf-8")
+    with pytest.raises(UnusableAuditData, match="documents that are attacked"):
+        audit_inversion(random_embedding(60, 3), epsilons=[2.0], public=public, text=public, effort=effort)
+
+
 def test_documents_are_drawn_until_there_are_enough_words(tmp_path: Path) -> None:
     path = tmp_path / "text.txt"
     path.write_text("w1 w2 w3 w4 w5\n" * 50, encoding="utf-8")

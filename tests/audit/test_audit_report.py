@@ -164,6 +164,28 @@ def test_the_page_says_what_share_of_the_text_the_headline_leaves_out() -> None:
     assert "Saying so counts as naming the word here" in audit_page([result]).html(), "an older result counted all words"
 
 
+def test_the_advice_hears_every_attacker_and_says_why_an_epsilon_fails() -> None:
+    result = attacked_text()
+    found = result.results[0]
+    assert found.at_most == 1.0, "the upper end of the intervals of those who attack the text"
+    assert "The upper end of the 95 % interval counts" in finding(replace(result, largest_acceptable_epsilon=None))
+    assert "The upper end" not in finding(result), "as saved, it advises this very ε"
+    assert authorship().released[0].at_most == 1.0 > authorship().released[0].success
+    drawn = replace(found, bayes=Estimate(value=0.3, standard_error=0.01))
+    assert drawn.success == 0.3
+    assert "more is named than of this text: 30.0 % at ε = 1" in finding(replace(result, results=(drawn,)))
+
+
+def test_the_page_says_how_many_public_documents_were_left_out() -> None:
+    pytest.importorskip("jinja2")
+    from deniable.audit.report.page import audit_page
+
+    result = attacked_text()
+    assert result.text is not None
+    assert "left out" not in audit_page([result]).html()
+    assert "1,200 more were left out" in audit_page([replace(result, text=replace(result.text, left_out=1_200))]).html()
+
+
 def test_an_older_result_without_running_text_leads_with_words_by_themselves() -> None:
     pytest.importorskip("jinja2")
     from deniable.audit.report.page import audit_page

@@ -15,7 +15,7 @@ from deniable import Multivariate
 from deniable.arrays import Floats, Ids
 from deniable.audit.inversion.audit import audit_inversion
 from deniable.audit.inversion.drawn_words import InversionEffort, frequency_bands, invert, majority
-from deniable.audit.results import share_of
+from deniable.audit.results import AtEpsilon, largest_acceptable, share_of
 from deniable.audit.saved import read_result
 from deniable.calibration.protection import protect
 from deniable.channel.likelihood import DrawnChannel, ExactChannel, channel_of
@@ -144,6 +144,28 @@ def test_shares_have_exact_intervals() -> None:
     share = share_of(0, 10)
     assert (share.value, share.low, share.tries) == (0.0, 0.0, 10)
     assert share.high == pytest.approx(0.3085, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("successes", "advised"),
+    [([0.1, 0.2, 0.3], 2.0), ([0.1, 0.3, 0.1], 1.0), ([0.3, 0.1, 0.1], None), ([0.1, float("nan"), 0.1], 1.0)],
+)
+def test_no_epsilon_is_advised_after_one_that_fails(successes: list[float], advised: float | None) -> None:
+    found = [(AtEpsilon(epsilon=epsilon), success) for epsilon, success in zip((1.0, 2.0, 3.0), successes, strict=True)]
+    assert largest_acceptable(found[::-1], 0.2) == advised
+
+
+def test_the_advice_goes_by_the_upper_end_of_the_interval() -> None:
+    """Blindly one word in two is named: 0.6 is acceptable once enough words were attacked, and not before."""
+    made: dict[str, Any] = {"epsilons": [1e-9], "acceptable": 0.6}
+    embedding, uniform = line_embedding(0.0, 1.0), ChosenMechanism(name="randomized-response")
+    few, many = (audit_inversion(embedding, uniform, effort=InversionEffort.of(words), **made) for words in (8, 2_000))
+    for result in (few, many):
+        found = result.results[0]
+        assert found.bayes.value < found.bayes.high == found.at_most
+    assert few.results[0].at_most > 0.6 > many.results[0].at_most
+    assert few.largest_acceptable_epsilon is None
+    assert many.largest_acceptable_epsilon == 1e-9
 
 
 def test_frequencies_come_from_a_table_or_a_corpus(tmp_path: Path) -> None:

@@ -43,6 +43,11 @@ class AuthorshipFinding(AtEpsilon):
         return max(share.value for share in self.shares.values())
 
     @property
+    def at_most(self) -> float:
+        """The upper end of the 95 % intervals of all classifiers: what the advice goes by."""
+        return max(share.high for share in self.shares.values())
+
+    @property
     def shares(self) -> dict[str, Share]:
         """What each classifier reaches, by what it learnt from and what it read; those that were not tried are left out."""
         every = {
@@ -117,7 +122,7 @@ def audit_authorship(
     return AuthorshipResult(
         **head_of("authorship", embedding, mechanism, seed),
         acceptable=acceptable,
-        largest_acceptable_epsilon=largest_acceptable(((each, each.success) for each in released), acceptable),
+        largest_acceptable_epsilon=largest_acceptable(((each, each.at_most) for each in released), acceptable),
         authors=split.authors,
         learnt_texts=len(split.learnt),
         judged_texts=len(split.judged),

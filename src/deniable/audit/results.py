@@ -14,6 +14,9 @@ from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_epsilon
 from deniable.version import __version__
 
+_ERRORS_OF_95 = 1.959964
+"""How many standard errors a 95 % interval reaches to either side."""
+
 AuditName = Literal["bound", "inversion", "membership", "authorship"]
 
 
@@ -62,7 +65,7 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class AdvisedResult(AuditResult):
-    """A result with advice: the largest ε, of those tried, at which the adversary's success stays at or below ``acceptable``."""
+    """A result with advice: the largest ε, of those tried, up to which the adversary's success stays at or below ``acceptable``."""
 
     acceptable: float
     largest_acceptable_epsilon: float | None
@@ -97,8 +100,16 @@ class AtEpsilon:
 
 
 def largest_acceptable(successes: Iterable[tuple[AtEpsilon, float]], acceptable: float) -> float | None:
-    """Return the largest ε at which the adversary's success, given beside what was found there, is acceptable; None if there is none."""
-    return max((found.epsilon for found, success in successes if success <= acceptable), default=None)
+    """Return the largest ε up to which the adversary's success, given beside what was found there, is acceptable; None if there is none.
+
+    Give the upper end of an interval where there is one. An ε that fails ends the search: that a larger one passes would be chance.
+    """
+    advised: float | None = None
+    for found, success in sorted(successes, key=lambda each: each[0].epsilon):
+        if not success <= acceptable:
+            break
+        advised = found.epsilon
+    return advised
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,6 +128,11 @@ class Estimate:
 
     value: float
     standard_error: float
+
+    @property
+    def high(self) -> float:
+        """The upper end of its 95 % interval."""
+        return min(1.0, self.value + _ERRORS_OF_95 * self.standard_error)
 
 
 def share_of(hits: int, tries: int) -> Share:

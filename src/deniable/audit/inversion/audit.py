@@ -57,7 +57,7 @@ def audit_inversion(
     and running text is attacked: ``text``, one document a line, or one document in ten of the public text, which they then do not read.
     ``words`` are lists of words, one a line, that are reported apart. With ``learnt`` an attacker is tried that releases public text
     itself and learns from it, with ``language_model`` one that asks such a model what comes next. ``acceptable`` is how often the best
-    attacker may be right.
+    attacker may be right: the upper end of its 95 % interval counts, and no ε after one that fails is advised.
 
     :raises InvalidParameter: if an argument is not allowed.
     :raises RecordError: if a line of ``frequencies`` is not a word and its count, or a text cannot be read.
@@ -94,7 +94,7 @@ def audit_inversion(
         **head_of("inversion", embedding, mechanism, seed),
         frequencies=str(frequencies or corpus or public or "by rank (Zipf)"),
         acceptable=acceptable,
-        largest_acceptable_epsilon=largest_acceptable(((each, each.success) for each in found), acceptable),
+        largest_acceptable_epsilon=largest_acceptable(((each, each.at_most) for each in found), acceptable),
         results=tuple(found),
         text=None if read is None else read.summarise(),
     )
@@ -140,7 +140,9 @@ class _TextAttack:
         lists = {path.stem: _read_list(embedding, path) for path in words}
         listed = np.unique(np.concatenate(list(lists.values()))) if lists else None
         attacked = None if text is None else read_attacked_text(embedding, text, places=effort.places, seed=seed, listed=listed)
-        read, held = read_public_text(embedding, public, hold_back=text is None, places=effort.places, seed=seed, listed=listed)
+        read, held = read_public_text(
+            embedding, public, hold_back=text is None, places=effort.places, seed=seed, listed=listed, attacked=attacked
+        )
         attacked = held if attacked is None else attacked
         assert attacked is not None  # noqa: S101 - one of the two
         shares = priors.shares_of_all(embedding, read.bigrams)
@@ -184,6 +186,7 @@ class _TextAttack:
             kinds=self.truth.kinds.count,
             public=self.public.source,
             public_words=self.public.words,
+            left_out=self.public.left_out,
         )
 
 

@@ -88,7 +88,8 @@ class AttackerFinding:
 class AttackedTextSummary:
     """The running text that was released and attacked, and the public text that the attackers read.
 
-    ``unknown`` is the share of its ``places`` with a word that the embedding does not know.
+    ``unknown`` is the share of its ``places`` with a word that the embedding does not know; ``left_out`` is how many public documents were
+    not read because they are attacked, None in results of versions that read them.
     """
 
     source: str
@@ -98,6 +99,7 @@ class AttackedTextSummary:
     kinds: int
     public: str
     public_words: int
+    left_out: int | None = None
 
 
 BLIND, ALONE, IN_CONTEXT, LEARNT, LANGUAGE_MODEL = "guessing blindly", "word by word", "in context", "learnt", "language model"
@@ -134,8 +136,13 @@ class InversionFinding(AtEpsilon):
 
     @property
     def success(self) -> float:
-        """How often the best attacker names a known word: of running text, or if there was none, of words drawn by their frequency."""
-        return self.bayes.value if self.best is None else self.best.word.first.value
+        """How often the best attacker names a known word: of running text or of words drawn by their frequency, whichever is more."""
+        return max([self.bayes.value, *(each.word.first.value for each in self.attackers)])
+
+    @property
+    def at_most(self) -> float:
+        """The upper end of the 95 % intervals of all attackers: what the advice goes by."""
+        return max([self.bayes.high, *(each.word.first.high for each in self.attackers)])
 
     def attacker(self, name: str) -> AttackerFinding | None:
         """Return what the attacker of this name reached; None if it was not tried."""
@@ -144,7 +151,7 @@ class InversionFinding(AtEpsilon):
 
 @dataclass(frozen=True, kw_only=True)
 class InversionResult(AuditResult):
-    """The result of ``audit_inversion``: what was found at each ε, and the largest ε at which the best attacker is acceptable."""
+    """The result of ``audit_inversion``: what was found at each ε, and the largest ε up to which every attacker is acceptable."""
 
     frequencies: str
     acceptable: float

@@ -1,6 +1,7 @@
 """Running text to attack, and the public text that attackers learn from.
 
 Without a text of one's own, one document in ten of the public text is held back and attacked: its attackers know text of just that kind.
+No attacker reads a document that is attacked, wherever it stands in the public text: equal ones are left out.
 Words are put into groups by what they are, for the report alone; no attacker knows them.
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -36,11 +38,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class PublicText:
-    """What the attackers have read: how often words stand in it and follow one another, and some documents of it as ids."""
+    """What the attackers have read: how often words stand in it and follow one another, and some documents of it as ids.
+
+    ``left_out`` is how many further documents were left out because they are attacked.
+    """
 
     source: str
     bigrams: Bigrams = field(repr=False)
     documents: list[Ids] = field(repr=False)
+    left_out: int
 
     @property
     def words(self) -> int:
@@ -53,12 +59,14 @@ class AttackedText:
     """Parts of documents as ids of their words, ``unknown_id`` for ⊥, and which words are written as names are.
 
     The first ``sampled`` documents are drawn at random. Those after them hold words of a user's lists, and are there for these alone.
+    ``digests`` tell all of them again, as ``digest_of`` has them.
     """
 
     source: str
     documents: list[Ids] = field(repr=False)
     names: Ids = field(repr=False)
     sampled: int
+    digests: frozenset[bytes] = field(repr=False)
 
     @property
     def ids(self) -> Ids:
@@ -87,32 +95,61 @@ class AttackedText:
 
 
 def read_public_text(
-    embedding: Embedding, path: Path, *, hold_back: bool, places: int, seed: int, listed: Ids | None = None
+    embedding: Embedding,
+    path: Path,
+    *,
+    hold_back: bool,
+    places: int,
+    seed: int,
+    listed: Ids | None = None,
+    attacked: AttackedText | None = None,
 ) -> tuple[PublicText, AttackedText | None]:
     """Return what attackers learn from a public text, one document a line, and if some of it is held back, the text to attack.
 
-    Documents with words that are ``listed`` are attacked beside those that are drawn at random.
+    Documents with words that are ``listed`` are attacked beside those that are drawn at random. Documents that are held back, or are part
+    of ``attacked``, are not read where they stand in the file again.
 
     :raises RecordError: if the file cannot be read.
-    :raises UnusableAuditData: if it holds no two words in a row, or no document is left to attack.
+    :raises UnusableAuditData: if it holds no two words in a row, or no document is left to read or to attack.
     """
     cutter, lookup, random = Cutter(embedding), Lookup(embedding), np.random.default_rng([seed, 11])
     held, shadow = _Sample[str](places, random), _Sample[Ids](_SHADOW_DOCUMENTS, random)
 
+    left_out = 0
+    # Read before, since a document may stand before the place at which it is held back.
+    apart = {digest_of(line) for number, line in _documents(path) if number % _HELD_BACK == 0} if hold_back else set()
+    apart |= set() if attacked is None else attacked.digests
+
     def documents() -> Iterator[Ids]:
-        for number, line in enumerate(line for line in read_lines(path) if line.strip()):
+        nonlocal left_out
+        for number, line in _documents(path):
             if hold_back and number % _HELD_BACK == 0:
                 held.offer(line)
+                continue
+            if digest_of(line) in apart:
+                left_out += 1
                 continue
             ids = np.array(lookup.ids(cutter.words(line)), dtype=np.int64)
             shadow.offer(ids)
             yield ids
 
     bigrams = count_bigrams(documents(), len(embedding) + 1)
+    if bigrams is None and left_out:
+        raise UnusableAuditData(path, "holds hardly more than the documents that are attacked: give a public text with others")
     if bigrams is None:
         raise UnusableAuditData(path, "holds no two words in a row in its documents, one a line, so attackers learn nothing from it")
-    public = PublicText(source=path.name, bigrams=bigrams, documents=shadow.kept)
+    public = PublicText(source=path.name, bigrams=bigrams, documents=shadow.kept, left_out=left_out)
     return public, make_attacked_text(embedding, held.kept, source=path, places=places, random=random, listed=listed) if hold_back else None
+
+
+def digest_of(document: str) -> bytes:
+    """Return what tells a document again, but for its case and the spaces in it."""
+    return blake2b(" ".join(document.casefold().split()).encode(errors="surrogatepass"), digest_size=16).digest()
+
+
+def _documents(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are not empty, with their number among these."""
+    return enumerate(line for line in read_lines(path) if line.strip())
 
 
 def read_attacked_text(embedding: Embedding, path: Path, *, places: int, seed: int, listed: Ids | None = None) -> AttackedText:
@@ -151,6 +188,7 @@ def make_attacked_text(
     order = range(len(documents)) if places is None else random.permutation(len(documents)).tolist()
     drawn: list[Ids] = []
     more: list[Ids] = []
+    digests: set[bytes] = set()
     capital, small = np.zeros(len(embedding) + 1), np.zeros(len(embedding) + 1)
     words = further = 0
     wanted = np.zeros(0, dtype=np.int64) if listed is None else listed
@@ -162,6 +200,7 @@ def make_attacked_text(
         if not len(ids) or (enough and not np.isin(ids, wanted).any()):
             continue
         _count_capitals(*typed.words_and_gaps(documents[number]), ids, capital, small)
+        digests.add(digest_of(documents[number]))
         part = _part(ids, wanted if enough else None, random)
         if enough:
             more.append(part)
@@ -173,7 +212,8 @@ def make_attacked_text(
         raise UnusableAuditData(source, "holds no words to attack")
     if all((document == embedding.unknown_id).all() for document in drawn):
         raise UnusableAuditData(source, f"none of the words to attack is in the embedding {embedding.name!r}")
-    return AttackedText(source=source.name, documents=[*drawn, *more], names=np.flatnonzero(capital > small), sampled=len(drawn))
+    names = np.flatnonzero(capital > small)
+    return AttackedText(source=source.name, documents=[*drawn, *more], names=names, sampled=len(drawn), digests=frozenset(digests))
 
 
 def _part(ids: Ids, around: Ids | None, random: np.random.Generator) -> Ids:

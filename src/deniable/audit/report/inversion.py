@@ -45,7 +45,24 @@ def inversion_sentence(result: InversionResult) -> str:
 def details(result: InversionResult) -> str:
     """Return what comes after the headline: what it leaves out, the kind of a word, and the advice."""
     alone = "" if result.text is not None else "Words were drawn by their frequency; no text was read in context. "
-    return f"{_unknown_sentence(result)}{_kind_sentence(result)}{alone}{advise(result, 'of the words', who='the best attacker')}"
+    advice = advise(result, "of the words", who="the best attacker")
+    first = f"{_unknown_sentence(result)}{_drawn_sentence(result)}{_kind_sentence(result)}"
+    return f"{first}{alone}{advice}{_interval_sentence(result)}"
+
+
+def _interval_sentence(result: InversionResult) -> str:
+    """Return why an ε is not advised at which the best attacker looks acceptable."""
+    close = [each for each in result.results if each.success <= result.acceptable < each.at_most]
+    if not any(each.epsilon > (result.largest_acceptable_epsilon or 0.0) for each in close):
+        return ""
+    return " The upper end of the 95 % interval counts: attack more words to be surer."
+
+
+def _drawn_sentence(result: InversionResult) -> str:
+    """Return what is named of words drawn by their frequency, where that is more than any attacker names of the text."""
+    more = [each for each in result.results if each.best is not None and each.bayes.value > each.best.word.first.value]
+    said = " and ".join(f"{percent_fixed(each.bayes.value)} at ε = {each.epsilon:g}" for each in more)
+    return f"Of words drawn by their frequency more is named than of this text: {said}. " if more else ""
 
 
 def _unknown_sentence(result: InversionResult) -> str:

@@ -89,10 +89,14 @@ def _add_knowledge(page: Page, result: InversionResult) -> None:
     text = result.text
     page.add_text("What each attacker knew:")
     page.add_list(f"{attacker.name[:1].upper()}{attacker.name[1:]}: {attacker.knows}" for attacker in attackers)
+    repeated = (
+        f" Of the public text {text.left_out:,} more were left out because they are the same as attacked ones." if text.left_out else ""
+    )
     page.add_text(
         f"They read {text.public} ({text.public_words:,} words) and attacked {words(text.places)} in {text.documents:,} documents of "
         f"{text.source}, of which the embedding does not know {percent(text.unknown)}. A kind is one of {text.kinds} clusters of public "
         "vectors; it is judged at places with a word that is not one of the most frequent, and the attackers are told which these are."
+        f"{repeated}"
     )
 
 
