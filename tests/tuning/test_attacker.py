@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -77,13 +79,22 @@ def test_an_attacker_in_context_names_more_where_words_follow_one_another() -> N
     ids[0] = 7
     for place in range(1, len(ids)):
         ids[place] = (2 * ids[place - 1] + rng.integers(0, 2)) % 300
-    attacker = Attacker(ids=ids, lengths=[20] * 1_000, kinds=find_kinds(SPACE, 10))
-    mechanism = ChosenMechanism()
-    channel = make_channel(SPACE, mechanism, epsilon=3.0, directions=200, keep=False)
     model = count_bigrams(ids.reshape(1_000, 20), 301)
     assert model is not None
+    attacker = Attacker(ids=ids, lengths=[20] * 1_000, kinds=find_kinds(SPACE, 10), model=model)
+    mechanism = ChosenMechanism()
+    channel = make_channel(SPACE, mechanism, epsilon=3.0, directions=200, keep=False)
     seen = released(mechanism, ids, 3.0)
-    alone, context = attacker.alone(channel, seen), attacker.in_context(channel, model, seen)
+    alone, context = attacker.alone(channel, seen), attacker.in_context(channel, seen)
+    assert context is not None
+    assert attacker.words_named(channel, seen) == context.words
+    some = attacker.in_context(channel, seen, most=5_000)
+    assert some is not None
+    assert some.judged == 5_000
+    assert some.words == pytest.approx(context.words, abs=4 * some.words_error)
+    without = replace(attacker, model=None)
+    assert without.in_context(channel, seen) is None
+    assert without.words_named(channel, seen) == alone.words
     assert context.words > alone.words + 0.2
     assert context.kinds > alone.kinds + 0.1
     assert (context.judged, context.judged_kinds) == (alone.judged, alone.judged_kinds)

@@ -14,6 +14,7 @@ from typer.testing import CliRunner, Result
 from deniable import Embedding, InvalidParameter
 from deniable.cli.app import app
 from deniable.comparison.texts import Texts
+from deniable.decoding.ngrams import count_bigrams
 from deniable.embeddings import store
 from deniable.embeddings.places import work_folder
 from deniable.errors import TargetsNotMet, TaskDataError
@@ -22,7 +23,7 @@ from deniable.tuning import TuningFindings, TuningSettings, tune
 from deniable.tuning.attacker import Attacker, find_kinds
 from deniable.tuning.page import tuning_page
 from deniable.tuning.search import Search
-from deniable.tuning.spaces import make_spaces
+from deniable.tuning.spaces import Space, make_spaces
 from deniable.tuning.texts import PublicAttributes, known_texts, read_attributes, split_parts, take_public, take_texts
 from deniable.utility.receiver import DecodingEffort
 from tests.support.made_purpose import made_embedding, public_texts
@@ -144,6 +145,49 @@ def test_a_search_finds_the_same_epsilon_again_and_the_attacker_stays_within_the
     attacker = Attacker(ids=cut.ids, lengths=[len(cut.ids)], kinds=find_kinds(made_embedding(), 10))
     named = attacker.alone(channel, search.draw(space, channel.epsilon, cut.ids, seed=9))
     assert 0.13 < named.words < 0.2 + 4 * named.words_error
+
+
+def test_an_attacker_in_context_is_brought_to_the_target_too() -> None:
+    # Words that follow one another, so that context tells much more than single words do.
+    rng, embedding = np.random.default_rng(5), made_embedding()
+    texts = np.empty((300, 12), dtype=np.int64)
+    texts[:, 0] = rng.integers(0, 250, 300)
+    for place in range(1, 12):
+        texts[:, place] = (2 * texts[:, place - 1] + rng.integers(0, 2, 300)) % 250
+    words = [[embedding.words[i] for i in text] for text in texts]
+    cut = Texts(words=words, labels=["odd" if text[0] % 2 else "even" for text in texts], ids=texts.ravel())
+    alone = Attacker(ids=cut.ids, lengths=[12] * 300, kinds=find_kinds(embedding, 10))
+    both = replace(alone, model=count_bigrams(texts, 251))
+    half, space = np.arange(150), Space(embedding=embedding)
+    found = []
+    for attacker in (alone, both):
+        learn, choose = take_texts(cut, half), take_texts(cut, half + 150)
+        search = Search(ChosenMechanism(), attacker, learn, choose, target=0.3, quick=EFFORT, thorough=EFFORT)
+        channel = search.match(search.look(space))
+        in_context = both.in_context(channel, search.draw(space, channel.epsilon, cut.ids, seed=9))
+        assert in_context is not None
+        found.append((channel.epsilon, in_context))
+    (loose, seen_through), (tight, held) = found
+    assert tight < loose
+    assert held.words < 0.3 + 4 * held.words_error
+    assert seen_through.words > 0.3 + 8 * seen_through.words_error, "matched on single words, context names far more"
+
+
+def test_a_public_text_goes_to_the_attacker_that_epsilon_is_matched_to(
+    public: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "corpus.txt").write_text("\n".join(public_texts(50, seed=9).texts))
+    attackers: list[Attacker] = []
+
+    def stop(*given: object, **_: object) -> None:
+        attackers.extend(each for each in given if isinstance(each, Attacker))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Search, "__init__", stop)
+    for corpus in (tmp_path / "corpus.txt", None):
+        with pytest.raises(KeyboardInterrupt):
+            tune(public, text_column="text", label_column="mood", embedding="made", settings=SETTINGS, public=corpus)
+    assert [attacker.model is None for attacker in attackers] == [False, True]
 
 
 def test_a_target_below_a_blind_guess_is_refused() -> None:

@@ -99,6 +99,15 @@ def test_what_survives_by_design_is_said_before_all_else_and_what_is_worse_is_sa
     assert "--protect nearest" in text
 
 
+def test_the_page_leads_with_the_attacker_who_names_most() -> None:
+    stronger = AttackFinding(alone=named(0.07, 0.3), in_context=named(0.093, 0.28))
+    text = outline(tuning_page(replace(findings(), shaped=stronger), name="tuned").html()).text
+    assert "An attacker who reads in context names 9.3 % of the words" in text
+    assert "An attacker who looks at single words names 9 % of the words" in outline(page()).text
+    assert (stronger.words, stronger.kinds) == (0.093, 0.3)
+    assert "in the better of the two ways" in text
+
+
 @pytest.mark.parametrize(
     ("change", "says", "not_said"),
     [

@@ -44,7 +44,7 @@ def tune(
     also: Annotated[
         list[str] | None, typer.Option(help="A column with another attribute, of which it is measured what survives. May be repeated.")
     ] = None,
-    public: Annotated[Path | None, typer.Option(help="A public text, one document per line, for an attacker who reads in context.")] = None,
+    public: Annotated[Path | None, typer.Option(help="A public text, one document per line: the attacker reads in context too.")] = None,
     tuning: TuningOptions,
     texts: Annotated[int | None, typer.Option(help="Use at most this many texts, drawn at random: for a quick look.")] = None,
     reading: FileOptions,
@@ -124,9 +124,11 @@ def _show(found: TuningFindings, name: str) -> None:
         rows.append([each.name, *map(percent_fixed, (each.majority, each.original, *cells))])
     console.print(make_table(["told rightly", "most frequent", "original", "this space", "as it is"], rows))
     console.print()
-    console.print(_named("An attacker who looks at single words", found.shaped.alone, found))
+    attacks = [("An attacker who looks at single words", found.shaped.alone)]
     if found.shaped.in_context is not None:
-        console.print(_named("An attacker in context", found.shaped.in_context, found))
+        attacks.append(("An attacker in context", found.shaped.in_context))
+    for who, named in sorted(attacks, key=lambda attack: -attack[1].words):
+        console.print(_named(who, named, found))
 
 
 def _named(who: str, named: Named, found: TuningFindings) -> str:

@@ -54,12 +54,13 @@ class Named:
 class Attacker:
     """Attacks releases of one text: ``ids`` are all its words in order, ``kinds`` the kind of each word of the vocabulary.
 
-    ``lengths`` says how many words each record has, for an attacker who reads in context.
+    ``lengths`` says how many words each record has, and ``model`` is what an attacker knows of public text who reads in context too.
     """
 
     ids: Ids = field(repr=False)
     lengths: Sequence[int] = field(repr=False)
     kinds: Ids = field(repr=False)
+    model: Bigrams | None = field(default=None, repr=False)
 
     @cached_property
     def counts(self) -> Floats:
@@ -92,16 +93,31 @@ class Attacker:
         guesses = make_posterior(channel, self._prior(channel, self.counts)).best
         return float((guesses[released] == self.ids)[self.ids != channel.embedding.unknown_id].mean())
 
-    def in_context(self, channel: Channel, model: Bigrams, released: Ids) -> Named:
-        """Return what is named by reading each record as a whole, with a language model of public text."""
-        decoder = ContextDecoder(channel, model, self._prior(channel, self.counts))
-        places = list(pairwise(accumulate(self.lengths, initial=0)))
+    def words_named(self, channel: Channel, released: Ids, *, in_context: int | None = None) -> float:
+        """Return the share of words that is named in the better of the ways that the attacker has: alone, and in context with a model.
+
+        About ``in_context`` words, or all, are read in context.
+        """
+        alone, context = self.words_alone(channel, released), self.in_context(channel, released, most=in_context)
+        return alone if context is None else max(alone, context.words)
+
+    def in_context(self, channel: Channel, released: Ids, *, most: int | None = None) -> Named | None:
+        """Return what is named by reading each record as a whole, with a language model of public text; None without a model.
+
+        Records are read until they have ``most`` words, or all of them.
+        """
+        if self.model is None:
+            return None
+        decoder = ContextDecoder(channel, self.model, self._prior(channel, self.counts))
+        places = [each for each in pairwise(accumulate(self.lengths, initial=0)) if most is None or each[0] < most]
         frequent = np.append(self.content == 0.0, True)  # ⊥ too
-        right = kinds_right = 0
+        right = kinds_right = judged = judged_kinds = 0
         for (start, end), found in zip(places, decoder.decode([released[start:end] for start, end in places]), strict=True):
             truth = self.ids[start:end]
             right += int(((found.likeliest == truth) & (truth < len(self.kinds))).sum())
+            judged += int((truth < len(self.kinds)).sum())
             rare = np.flatnonzero(~frequent[truth])
+            judged_kinds += len(rare)
             if not len(rare):
                 continue
             candidates, chances = found.words[rare], found.chances[rare].copy()
@@ -110,8 +126,8 @@ class Attacker:
             kinds = self.kinds[np.clip(candidates, 0, len(self.kinds) - 1)]
             np.add.at(sums, (np.arange(len(rare))[:, None], kinds), chances)
             kinds_right += int((sums.argmax(axis=1) == self.kinds[truth[rare]]).sum())
-        blind = self.blind()
-        return self._named(right / blind.judged, kinds_right / max(blind.judged_kinds, 1))
+        words, kinds = right / max(judged, 1), kinds_right / max(judged_kinds, 1)
+        return Named(words=words, kinds=kinds, judged=judged, judged_kinds=judged_kinds)
 
     def _kinds_alone(self, channel: Channel, released: Ids) -> float:
         judged = np.append(self.content > 0.0, False)[self.ids]

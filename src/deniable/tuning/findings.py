@@ -51,6 +51,21 @@ class AttackFinding:
     alone: Named
     in_context: Named | None
 
+    @property
+    def context_is_better(self) -> bool:
+        """Whether more words are named in context."""
+        return self.in_context is not None and self.in_context.words > self.alone.words
+
+    @property
+    def words(self) -> float:
+        """The share of words that is named in the better way."""
+        return self.in_context.words if self.in_context is not None and self.context_is_better else self.alone.words
+
+    @property
+    def kinds(self) -> float:
+        """The share of kinds that is named in the way that is better for kinds."""
+        return self.alone.kinds if self.in_context is None else max(self.alone.kinds, self.in_context.kinds)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Tried:

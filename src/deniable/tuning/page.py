@@ -20,22 +20,23 @@ _WITHOUT = "without the map"
 
 def tuning_page(found: TuningFindings, *, name: str, isolated: Isolated | None = None) -> Page:
     """Return the page about the space that was installed under ``name``; ``isolated`` is what its calibration found."""
-    label, words = found.label, found.shaped.alone.words
+    label, words = found.label, found.shaped.words
+    who = "reads in context" if found.shaped.context_is_better else "looks at single words"
     told = "" if label.shaped is None else percent(label.shaped.accuracy)
     before = "" if label.original is None else percent(label.original)
     lead = (
         f"Released at ε = {found.epsilon:g} in the space {name}, “{label.name}” is told rightly for {told} of the texts, against {before} "
-        f"from the originals. An attacker who looks at single words names {percent(words)} of them; one who sees nothing, "
-        f"{percent(found.blind.words)}."
+        f"from the originals. An attacker who {who} names {percent(words)} of the words; one who sees "
+        f"nothing, {percent(found.blind.words)}."
     )
     page = Page("A space for one purpose", lead=lead, kicker=f"{found.source}: public texts with the label “{label.name}”")
     facts = [
         (f"{found.epsilon:g}", "ε per word, in this space"),
         (told, f"of the labels “{label.name}” are told rightly from released text"),
-        (percent(words), "of the words are named by an attacker"),
+        (percent(words), f"of the words are named by an attacker who {who}"),
     ]
     if found.blind.judged_kinds:
-        facts.append((percent(found.shaped.alone.kinds), "of the kinds of less frequent words are named"))
+        facts.append((percent(found.shaped.kinds), "of the kinds of less frequent words are named"))
     page.add_facts(facts)
     _add_by_design(page, found)
     _add_others(page, found)
@@ -87,7 +88,8 @@ def _add_attacker(page: Page, found: TuningFindings) -> None:
     page.add_section(
         "What an attacker names",
         "The attacker knows the mechanism, ε, the space and how frequent the words of these texts are, and guesses by Bayes' rule. ε was "
-        f"chosen so that it names at most {percent(found.target)} of the words when it looks at each by itself.",
+        f"chosen so that it names at most {percent(found.target)} of the words, "
+        + ("in the better of the two ways to read a release." if found.shaped.in_context else "looking at each by itself."),
         "An attacker may be content with the kind of a word, such as “a disease” or “a first name”. Kinds are 100 clusters of the public "
         f"vectors, and are counted for words beyond the {FREQUENT} most frequent.",
     )
@@ -179,7 +181,8 @@ def _add_method(page: Page, found: TuningFindings) -> None:
             f"chose the space, and {counts.judge:,} were judged at the end, after learning from the two parts before.",
             "A receiver has released text only, learns from one part of it and judges another, with logistic regression on words as "
             "released (TF-IDF), on decoded text, or on the mean vector of each text, whichever is best on texts to choose by. "
-            f"Means over {found.runs} releases with secure noise.",
+            f"Means over {found.runs} releases with secure noise: in another run these shares are a little different. Space and ε, and "
+            "what the attacker names, are found with a public seed and come out the same.",
             f"Mechanism: {found.mechanism}, over {found.embedding.name} ({found.embedding.words:,} words, {found.embedding.dimension} "
             f"dimensions, fingerprint {found.embedding.fingerprint}). The chosen space has the fingerprint "
             f"{found.space.embedding.fingerprint}.",

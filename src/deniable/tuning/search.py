@@ -1,8 +1,9 @@
 """The search: every space is brought to the same attacker, and the one that serves the purpose best on texts to choose by is taken.
 
 ε does not compare between spaces, so it is not what they are compared at. For each space one walk makes the channels at several ε; the
-attacker is read there, and what a receiver makes of released text is read at the two ε between which the attacker meets the target.
-What was walked in mapped spaces stays on the disk until the search is over, so that an interrupted one goes on where it was.
+attacker is read there, in the better of its ways, and what a receiver makes of released text is read at the two ε between which the
+attacker meets the target. Reading in context takes time, so part of the text is read so while spaces are compared, and all of it at the
+end. What was walked in mapped spaces stays on the disk until the search is over, so that an interrupted one goes on where it was.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ THOROUGH = DecodingEffort(support=8_000, directions=200)
 _VALUES = 5
 _LEAST, _MOST = 1e-3, 1e5
 _WORDS_TO_BRACKET = 4_000
+_WORDS_IN_CONTEXT = 10_000
 _STEPS = 30
 _ROUNDS = 5
 _AROUND = (0.78, 0.81, 0.84, 0.87, 0.9, 0.93, 0.96, 1.0, 1.04)
@@ -155,7 +157,7 @@ class Search:
         epsilons = self._between(space, 0.2 * self._target, min(1.6 * self._target, (1.0 + self._target) / 2.0))
         for _ in range(_ROUNDS):
             channels = self._channels(space, epsilons, self._quick, report)
-            points = [self._read(space, channel) for channel in channels]
+            points = [self._read(space, channel, in_context=_WORDS_IN_CONTEXT) for channel in channels]
             if points[0].attacker >= self._target:
                 epsilons = [epsilon / 2.0 for epsilon in epsilons]
             elif max(point.attacker for point in points) < self._target:
@@ -190,11 +192,12 @@ class Search:
             space.embedding, self._mechanism, epsilons=epsilons, inputs=inputs, directions=effort.directions, keep=keep, report=report
         )
 
-    def _read(self, space: Space, channel: Channel) -> Point:
+    def _read(self, space: Space, channel: Channel, *, in_context: int | None = None) -> Point:
         ids = self._attacker.ids
         released = self.draw(space, channel.epsilon, ids, seed=1)
         unchanged = float((released == ids).mean())
-        return Point(epsilon=channel.epsilon, attacker=self._attacker.words_alone(channel, released), unchanged=unchanged)
+        named = self._attacker.words_named(channel, released, in_context=in_context)
+        return Point(epsilon=channel.epsilon, attacker=named, unchanged=unchanged)
 
     def _used(self, space: Space, point: Point, channel: Channel) -> Point:
         draws = Draws(self.release(space, point.epsilon), seed=3)

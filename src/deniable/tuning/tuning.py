@@ -87,7 +87,8 @@ def tune(
 
     The classes of a column are the purpose. Texts are used in four parts: to shape spaces by, for a receiver to learn from released text,
     to choose the space by, and to judge at the end. ``also`` names columns with other attributes, of which it is measured how well they
-    survive. The attacker knows how frequent the words of the text are; with ``public``, a text file, it reads in context too.
+    survive. The attacker knows how frequent the words of the text are; with ``public``, a text file, it reads in context too,
+    and the share is that of the better of both ways.
     ``texts`` uses at most this many texts. ``report`` hears how many words were looked at in all spaces, of how many, and
     ``measure_report`` how many releases were measured after that.
 
@@ -107,16 +108,16 @@ def tune(
     found, cut = known_texts(found, space)
     parts = split_parts(cut.labels)
     spaces = make_spaces(space, take_public(found.public, parts.shape), settings.dimensions, settings.strengths)
-    attacker = _make_attacker(space, cut, parts, settings.attacked_words)
+    model = None if public is None else read_bigrams(space, public)
+    attacker = _make_attacker(space, cut, parts, settings.attacked_words, model)
     learn, choose = take_texts(cut, parts.learn), take_texts(cut, parts.choose)
     search = Search(mechanism, attacker, learn, choose, target=settings.attacker, quick=settings.quick, thorough=settings.thorough)
-    model = None if public is None else read_bigrams(space, public)
     part = _parts_of(report, [search.rows(settings.quick)] * (len(spaces) + 1) + [search.rows(settings.thorough)] * 2)
     plain, *shaped = [search.look(each, report=next(part)) for each in spaces]
     best = max(shaped, key=lambda trial: trial.accuracy)
     reduced = search.look(reduced_beside(best.space, space), report=next(part))
     matched = {trial.space: search.match(trial, report=next(part)) for trial in (best, plain)}
-    measure = _Measurement(search, attacker, cut, parts, model, settings.runs)
+    measure = _Measurement(search, attacker, cut, parts, settings.runs)
     told = _counter(measure_report, 3 * len(best.points) + 2 + (1 + len(also)) * 2 * (1 + settings.runs))
     drawn = {trial.space: search.complete(trial, told=told) for trial in (plain, reduced, best)}
     attacks = {each: measure.attack(each, channel, told) for each, channel in matched.items()}
@@ -160,15 +161,15 @@ def tune(
 class _Measurement:
     """Measures matched spaces on the texts that had no say in the choice."""
 
-    def __init__(self, search: Search, attacker: Attacker, cut: Texts, parts: Parts, model: Bigrams | None, runs: int) -> None:
-        self._search, self._attacker, self._cut, self._parts, self._model, self._runs = search, attacker, cut, parts, model, runs
+    def __init__(self, search: Search, attacker: Attacker, cut: Texts, parts: Parts, runs: int) -> None:
+        self._search, self._attacker, self._cut, self._parts, self._runs = search, attacker, cut, parts, runs
 
     def attack(self, space: Space, channel: Channel, told: Callable[[], None]) -> AttackFinding:
         """Return what the attacker names in a release of all texts but those that the space was shaped by."""
         released = self._search.draw(space, channel.epsilon, self._attacker.ids, seed=2)
-        context = None if self._model is None else self._attacker.in_context(channel, self._model, released)
+        found = AttackFinding(alone=self._attacker.alone(channel, released), in_context=self._attacker.in_context(channel, released))
         told()
-        return AttackFinding(alone=self._attacker.alone(channel, released), in_context=context)
+        return found
 
     def attribute(
         self, name: str, values: Sequence[str], best: Space, plain: Space, matched: dict[Space, Channel], told: Callable[[], None]
@@ -230,13 +231,13 @@ def _can_choose(smaller: tuple[Texts, ...]) -> bool:
     return len(set(smaller[0].labels)) > 1 and bool(smaller[1].labels)
 
 
-def _make_attacker(space: Embedding, cut: Texts, parts: Parts, most: int) -> Attacker:
+def _make_attacker(space: Embedding, cut: Texts, parts: Parts, most: int, model: Bigrams | None) -> Attacker:
     """Return the attacker of a release of all texts but those that spaces are shaped by, up to a number of words."""
     places: Ids = np.random.Generator(np.random.PCG64(1)).permutation(np.concatenate([parts.learn, parts.choose, parts.judge]))
     lengths = np.array([len(cut.words[i]) for i in places.tolist()])
     count = max(1, int(np.searchsorted(np.cumsum(lengths), most)))
     texts = take_texts(cut, places[:count])
-    return Attacker(ids=texts.ids, lengths=[len(words) for words in texts.words], kinds=find_kinds(space))
+    return Attacker(ids=texts.ids, lengths=[len(words) for words in texts.words], kinds=find_kinds(space), model=model)
 
 
 def _parts_of(report: Report | None, rows: Sequence[int]) -> Iterator[Report | None]:
