@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -73,7 +74,7 @@ def test_the_jobs_of_the_shipped_settings_do_not_lie_beside_them(tmp_path: Path,
 @pytest.mark.parametrize("tls", [True, False])
 def test_the_container_knows_whether_the_service_is_well(tmp_path: Path, tls: bool) -> None:
     write_certificate(tmp_path)
-    encrypted = {"certificate": str(tmp_path / "server.pem"), "private_key": str(tmp_path / "server.key")} if tls else {}
+    encrypted: dict[str, Any] = {"certificate": str(tmp_path / "server.pem"), "private_key": str(tmp_path / "server.key")} if tls else {}
     with running(make_settings(tmp_path, **encrypted)) as client:
         asked = [sys.executable, str(ROOT / "deploy" / "health.py"), str(client.port)]
         assert subprocess.run(asked, timeout=60).returncode == 0
