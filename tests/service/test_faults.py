@@ -13,6 +13,7 @@ import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ import pytest
 from deniable.errors import RandomnessError
 from deniable.service import server
 from deniable.service.app import Service
+from deniable.service.settings import Limits
 from deniable.text.privatizer import Privatizer
 from tests.service.running import JSON, Process, make_settings, running
 
@@ -137,6 +139,32 @@ def test_a_body_that_does_not_come_is_given_up(tmp_path: Path) -> None:
                 slow.sendall(f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\nContent-Length: 50\r\n\r\n".encode())
                 assert slow.recv(100).startswith(b"HTTP/1.1 408")
         assert opened.ask("POST", "/privatize", b'{"text": "a"}', JSON).status == 200
+
+
+def test_a_stream_that_is_not_read_or_hardly_sent_gives_its_place_back(tmp_path: Path) -> None:
+    with running(make_settings(tmp_path, limits=Limits(requests=1, seconds=1))) as opened:
+        with socket.create_connection(("127.0.0.1", opened.port), timeout=2) as unread:
+            unread.sendall(STREAM)
+            with suppress(OSError):  # until it is held back, or given up
+                while True:
+                    unread.sendall(chunk(b'{"text": null}\n' * 4_000))
+            until = time.monotonic() + 20
+            while opened.get("/allowed").status == 503:
+                assert time.monotonic() < until
+                time.sleep(0.1)
+        with socket.create_connection(("127.0.0.1", opened.port), timeout=20) as slow:
+            slow.sendall(STREAM)
+            with suppress(OSError):
+                for _ in range(40):
+                    slow.sendall(chunk(b" "))
+                    time.sleep(0.1)
+            seen = b""
+            while not seen.endswith(b"0\r\n\r\n"):
+                part = slow.recv(4096)
+                assert part, seen
+                seen += part
+            assert b"no whole line came for 1 seconds" in seen
+        assert opened.get("/allowed").status == 200
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import re
 import socket
@@ -15,10 +16,12 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
+from starlette.types import Message, Receive, Scope, Send
 
 from deniable.errors import InvalidParameter
 from deniable.service import guard, server
-from deniable.service.settings import Release, Server, Settings
+from deniable.service.metrics import Metrics
+from deniable.service.settings import Limits, Release, Server, Settings
 from tests.service.running import JSON, Client, Process, make_settings, running
 
 TOKEN = "0123456789abcdef" * 4
@@ -124,6 +127,36 @@ def test_pages_of_other_sites_are_not_served_what_browsers_get_without_an_origin
     assert local.ask("GET", "/", headers=asked).status == 200, "a link to the page may stand anywhere"
     for own in ("same-origin", "none"):
         assert local.ask("GET", "/allowed", headers={"Sec-Fetch-Site": own}).status == 200
+
+
+def test_a_reply_that_is_not_read_gives_its_place_back(tmp_path: Path) -> None:
+    """Whatever sends it: a text, a stream or a file."""
+    sent: list[Message] = []
+
+    async def endless(_scope: Scope, _receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        while True:
+            await send({"type": "http.response.body", "body": b"x", "more_body": True})
+
+    async def send_to_nobody(message: Message) -> None:
+        sent.append(message)
+        await asyncio.sleep(0 if len(sent) < 5 else 3600)
+
+    async def receive_nothing() -> Message:
+        return {"type": "http.request"}
+
+    settings = make_settings(tmp_path, limits=Limits(seconds=0.2))
+    guarded = guard.Guard(endless, settings=settings, token=None, public=frozenset(), metrics=Metrics())
+    scope = {"type": "http", "method": "GET", "path": "/allowed", "headers": [(b"host", b"localhost")]}
+
+    async def ask() -> None:
+        async with asyncio.timeout(20):
+            await guarded(scope, receive_nothing, send_to_nobody)
+
+    with pytest.raises(ConnectionAbortedError, match="not read"):
+        asyncio.run(ask())
+    assert guarded._running == 0
+    assert len(sent) == 5
 
 
 def test_every_reply_has_the_headers_and_no_permission_for_others(local: Client) -> None:

@@ -7,6 +7,7 @@ body, or the text of an exception.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import logging
@@ -67,9 +68,9 @@ class Guard:
                 await self._app(scope, receive, send)
             return
         scope["app"] = self._app  # the router then raises what it cannot serve, and leaves the words to us
-        started, answered = time.perf_counter(), _Answered(send)
-        refused = await self._serve(scope, receive, answered)
+        started, answered = time.perf_counter(), _Answered(send, self._settings.limits.seconds)
         try:
+            refused = await self._serve(scope, receive, answered)
             if refused is not None:  # out of the exception's reach, so that no later one carries its text along
                 await answered.refuse(refused)
         finally:
@@ -90,6 +91,8 @@ class Guard:
                 self._running -= counted
         except Refused as refused:
             return refused
+        except _NotRead:
+            raise ConnectionAbortedError("a reply was not read in time") from None
         except HTTPException as error:
             return Refused(error.status_code, _BY_ROUTER.get(error.status_code, "this is not served"), headers=dict(error.headers or {}))
         except Exception as error:
@@ -146,17 +149,28 @@ class Guard:
         return bounded
 
 
-class _Answered:
-    """Sends a reply with the headers that all have, and knows whether it has begun."""
+class _NotRead(Exception):
+    """The client does not read its reply."""
 
-    def __init__(self, send: Send) -> None:
-        self._send, self.status, self._ended = send, 0, False
+
+class _Answered:
+    """Sends a reply with the headers that all have, and knows whether it has begun.
+
+    A part that cannot be sent within ``seconds``, because those before it are not read, is the last one: nobody holds a place for ever.
+    """
+
+    def __init__(self, send: Send, seconds: float) -> None:
+        self._send, self._seconds, self.status = send, seconds, 0
 
     async def __call__(self, message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             message["headers"] = [*message.get("headers", ()), *_RAW_HEADERS]
-        await self._send(message)
+        try:
+            async with asyncio.timeout(self._seconds):
+                await self._send(message)
+        except TimeoutError:
+            raise _NotRead from None
 
     async def refuse(self, refused: Refused) -> None:
         """Say why nothing comes; if something came already, nothing can be said, and the connection ends without its end."""

@@ -142,18 +142,19 @@ class Releases:
     async def _groups(self, request: Request) -> AsyncIterator[list[Line]]:
         """Yield the lines that have arrived with their numbers, some at a time; empty ones are counted and left out.
 
-        :raises Refused: if a line is too long, or the sender pauses for too long or is gone in the middle of one.
+        :raises Refused: if a line is too long, or does not come in time.
         """
         rest, number = b"", 0
-        body = aiter(request.stream())
+        body, now = aiter(request.stream()), asyncio.get_running_loop().time
+        due = now() + self._limits.seconds
         while True:
             try:
-                async with asyncio.timeout(self._limits.seconds):
+                async with asyncio.timeout_at(due):
                     chunk = await anext(body)
             except StopAsyncIteration:
                 break
             except TimeoutError:
-                raise Refused(408, f"nothing came for {self._limits.seconds:g} seconds") from None
+                raise Refused(408, f"no whole line came for {self._limits.seconds:g} seconds") from None
             except ClientDisconnect:
                 return
             *lines, rest = (rest + chunk).split(b"\n")
@@ -163,6 +164,8 @@ class Releases:
             number += len(lines)
             for start in range(0, len(numbered), _LINES_AT_ONCE):
                 yield numbered[start : start + _LINES_AT_ONCE]
+            if lines:  # a byte now and then does not hold a place
+                due = now() + self._limits.seconds
         if rest.strip():
             yield [(number + 1, rest)]
 
