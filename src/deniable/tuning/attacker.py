@@ -126,8 +126,8 @@ class Attacker:
             kinds = self.kinds[np.clip(candidates, 0, len(self.kinds) - 1)]
             np.add.at(sums, (np.arange(len(rare))[:, None], kinds), chances)
             kinds_right += int((sums.argmax(axis=1) == self.kinds[truth[rare]]).sum())
-        words, kinds = right / max(judged, 1), kinds_right / max(judged_kinds, 1)
-        return Named(words=words, kinds=kinds, judged=judged, judged_kinds=judged_kinds)
+        shares = right / max(judged, 1), kinds_right / max(judged_kinds, 1)
+        return Named(words=shares[0], kinds=shares[1], judged=judged, judged_kinds=judged_kinds)
 
     def _kinds_alone(self, channel: Channel, released: Ids) -> float:
         judged = np.append(self.content > 0.0, False)[self.ids]
