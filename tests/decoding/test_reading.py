@@ -8,12 +8,16 @@ import numpy as np
 import pytest
 
 from deniable import Embedding
+from deniable.arrays import Ids
 from deniable.channel.making import make_channel
-from deniable.decoding.kinds import Kinds, make_kinds
+from deniable.decoding.kinds import Kinds, make_kinds, most_frequent_words
 from deniable.decoding.posterior import make_posterior
 from deniable.decoding.reading import NOT_AMONG_THEM, Reading, read_alone, read_blindly, share_named, share_of_kinds
+from deniable.embeddings import store
 from deniable.errors import InvalidParameter
+from deniable.purpose import install_reduced, reduce
 from tests.channel.test_channel import dense
+from tests.support.made_purpose import made_embedding
 from tests.support.strategies import random_embedding
 
 
@@ -95,6 +99,38 @@ def test_kinds_are_the_clusters_of_unit_vectors_and_frequent_words_stand_apart()
     assert np.array_equal(make_kinds(embedding, clusters=4, most_frequent=5, seed=1).of, kinds.of)
     chosen = make_kinds(embedding, clusters=4, frequent=np.array([7, 9]))
     assert np.flatnonzero(chosen.of < 0).tolist() == [7, 9, 120]
+
+
+def test_kinds_of_a_mapped_space_are_those_of_the_vectors_before_the_map() -> None:
+    source = made_embedding()
+    store.save(source, "made")
+    kinds = make_kinds(source)
+    twice = reduce(reduce(source, 4), 2)
+    assert not np.array_equal(_clusters(twice), kinds.of), "the map has other clusters"
+    assert make_kinds(twice).mapped, "what it was made from is in no store"
+    install_reduced("made", "four", dimension=4)
+    install_reduced("four", "two", dimension=2)
+    for name in ("four", "two"):
+        found = make_kinds(Embedding.open(name))
+        assert (found.mapped, found.count) == (False, kinds.count)
+        assert np.array_equal(found.of, kinds.of)
+    assert kinds.in_words() == "22 clusters of the public vectors; 25 frequent words stand apart"
+    two = Embedding.open("two")
+    store.remove("made")
+    without = make_kinds(two)
+    assert without.mapped
+    assert without.with_list(np.array([3])).mapped
+    assert "clusters of the mapped vectors, since those that these were made from are not on this machine" in without.in_words()
+    assert np.array_equal(without.of, _clusters(two))
+
+
+def _clusters(mapped: Embedding) -> Ids:
+    return make_kinds(Embedding(mapped.words, mapped.vectors)).of
+
+
+def test_words_that_stand_apart_are_the_most_frequent_ones() -> None:
+    assert most_frequent_words(np.array([1.0, 9.0, 2.0, 9.0] + [0.0] * 16)).tolist() == [1, 3]
+    assert len(most_frequent_words(np.arange(9_000.0))) == 150
 
 
 def test_a_small_vocabulary_has_fewer_kinds() -> None:

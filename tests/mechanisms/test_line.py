@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from deniable import Embedding, InsecureSeededRandomness
+from deniable.arrays import Floats
 from deniable.mechanisms import Line
 from deniable.mechanisms import line as module
 from deniable.mechanisms.line import exponentials
@@ -78,6 +79,29 @@ def test_exponential_numbers_are_exponential_and_two_uniforms_reach_further_than
     u = np.array([[0.0, 0.0], [0.0, smallest], [smallest, 0.0], [half - smallest, half], [half, half], [1 - smallest, 1 - smallest]])
     expected = [107 * math.log(2), 106 * math.log(2), 53 * math.log(2), math.log(2) + 2.0**-53, math.log(2) - 2.0**-53, 2.0**-106]
     assert exponentials(u) == pytest.approx(expected, rel=1e-15)
+
+
+class Given:
+    """Uniform numbers that are given, and zeros after that."""
+
+    def __init__(self, *calls: list[list[float]]) -> None:
+        self.calls = list(calls)
+
+    def uniforms(self, tokens: int, count: int) -> Floats:
+        given = np.array(self.calls.pop(0)) if self.calls else np.zeros((tokens, count))
+        assert given.shape == (tokens, count)
+        return given
+
+
+def test_no_place_is_too_far_to_be_reached() -> None:
+    mechanism = Line(on_a_ruler(3_000), epsilon=0.05)
+    ordinary = [0.25, 0.125, 0.9, 0.9, 0.0]
+    source = Given([[0.0, 0.0, 0.9, 0.9, 0.0], ordinary], [[0.0], [0.5]], [[0.5], [0.5]], [[0.25], [0.5]])
+    released = mechanism.draw(np.array([3, 3]), source, np.full(2, 0.05))  # type: ignore[arg-type]
+    assert released.tolist() == [3 + math.floor(160 * math.log(2) / 0.05), 3 + math.floor(math.log(4) / 0.05)]
+    assert source.calls == []
+    nothing_but_zeros = mechanism.draw(np.array([3]), Given([[0.0, 0.0, 0.9, 0.9, 0.0]]), np.full(1, 0.05))  # type: ignore[arg-type]
+    assert nothing_but_zeros.tolist() == [2_999]
 
 
 @pytest.mark.parametrize("epsilon", [1e-5, 1e-9])

@@ -14,13 +14,14 @@ from typer.testing import CliRunner, Result
 from deniable import Embedding, InvalidParameter
 from deniable.cli.app import app
 from deniable.comparison.texts import Texts
+from deniable.decoding.kinds import make_kinds
 from deniable.decoding.ngrams import count_bigrams
 from deniable.embeddings import store
 from deniable.embeddings.places import work_folder
 from deniable.errors import TargetsNotMet, TaskDataError
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.tuning import TuningFindings, TuningSettings, tune
-from deniable.tuning.attacker import Attacker, find_kinds
+from deniable.tuning.attacker import Attacker
 from deniable.tuning.page import tuning_page
 from deniable.tuning.search import Search
 from deniable.tuning.spaces import Space, make_spaces
@@ -127,7 +128,7 @@ def cut_public(texts: int) -> Texts:
 
 def make_search(target: float) -> Search:
     cut = cut_public(300)
-    attacker = Attacker(ids=cut.ids, lengths=[len(words) for words in cut.words], kinds=find_kinds(made_embedding(), 10))
+    attacker = Attacker(ids=cut.ids, lengths=[len(words) for words in cut.words], kinds=make_kinds(made_embedding(), clusters=10))
     half = np.arange(150)
     return Search(
         ChosenMechanism(), attacker, take_texts(cut, half), take_texts(cut, half + 150), target=target, quick=EFFORT, thorough=EFFORT
@@ -142,7 +143,7 @@ def test_a_search_finds_the_same_epsilon_again_and_the_attacker_stays_within_the
     search = make_search(0.2)
     channel = search.match(trials[0])
     cut = cut_public(300)
-    attacker = Attacker(ids=cut.ids, lengths=[len(cut.ids)], kinds=find_kinds(made_embedding(), 10))
+    attacker = Attacker(ids=cut.ids, lengths=[len(cut.ids)], kinds=make_kinds(made_embedding(), clusters=10))
     named = attacker.alone(channel, search.draw(space, channel.epsilon, cut.ids, seed=9))
     assert 0.13 < named.words < 0.2 + 4 * named.words_error
 
@@ -156,7 +157,7 @@ def test_an_attacker_in_context_is_brought_to_the_target_too() -> None:
         texts[:, place] = (2 * texts[:, place - 1] + rng.integers(0, 2, 300)) % 250
     words = [[embedding.words[i] for i in text] for text in texts]
     cut = Texts(words=words, labels=["odd" if text[0] % 2 else "even" for text in texts], ids=texts.ravel())
-    alone = Attacker(ids=cut.ids, lengths=[12] * 300, kinds=find_kinds(embedding, 10))
+    alone = Attacker(ids=cut.ids, lengths=[12] * 300, kinds=make_kinds(embedding, clusters=10))
     both = replace(alone, model=count_bigrams(texts, 251))
     half, space = np.arange(150), Space(embedding=embedding)
     found = []

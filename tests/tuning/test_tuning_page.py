@@ -57,6 +57,7 @@ def findings(text: str = "word") -> TuningFindings:
         epsilon_as_it_is=5.16,
         label=attribute(text, 0.7),
         others=(attribute(text, 0.4), AttributeFinding(name=text, values=1, judged=0, problem="there is nothing to learn")),
+        kinds="100 clusters of the public vectors; 150 frequent words stand apart",
         blind=BLIND,
         shaped=AttackFinding(alone=named(0.09, 0.3), in_context=named(0.08, 0.31)),
         as_it_is=AttackFinding(alone=named(0.095, 0.25), in_context=named(0.1, 0.26)),

@@ -2,7 +2,8 @@
 
 A kind is a cluster of the public vectors, each brought to length 1: words that are used alike. The most frequent words stand apart, since
 they say little of anybody. A list of one's own (drugs, surnames) becomes a kind of its own. All of this is public: it comes from an
-embedding, not from a text. Kinds of one embedding serve for any other with the same words, such as one with fewer dimensions.
+embedding, not from a text. Kinds of one embedding serve for any other with the same words, such as one with fewer dimensions: for a mapped
+embedding they are those of the one that it was made from, so that spaces are compared by the same kinds.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from deniable.arrays import Ids, Vectors
+from deniable.arrays import Floats, Ids, Vectors
 from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.places import find_by_fingerprint
+from deniable.errors import EmbeddingNotFound, MalformedEmbedding
 from deniable.parameters import validated_count
 
 CLUSTERS = 100
@@ -28,16 +31,25 @@ _WORDS_A_KIND = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Kinds:
-    """The kind of each word: ``of[id]`` is a number below ``count``, and -1 for the words that stand apart, ⊥ among them."""
+    """The kind of each word: ``of[id]`` is a number below ``count``, and -1 for the words that stand apart, ⊥ among them.
+
+    ``mapped`` says that they are clusters of mapped vectors, since the embedding that these were made from is not on this machine.
+    """
 
     of: Ids = field(repr=False)
     count: int
+    mapped: bool = False
+
+    def in_words(self) -> str:
+        """Return what they are, to go on with after "kinds are"."""
+        where = "mapped vectors, since those that these were made from are not on this machine" if self.mapped else "public vectors"
+        return f"{self.count} clusters of the {where}; {int((self.of[:-1] < 0).sum()):,} frequent words stand apart"
 
     def with_list(self, ids: Ids) -> Kinds:
         """Return these kinds, but that the given words are a kind of their own: the last one."""
         of = self.of.copy()
         of[ids] = self.count
-        return Kinds(of=of, count=self.count + 1)
+        return Kinds(of=of, count=self.count + 1, mapped=self.mapped)
 
 
 def make_kinds(
@@ -46,7 +58,8 @@ def make_kinds(
     """Return clusters of the words of an embedding, by spherical k-means from a public seed.
 
     The words ``frequent`` stand apart; without them the first ``most_frequent``, since public embeddings list frequent words first. A
-    small vocabulary has fewer of both: a tenth of its words stand apart, and a cluster has ten words or more on average.
+    small vocabulary has fewer of both: a tenth of its words stand apart, and a cluster has ten words or more on average. The vectors of a
+    mapped embedding are those before the map, if the embedding that has them is on this machine.
 
     :raises InvalidParameter: if a number is not allowed.
     """
@@ -55,10 +68,34 @@ def make_kinds(
     of = np.full(len(embedding) + 1, -1, dtype=np.int64)
     inside = np.setdiff1d(np.arange(len(embedding)), apart)
     count = max(1, min(clusters, len(inside) // _WORDS_A_KIND))
-    vectors = np.asarray(embedding.vectors[inside], dtype=np.float32)
+    before = _before_maps(embedding)
+    source, ids = (embedding, np.arange(len(embedding))) if before is None else before
+    vectors = np.asarray(source.vectors[ids[inside]], dtype=np.float32)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     of[inside] = _cluster(vectors / np.maximum(lengths, 1e-12), count, np.random.default_rng(seed))
-    return Kinds(of=of, count=count)
+    return Kinds(of=of, count=count, mapped=before is None)
+
+
+def most_frequent_words(counts: Floats) -> Ids:
+    """Return the words that stand apart where it is known how frequent each word is: of a small vocabulary a tenth."""
+    return np.argsort(-counts, kind="stable")[: min(MOST_FREQUENT, len(counts) // 10)]
+
+
+def _before_maps(embedding: Embedding) -> tuple[Embedding, Ids] | None:
+    """Return the embedding that has the vectors before any map, and the ids of the words there; None if it is not on this machine."""
+    source, seen = embedding, {embedding.fingerprint}
+    while source.linear_map is not None:
+        origin = source.linear_map.origin
+        name = find_by_fingerprint(origin.source_fingerprint, first=origin.source)
+        if name is None or origin.source_fingerprint in seen:
+            return None
+        seen.add(origin.source_fingerprint)
+        try:
+            source = Embedding.open(name)
+        except (MalformedEmbedding, EmbeddingNotFound):  # damaged, or removed just now
+            return None
+    ids = source.ids(embedding.words)
+    return None if (ids == source.unknown_id).any() else (source, ids)
 
 
 def _cluster(vectors: Vectors, count: int, random: np.random.Generator) -> Ids:

@@ -19,8 +19,11 @@ How it is drawn
 ---------------
 k is G with probability 1/(1 + q), else -1 - G, where G = ⌊x/ε⌋ is geometric for an exponential x. Two uniform numbers of 53 bits make one
 of 106, and -ln of it is taken from whichever end of [0, 1] is nearer: so x is precise to a few units of 2⁻⁵³ of itself wherever it lies.
-The border of place k, at x = k·ε, is off by a few units of k·ε·2⁻⁵³, and every probability above 2⁻¹⁰⁰ by a few units of |W|·2⁻⁵¹ of
-itself: under 10⁻⁸ for 400,000 words. Places are whole numbers; logarithms are those of ``portable``, the same on every machine.
+Where the first of them is 0, x is at least 53·ln 2, and what lies beyond is exponential again: the second takes its place, a further
+number is drawn, and so on to the end of the list. So no place is out of reach, however unlikely it is. The border of place k, at x = k·ε,
+is off by a few units of k·ε·2⁻⁵³, and every probability by a few units of |W|·2⁻⁵¹ of itself: under 10⁻⁸ for 400,000 words. (A
+probability below about 10⁻³⁰⁸ is no float64 any more: ``distributions`` states 0 there, and the draw does not.) Places are whole numbers;
+logarithms are those of ``portable``, the same on every machine.
 """
 
 from __future__ import annotations
@@ -45,6 +48,8 @@ _NEIGHBOURS = 50  # as the authors have it
 _WORDS_AT_ONCE = 4_096
 _MOST_LISTS = 100
 _LEAST = 2.0**-107
+_ALL_ZERO = 53.0 * float(np.log(2.0))
+"""What an exponential number exceeds whose first 53 bits are 0."""
 
 _neighbours: WeakKeyDictionary[Embedding, Ids] = WeakKeyDictionary()
 """The nearest words of each word of an embedding, by places among the words that can be released: mechanisms at several ε share them."""
@@ -105,11 +110,11 @@ class Line(DrawsByParts, ExactSums):
         return places[:, np.concatenate([first_of_each(self._embedding), nearest])]
 
     def draw(self, ids: Ids, source: Randomness, epsilon: Floats) -> Ids:
-        """Return the word at a noisy place of a random list, by five uniform numbers each."""
+        """Return the word at a noisy place of a random list, by five uniform numbers each; by more where the first is 0."""
         uniforms = source.uniforms(len(ids), 5)
         count = self.orders.shape[1]
         with np.errstate(over="ignore"):
-            steps = np.floor(exponentials(uniforms[:, :2]) / epsilon)
+            steps = np.floor(_unbounded_exponentials(uniforms[:, :2], source, enough=count * epsilon) / epsilon)
         # No step needs to go further than from one end to beyond the other.
         away = np.minimum(steps, float(count)).astype(np.int64)
         ratios = exp_minus(epsilon)
@@ -142,6 +147,16 @@ def exponentials(uniforms: Floats) -> Floats:
     from_below = minus_log(np.maximum(first + rest, _LEAST))
     from_above = minus_log_one_minus((1.0 - first) - rest)
     return np.where(first < 0.5, from_below, from_above)
+
+
+def _unbounded_exponentials(uniforms: Floats, source: Randomness, *, enough: Floats) -> Floats:
+    """Return exponential numbers; rows whose first number is 0 get further ones, until they exceed ``enough``: more does not matter."""
+    beyond = np.zeros(len(uniforms))
+    while (short := (uniforms[:, 0] == 0.0) & (beyond < enough)).any():
+        # All tokens draw, since a keyed source has a stream for each of them: so what one of them gets does not hang on the others.
+        further = np.concatenate([uniforms[:, 1:], source.uniforms(len(uniforms), 1)], axis=1)
+        uniforms, beyond = np.where(short[:, None], further, uniforms), beyond + np.where(short, _ALL_ZERO, 0.0)
+    return beyond + exponentials(uniforms)
 
 
 def _near_words(embedding: Embedding) -> Ids:

@@ -2,8 +2,7 @@
 
 The attacker knows the mechanism, ε, the embedding, and how frequent the words of this very text are. It computes P(y | x) as a receiver
 does, guesses by Bayes' rule, and is judged on words that were released afterwards; so what it reaches is a lower bound on what the
-exact rule reaches. Kinds are clusters of the public vectors before any map ("a disease", "a first name"); they are judged
-on words beyond the most frequent, whose kind says nothing.
+exact rule reaches. Kinds ("a disease", "a first name") are those of ``decoding.kinds``; the words that stand apart there are not judged.
 """
 
 from __future__ import annotations
@@ -18,16 +17,9 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
 from deniable.decoding.context import ContextDecoder
+from deniable.decoding.kinds import Kinds
 from deniable.decoding.ngrams import Bigrams
 from deniable.decoding.posterior import make_posterior
-from deniable.embeddings.embedding import Embedding
-
-KINDS = 100
-FREQUENT = 150
-"""This many of the most frequent words have no kind that is worth naming: the, of, and."""
-
-_ROUNDS = 25
-_ROWS_AT_ONCE = 8_192
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,36 +44,39 @@ class Named:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Attacker:
-    """Attacks releases of one text: ``ids`` are all its words in order, ``kinds`` the kind of each word of the vocabulary.
+    """Attacks releases of one text: ``ids`` are all its words in order, ``kinds`` the kinds of the vocabulary.
 
     ``lengths`` says how many words each record has, and ``model`` is what an attacker knows of public text who reads in context too.
     """
 
     ids: Ids = field(repr=False)
     lengths: Sequence[int] = field(repr=False)
-    kinds: Ids = field(repr=False)
+    kinds: Kinds = field(repr=False)
     model: Bigrams | None = field(default=None, repr=False)
+
+    @property
+    def unknown_id(self) -> int:
+        """The id of ⊥: the number of words of the vocabulary."""
+        return len(self.kinds.of) - 1
 
     @cached_property
     def counts(self) -> Floats:
         """How often each word stands in the text: the attacker knows it. Unknown words are left out: nobody can name them."""
-        return np.bincount(self.ids, minlength=len(self.kinds) + 1)[: len(self.kinds)].astype(np.float64)
+        return np.bincount(self.ids, minlength=self.unknown_id + 1)[: self.unknown_id].astype(np.float64)
 
     @cached_property
     def content(self) -> Floats:
-        """The same without the most frequent words."""
-        counts = self.counts.copy()
-        counts[np.argsort(-counts, kind="stable")[:FREQUENT]] = 0.0
-        return counts
+        """The same without the words that stand apart."""
+        return np.where(self.kinds.of[:-1] >= 0, self.counts, 0.0)
 
-    def inputs(self, most: int, unknown_id: int) -> Ids:
+    def inputs(self, most: int) -> Ids:
         """Return the words that may have gone in: ⊥, and of the words of the text at most this number, the most frequent ones."""
         order = np.argsort(-self.counts, kind="stable")[:most]
-        return np.append(np.sort(order[self.counts[order] > 0.0]), unknown_id)
+        return np.append(np.sort(order[self.counts[order] > 0.0]), self.unknown_id)
 
     def blind(self) -> Named:
         """Return what is named by somebody who sees nothing: the most frequent word, and the most frequent kind."""
-        by_kind = np.bincount(self.kinds, weights=self.content)
+        by_kind = np.bincount(np.maximum(self.kinds.of[:-1], 0), weights=self.content, minlength=1)
         return self._named(float(self.counts.max() / self.counts.sum()), float(by_kind.max() / max(by_kind.sum(), 1.0)))
 
     def alone(self, channel: Channel, released: Ids) -> Named:
@@ -110,36 +105,36 @@ class Attacker:
             return None
         decoder = ContextDecoder(channel, self.model, self._prior(channel, self.counts))
         places = [each for each in pairwise(accumulate(self.lengths, initial=0)) if most is None or each[0] < most]
-        frequent = np.append(self.content == 0.0, True)  # ⊥ too
+        apart = self.kinds.of < 0  # ⊥ too
         right = kinds_right = judged = judged_kinds = 0
         for (start, end), found in zip(places, decoder.decode([released[start:end] for start, end in places]), strict=True):
             truth = self.ids[start:end]
-            right += int(((found.likeliest == truth) & (truth < len(self.kinds))).sum())
-            judged += int((truth < len(self.kinds)).sum())
-            rare = np.flatnonzero(~frequent[truth])
+            right += int(((found.likeliest == truth) & (truth != self.unknown_id)).sum())
+            judged += int((truth != self.unknown_id).sum())
+            rare = np.flatnonzero(~apart[truth])
             judged_kinds += len(rare)
             if not len(rare):
                 continue
             candidates, chances = found.words[rare], found.chances[rare].copy()
-            chances[(candidates < 0) | frequent[candidates]] = 0.0  # a word of a kind is looked for
-            sums = np.zeros((len(rare), int(self.kinds.max()) + 1))
-            kinds = self.kinds[np.clip(candidates, 0, len(self.kinds) - 1)]
-            np.add.at(sums, (np.arange(len(rare))[:, None], kinds), chances)
-            kinds_right += int((sums.argmax(axis=1) == self.kinds[truth[rare]]).sum())
-        return Named(words=right / max(judged, 1), kinds=kinds_right / max(judged_kinds, 1), judged=judged, judged_kinds=judged_kinds)
+            chances[(candidates < 0) | apart[candidates]] = 0.0  # a word of a kind is looked for
+            sums = np.zeros((len(rare), self.kinds.count))
+            np.add.at(sums, (np.arange(len(rare))[:, None], np.maximum(self.kinds.of[candidates], 0)), chances)
+            kinds_right += int((sums.argmax(axis=1) == self.kinds.of[truth[rare]]).sum())
+        words, kinds = right / max(judged, 1), kinds_right / max(judged_kinds, 1)
+        return Named(words=words, kinds=kinds, judged=judged, judged_kinds=judged_kinds)
 
     def _kinds_alone(self, channel: Channel, released: Ids) -> float:
-        judged = np.append(self.content > 0.0, False)[self.ids]
+        judged = self.kinds.of[self.ids] >= 0
         prior = self._prior(channel, self.content)
         if not judged.any() or not prior.any():
             return 0.0
         behind = make_posterior(channel, prior)
-        rows = channel.inputs
-        of_rows = np.zeros((len(rows), int(self.kinds.max()) + 1))
-        words = np.flatnonzero(rows < len(self.kinds))
-        of_rows[words, self.kinds[rows[words]]] = 1.0
+        kinds = self.kinds.of[channel.inputs]
+        of_rows = np.zeros((len(kinds), self.kinds.count))
+        words = np.flatnonzero(kinds >= 0)
+        of_rows[words, kinds[words]] = 1.0
         sums = behind.matrix @ of_rows + np.multiply.outer(behind.rest, behind.unlisted @ of_rows)
-        right = sums.argmax(axis=1)[released[judged]] == self.kinds[self.ids[judged]]
+        right = sums.argmax(axis=1)[released[judged]] == self.kinds.of[self.ids[judged]]
         return float(right.mean())
 
     def _prior(self, channel: Channel, counts: Floats) -> Floats:
@@ -147,26 +142,6 @@ class Attacker:
 
     def _named(self, words: float, kinds: float) -> Named:
         return Named(words=words, kinds=kinds, judged=int(self.counts.sum()), judged_kinds=int(self.content.sum()))
-
-
-def find_kinds(embedding: Embedding, kinds: int = KINDS) -> Ids:
-    """Return the kind of each word: clusters of the vectors about their mean, brought to length 1, by k-means from a fixed start."""
-    from scipy.sparse import csr_array
-
-    mean = embedding.vectors.mean(axis=0, dtype=np.float64).astype(np.float32)
-    points = embedding.vectors - mean
-    points = points / np.maximum(np.linalg.norm(points, axis=1, keepdims=True), np.float32(1e-30))
-    kinds = min(kinds, len(points))
-    centres = points[np.random.Generator(np.random.PCG64(0)).choice(len(points), kinds, replace=False)]
-    found: Ids = np.zeros(len(points), dtype=np.int64)
-    for _ in range(_ROUNDS):
-        lengths = np.einsum("ij,ij->i", centres, centres) / 2.0
-        for start in range(0, len(points), _ROWS_AT_ONCE):
-            found[start : start + _ROWS_AT_ONCE] = (points[start : start + _ROWS_AT_ONCE] @ centres.T - lengths).argmax(axis=1)
-        sums = csr_array((np.ones(len(points)), (found, np.arange(len(points)))), shape=(kinds, len(points))) @ points
-        counts = np.bincount(found, minlength=kinds)
-        centres = np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], centres).astype(np.float32)
-    return found
 
 
 def _error(share: float, tries: int) -> float:

@@ -117,7 +117,7 @@ class Counts:
 
 @dataclass(frozen=True, kw_only=True)
 class TuningFindings:
-    """The result of ``tune``. ``target`` is the share of words that the attacker may name."""
+    """The result of ``tune``. ``target`` is the share of words that the attacker may name, ``kinds`` what kinds of words are."""
 
     source: str
     sha256: str
@@ -130,6 +130,7 @@ class TuningFindings:
     epsilon_as_it_is: float
     label: AttributeFinding
     others: tuple[AttributeFinding, ...]
+    kinds: str
     blind: Named
     shaped: AttackFinding
     as_it_is: AttackFinding

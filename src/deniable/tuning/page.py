@@ -11,7 +11,7 @@ from deniable.report.figure import apply_style, new_figure
 from deniable.report.markup import code, phrase
 from deniable.report.page import Page
 from deniable.report.wording import percent, percent_fixed
-from deniable.tuning.attacker import FREQUENT, Named
+from deniable.tuning.attacker import Named
 from deniable.tuning.findings import AttributeFinding, AttributeReading, Tried, TuningFindings
 from deniable.tuning.installing import Isolated
 
@@ -90,8 +90,8 @@ def _add_attacker(page: Page, found: TuningFindings) -> None:
         "The attacker knows the mechanism, ε, the space and how frequent the words of these texts are, and guesses by Bayes' rule. ε was "
         f"chosen so that it names at most {percent(found.target)} of the words, "
         + ("in the better of the two ways to read a release." if found.shaped.in_context else "looking at each by itself."),
-        "An attacker may be content with the kind of a word, such as “a disease” or “a first name”. Kinds are 100 clusters of the public "
-        f"vectors, and are counted for words beyond the {FREQUENT} most frequent.",
+        "An attacker may be content with the kind of a word, such as “a disease” or “a first name”. Kinds are "
+        f"{found.kinds} and are not counted.",
     )
     rows = [_named_row("sees nothing", found.blind, found.blind), _named_row("each word alone", found.shaped.alone, found.as_it_is.alone)]
     if found.shaped.in_context is not None and found.as_it_is.in_context is not None:

@@ -96,7 +96,7 @@ class Search:
 
     def rows(self, effort: DecodingEffort) -> int:
         """Return how many rows a walk makes."""
-        return len(self._attacker.inputs(effort.support, len(self._attacker.kinds)))
+        return len(self._attacker.inputs(effort.support))
 
     def look(self, space: Space, *, report: Report | None = None) -> Trial:
         """Return how a space does at the target.
@@ -185,7 +185,7 @@ class Search:
         return [float(f"{value:.3g}") for value in values]
 
     def _channels(self, space: Space, epsilons: list[float], effort: DecodingEffort, report: Report | None) -> list[Channel]:
-        inputs = self._attacker.inputs(effort.support, space.embedding.unknown_id)
+        inputs = self._attacker.inputs(effort.support)
         # The embedding as it is may have channels on the disk that others use, so that nothing can be removed there.
         keep = space.dimension is not None
         return make_channels(

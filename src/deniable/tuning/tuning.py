@@ -13,6 +13,7 @@ import numpy as np
 from deniable.arrays import Ids
 from deniable.channel.channel import Channel
 from deniable.comparison.texts import Texts
+from deniable.decoding.kinds import make_kinds, most_frequent_words
 from deniable.decoding.ngrams import Bigrams, read_bigrams
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
@@ -24,7 +25,7 @@ from deniable.progress import Report
 from deniable.purpose.shaping import validated_strength
 from deniable.randomness import SecureRandomness
 from deniable.records.labelled import ReadingOptions
-from deniable.tuning.attacker import Attacker, find_kinds
+from deniable.tuning.attacker import Attacker
 from deniable.tuning.findings import AttackFinding, AttributeFinding, AttributeReading, Counts, Sample, Tried, TuningFindings
 from deniable.tuning.receiver import Reading, tell_labels, tell_original
 from deniable.tuning.search import QUICK, THOROUGH, Search
@@ -137,6 +138,7 @@ def tune(
         epsilon_as_it_is=matched[plain.space].epsilon,
         label=label,
         others=tuple(others),
+        kinds=attacker.kinds.in_words(),
         blind=attacker.blind(),
         shaped=attacks[best.space],
         as_it_is=attacks[plain.space],
@@ -237,7 +239,9 @@ def _make_attacker(space: Embedding, cut: Texts, parts: Parts, most: int, model:
     lengths = np.array([len(cut.words[i]) for i in places.tolist()])
     count = max(1, int(np.searchsorted(np.cumsum(lengths), most)))
     texts = take_texts(cut, places[:count])
-    return Attacker(ids=texts.ids, lengths=[len(words) for words in texts.words], kinds=find_kinds(space), model=model)
+    counts = np.bincount(texts.ids, minlength=len(space) + 1)[:-1].astype(np.float64)
+    kinds = make_kinds(space, frequent=most_frequent_words(counts))
+    return Attacker(ids=texts.ids, lengths=[len(words) for words in texts.words], kinds=kinds, model=model)
 
 
 def _parts_of(report: Report | None, rows: Sequence[int]) -> Iterator[Report | None]:
