@@ -1,8 +1,9 @@
-"""Short requests that come at the same time share one search.
+"""Short requests that come at the same time share one search, and a long one takes turns with all others.
 
 The search is fastest for thousands of words at once, and a request has twenty. While one batch is searched the next one gathers; nobody
 waits for others when nothing is being searched. Words are drawn each by itself, so a text gets the same distribution of words in any
-company, and with a key the very same words.
+company, and with a key the very same words. So a long request can be cut between its texts: a batch holds one piece of each request, and
+what is left of a request is dropped when nobody waits for it any more. One text cannot be cut; long ones have a thread of their own.
 """
 
 from __future__ import annotations
@@ -13,62 +14,81 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
+from deniable.errors import UnknownWord
 from deniable.service.messages import RecordName
 from deniable.service.rules import Prepared
 
-_MOST_TEXTS = 4_096
-_MOST_CHARACTERS = 1 << 20
+_PIECE = 1 << 14
+_BATCH = 1 << 16
 
 Texts = Sequence[str | None]
 Names = Sequence[RecordName] | None
 
 
+class NotInTime(Exception):
+    """A release that took too long; ``begun`` says whether its own length is the reason, and not only others before it."""
+
+    def __init__(self, *, begun: bool) -> None:
+        super().__init__("begun" if begun else "not begun")
+        self.begun = begun
+
+
 @dataclass(kw_only=True, eq=False)
 class _Waiting:
-    """A request that waits for the search."""
+    """A request that waits for the search; ``ends`` are where its pieces end that are still to be searched."""
 
     prepared: Prepared
     texts: Texts = field(repr=False)
     names: Names = field(repr=False)
     answer: asyncio.Future[list[str | None]]
+    ends: deque[int]
+    released: list[str | None] = field(default_factory=list, repr=False)
+    begun: bool = False
+
+    def next_piece(self) -> _Piece:
+        start, end = len(self.released), self.ends[0]
+        names = None if self.names is None else self.names[start:end]
+        return _Piece(request=self, prepared=self.prepared, texts=self.texts[start:end], names=names)
+
+
+@dataclass(kw_only=True, eq=False)
+class _Piece:
+    """Some texts of a request, searched at once."""
+
+    request: _Waiting
+    prepared: Prepared
+    texts: Texts = field(repr=False)
+    names: Names = field(repr=False)
 
     @property
-    def characters(self) -> int:
-        return sum(len(text) for text in self.texts if text is not None)
+    def size(self) -> int:
+        return sum(map(_size, self.texts))
 
 
-class Batcher:
-    """Releases texts in one thread, those of several requests together. ``together=False`` takes them one by one, to measure against."""
+class _Lane:
+    """Releases texts in one thread, those of several requests together."""
 
-    def __init__(self, *, together: bool = True, counted: Callable[[], None] | None = None) -> None:
-        self._waiting: deque[_Waiting] = deque()
+    def __init__(self, name: str, *, together: bool, counted: Callable[[], None] | None) -> None:
+        self.waiting: deque[_Waiting] = deque()
         self._arrived = asyncio.Event()
-        self._search = ThreadPoolExecutor(1, thread_name_prefix="search")
+        self._search = ThreadPoolExecutor(1, thread_name_prefix=name)
         self._task: asyncio.Task[None] | None = None
         self._together = together
         self._counted = counted
 
     def start(self) -> None:
-        """Begin to serve, in the running event loop."""
         self._task = asyncio.get_running_loop().create_task(self._serve())
 
     async def stop(self) -> None:
-        """Finish what waits, and end."""
-        while self._waiting:
+        while self.waiting:
             await asyncio.sleep(0.01)
         if self._task is not None:
             self._task.cancel()
         await asyncio.to_thread(self._search.shutdown)
 
-    async def release(self, prepared: Prepared, texts: Texts, names: Names) -> list[str | None]:
-        """Return the texts with every word replaced, in order.
-
-        :raises DeniableError: if they cannot be released; others in the same batch are.
-        """
-        answer: asyncio.Future[list[str | None]] = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Waiting(prepared=prepared, texts=texts, names=names, answer=answer))
+    def add(self, one: _Waiting) -> None:
+        self.waiting.append(one)
         self._arrived.set()
-        return await answer
 
     async def _serve(self) -> None:
         loop = asyncio.get_running_loop()
@@ -79,45 +99,99 @@ class Batcher:
                 answers = await loop.run_in_executor(self._search, _release_together, batch)
                 if self._counted is not None:
                     self._counted()
-                for one, answer in zip(batch, answers, strict=True):
-                    _give(one, answer)
-            if not self._waiting:
+                for piece, answer in zip(batch, answers, strict=True):
+                    _give(piece.request, answer)
+            if not self.waiting:
                 self._arrived.clear()
 
-    def _take(self) -> list[_Waiting]:
-        """Return what is searched next: the oldest request, and others with the same settings that came meanwhile."""
-        batch: list[_Waiting] = []
-        passed: deque[_Waiting] = deque()
-        texts = characters = 0
-        while self._waiting:
-            one = self._waiting.popleft()
-            if one.answer.cancelled():  # whoever asked is gone
+    def _take(self) -> list[_Piece]:
+        """Return what is searched next: a piece of the request whose turn it is, and one of each other with the same settings that fits."""
+        batch: list[_Piece] = []
+        passed: list[_Waiting] = []
+        begun: list[_Waiting] = []
+        size = 0
+        while self.waiting:
+            one = self.waiting.popleft()
+            if one.answer.done():  # refused, or whoever asked is gone
                 continue
-            fits = not batch or (
-                self._together
-                and one.prepared is batch[0].prepared
-                and texts + len(one.texts) <= _MOST_TEXTS
-                and characters + one.characters <= _MOST_CHARACTERS
-            )
-            if not fits:
+            piece = one.next_piece()
+            if batch and not (self._together and one.prepared is batch[0].prepared and size + piece.size <= _BATCH):
                 passed.append(one)
                 continue
-            batch.append(one)
-            texts, characters = texts + len(one.texts), characters + one.characters
-        self._waiting.extend(passed)
+            batch.append(piece)
+            size += piece.size
+            one.begun = True
+            one.ends.popleft()
+            begun += [one] if one.ends else []
+        self.waiting.extend([*passed, *begun])
         return batch
+
+
+class Batcher:
+    """Releases texts, those of several requests together. ``together=False`` takes them one by one, to measure against."""
+
+    def __init__(self, *, together: bool = True, counted: Callable[[], None] | None = None) -> None:
+        self._short = _Lane("search", together=together, counted=counted)
+        self._long = _Lane("search-long", together=together, counted=counted)
+
+    def start(self) -> None:
+        """Begin to serve, in the running event loop."""
+        self._short.start()
+        self._long.start()
+
+    async def stop(self) -> None:
+        """Finish what waits, and end."""
+        await self._short.stop()
+        await self._long.stop()
+
+    async def release(self, prepared: Prepared, texts: Texts, names: Names, *, seconds: float | None = None) -> list[str | None]:
+        """Return the texts with every word replaced, in order; all names must differ where they have to.
+
+        :raises DeniableError: if they cannot be released; others in the same batch are.
+        :raises NotInTime: if they are not released within ``seconds``.
+        """
+        answer: asyncio.Future[list[str | None]] = asyncio.get_running_loop().create_future()
+        one = _Waiting(prepared=prepared, texts=texts, names=names, answer=answer, ends=_ends(texts))
+        lane = self._long if any(_size(text) > _PIECE for text in texts) else self._short
+        lane.add(one)
+        try:
+            async with asyncio.timeout(seconds):
+                return await answer
+        except TimeoutError:
+            raise NotInTime(begun=one.begun) from None
+
+
+def _size(text: str | None) -> int:
+    return 1 if text is None else 1 + len(text)
+
+
+def _ends(texts: Texts) -> deque[int]:
+    """Return where the pieces of a request end: between texts, so that each is small or one text."""
+    ends: deque[int] = deque()
+    size = 0
+    for place, text in enumerate(texts):
+        if size and size + _size(text) > _PIECE:
+            ends.append(place)
+            size = 0
+        size += _size(text)
+    ends.append(len(texts))
+    return ends
 
 
 def _give(one: _Waiting, answer: list[str | None] | Exception) -> None:
     if one.answer.done():
         return
-    if isinstance(answer, Exception):
+    if isinstance(answer, UnknownWord):  # counted from the first text of its piece
+        one.answer.set_exception(UnknownWord(record=len(one.released) + answer.record, position=answer.position))
+    elif isinstance(answer, Exception):
         one.answer.set_exception(answer)
     else:
-        one.answer.set_result(answer)
+        one.released += answer
+        if len(one.released) == len(one.texts):
+            one.answer.set_result(one.released)
 
 
-def _release_together(batch: list[_Waiting]) -> list[list[str | None] | Exception]:
+def _release_together(batch: list[_Piece]) -> list[list[str | None] | Exception]:
     if len(batch) > 1:
         try:
             return _release_as_one(batch)
@@ -126,7 +200,7 @@ def _release_together(batch: list[_Waiting]) -> list[list[str | None] | Exceptio
     return [_release_alone(one) for one in batch]
 
 
-def _release_as_one(batch: list[_Waiting]) -> list[list[str | None] | Exception]:
+def _release_as_one(batch: list[_Piece]) -> list[list[str | None] | Exception]:
     texts = [text for one in batch for text in one.texts]
     names = None if batch[0].names is None else [name for one in batch for name in one.names or ()]
     private = batch[0].prepared.private
@@ -140,7 +214,7 @@ def _release_as_one(batch: list[_Waiting]) -> list[list[str | None] | Exception]
     return answers
 
 
-def _release_alone(one: _Waiting) -> list[str | None] | Exception:
+def _release_alone(one: _Piece) -> list[str | None] | Exception:
     try:
         released = one.prepared.private.many(one.texts, record_ids=one.names)
         one.prepared.private.take_tally()

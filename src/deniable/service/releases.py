@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 from deniable.errors import DeniableError, InvalidParameter, UnknownWord
 from deniable.keyed.encoding import encode_id
 from deniable.keyed.unique import UniqueIds
-from deniable.service.batching import Batcher
+from deniable.service.batching import Batcher, NotInTime
 from deniable.service.messages import (
     Choice,
     ErrorReply,
@@ -79,6 +79,7 @@ class Releases:
         if names is not None and len(names) != len(texts):
             raise Refused(422, f"ids: must be one for each of the {len(texts):,} texts")
         prepared = self._rules.prepare(self._rules.recipe(asked))
+        _check_different(prepared, names or [])
         try:
             released = await self._release(prepared, texts, names)
         except UnknownWord as error:
@@ -177,10 +178,10 @@ class Releases:
 
     async def _release(self, prepared: Prepared, texts: list[str | None], names: list[RecordName] | None) -> list[str | None]:
         try:
-            async with asyncio.timeout(self._limits.seconds):
-                return await self._batcher.release(prepared, texts, names)
-        except TimeoutError:
-            raise Refused(503, "the release took too long; send less at once", headers={"Retry-After": "5"}) from None
+            return await self._batcher.release(prepared, texts, names, seconds=self._limits.seconds)
+        except NotInTime as late:
+            problem = "the release took too long; send less at once" if late.begun else "the service is busy; try again in a moment"
+            raise Refused(503, problem, headers={"Retry-After": "5"}) from None
         except UnknownWord:  # the caller knows what the number of its record stands for
             raise
         except DeniableError as error:
@@ -207,6 +208,18 @@ class Releases:
             raise Refused(422, "ids: this service draws from a key, so every text needs an id that names it and no other")
         if named and not self._rules.keyed:
             raise Refused(422, "ids: mean something only where the service draws from a key")
+
+
+def _check_different(prepared: Prepared, names: list[RecordName]) -> None:
+    keyed = prepared.private.keyed
+    if keyed is None or keyed.consistent:
+        return
+    try:
+        different = {encode_id(name, number) for number, name in enumerate(names, 1)}
+    except InvalidParameter as error:
+        raise refusal_of(error) from None
+    if len(different) < len(names):
+        raise Refused(422, f"ids: {_NAMES_TWO}")
 
 
 def choice_from_query(request: Request, beside: frozenset[str] = frozenset()) -> Choice:

@@ -1,0 +1,124 @@
+"""Requests take turns: a long one keeps nobody out, and what nobody waits for is not searched."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from deniable.keyed.key_file import write_new_key
+from deniable.service.batching import Batcher, NotInTime
+from deniable.service.rules import Prepared
+from deniable.service.settings import Release
+from tests.service.running import make_settings, running
+
+LONG = ["fox " * 1_000] * 40  # ten pieces of four texts
+
+
+class Searching:
+    """Stands for a privatizer: writes down what is searched, each time after it is told to go on."""
+
+    def __init__(self) -> None:
+        self.searched: list[list[str | None]] = []
+        self.go_on = threading.Semaphore(0)
+
+    def many(self, texts: Sequence[str | None], *, record_ids: Sequence[str | int] | None) -> list[str | None]:
+        assert record_ids is None
+        self.searched.append(list(texts))
+        assert self.go_on.acquire(timeout=20)
+        return list(texts)
+
+    def take_tally(self) -> None:
+        pass
+
+
+async def begun(searching: Searching, searches: int = 1) -> None:
+    async with asyncio.timeout(20):
+        while len(searching.searched) < searches:
+            await asyncio.sleep(0.005)
+
+
+def prepared(searching: Searching) -> Prepared:
+    return cast(Prepared, SimpleNamespace(private=searching))
+
+
+def test_a_short_request_waits_for_one_piece_of_a_long_one() -> None:
+    async def ask() -> None:
+        batcher, searching = Batcher(), Searching()
+        batcher.start()
+        made = prepared(searching)
+        long = asyncio.create_task(batcher.release(made, LONG, None))
+        await begun(searching)
+        short = asyncio.create_task(batcher.release(made, ["doctor"], None))
+        await asyncio.sleep(0.05)
+        searching.go_on.release(2)
+        assert await asyncio.wait_for(short, 20) == ["doctor"]
+        assert not long.done()
+        searching.go_on.release(100)
+        assert await asyncio.wait_for(long, 20) == LONG
+        assert [len(texts) for texts in searching.searched[:2]] == [4, 5]
+        await batcher.stop()
+
+    asyncio.run(ask())
+
+
+@pytest.mark.parametrize("how", ["cancelled", "too late"])
+def test_what_nobody_waits_for_is_not_searched(how: str) -> None:
+    async def ask() -> None:
+        batcher, searching = Batcher(), Searching()
+        batcher.start()
+        made = prepared(searching)
+        long = asyncio.create_task(batcher.release(made, LONG, None, seconds=None if how == "cancelled" else 0.5))
+        await begun(searching)
+        with pytest.raises(NotInTime) as late:  # it was never searched: others were
+            await batcher.release(made, ["fox"], None, seconds=0.1)
+        assert not late.value.begun
+        if how == "cancelled":
+            long.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await long
+        else:
+            with pytest.raises(NotInTime) as late:
+                await long
+            assert late.value.begun
+        searching.go_on.release(100)
+        assert await batcher.release(made, ["doctor"], None, seconds=20) == ["doctor"]
+        assert searching.searched == [LONG[:4], ["doctor"]]
+        await batcher.stop()
+
+    asyncio.run(ask())
+
+
+def test_a_text_that_cannot_be_cut_keeps_no_short_one_out() -> None:
+    async def ask() -> None:
+        batcher, held, free = Batcher(), Searching(), Searching()
+        batcher.start()
+        long = asyncio.create_task(batcher.release(prepared(held), ["fox " * 50_000], None))
+        await begun(held)
+        free.go_on.release()
+        assert await batcher.release(prepared(free), ["doctor"], None, seconds=20) == ["doctor"]
+        held.go_on.release()
+        assert len(await asyncio.wait_for(long, 20)) == 1
+        await batcher.stop()
+
+    asyncio.run(ask())
+
+
+def test_a_request_of_many_pieces_is_answered_as_one(tmp_path: Path) -> None:
+    write_new_key(tmp_path / "key")
+    texts = ["the fox", None, *["fox " * 3_000] * 4, "", "a doctor"]
+    with running(make_settings(tmp_path, release=Release(key_file=str(tmp_path / "key")))) as opened:
+        ids = [*range(len(texts))]
+        whole = opened.post("/privatize", texts=texts, ids=ids).json()["texts"]
+        alone = [opened.post("/privatize", text=text or "", id=name).json()["text"] for text, name in zip(texts, ids, strict=True)]
+        assert whole == [None if text is None else one for text, one in zip(texts, alone, strict=True)]
+        refused = opened.post("/privatize", texts=texts, ids=[*ids[:-1], 0])
+        assert (refused.status, "two texts" in refused.error) == (422, True), "the two stand in different pieces"
+        unknown = opened.post("/privatize", texts=[*texts, "a zorblattsecret"], ids=[*ids, 99], unknown="error")
+        assert unknown.error.startswith("record 9, word 2: unknown")
+        assert opened.post("/privatize", texts=[], ids=[]).json()["texts"] == []
