@@ -74,6 +74,11 @@ class AttackedText:
         return np.concatenate(self.documents)
 
     @property
+    def document_of_each(self) -> Ids:
+        """The number of the document that each word is of."""
+        return np.repeat(np.arange(len(self.documents)), [len(each) for each in self.documents])
+
+    @property
     def places(self) -> int:
         """How many words the documents have that were drawn at random; they come first."""
         return sum(len(each) for each in self.documents[: self.sampled])
