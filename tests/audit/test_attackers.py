@@ -119,6 +119,19 @@ def test_one_document_in_ten_is_held_back_and_not_read(tmp_path: Path) -> None:
     assert everything.words == 60
 
 
+def test_public_documents_to_learn_from_come_from_all_of_the_file(tmp_path: Path) -> None:
+    """Below the size of the sample too, of which the attacker who learns takes the first ones."""
+    path = tmp_path / "public.txt"
+    path.write_text("".join(f"w{i // 100} w{i // 100}\n" for i in range(400)), encoding="utf-8")
+    public, again = (read_public_text(random_embedding(30, 2), path, hold_back=False, places=100, seed=0)[0] for _ in range(2))
+    firsts = [int(document[0]) for document in public.documents]
+    assert len(firsts) == 400
+    assert set(firsts[:40]) == {0, 1, 2, 3}
+    assert [int(document[0]) for document in again.documents] == firsts
+    other, _ = read_public_text(random_embedding(30, 2), path, hold_back=False, places=100, seed=1)
+    assert [int(document[0]) for document in other.documents] != firsts
+
+
 def test_what_is_held_back_is_not_read_where_it_stands_again(tmp_path: Path) -> None:
     path = tmp_path / "public.txt"
     lines = [f"w{i} w{i}" for i in range(30)]

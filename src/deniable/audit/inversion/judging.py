@@ -2,7 +2,7 @@
 
 Success is counted at places with a word that the embedding knows. Unknown words are all released as one, ⊥: a released
 word does not tell which it was. To say "unknown" there is counted in a group of its own. At all other places an attacker gains nothing by
-saying so, and names a known word.
+saying so, and names a known word. Intervals take the words of a document together.
 """
 
 from __future__ import annotations
@@ -10,21 +10,18 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from deniable.arrays import Ids
 from deniable.audit.inversion.attackers import Attacker
+from deniable.audit.inversion.intervals import share_by_document
 from deniable.audit.inversion.results import AttackerFinding, GroupFinding, ListFinding, Success
 from deniable.audit.inversion.text import GROUPS, AttackedText
-from deniable.audit.results import Share, share_of
 from deniable.channel.draws import Draws
 from deniable.decoding.kinds import Kinds
 from deniable.decoding.reading import NOT_AMONG_THEM, Reading
 from deniable.interfaces import Mechanism
-
-Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,9 +52,10 @@ def judge(attacker: Attacker, released: Sequence[Ids], truth: Truth, *, began: f
     began = time.perf_counter() if began is None else began
     reading = attacker.read(released)
     seconds = time.perf_counter() - began
-    ids, drawn = truth.text.ids, slice(0, truth.text.places)
+    ids, documents, drawn = truth.text.ids, truth.text.document_of_each, slice(0, truth.text.places)
     ranks, kind_ranks = _ranks(reading, ids, truth.unknown_id), reading.kind_ranks(ids, truth.kinds)[drawn]
-    word = _success(ranks[drawn][ids[drawn] != truth.unknown_id])
+    known, has_kind, groups = ids[drawn] != truth.unknown_id, kind_ranks >= 0, truth.groups[drawn]
+    word = _success(ranks[drawn][known], documents[drawn][known])
     if word is None:
         raise ValueError("the attacked text has no word that the embedding knows")
     return AttackerFinding(
@@ -65,8 +63,10 @@ def judge(attacker: Attacker, released: Sequence[Ids], truth: Truth, *, began: f
         knows=attacker.knows,
         seconds=round(seconds, 2),
         word=word,
-        kind=_success(kind_ranks[kind_ranks >= 0]),
-        groups=tuple(_judge_group(name, ranks[drawn][truth.groups[drawn] == place]) for place, name in enumerate(GROUPS)),
+        kind=_success(kind_ranks[has_kind], documents[drawn][has_kind]),
+        groups=tuple(
+            _judge_group(name, ranks[drawn][groups == place], documents[drawn][groups == place]) for place, name in enumerate(GROUPS)
+        ),
         lists=tuple(_judge_list(name, listed, reading, ranks, truth) for name, listed in truth.lists.items()),
     )
 
@@ -77,8 +77,8 @@ def _ranks(reading: Reading, ids: Ids, unknown_id: int) -> Ids:
     return ranks - ((of_unknown < ranks) & (ranks < NOT_AMONG_THEM)).astype(np.int64)
 
 
-def _judge_group(name: str, ranks: Ids) -> GroupFinding:
-    return GroupFinding(group=name, places=len(ranks), word=_success(ranks))
+def _judge_group(name: str, ranks: Ids, documents: Ids) -> GroupFinding:
+    return GroupFinding(group=name, places=len(ranks), word=_success(ranks, documents))
 
 
 def _judge_list(name: str, listed: Ids, reading: Reading, ranks: Ids, truth: Truth) -> ListFinding:
@@ -86,7 +86,7 @@ def _judge_list(name: str, listed: Ids, reading: Reading, ranks: Ids, truth: Tru
 
     How often that is said rightly is counted where documents were drawn at random: elsewhere such words are more frequent.
     """
-    ids, kinds = truth.text.ids, truth.kinds
+    ids, documents, kinds = truth.text.ids, truth.text.document_of_each, truth.kinds
     own = np.isin(ids, listed)
     judged = (own | (kinds.of[ids] >= 0)) & (np.arange(len(ids)) < truth.text.places)
     with_list = kinds.with_list(listed)
@@ -95,17 +95,12 @@ def _judge_list(name: str, listed: Ids, reading: Reading, ranks: Ids, truth: Tru
         name=name,
         words=len(listed),
         places=int(own.sum()),
-        word=_success(ranks[own]),
-        found=_share(says[own]),
-        rightly=_share(own[says & judged]),
+        word=_success(ranks[own], documents[own]),
+        found=share_by_document(says[own], documents[own]),
+        rightly=share_by_document(own[says & judged], documents[says & judged]),
     )
 
 
-def _success(ranks: Ids) -> Success | None:
-    if not len(ranks):
-        return None
-    return Success(first=share_of(int((ranks < 1).sum()), len(ranks)), within_ten=share_of(int((ranks < 10).sum()), len(ranks)))
-
-
-def _share(hits: Flags) -> Share | None:
-    return share_of(int(hits.sum()), len(hits)) if len(hits) else None
+def _success(ranks: Ids, documents: Ids) -> Success | None:
+    first, within_ten = (share_by_document(ranks < most, documents) for most in (1, 10))
+    return None if first is None or within_ten is None else Success(first=first, within_ten=within_ten)

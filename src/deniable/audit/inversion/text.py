@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class PublicText:
-    """What the attackers have read: how often words stand in it and follow one another, and some documents of it as ids.
+    """What the attackers have read: how often words stand in it and follow one another, and some documents of it as ids, in any order.
 
     ``left_out`` is how many further documents were left out because they are attacked.
     """
@@ -72,6 +72,11 @@ class AttackedText:
     def ids(self) -> Ids:
         """The words of all documents, one after the other."""
         return np.concatenate(self.documents)
+
+    @property
+    def document_of_each(self) -> Ids:
+        """The number of the document that each word is of."""
+        return np.repeat(np.arange(len(self.documents)), [len(each) for each in self.documents])
 
     @property
     def places(self) -> int:
@@ -138,7 +143,9 @@ def read_public_text(
         raise UnusableAuditData(path, "holds hardly more than the documents that are attacked: give a public text with others")
     if bigrams is None:
         raise UnusableAuditData(path, "holds no two words in a row in its documents, one a line, so attackers learn nothing from it")
-    public = PublicText(source=path.name, bigrams=bigrams, documents=shadow.kept, left_out=left_out)
+    # A reservoir that is not full keeps the order of the file, of which the first documents may be of one kind.
+    order = np.random.default_rng([seed, 17]).permutation(len(shadow.kept)).tolist()
+    public = PublicText(source=path.name, bigrams=bigrams, documents=[shadow.kept[place] for place in order], left_out=left_out)
     return public, make_attacked_text(embedding, held.kept, source=path, places=places, random=random, listed=listed) if hold_back else None
 
 

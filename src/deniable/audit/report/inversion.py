@@ -12,8 +12,9 @@ _AT_RISK = 6
 
 NOT_PROVEN = (
     "An attacker that fails proves nothing about others: one with a better language model, more public text of the same kind, or knowledge "
-    "of the person may name more. The intervals are about the words that were drawn here; the best of several attackers is chosen on the "
-    "same words, so its share is a little too large rather than too small. What holds against every attacker is the bound."
+    "of the person may name more. The intervals of running text take the words of a document together, and are about texts of this kind. "
+    "The best of several attackers is chosen on the same words, so its share is a little too large rather than too small. What holds "
+    "against every attacker is the bound."
 )
 
 
