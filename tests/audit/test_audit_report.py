@@ -173,7 +173,7 @@ def test_the_advice_hears_every_attacker_and_says_why_an_epsilon_fails() -> None
     assert authorship().released[0].at_most == 1.0 > authorship().released[0].success
     drawn = replace(found, bayes=Estimate(value=0.3, standard_error=0.01))
     assert drawn.success == 0.3
-    assert "more is named than of this text: 30.0 % at ε = 1" in finding(replace(result, results=(drawn,)))
+    assert "more is named than of this text: 30.0 % ± 1.0 at ε = 1" in finding(replace(result, results=(drawn,)))
 
 
 def test_the_page_says_how_many_public_documents_were_left_out() -> None:

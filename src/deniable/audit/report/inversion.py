@@ -62,7 +62,7 @@ def _interval_sentence(result: InversionResult) -> str:
 def _drawn_sentence(result: InversionResult) -> str:
     """Return what is named of words drawn by their frequency, where that is more than any attacker names of the text."""
     more = [each for each in result.results if each.best is not None and each.bayes.value > each.best.word.first.value]
-    said = " and ".join(f"{percent_fixed(each.bayes.value)} at ε = {each.epsilon:g}" for each in more)
+    said = " and ".join(f"{_with_error(each.bayes)} at ε = {each.epsilon:g}" for each in more)
     return f"Of words drawn by their frequency more is named than of this text: {said}. " if more else ""
 
 
