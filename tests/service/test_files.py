@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import os
 import shutil
 import signal
 import socket
@@ -526,3 +527,20 @@ def test_a_release_that_outgrows_its_room_fails(tmp_path: Path, monkeypatch: pyt
         assert (told["state"], "no room left" in told["error"]) == ("failed", True)
         folder = tmp_path / "jobs" / reply.json()["id"]
         wait_until(lambda: sorted(path.name for path in folder.iterdir()) == ["job.json", "state.json"])
+
+
+def test_a_job_that_cannot_be_deleted_is_not_said_to_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise PermissionError(1, "zorblattsecret")
+
+    with running(make_settings(tmp_path)) as opened:
+        job = opened.upload(as_csv(), name="rows.csv", column="text", wait=20).headers["location"]
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "unlink", fail)
+            reply = opened.ask("DELETE", job)
+        assert (reply.status, "not all of this job" in reply.error) == (503, True)
+        assert "PermissionError at " in caplog.text
+        assert opened.ask("DELETE", job).status == 204
+    assert "zorblatt" not in caplog.text

@@ -8,10 +8,10 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from deniable.keyed import unique
 from deniable.service.settings import read_settings
 from tests.service.running import make_settings, running
 from tests.service.test_guard import write_certificate
@@ -74,8 +74,8 @@ def test_the_jobs_of_the_shipped_settings_do_not_lie_beside_them(tmp_path: Path,
 @pytest.mark.parametrize("tls", [True, False])
 def test_the_container_knows_whether_the_service_is_well(tmp_path: Path, tls: bool) -> None:
     write_certificate(tmp_path)
-    encrypted: dict[str, Any] = {"certificate": str(tmp_path / "server.pem"), "private_key": str(tmp_path / "server.key")} if tls else {}
-    with running(make_settings(tmp_path, **encrypted)) as client:
+    certificate, key = (str(tmp_path / "server.pem"), str(tmp_path / "server.key")) if tls else (None, None)
+    with running(make_settings(tmp_path, certificate=certificate, private_key=key)) as client:
         asked = [sys.executable, str(ROOT / "deploy" / "health.py"), str(client.port)]
         assert subprocess.run(asked, timeout=60).returncode == 0
     assert subprocess.run(asked, timeout=60).returncode == 1
@@ -96,3 +96,14 @@ def test_the_container_is_not_root_and_listens_to_the_settings_only() -> None:
     assert text.rindex("USER 10001") < text.rindex("CMD")
     assert "HEALTHCHECK" in text
     assert "--host" not in text
+
+
+def test_the_guide_says_what_may_be_kept_elsewhere() -> None:
+    """Queries in the logs of proxies, and digests of ids in the system's temporary folder, from the number of records on that is true."""
+    text = " ".join(GUIDE.read_text(encoding="utf-8").split())
+    warned = re.search(r"The query of `/files` holds ([^.]*)\. This service logs no query, but proxies in front may", text)
+    assert warned is not None
+    for name in ("name", "columns", "words to keep"):
+        assert name in warned.group(1)
+    assert f"more than {unique._RUN:,} records under a key" in text
+    assert f"{unique._MARK.itemsize} bytes a record" in text

@@ -167,13 +167,13 @@ class JobStore:
     def delete(self, job: JobFolder) -> bool:
         """Delete a job, and return whether it is gone; one that is worked on is told to stop, and deleted as soon as it does.
 
-        :raises Refused: if that cannot be noted.
+        :raises Refused: if that cannot be noted, or something of it cannot be deleted.
         """
         until = time.monotonic() + _SECONDS_TO_LET_GO
         while True:
             with locked(job) as mine:
                 if mine:
-                    shutil.rmtree(job.path, ignore_errors=True)
+                    self._remove(job)
                     return True
             try:
                 job.cancel()
@@ -185,6 +185,21 @@ class JobStore:
             if time.monotonic() > until:
                 return False
             time.sleep(_SECONDS_BETWEEN_TRIES)
+
+    def _remove(self, job: JobFolder) -> None:
+        """Delete a folder, all of it that can be deleted.
+
+        :raises Refused: if something is left.
+        """
+        shutil.rmtree(job.path, ignore_errors=True)
+        if not job.path.exists():
+            return
+        try:
+            shutil.rmtree(job.path)
+        except OSError as error:
+            log_without_text(error)
+            problem = "not all of this job could be deleted; the operator finds the place in the log"
+            raise Refused(503, problem, headers={"Retry-After": "5"}) from None
 
     def _folders(self, *, uploads: bool = False) -> list[JobFolder]:
         named = (path for path in self.root.iterdir() if JOB_ID.fullmatch(path.name.removesuffix(UPLOAD)))
@@ -211,7 +226,7 @@ class JobStore:
             do(job)
         except _Stopped:
             raise
-        except FileNotFoundError:  # another process deleted it, or it just got its name
+        except (FileNotFoundError, Refused):  # another process deleted it, or it just got its name; or it was logged why it stays
             return
         except Exception as error:
             log_without_text(error)
@@ -232,7 +247,7 @@ class JobStore:
                 job.note(msgspec.structs.replace(job.state, attempts=state.attempts))  # it was asked to stop, and did not fail
                 raise
             except _Cancelled:
-                shutil.rmtree(job.path, ignore_errors=True)
+                self._remove(job)
             except Refused as refused:
                 self._end(job, "failed", refused.message)
             except UnreadableNote:
@@ -332,11 +347,11 @@ class JobStore:
             if ended is not None and not over:
                 job.drop_private()
         if over:
-            shutil.rmtree(job.path, ignore_errors=True)
+            self._remove(job)
         elif job.cancelled:
             with locked(job) as mine:
                 if mine:
-                    shutil.rmtree(job.path, ignore_errors=True)
+                    self._remove(job)
 
 
 def prepare_folder(root: Path) -> None:

@@ -12,6 +12,7 @@ import msgspec
 from deniable.decoding.released import ReleasedWords
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
+from deniable.keyed import Keyed
 from deniable.neighbours import best_neighbours
 from deniable.service.messages import Choice, Refused, refusal_of
 from deniable.service.settings import Settings
@@ -61,7 +62,7 @@ class Rules:
         self._kept_words = settings.kept_words()
         self._prepared: OrderedDict[Recipe, Prepared] = OrderedDict()
         self._lock = Lock()
-        self._key = Recipe(epsilon=1.0, key_file=self._release.key_file).pin().key if self._release.key_file else None
+        self._key = Keyed.from_file(self._release.key_file).fingerprint if self._release.key_file else None
         self.prepare(self.recipe(Choice()))
 
     @property

@@ -18,6 +18,7 @@ import platformdirs
 
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.catalogue import checked_options, entry_of
+from deniable.parameters import validated_epsilon
 from deniable.text.policies import CasePolicy, PunctuationPolicy, UnknownPolicy
 from deniable.text.recipe import Recipe
 from deniable.words.word_list import read_word_list
@@ -181,6 +182,10 @@ def check_settings(settings: Settings) -> None:
     :raises InvalidParameter: if not.
     """
     server, release = settings.server, settings.release
+    validated_epsilon(release.epsilon, "release.epsilon")
+    validated_epsilon(release.max_epsilon, "release.max_epsilon")
+    if release.record_epsilon is not None:
+        validated_epsilon(release.record_epsilon, "release.record_epsilon")
     if release.epsilon > release.max_epsilon:
         raise InvalidParameter("release.epsilon", release.epsilon, f"is more than max_epsilon, {release.max_epsilon:g}")
     for mechanism in release.mechanisms:
