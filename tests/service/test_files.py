@@ -26,7 +26,7 @@ from deniable.errors import DeniableError, KeyFileError, MalformedEmbedding, Res
 from deniable.keyed.key_file import write_new_key
 from deniable.records.jobs.journal import Partial
 from deniable.service import files, jobs
-from deniable.service.job_folder import JobFolder, StateFile
+from deniable.service.job_folder import JobFolder, State, StateFile
 from deniable.service.settings import Jobs, Limits, Release
 from tests.service.running import OCTETS, Client, Process, make_settings, running
 
@@ -448,11 +448,20 @@ def test_a_job_that_is_worked_on_can_be_deleted(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(jobs, "_SECONDS_TO_LET_GO", patience)
     if not patience:
         monkeypatch.setattr(jobs, "_SECONDS_BETWEEN_TRIES", 0.0)
+    ended: list[str] = []
+    end = jobs.JobStore._end
+
+    def end_and_tell(store: jobs.JobStore, job: JobFolder, state: State, error: str | None = None) -> None:
+        ended.append(state)
+        end(store, job, state, error)
+
+    monkeypatch.setattr(jobs.JobStore, "_end", end_and_tell)
     with running(make_settings(tmp_path)) as opened:
         job = opened.upload(MANY_ROWS, name="rows.csv", column="text").json()["id"]
         wait_until(lambda: opened.get(f"/jobs/{job}").json()["done"] > 0)
         assert opened.ask("DELETE", f"/jobs/{job}").status == status
-        wait_until(lambda: not (tmp_path / "jobs" / job).exists(), 5.0 if patience else 20.0)
+        wait_until(lambda: not (tmp_path / "jobs" / job).exists())
+        assert ended == [], "it was stopped before it was done"
         assert opened.get(f"/jobs/{job}").status == 404
         assert opened.ask("DELETE", f"/jobs/{job}").status == 404
         assert opened.upload(as_csv(), name="rows.csv", column="text", wait=20).status == 200
