@@ -10,9 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
-import logging
 import time
-import traceback
 from collections.abc import MutableMapping
 from typing import Any
 
@@ -21,11 +19,10 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from deniable.service.faults import log_without_text
 from deniable.service.messages import ErrorReply, Refused
 from deniable.service.metrics import Metrics
 from deniable.service.settings import Settings
-
-log = logging.getLogger("deniable.service")
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -96,7 +93,7 @@ class Guard:
         except HTTPException as error:
             return Refused(error.status_code, _BY_ROUTER.get(error.status_code, "this is not served"), headers=dict(error.headers or {}))
         except Exception as error:
-            _log_without_text(error)
+            log_without_text(error)
             return Refused(500, "something went wrong here; the operator finds the place in the log")
         return None
 
@@ -181,9 +178,3 @@ class _Answered:
         raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
         await self({"type": "http.response.start", "status": refused.status, "headers": raw})
         await self({"type": "http.response.body", "body": body})
-
-
-def _log_without_text(error: BaseException) -> None:
-    """Log the kind of an exception and the lines it came through, never its text."""
-    places = [f"{frame.filename}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)]
-    log.error("%s at %s", type(error).__name__, " < ".join(reversed(places[-6:])))
