@@ -144,6 +144,7 @@ def test_an_attacker_who_is_refused_is_not_waited_for(opened: Any, client: Clien
     opened.get_log("browser")
 
 
+@pytest.mark.slow  # a time, and so for a machine that does nothing else
 def test_the_slider_moves_within_150_ms_for_50_words(opened: Any, client: Client) -> None:
     load(opened, client)
     type_text(
