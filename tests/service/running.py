@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import http.client
+import io
 import json
 import os
 import signal
@@ -24,6 +26,8 @@ import msgspec
 from deniable.service.app import Service
 from deniable.service.server import make_server
 from deniable.service.settings import Jobs, Limits, Release, Server, Settings
+
+ROWS = [{"id": str(i), "text": f"my doctor said zorblattsecret {i}", "note": "n"} for i in range(50)]
 
 JSON = {"Content-Type": "application/json"}
 OCTETS = {"Content-Type": "application/octet-stream"}
@@ -163,3 +167,18 @@ class Process:
 
 def with_limits(settings: Settings, **limits: Any) -> Settings:
     return msgspec.structs.replace(settings, limits=msgspec.structs.replace(settings.limits, **limits))
+
+
+def as_csv() -> bytes:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, ["id", "text", "note"])
+    writer.writeheader()
+    writer.writerows(ROWS)
+    return out.getvalue().encode()
+
+
+def wait_until(true: Any, seconds: float = 20) -> None:
+    until = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < until
+        time.sleep(0.02)

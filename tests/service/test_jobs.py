@@ -1,0 +1,324 @@
+"""Jobs: restarts, changed settings, unreadable folders, cancelling, and what they may take of time and room."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+import signal
+import socket
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from deniable.errors import DeniableError, KeyFileError, MalformedEmbedding, ResumeError, WorkerLost
+from deniable.keyed.key_file import write_new_key
+from deniable.service import files, jobs
+from deniable.service.job_folder import JobFolder, State, StateFile
+from deniable.service.settings import Jobs, Limits, Release
+from tests.service.running import OCTETS, ROWS, Process, as_csv, make_settings, running, wait_until
+
+
+@pytest.mark.parametrize(("number", "workers"), [(signal.SIGTERM, "1"), (signal.SIGKILL, "2")])
+def test_a_job_that_is_cut_off_goes_on_after_a_restart(tmp_path: Path, number: int, workers: str) -> None:
+    write_new_key(tmp_path / "key")
+    settings = f'[release]\nkey_file = "{tmp_path / "key"}"\n[jobs]\nfolder = "jobs"\n'
+    rows = 12_000
+    content = b"id,text\n" + b"".join(b"%d,my doctor said that the keys were stolen\n" % i for i in range(rows))
+    with Process(tmp_path, settings, "--workers", workers) as first:
+        job = first.client.upload(content, headers=OCTETS, name="rows.csv", column="text", record_id="id").json()["id"]
+        wait_until(lambda: first.client.get(f"/jobs/{job}").json()["done"] > 0)
+        assert first.client.get(f"/jobs/{job}").json()["state"] == "working"
+        status = first.end(number)
+        assert status == (0 if number == signal.SIGTERM else -9)
+    folder = tmp_path / "jobs" / job
+    assert not (folder / "output.csv").exists()
+    with Process(tmp_path, settings, "--workers", workers) as second:
+        assert second.client.wait_for(job, 90)["state"] == "done"
+        output = second.client.get(f"/jobs/{job}/output").body
+        whole = second.client.upload(content, name="rows.csv", column="text", record_id="id").json()["id"]
+        assert second.client.wait_for(whole, 90)["state"] == "done"
+        assert output == second.client.get(f"/jobs/{whole}/output").body
+        assert output.count(b"\n") == rows + 1
+        assert second.end() == 0
+    assert b"doctor" not in first.log.read_bytes()
+
+
+def test_a_job_that_ends_its_process_again_and_again_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(jobs.JobStore, "_try", lambda *_: None)
+        with running(make_settings(tmp_path)) as opened:
+            job = opened.upload(as_csv(), name="rows.csv", column="text").json()["id"]
+    (tmp_path / "jobs" / job / "state.json").write_bytes(msgspec.json.encode(StateFile(state="working", attempts=3)))
+    with running(make_settings(tmp_path)) as opened:
+        told = opened.wait_for(job)
+        assert (told["state"], "several times" in told["error"]) == ("failed", True)
+        wait_until(lambda: not (tmp_path / "jobs" / job / "input.csv").exists())
+
+
+def test_a_job_that_the_operator_does_not_allow_any_more_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(jobs.JobStore, "_try", lambda *_: None)
+        with running(make_settings(tmp_path)) as opened:
+            job = opened.upload(as_csv(), name="rows.csv", column="text", epsilon=9).json()["id"]
+    with running(make_settings(tmp_path, release=Release(max_epsilon=7))) as opened:
+        told = opened.wait_for(job)
+        assert (told["state"], "at most 7" in told["error"]) == ("failed", True)
+        assert opened.get(f"/jobs/{job}/output").status == 422
+
+
+@pytest.mark.parametrize(
+    ("then", "now"),
+    [
+        ({"epsilon": 3.0, "max_epsilon": 3.0}, {"epsilon": 8.0}),
+        ({"epsilon": 8.0}, {"epsilon": 3.0}),
+        ({"unknown": "redact"}, {}),
+        ({}, {"record_epsilon": 50.0}),
+        ({"mechanisms": ("vickrey",)}, {}),
+        ({"mechanisms": ("vickrey",)}, {"mechanisms": ("vickrey",), "options": {"vickrey": {"t": 0.25}}}),
+        ({"key_file": "key"}, {"key_file": "other"}),
+        ({"key_file": "key"}, {}),
+        ({}, {"keep_words": "words"}),
+    ],
+)
+def test_a_waiting_job_is_not_released_by_other_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, then: dict[str, Any], now: dict[str, Any]
+) -> None:
+    for name in ("key", "other"):
+        write_new_key(tmp_path / name)
+    (tmp_path / "words").write_text("doctor\n")
+
+    def release(given: dict[str, Any]) -> Release:
+        values: dict[str, Any] = {
+            name: str(tmp_path / value) if name in ("key_file", "keep_words") else value for name, value in given.items()
+        }
+        return Release(**values)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(jobs.JobStore, "_try", lambda *_: None)
+        with running(make_settings(tmp_path, release=release(then))) as opened:
+            job = opened.upload(b"the doctor xqzzy\n", name="a.txt").json()["id"]
+    with running(make_settings(tmp_path, release=release(now))) as opened:
+        told = opened.wait_for(job)
+        assert (told["state"], "settings of this service have changed" in told["error"]) == ("failed", True), told
+        assert opened.get(f"/jobs/{job}/output").status == 422
+        wait_until(lambda: not list((tmp_path / "jobs" / job).glob("input*")))
+
+
+def test_a_waiting_job_is_released_when_its_own_settings_stayed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(jobs.JobStore, "_try", lambda *_: None)
+        with running(make_settings(tmp_path, release=Release(epsilon=3))) as opened:
+            job = opened.upload(as_csv(), name="rows.csv", column="text", epsilon=5, unknown="redact").json()["id"]
+    with running(make_settings(tmp_path, release=Release(epsilon=4, max_epsilon=5, unknown="redact"))) as opened:
+        assert opened.wait_for(job)["state"] == "done"
+        assert opened.get(f"/jobs/{job}/card").json()["epsilon_per_word"] == 5
+
+
+def test_a_job_that_does_not_say_its_settings_is_not_released(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(jobs.JobStore, "_try", lambda *_: None)
+        with running(make_settings(tmp_path)) as opened:
+            job = opened.upload(as_csv(), name="rows.csv", column="text").json()["id"]
+    asked = tmp_path / "jobs" / job / "job.json"
+    asked.write_text(json.dumps({name: value for name, value in json.loads(asked.read_text()).items() if name != "settings"}))
+    with running(make_settings(tmp_path)) as opened:
+        assert opened.wait_for(job)["state"] == "failed"
+
+
+@pytest.mark.parametrize("note", ["job.json", "state.json"])
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"[" * 100_000, b'{"state": "elsewhere"}', None])
+def test_a_job_that_cannot_be_read_stops_no_other_and_loses_its_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, note: str, content: bytes | None
+) -> None:
+    settings = msgspec.structs.replace(make_settings(tmp_path), jobs=Jobs(folder=str(tmp_path / "jobs"), keep_minutes=0.05))
+    broken = tmp_path / "jobs" / ("A" * 22)
+    with running(settings) as opened:
+        with monkeypatch.context() as patched:
+            patched.setattr(jobs.JobStore, "_look_at", lambda *_: None)
+            job = opened.upload(as_csv(), name="rows.csv", column="text").json()["id"]
+            (tmp_path / "jobs" / job).rename(broken)
+            (broken / note).unlink(missing_ok=True)
+            if content is None:
+                (broken / note).mkdir()
+            else:
+                (broken / note).write_bytes(content)
+        assert opened.upload(as_csv(), name="rows.csv", column="text", wait=20).status == 200
+        wait_until(lambda: not list(broken.glob("input*")))
+        told = opened.get(f"/jobs/{broken.name}")
+        assert told.status == 404 or (told.status, told.json()["state"], "cannot be read" in told.json()["error"]) == (200, "failed", True)
+        assert opened.get(f"/jobs/{broken.name}/output").status in (404, 422)
+        wait_until(lambda: not broken.exists())
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        KeyFileError("{folder}/key", "is gone"),
+        ResumeError("{folder}/x", "p"),
+        MalformedEmbedding("{folder}/e", "p"),
+        WorkerLost("p {folder}"),
+    ],
+)
+def test_what_fails_in_a_job_shows_nothing_of_this_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: DeniableError
+) -> None:
+    def fail(*_: Any, **__: Any) -> Any:
+        error.args = (str(error).replace("{folder}", str(tmp_path)),)
+        raise error
+
+    monkeypatch.setattr(jobs, "run_job", fail)
+    with running(make_settings(tmp_path)) as opened:
+        reply = opened.upload(as_csv(), name="rows.csv", column="text", wait=20)
+    assert (reply.status, reply.error) == (422, "something went wrong here; the operator finds the place in the log")
+    assert f"{type(error).__name__} at " in caplog.text
+    assert "jobs.py:" in caplog.text
+    assert "zorblatt" not in caplog.text
+
+
+def test_a_key_file_that_is_gone_is_not_named_to_the_sender(tmp_path: Path) -> None:
+    write_new_key(tmp_path / "key")
+    with running(make_settings(tmp_path, release=Release(key_file=str(tmp_path / "key")))) as opened:
+        (tmp_path / "key").unlink()
+        reply = opened.upload(as_csv(), name="rows.csv", column="text", record_id="id", wait=20)
+        assert reply.status == 422
+        assert str(tmp_path) not in reply.error
+        assert "key" not in reply.error
+
+
+def test_an_unknown_word_is_told_by_its_place(tmp_path: Path) -> None:
+    with running(make_settings(tmp_path, release=Release(unknown="error"))) as opened:
+        reply = opened.upload(b"the fox\nmy zorblattsecret\n", name="a.txt", wait=20)
+        assert (reply.status, "record 2, word 2" in reply.error, "zorblatt" in reply.error) == (422, True, False)
+
+
+@pytest.mark.parametrize("error", [RuntimeError(f"{ROWS[0]}"), OSError(5, "zorblattsecret")])
+def test_what_goes_wrong_in_a_job_is_logged_by_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception
+) -> None:
+    def fail(*_: Any, **__: Any) -> Any:
+        raise error
+
+    monkeypatch.setattr(jobs, "run_job", fail)
+    with running(make_settings(tmp_path)) as opened:
+        assert opened.upload(as_csv(), name="rows.csv", column="text", wait=20).status == 422
+    assert f"{type(error).__name__} at {__file__}:" in caplog.text
+    assert "zorblatt" not in caplog.text
+
+
+MANY_ROWS = b"id,text\n" + b"".join(b"%d,my doctor said that the keys were stolen\n" % i for i in range(100_000))
+
+
+@pytest.mark.parametrize(("patience", "status"), [(20.0, 204), (0.0, 202)])
+def test_a_job_that_is_worked_on_can_be_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patience: float, status: int) -> None:
+    monkeypatch.setattr(jobs, "_SECONDS_TO_LET_GO", patience)
+    if not patience:
+        monkeypatch.setattr(jobs, "_SECONDS_BETWEEN_TRIES", 0.0)
+    ended: list[str] = []
+    end = jobs.JobStore._end
+
+    def end_and_tell(store: jobs.JobStore, job: JobFolder, state: State, error: str | None = None) -> None:
+        ended.append(state)
+        end(store, job, state, error)
+
+    monkeypatch.setattr(jobs.JobStore, "_end", end_and_tell)
+    with running(make_settings(tmp_path)) as opened:
+        job = opened.upload(MANY_ROWS, name="rows.csv", column="text").json()["id"]
+        wait_until(lambda: opened.get(f"/jobs/{job}").json()["done"] > 0)
+        assert opened.ask("DELETE", f"/jobs/{job}").status == status
+        wait_until(lambda: not (tmp_path / "jobs" / job).exists())
+        assert ended == [], "it was stopped before it was done"
+        assert opened.get(f"/jobs/{job}").status == 404
+        assert opened.ask("DELETE", f"/jobs/{job}").status == 404
+        assert opened.upload(as_csv(), name="rows.csv", column="text", wait=20).status == 200
+
+
+def test_a_job_that_was_to_be_deleted_is_not_released_after_a_restart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(jobs.JobStore, "_look_at", lambda *_: None)
+        with running(make_settings(tmp_path)) as opened:
+            job = opened.upload(as_csv(), name="rows.csv", column="text").json()["id"]
+    JobFolder(tmp_path / "jobs" / job).cancel()
+    monkeypatch.setattr(jobs, "run_job", lambda *_, **__: pytest.fail("it was worked on"))
+    with running(make_settings(tmp_path)):
+        wait_until(lambda: not (tmp_path / "jobs" / job).exists())
+
+
+@pytest.mark.parametrize("worked", [0.0, 1000.0])
+def test_a_job_that_works_for_too_long_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, worked: float) -> None:
+    limit = 999.0 if worked else 0.2
+    with monkeypatch.context() as patched:
+        patched.setattr(jobs.JobStore, "_look_at", lambda *_: None)
+        with running(make_settings(tmp_path)) as opened:
+            job = opened.upload(MANY_ROWS, name="rows.csv", column="text").json()["id"]
+    folder = JobFolder(tmp_path / "jobs" / job)
+    folder.note(StateFile(state="working", attempts=1, seconds=worked))
+    with running(make_settings(tmp_path, limits=Limits(job_seconds=limit))) as opened:
+        told = opened.wait_for(job, 20)
+        assert (told["state"], "longer than the operator allows" in told["error"]) == ("failed", True)
+        wait_until(lambda: sorted(path.name for path in folder.path.iterdir()) == ["job.json", "state.json"])
+
+
+def test_jobs_that_ended_count_until_they_are_deleted(tmp_path: Path) -> None:
+    with running(make_settings(tmp_path, limits=Limits(kept_jobs=2))) as opened:
+        made = [opened.upload(b"the fox\n", name="a.txt", wait=20) for _ in range(3)]
+        assert [reply.status for reply in made] == [200, 200, 429]
+        assert "are kept" in made[-1].error
+        assert opened.ask("DELETE", made[0].headers["location"]).status == 204
+        assert opened.upload(b"the fox\n", name="a.txt", wait=20).status == 200
+
+
+def test_all_jobs_take_no_more_than_their_room(tmp_path: Path) -> None:
+    with running(make_settings(tmp_path, limits=Limits(kept_bytes=200_000))) as opened:
+        statuses = [opened.upload(b"the fox\n" * 2_000, name="a.txt", wait=20).status for _ in range(20)]
+        assert set(statuses) == {200, 503}
+        assert statuses.index(503) >= 3
+        assert sum(path.stat().st_size for path in (tmp_path / "jobs").rglob("*")) < 220_000
+        assert opened.upload(b"the fox\n" * 10_000, name="a.txt", wait=20).status == 413
+
+
+def test_a_file_without_a_length_cannot_fill_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_BYTES_BETWEEN_LOOKS", 1_000)
+    head = b"POST /files?name=a.txt HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/octet-stream\r\n"
+    head += b"Transfer-Encoding: chunked\r\n\r\n"
+    usage = shutil.disk_usage(tmp_path)
+    for kept, free, status in ((30_000, usage.free, b"413"), (1 << 30, 20_000, b"503")):
+        monkeypatch.setattr(shutil, "disk_usage", lambda _, free=free: usage._replace(free=free))
+        with running(make_settings(tmp_path, limits=Limits(kept_bytes=kept))) as opened:
+            with socket.create_connection(("127.0.0.1", opened.port), timeout=20) as endless:
+                endless.sendall(head)
+                for _ in range(15):
+                    endless.sendall(b"3e8\r\n" + b"x" * 1_000 + b"\r\n")
+                assert endless.recv(100).startswith(b"HTTP/1.1 " + status)
+            wait_until(lambda: list((tmp_path / "jobs").iterdir()) == [])
+
+
+def test_a_release_that_outgrows_its_room_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "_SECONDS_BETWEEN_MEASURES", 0.0)
+    small = gzip.compress(MANY_ROWS[:1_000] * 3_000)
+    with running(make_settings(tmp_path, limits=Limits(kept_bytes=4 * len(small)))) as opened:
+        reply = opened.upload(small, name="a.txt.gz")
+        told = opened.wait_for(reply.json()["id"])
+        assert (told["state"], "no room left" in told["error"]) == ("failed", True)
+        folder = tmp_path / "jobs" / reply.json()["id"]
+        wait_until(lambda: sorted(path.name for path in folder.iterdir()) == ["job.json", "state.json"])
+
+
+def test_a_job_that_cannot_be_deleted_is_not_said_to_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise PermissionError(1, "zorblattsecret")
+
+    with running(make_settings(tmp_path)) as opened:
+        job = opened.upload(as_csv(), name="rows.csv", column="text", wait=20).headers["location"]
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "unlink", fail)
+            reply = opened.ask("DELETE", job)
+        assert (reply.status, "not all of this job" in reply.error) == (503, True)
+        assert "PermissionError at " in caplog.text
+        assert opened.ask("DELETE", job).status == 204
+    assert "zorblatt" not in caplog.text
