@@ -177,7 +177,7 @@ def as_csv() -> bytes:
     return out.getvalue().encode()
 
 
-def wait_until(true: Any, seconds: float = 20) -> None:
+def wait_until(true: Any, seconds: float = 60) -> None:
     until = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < until
