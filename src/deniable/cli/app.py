@@ -10,6 +10,7 @@ import typer
 from deniable.cli import (
     audit,
     calibrate,
+    check,
     compare,
     doctor,
     embeddings,
@@ -52,6 +53,7 @@ def options(
 
 
 app.command("privatize")(privatize.privatize)
+app.command("check")(check.check)
 app.command("watch")(watch.watch)
 app.command("decode")(receiving.decode)
 app.command("frequencies")(receiving.frequencies)
