@@ -12,7 +12,8 @@ import numpy as np
 from deniable.audit.author_models import AuthorClassifier, DecodingClassifier
 from deniable.audit.decoded import USUAL, Decoding, ReleaseDecoders
 from deniable.audit.draws import draw_texts
-from deniable.audit.results import AdvisedResult, AtEpsilon, Share, head_of, largest_acceptable, share_of, sorted_epsilons
+from deniable.audit.results import AdvisedResult, AtEpsilon, head_of, largest_acceptable, sorted_epsilons
+from deniable.audit.shares import Share, share_of
 from deniable.decoding.decoder import Decoder
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import UnusableAuditData

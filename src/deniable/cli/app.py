@@ -51,19 +51,22 @@ def options(
     """Plausible deniability for text: private text in, readable text out, with a proven guarantee."""
 
 
-app.command("privatize")(privatize.privatize)
-app.command("watch")(watch.watch)
-app.command("decode")(receiving.decode)
-app.command("frequencies")(receiving.frequencies)
-app.command("explain")(explain.explain)
-app.command("calibrate")(calibrate.calibrate)
-app.command("mechanisms")(mechanisms.mechanisms)
-app.command("compare")(compare.compare)
-app.command("reproduce")(reproduce.reproduce)
-app.command("utility")(utility.utility)
-app.command("tune")(tune.tune)
-app.command("serve")(serve.serve)
-app.command("doctor")(doctor.doctor)
+for _command in (
+    privatize.privatize,
+    watch.watch,
+    receiving.decode,
+    receiving.frequencies,
+    explain.explain,
+    calibrate.calibrate,
+    mechanisms.mechanisms,
+    compare.compare,
+    reproduce.reproduce,
+    utility.utility,
+    tune.tune,
+    serve.serve,
+    doctor.doctor,
+):
+    app.command()(_command)  # named like its function
 embeddings.app.command("reduce")(purpose.reduce)
 embeddings.app.command("shape")(purpose.shape)
 app.add_typer(embeddings.app, name="embeddings")

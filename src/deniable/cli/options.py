@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, TypeVar, get_type_hints
 
 import typer
 
@@ -39,10 +39,13 @@ def number(text: str) -> float:
         raise typer.BadParameter(f"{text!r} is not a number{advice}") from None
 
 
-Epsilon = Annotated[float, typer.Option("--epsilon", "-e", help="The privacy parameter, per word.", parser=number, metavar="NUMBER")]
-Epsilons = Annotated[
-    list[float] | None, typer.Option("--epsilon", "-e", help="A value of ε. May be repeated.", parser=number, metavar="NUMBER")
-]
+def number_option(*names: str, help: str) -> Any:  # noqa: A002 - the word Typer has
+    """Return an option that is a number, with advice for a decimal comma."""
+    return typer.Option(*names, help=help, parser=number, metavar="NUMBER")
+
+
+Epsilon = Annotated[float, number_option("--epsilon", "-e", help="The privacy parameter, per word.")]
+Epsilons = Annotated[list[float] | None, number_option("--epsilon", "-e", help="A value of ε. May be repeated.")]
 Columns = Annotated[list[str] | None, typer.Option("--column", "-c", help="A column that holds private text. May be repeated.")]
 Threads = Annotated[
     int | None, typer.Option(help="How many threads search for the nearest word. By default, as many as this process may use processors.")
@@ -50,6 +53,10 @@ Threads = Annotated[
 Workers = Annotated[int, typer.Option(help="How many processes share the work. Each uses one thread, unless --threads says more.")]
 PageFile = Annotated[Path | None, typer.Option("--report", help="Where to write the result as a page for people (HTML).")]
 DataFile = Annotated[Path, typer.Argument(help="CSV, TSV, JSON Lines or Parquet with one text per record; may be compressed.")]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option(help="Draw the noise from the secret key in this file: releasing the same records again then spends nothing more."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress.")]
 
@@ -104,23 +111,17 @@ def _build(group: type[Group], given: Mapping[str, Any]) -> Group:
 class BudgetOptions:
     """How much may be spent: on a word, on a record, or on both."""
 
-    epsilon: Annotated[
-        float | None, typer.Option("--epsilon", "-e", help="The privacy parameter, per word.", parser=number, metavar="NUMBER")
-    ] = None
+    epsilon: Annotated[float | None, number_option("--epsilon", "-e", help="The privacy parameter, per word.")] = None
     record_epsilon: Annotated[
         float | None,
-        typer.Option(
-            help="The most to spend on a record, divided equally among its words. Together with --epsilon, a word gets at most --epsilon.",
-            parser=number,
-            metavar="NUMBER",
+        number_option(
+            help="The most to spend on a record, divided equally among its words. Together with --epsilon, a word gets at most --epsilon."
         ),
     ] = None
     max_unchanged: Annotated[
         float | None,
-        typer.Option(
-            help="Choose ε by the stored calibration instead of --epsilon: at most this share of draws may return the word unchanged.",
-            parser=number,
-            metavar="NUMBER",
+        number_option(
+            help="Choose ε by the stored calibration instead of --epsilon: at most this share of draws may return the word unchanged."
         ),
     ] = None
     quantile: Annotated[
@@ -170,6 +171,13 @@ class FileOptions:
         return {"format": self.format, "delimiter": cells.delimiter, "header": cells.header, "encoding": cells.encoding}
 
 
+class MechanismArguments(TypedDict):
+    """Which mechanism over which embedding, as functions take it."""
+
+    embedding: str
+    mechanism: ChosenMechanism
+
+
 @dataclass(frozen=True, kw_only=True)
 class MechanismOptions:
     """Which mechanism, over which embedding."""
@@ -201,6 +209,13 @@ class MechanismOptions:
 
         return ChosenMechanism(name=self.mechanism, options=self.parse_options())
 
+    def arguments(self) -> MechanismArguments:
+        """Return the name of the embedding and the mechanism, by the names that functions which open both have for them.
+
+        :raises InvalidParameter: as ``parse_options`` does.
+        """
+        return {"embedding": self.embedding, "mechanism": self.choose()}
+
     def open(self) -> Embedding:
         """Return the embedding.
 
@@ -223,10 +238,7 @@ class ReleaseOptions(MechanismOptions):
     keep_words: Annotated[
         Path | None, typer.Option(help="A public file of words, one per line, that are released as they are if the embedding knows them.")
     ] = None
-    key_file: Annotated[
-        Path | None,
-        typer.Option(help="Draw the noise from the secret key in this file: releasing the same records again then spends nothing more."),
-    ] = None
+    key_file: KeyFile = None
     record_id: Annotated[
         str | None,
         typer.Option(

@@ -61,7 +61,7 @@ def utility(
     from deniable.report.place import check_place
     from deniable.utility import measure_utility
 
-    chosen = mechanism.choose()
+    chosen = mechanism.arguments()
     if report is None and not as_json:
         report = Path(f"{data.name.partition('.')[0]}-utility.html")
     if report is not None:
@@ -74,8 +74,7 @@ def utility(
             text_column=text,
             label_column=label,
             epsilons=epsilon or (),
-            embedding=mechanism.embedding,
-            mechanism=chosen,
+            **chosen,
             model=model.value,
             channel_report=None if quiet else preparing.report,
             report=None if quiet else progress.report,

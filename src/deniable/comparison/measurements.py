@@ -31,6 +31,7 @@ class SavedMeasurements:
         """Return what was measured for exactly this key; measure it if it was not, or if the file cannot be read."""
         if self._folder is None:
             return measure()
+        key = {"format": 1, **key}
         written = json.dumps(key, sort_keys=True, ensure_ascii=False)
         path = self._folder / f"{hashlib.blake2b(written.encode(), digest_size=16).hexdigest()}.json"
         try:

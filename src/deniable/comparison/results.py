@@ -6,13 +6,15 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import msgspec
+import numpy as np
 
 from deniable.audit.results import EmbeddingSummary
 from deniable.comparison.matching import Target
 from deniable.comparison.readings import Name, Reading
+from deniable.comparison.received import ReceivedAccuracy
 from deniable.errors import RecordError
 from deniable.utility.receiver import DecodingEffort
 
@@ -24,6 +26,11 @@ class MeanAndSpread:
     mean: float
     spread: float | None
 
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Self:
+        """Return those of some values."""
+        return cls(mean=float(np.mean(values)), spread=float(np.std(values, ddof=1)) if len(values) > 1 else None)
+
 
 @dataclass(frozen=True, kw_only=True)
 class ByPlace:
@@ -33,6 +40,20 @@ class ByPlace:
     test: MeanAndSpread
     both: MeanAndSpread
 
+    @classmethod
+    def as_released(cls, train: MeanAndSpread, runs: Sequence[ReceivedAccuracy]) -> Self:
+        """Return the accuracies with words as released; those of texts to learn from were measured before."""
+        return cls(train=train, test=MeanAndSpread.of([run.test for run in runs]), both=MeanAndSpread.of([run.both for run in runs]))
+
+    @classmethod
+    def decoded(cls, runs: Sequence[ReceivedAccuracy]) -> Self:
+        """Return the accuracies with text that was decoded."""
+        return cls(
+            train=MeanAndSpread.of([run.decoded_train for run in runs]),
+            test=MeanAndSpread.of([run.decoded_test for run in runs]),
+            both=MeanAndSpread.of([run.decoded_both for run in runs]),
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class OnVectors:
@@ -40,6 +61,12 @@ class OnVectors:
 
     as_released: MeanAndSpread
     decoded: MeanAndSpread
+
+    @classmethod
+    def of(cls, runs: Sequence[ReceivedAccuracy]) -> Self:
+        """Return those of some runs."""
+        vectors, decoded = [run.vectors for run in runs], [run.decoded_vectors for run in runs]
+        return cls(as_released=MeanAndSpread.of(vectors), decoded=MeanAndSpread.of(decoded))
 
 
 @dataclass(frozen=True, kw_only=True)

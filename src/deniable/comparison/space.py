@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache, partial
 from typing import Any
@@ -19,14 +19,7 @@ from deniable.comparison.naming import Named, NamingAttacker, make_attacker
 from deniable.comparison.probe import Probe, make_probe
 from deniable.comparison.readings import Reading, ReadingEffort, read_privacy
 from deniable.comparison.received import ReceivedAccuracy, ReceivedTask, channels_of, learn_words
-from deniable.comparison.results import (
-    ByPlace,
-    MeanAndSpread,
-    OnVectors,
-    Row,
-    SpaceCounts,
-    Worth,
-)
+from deniable.comparison.results import ByPlace, MeanAndSpread, OnVectors, Row, SpaceCounts, Worth
 from deniable.comparison.settings import ComparisonSettings
 from deniable.comparison.texts import Texts
 from deniable.embeddings.embedding import Embedding
@@ -34,11 +27,6 @@ from deniable.interfaces import Mechanism
 from deniable.mechanisms.catalogue import ChosenMechanism, checked_options, entry_of
 from deniable.progress import Report
 from deniable.randomness import SecureRandomness
-
-FORMAT = 1
-_ROWS_AT_ONCE = 16_384
-_NUDGE = 0.03
-"""An attacker who knows P(y | x) from few directions is weaker by more than draws scatter."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +89,8 @@ class Comparison:
         quick, thorough = self._settings.quick, self._settings.thorough
         full = self._reader(compared, thorough, seed + 2)
         matcher = Matcher(self._reader(compared, quick, seed + 1), full)
-        named = Matcher(partial(self._named, compared, quick, seed + 1), partial(self._named, compared, thorough, seed + 2), nudge=_NUDGE)
+        # An attacker who knows P(y | x) from few directions is weaker by more than draws scatter: hence the larger nudge.
+        named = Matcher(partial(self._named, compared, quick, seed + 1), partial(self._named, compared, thorough, seed + 2), nudge=0.03)
         matches = [
             _with_all_readings(named.match(target), full) if target.reading == "named" else matcher.match(target)
             for target in self._settings.targets
@@ -120,9 +109,9 @@ class Comparison:
         worth = Worth(
             epsilon=match.reached.epsilon,
             reached=match.reached,
-            accuracy=_mean_and_spread([run.accuracy for run in runs]),
-            unchanged=_mean_and_spread([run.unchanged for run in runs]),
-            distance=_mean_and_spread([run.distance for run in runs]),
+            accuracy=MeanAndSpread.of([run.accuracy for run in runs]),
+            unchanged=MeanAndSpread.of([run.unchanged for run in runs]),
+            distance=MeanAndSpread.of([run.distance for run in runs]),
             words_per_second=min(run.words_per_second for run in runs),
         )
         if channel is not None:
@@ -131,16 +120,8 @@ class Comparison:
 
     def _with_received(self, worth: Worth, compared: _Compared, channel: Callable[[float], Channel]) -> Worth:
         runs = [self._accuracies(compared, worth.epsilon, channel, run) for run in range(self._settings.runs)]
-
-        def brought_together(name: str) -> MeanAndSpread:
-            return _mean_and_spread([getattr(run, name) for run in runs])
-
-        return replace(
-            worth,
-            as_released=ByPlace(train=worth.accuracy, test=brought_together("test"), both=brought_together("both")),
-            decoded=ByPlace(**{place: brought_together(f"decoded_{place}") for place in ("train", "test", "both")}),
-            on_vectors=OnVectors(as_released=brought_together("vectors"), decoded=brought_together("decoded_vectors")),
-        )
+        as_released, decoded = ByPlace.as_released(worth.accuracy, runs), ByPlace.decoded(runs)
+        return replace(worth, as_released=as_released, decoded=decoded, on_vectors=OnVectors.of(runs))
 
     def _accuracies(self, compared: _Compared, epsilon: float, channel: Callable[[float], Channel], run: int) -> ReceivedAccuracy:
         texts = {"learn": self.learn.digest, "test": self.test.digest}
@@ -183,7 +164,7 @@ class Comparison:
         return self._saved.get(key, Named, attack)
 
     def _key(self, compared: _Compared, epsilon: float) -> dict[str, Any]:
-        return {"format": FORMAT, "embedding": self._embedding.fingerprint, "mechanism": compared.identity, "epsilon": epsilon}
+        return {"embedding": self._embedding.fingerprint, "mechanism": compared.identity, "epsilon": epsilon}
 
 
 def _with_all_readings(match: Match[Named], read: Callable[[float], Reading]) -> Match[Reading]:
@@ -217,16 +198,12 @@ def accuracy(learn: list[list[str]], labels: list[str], test: list[list[str]], t
 
 def mean_distance(embedding: Embedding, before: Ids, after: Ids) -> float:
     """Return the mean distance between words and what became of them."""
-    total = 0.0
-    for start in range(0, len(before), _ROWS_AT_ONCE):
-        part = slice(start, start + _ROWS_AT_ONCE)
+    total, at_once = 0.0, 16_384
+    for start in range(0, len(before), at_once):
+        part = slice(start, start + at_once)
         gaps = embedding.rows(before[part]).astype(np.float64) - embedding.rows(after[part])
         total += float(np.linalg.norm(gaps, axis=1).sum())
     return total / len(before)
-
-
-def _mean_and_spread(values: Sequence[float]) -> MeanAndSpread:
-    return MeanAndSpread(mean=float(np.mean(values)), spread=float(np.std(values, ddof=1)) if len(values) > 1 else None)
 
 
 def name_of(mechanism: ChosenMechanism) -> str:

@@ -155,12 +155,10 @@ def info(name: str) -> InstalledFacts:
 
 def _default_facts() -> EmbeddingFacts:
     known = default_provenance()
+    stated = {name: getattr(known, name) for name in ("words", "dimension", "fingerprint", "cased")}
     return EmbeddingFacts(
         name=DEFAULT,
-        words=known.words,
-        dimension=known.dimension,
-        fingerprint=known.fingerprint,
-        cased=known.cased,
+        **stated,
         shadowed=len(known.shadowed),
         source=known.title,
         source_sha256=known.source.sha256,

@@ -100,18 +100,6 @@ def audit_inversion(
     )
 
 
-def _prior(embedding: Embedding, frequencies: Path | None, corpus: Path | None, read: _TextAttack | None) -> Floats:
-    if frequencies is not None:
-        return priors.from_table(embedding, frequencies)
-    if corpus is not None:
-        return priors.from_corpus(embedding, corpus)
-    if read is None:
-        return priors.by_rank(embedding)
-    shares = read.shares[:-1]
-    known: Floats = shares / shares.sum()
-    return known
-
-
 @dataclass(frozen=True, kw_only=True)
 class _TextAttack:
     """Running text, what is public, and what attackers are judged by; the same for all ε."""
@@ -188,6 +176,18 @@ class _TextAttack:
             public_words=self.public.words,
             left_out=self.public.left_out,
         )
+
+
+def _prior(embedding: Embedding, frequencies: Path | None, corpus: Path | None, read: _TextAttack | None) -> Floats:
+    if frequencies is not None:
+        return priors.from_table(embedding, frequencies)
+    if corpus is not None:
+        return priors.from_corpus(embedding, corpus)
+    if read is None:
+        return priors.by_rank(embedding)
+    shares = read.shares[:-1]
+    known: Floats = shares / shares.sum()
+    return known
 
 
 def make_truth(embedding: Embedding, text: AttackedText, shares: Floats, lists: Mapping[str, Ids] | None = None) -> Truth:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Ids
-from deniable.audit.results import Share
+from deniable.audit.shares import Share
 
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from deniable.learning.candidate_ranker import RankedText, RankerSettings
 
 CANDIDATES = 10
-SHADOW_WORDS = 40_000
-"""How many words of public text it releases and learns from, unless told otherwise."""
 
 
 class Learnt:
@@ -46,7 +44,7 @@ class Learnt:
         shadow: Sequence[Ids],
         *,
         seed: int,
-        words: int = SHADOW_WORDS,
+        words: int,
         settings: RankerSettings | None = None,
         report: Report | None = None,
     ) -> None:

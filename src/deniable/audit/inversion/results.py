@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from deniable.audit.results import AtEpsilon, AuditResult, Estimate, Share
+from deniable.audit.results import AtEpsilon, AuditResult
+from deniable.audit.shares import Estimate, Share
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from deniable.audit.inversion.results import ALONE, BLIND, AttackerFinding, InversionFinding, InversionResult, Success
 from deniable.audit.report.table import Table, advise
-from deniable.audit.results import Estimate, Share
+from deniable.audit.shares import Estimate, Share
 from deniable.report.wording import one_in, percent, percent_fixed
 
 _AT_RISK = 6
