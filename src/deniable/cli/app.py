@@ -18,6 +18,7 @@ from deniable.cli import (
     mechanisms,
     privatize,
     purpose,
+    receipt,
     receiving,
     reproduce,
     serve,
@@ -53,6 +54,7 @@ def options(
 
 app.command("privatize")(privatize.privatize)
 app.command("watch")(watch.watch)
+app.command("receipt")(receipt.receipt)
 app.command("decode")(receiving.decode)
 app.command("frequencies")(receiving.frequencies)
 app.command("explain")(explain.explain)
