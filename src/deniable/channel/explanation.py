@@ -6,6 +6,7 @@ Everything here is about a public embedding and a word the caller names; it is n
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -125,6 +126,18 @@ def explain_word(mechanism: Mechanism, word: str, *, draws: int = 1000, top: int
         )[:top],
         moves=find_moves(embedding, word_id, top=top),
     )
+
+
+def explain_words(mechanism: Mechanism, texts: Iterable[str], *, draws: int = 1000, top: int = 10) -> list[Explanation]:
+    """Return what each word of the texts becomes, as ``explain_word`` says, in their order and each word once.
+
+    :raises InvalidParameter: if there is no word in them, or ``draws`` or ``top`` is not a whole number of at least 1.
+    """
+    cut = Cutter(mechanism.embedding).words
+    words = list(dict.fromkeys(word for text in texts for word in cut(text)))
+    if not words:
+        raise InvalidParameter("words", "nothing", "there is no word to explain")
+    return [explain_word(mechanism, word, draws=draws, top=top) for word in words]
 
 
 def _stays(found: OutputDistribution, word: int, spelling: str) -> Outcome:

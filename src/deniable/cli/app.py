@@ -18,6 +18,7 @@ from deniable.cli import (
     mechanisms,
     privatize,
     purpose,
+    receipt,
     receiving,
     reproduce,
     serve,
@@ -54,6 +55,7 @@ def options(
 for _command in (
     privatize.privatize,
     watch.watch,
+    receipt.receipt,
     receiving.decode,
     receiving.frequencies,
     explain.explain,

@@ -52,7 +52,7 @@ def comparison_page(result: ComparisonResult) -> Page:
         "The further up, the more accurate; the further left, the less an attacker learns. A mechanism is worth considering where it lies "
         "on the dashed line: nothing else there is better in both." + ("" if result.decoding is None else " " + _RECEIVER),
     )
-    if result.matched():
+    if len(result.matched()) > 1:
         page.add_figure(
             privacy_utility_figure(result),
             caption="Every mechanism at every target. Bars are one standard deviation of the runs."
