@@ -14,12 +14,16 @@ from deniable.audit import InversionEffort, audit_inversion, read_result
 from deniable.audit.inversion.results import ALONE, BLIND, IN_CONTEXT, AttackerFinding
 from deniable.audit.inversion.shadow import Shadow, ShadowSample
 from deniable.audit.inversion.text import GROUPS, make_attacked_text, read_attacked_text, read_public_text
+from deniable.audit.report.inversion import MAPPED_KINDS
+from deniable.audit.report.page import audit_page
+from deniable.audit.report.words import finding
 from deniable.cli.app import app
 from deniable.decoding.ngrams import PairCounts
 from deniable.embeddings import store
 from deniable.errors import InvalidParameter, UnusableAuditData
 from deniable.mechanisms import RandomizedResponse
 from deniable.mechanisms.catalogue import ChosenMechanism
+from deniable.purpose import reduce
 from tests.audit.made_text import Attack, SharedNoise, follow_one_another, opposite_pairs, opposites, prepare, shuffle
 from tests.support.strategies import random_embedding
 
@@ -198,6 +202,23 @@ def test_what_is_attacked_is_not_read_in_the_public_text(tmp_path: Path) -> None
     public.write_text("w1 w2\nw3 w4\n", encoding="utf-8")
     with pytest.raises(UnusableAuditData, match="documents that are attacked"):
         audit_inversion(random_embedding(60, 3), epsilons=[2.0], public=public, text=public, effort=effort)
+
+
+def test_kinds_of_mapped_vectors_are_said_to_be_such(tmp_path: Path) -> None:
+    source = random_embedding(60, 3)
+    public, effort = public_file(tmp_path), InversionEffort.of(5, rays=8, draws=5, places=200, support=60, directions=30)
+    without = audit_inversion(reduce(source, 2), epsilons=[2.0], public=public, effort=effort)
+    assert without.text is not None
+    assert without.text.kinds_mapped is True
+    assert MAPPED_KINDS in finding(without)
+    assert "clusters of mapped vectors" in audit_page([without]).html()
+    store.save(source, "source")
+    stored = audit_inversion(reduce(Embedding.open("source"), 2), epsilons=[2.0], public=public, effort=effort)
+    assert stored.text is not None
+    assert stored.text.kinds_mapped is None
+    assert "kinds_mapped" not in stored.to_dict()["text"]
+    assert MAPPED_KINDS not in finding(stored)
+    assert "clusters of public vectors" in audit_page([stored]).html()
 
 
 def test_documents_are_drawn_until_there_are_enough_words(tmp_path: Path) -> None:

@@ -196,6 +196,7 @@ class _TextAttack:
             public=self.public.source,
             public_words=self.public.words,
             left_out=self.public.left_out,
+            kinds_mapped=self.truth.kinds.mapped or None,
         )
 
 
