@@ -39,9 +39,14 @@ def compare(
             "--target",
             "-t",
             metavar="READING=VALUE",
-            help="What all have in common: average or worst (N_w), or the success of an attacker: adversary (among the words of a sample) "
-            "or named (among all words of the text). May be repeated.",
+            help="What all have in common: average or worst (N_w), or the success of an attacker: adversary (among the words of a sample), "
+            "named (among all words of the text), context (the same, reading in context too; needs --public) or kinds (the kind of a less "
+            "frequent word). May be repeated.",
         ),
+    ] = None,
+    public: Annotated[
+        Path | None,
+        typer.Option(help="A public text, one document per line: the attackers of context and kinds read in context with it."),
     ] = None,
     train: Annotated[int | None, typer.Option(help="How many texts to learn from, drawn at random; half of them by default.")] = None,
     test: Annotated[int | None, typer.Option(help="How many other texts to test on; all the rest by default.")] = None,
@@ -90,7 +95,9 @@ def compare(
     targets = tuple(parse_target(typed) for typed in target) if target else default
     decoding = DecodingEffort(support=decode_words, directions=directions) if decode else None
     quick, thorough = replace(QUICK, directions=max(1, directions // 5)), replace(THOROUGH, directions=directions)
-    settings = ComparisonSettings(targets=targets, runs=runs, words=words, seed=seed, quick=quick, thorough=thorough, decoding=decoding)
+    settings = ComparisonSettings(
+        targets=targets, runs=runs, words=words, seed=seed, quick=quick, thorough=thorough, decoding=decoding, public=public
+    )
     mechanisms = [parse_mechanism(typed, parameter="--mechanism") for typed in mechanism] if mechanism else None
     opened = [Embedding.open(name) for name in chosen]
     texts = read_labelled(data, person_column=label, text_column=text, **reading.reading())

@@ -13,7 +13,7 @@ import numpy as np
 
 from deniable.audit.results import EmbeddingSummary
 from deniable.comparison.matching import Target
-from deniable.comparison.readings import Name, Reading
+from deniable.comparison.readings import Name, OfAllWords, Reading
 from deniable.comparison.received import ReceivedAccuracy
 from deniable.errors import RecordError
 from deniable.utility.receiver import DecodingEffort
@@ -125,8 +125,7 @@ class Row:
             del data["embedding"]
         if worth is None:
             return data
-        if worth["reached"]["named"] is None:
-            del worth["reached"]["named"]
+        worth["reached"] = {name: value for name, value in worth["reached"].items() if value is not None}
         return {**data, **{name: value for name, value in worth.items() if value is not None}}
 
 
@@ -163,6 +162,16 @@ class SpaceCounts:
     blind: float
     original: float
     original_on_vectors: float | None
+    blind_kinds: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublicSummary:
+    """The public text that attackers read: its words, and how many documents were left out since they are part of the compared texts."""
+
+    source: str
+    words: int
+    left_out: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,7 +196,8 @@ class ComparisonResult(ComparisonSetup):
     ``original`` is the accuracy of a classifier that learnt from original text, ``guess`` that of always naming the most frequent
     label. ``left_out`` are mechanisms that did not take part, with the reason. ``decoding`` is how finely receivers knew the channels;
     it is None if nothing was decoded. ``spaces`` are the embeddings, the first of which is the one that all else is about; results of
-    earlier versions have none.
+    earlier versions have none. ``public`` is the public text that attackers read, and ``kinds`` says what kinds of words are, if they
+    were asked for.
     """
 
     original: float
@@ -196,11 +206,17 @@ class ComparisonResult(ComparisonSetup):
     rows: tuple[Row, ...]
     decoding: DecodingEffort | None = None
     spaces: tuple[SpaceCounts, ...] = ()
+    public: PublicSummary | None = None
+    kinds: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as the JSON that ``deniable compare --save`` writes."""
         data: dict[str, Any] = json.loads(json.dumps({**asdict(self), "rows": [row.to_dict() for row in self.rows]}))
-        return {name: value for name, value in data.items() if (name, value) not in (("decoding", None), ("spaces", []))}
+        for space in data["spaces"]:
+            if space["blind_kinds"] is None:
+                del space["blind_kinds"]
+        absent: dict[str, Any] = {"decoding": None, "spaces": [], "public": None, "kinds": ""}
+        return {name: value for name, value in data.items() if name not in absent or value != absent[name]}
 
     @property
     def several(self) -> bool:
@@ -214,7 +230,7 @@ class ComparisonResult(ComparisonSetup):
     def front(self) -> list[tuple[Row, Worth]]:
         """Return the rows that no other row beats in the attacker's success and accuracy together, weakest attacker first.
 
-        The accuracy is that of words as released. The attacker is the one over all words, if every row knows it.
+        The accuracy is that of words as released. The attacker is that of ``attacker``.
         """
         return self._front(lambda worth: worth.received)
 
@@ -227,13 +243,16 @@ class ComparisonResult(ComparisonSetup):
         return [found[place] for place in pareto_front([(self.risk(worth), accuracy(worth).mean) for _, worth in found])]
 
     def risk(self, worth: Worth) -> float:
-        """Return how often a word is named: by the attacker over all words, if that was read for every row, else by the other."""
-        return float(worth.reached.named) if self.by_named and worth.reached.named is not None else worth.reached.adversary
+        """Return how often a word, or its kind, is named by the attacker that rows are compared by."""
+        return worth.reached.value(self.attacker)
 
     @property
-    def by_named(self) -> bool:
-        """Whether the attacker over all words was read for every row."""
-        return bool(self.matched()) and all(worth.reached.named is not None for _, worth in self.matched())
+    def attacker(self) -> Name:
+        """The attacker that rows are compared by: the strongest over all words that was read for every row, else that of a sample."""
+        read = [worth.reached for _, worth in self.matched()]
+        of_all: tuple[OfAllWords, ...] = ("context", "named", "kinds")
+        known = (name for name in of_all if read and all(getattr(each, name) is not None for each in read))
+        return next(known, "adversary")
 
 
 def read_comparison(path: Path) -> ComparisonResult:

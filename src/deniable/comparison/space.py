@@ -13,11 +13,12 @@ import numpy as np
 from deniable.arrays import Ids
 from deniable.audit.results import summarise_embedding
 from deniable.channel.channel import Channel
+from deniable.comparison.knowledge import PublicContext, WordKinds
 from deniable.comparison.matching import Match, Matcher
 from deniable.comparison.measurements import SavedMeasurements
 from deniable.comparison.naming import Named, NamingAttacker, make_attacker
 from deniable.comparison.probe import Probe, make_probe
-from deniable.comparison.readings import Reading, ReadingEffort, read_privacy
+from deniable.comparison.readings import OF_ALL_WORDS, Name, OfAllWords, Reading, ReadingEffort, read_privacy
 from deniable.comparison.received import ReceivedAccuracy, ReceivedTask, channels_of, learn_words
 from deniable.comparison.results import ByPlace, MeanAndSpread, OnVectors, Row, SpaceCounts, Worth
 from deniable.comparison.settings import ComparisonSettings
@@ -49,10 +50,16 @@ class Comparison:
         test: Texts,
         settings: ComparisonSettings,
         *,
+        public: PublicContext | None = None,
+        kinds: WordKinds | None = None,
         saved: SavedMeasurements | None = None,
         channel_report: Report | None = None,
     ) -> None:
-        """Prepare the words that privacy is read on: a sample of the words of the texts to learn from."""
+        """Prepare the words that privacy is read on: a sample of the words of the texts to learn from.
+
+        ``public`` is what attackers know who read in context, ``kinds`` of what kind words are, if that is asked for.
+        """
+        self.public, self._kinds = public, kinds
         self._received, self._channel_report = ReceivedTask(embedding, learn, test), channel_report
         self._embedding, self.learn, self.test, self._settings = embedding, learn, test, settings
         self._saved = SavedMeasurements(None) if saved is None else saved
@@ -69,11 +76,13 @@ class Comparison:
             blind=self._attacker.blind,
             original=self.original(),
             original_on_vectors=None if self._settings.decoding is None else self._received.original_on_vectors(),
+            blind_kinds=self._attacker.blind_kinds,
         )
 
     @cached_property
     def _attacker(self) -> NamingAttacker:
-        return make_attacker(self._embedding, [self.learn, self.test])
+        context = None if self.public is None else self.public.bigrams
+        return make_attacker(self._embedding, [self.learn, self.test], context=context, kinds=self._kinds)
 
     def original(self) -> float:
         """Return the accuracy of a classifier that learnt from original text."""
@@ -90,10 +99,18 @@ class Comparison:
         full = self._reader(compared, thorough, seed + 2)
         matcher = Matcher(self._reader(compared, quick, seed + 1), full)
         # An attacker who knows P(y | x) from few directions is weaker by more than draws scatter: hence the larger nudge.
-        named = Matcher(partial(self._named, compared, quick, seed + 1), partial(self._named, compared, thorough, seed + 2), nudge=0.03)
+        of_all_words: dict[Name, Matcher[Named]] = {
+            reading: Matcher(
+                partial(self._named, compared, reading, quick, seed + 1),
+                partial(self._named, compared, reading, thorough, seed + 2),
+                nudge=0.03,
+            )
+            for reading in OF_ALL_WORDS
+        }
         matches = [
-            _with_all_readings(named.match(target), full) if target.reading == "named" else matcher.match(target)
+            matcher.match(target) if named is None else _with_all_readings(named.match(target), full)
             for target in self._settings.targets
+            for named in [of_all_words.get(target.reading)]
         ]
         met = [match.reached.epsilon for match in matches if match.reached is not None]
         decoding = self._settings.decoding
@@ -156,11 +173,16 @@ class Comparison:
 
         return read
 
-    def _named(self, compared: _Compared, effort: ReadingEffort, seed: int, epsilon: float) -> Named:
-        """Return how often the attacker over all words names a word."""
+    def _named(self, compared: _Compared, reading: OfAllWords, effort: ReadingEffort, seed: int, epsilon: float) -> Named:
+        """Return how often the attacker over all words names a word, or its kind."""
         texts, how = {"learn": self.learn.digest, "test": self.test.digest}, {"directions": effort.directions, "seed": seed}
-        key = {**self._key(compared, epsilon), "what": "named", **texts, "effort": how}
-        attack = partial(self._attacker.attack, compared.chosen, epsilon=epsilon, directions=effort.directions, seed=seed)
+        known: dict[str, Any] = {}
+        if reading != "named" and self.public is not None:
+            known["public"] = self.public.digest
+        if reading == "kinds" and self._kinds is not None:
+            known["kinds"] = self._kinds.digest
+        key = {**self._key(compared, epsilon), "what": reading, **texts, **known, "effort": how}
+        attack = partial(self._attacker.attack, compared.chosen, reading, epsilon=epsilon, directions=effort.directions, seed=seed)
         return self._saved.get(key, Named, attack)
 
     def _key(self, compared: _Compared, epsilon: float) -> dict[str, Any]:
@@ -173,7 +195,9 @@ def _with_all_readings(match: Match[Named], read: Callable[[float], Reading]) ->
     if named is None:
         return Match(target=match.target, reached=None, problem=match.problem)
     reading = read(named.epsilon)
-    return Match(target=match.target, reached=replace(reading, named=named.share, errors={**reading.errors, "named": named.error}))
+    name = match.target.reading
+    errors = {**reading.errors, name: named.error}
+    return Match(target=match.target, reached=replace(reading, errors=errors, **{str(name): named.share}))
 
 
 class _Compared:
