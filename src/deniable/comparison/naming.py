@@ -31,6 +31,11 @@ from deniable.mechanisms.catalogue import ChosenMechanism
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+MOST_JUDGED = 20_000
+"""On how many words of the text the attacker is judged at most, drawn at random. It may name any word of the text."""
+
+_OUTPUTS_AT_ONCE = 4_096
+
 
 @dataclass(frozen=True, kw_only=True)
 class Named:
@@ -43,12 +48,6 @@ class Named:
     def value(self, name: Name) -> float:  # noqa: ARG002 - there is one only
         """Return the share."""
         return self.share
-
-
-MOST_JUDGED = 20_000
-"""On how many words of the text the attacker is judged at most, drawn at random. It may name any word of the text."""
-
-_OUTPUTS_AT_ONCE = 4_096
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
