@@ -7,25 +7,8 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli import (
-    audit,
-    calibrate,
-    compare,
-    doctor,
-    embeddings,
-    explain,
-    key,
-    mechanisms,
-    privatize,
-    purpose,
-    receipt,
-    receiving,
-    reproduce,
-    serve,
-    tune,
-    utility,
-    watch,
-)
+from deniable.cli import audit, calibrate, doctor, embeddings, explain, key, mechanisms, privatize, receipt, receiving, serve, watch
+from deniable.cli.measuring import compare, reproduce, tune, utility
 from deniable.errors import DeniableError, printable
 from deniable.version import __version__
 
@@ -69,8 +52,6 @@ for _command in (
     doctor.doctor,
 ):
     app.command()(_command)  # named like its function
-embeddings.app.command("reduce")(purpose.reduce)
-embeddings.app.command("shape")(purpose.shape)
 app.add_typer(embeddings.app, name="embeddings")
 app.add_typer(audit.app, name="audit")
 app.add_typer(key.app, name="key")

@@ -37,6 +37,14 @@ from deniable.mechanisms.catalogue import ChosenMechanism
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+MOST_JUDGED = 20_000
+"""On how many words of the text the attacker is judged at most, drawn at random. It may name any word of the text."""
+
+MOST_IN_CONTEXT = 10_000
+"""On how many words the attacker in context is judged, or a few more: those of whole texts, drawn at random."""
+
+_OUTPUTS_AT_ONCE = 4_096
+
 
 @dataclass(frozen=True, kw_only=True)
 class Named:
@@ -49,15 +57,6 @@ class Named:
     def value(self, name: Name) -> float:  # noqa: ARG002 - there is one only
         """Return the share."""
         return self.share
-
-
-MOST_JUDGED = 20_000
-"""On how many words of the text the attacker is judged at most, drawn at random. It may name any word of the text."""
-
-MOST_IN_CONTEXT = 10_000
-"""On how many words the attacker in context is judged, or a few more: those of whole texts, drawn at random."""
-
-_OUTPUTS_AT_ONCE = 4_096
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

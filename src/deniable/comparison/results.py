@@ -70,11 +70,20 @@ class OnVectors:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ReceiverAccuracies:
+    """What a receiver gets: with words as released and decoded, for every place; ``on_vectors`` is missing in results of old versions."""
+
+    as_released: ByPlace
+    decoded: ByPlace
+    on_vectors: OnVectors | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Worth:
     """What a mechanism is worth at the ε that meets a target: the reading there, and what text released there is good for.
 
-    ``accuracy`` is that of a classifier that learnt from words as released and judged original text. ``as_released`` and ``decoded`` say
-    it for every place, where it was measured; ``on_vectors`` says it for a classifier that reads mean vectors instead of words.
+    ``accuracy`` is that of a classifier that learnt from words as released and judged original text. ``receiver`` says it for whoever has
+    released text only, where that was measured.
     """
 
     epsilon: float
@@ -83,19 +92,22 @@ class Worth:
     unchanged: MeanAndSpread
     distance: MeanAndSpread
     words_per_second: float
-    as_released: ByPlace | None = None
-    decoded: ByPlace | None = None
-    on_vectors: OnVectors | None = None
+    receiver: ReceiverAccuracies | None = None
+
+    @property
+    def on_vectors(self) -> OnVectors | None:
+        """The accuracies of a classifier that reads mean vectors, where they were measured."""
+        return None if self.receiver is None else self.receiver.on_vectors
 
     @property
     def received(self) -> MeanAndSpread:
         """The accuracy with words as released: on both sides, or on the learning side where nothing else was measured."""
-        return self.accuracy if self.as_released is None else self.as_released.both
+        return self.accuracy if self.receiver is None else self.receiver.as_released.both
 
     @property
     def best_known(self) -> MeanAndSpread:
         """The accuracy that rows are ordered by: decoded on both sides, where that was measured."""
-        return self.received if self.decoded is None else self.decoded.both
+        return self.accuracy if self.receiver is None else self.receiver.decoded.both
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +138,8 @@ class Row:
         if worth is None:
             return data
         worth["reached"] = {name: value for name, value in worth["reached"].items() if value is not None}
-        return {**data, **{name: value for name, value in worth.items() if value is not None}}
+        receiver = worth.pop("receiver") or {}
+        return {**data, **{name: value for name, value in (worth | receiver).items() if value is not None}}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,10 +275,15 @@ def read_comparison(path: Path) -> ComparisonResult:
     """
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-        rows = [{**row, "worth": row if "epsilon" in row else None} for row in data["rows"]]
+        rows = [{**row, "worth": _worth_in(row)} for row in data["rows"]]
         return msgspec.convert({**data, "rows": rows}, type=ComparisonResult)
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise RecordError(path, f"is not the result of a comparison ({error}); write one with: deniable compare … --save FILE") from None
+
+
+def _worth_in(row: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the worth that a row of JSON has flat in it; None if the mechanism could not be brought to the target."""
+    return {**row, "receiver": row if "as_released" in row else None} if "epsilon" in row else None
 
 
 def pareto_front(points: Sequence[tuple[float, float]]) -> list[int]:

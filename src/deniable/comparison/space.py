@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache, partial
-from typing import Any
 
 import numpy as np
 
@@ -15,12 +14,12 @@ from deniable.audit.results import summarise_embedding
 from deniable.channel.channel import Channel
 from deniable.comparison.knowledge import PublicContext, WordKinds
 from deniable.comparison.matching import Match, Matcher
-from deniable.comparison.measurements import SavedMeasurements
+from deniable.comparison.measurements import NOTHING_SAVED, SavedMeasurements
 from deniable.comparison.naming import Named, NamingAttacker, make_attacker
 from deniable.comparison.probe import Probe, make_probe
 from deniable.comparison.readings import OF_ALL_WORDS, Name, OfAllWords, Reading, ReadingEffort, read_privacy
 from deniable.comparison.received import ReceivedAccuracy, ReceivedTask, channels_of, learn_words
-from deniable.comparison.results import ByPlace, MeanAndSpread, OnVectors, Row, SpaceCounts, Worth
+from deniable.comparison.results import ByPlace, MeanAndSpread, OnVectors, ReceiverAccuracies, Row, SpaceCounts, Worth
 from deniable.comparison.settings import ComparisonSettings
 from deniable.comparison.texts import Texts
 from deniable.embeddings.embedding import Embedding
@@ -52,7 +51,7 @@ class Comparison:
         *,
         public: PublicContext | None = None,
         kinds: WordKinds | None = None,
-        saved: SavedMeasurements | None = None,
+        saved: SavedMeasurements = NOTHING_SAVED,
         channel_report: Report | None = None,
     ) -> None:
         """Prepare the words that privacy is read on: a sample of the words of the texts to learn from.
@@ -62,7 +61,7 @@ class Comparison:
         self.public, self._kinds = public, kinds
         self._received, self._channel_report = ReceivedTask(embedding, learn, test), channel_report
         self._embedding, self.learn, self.test, self._settings = embedding, learn, test, settings
-        self._saved = SavedMeasurements(None) if saved is None else saved
+        self._saved = saved
         self.probe: Probe = make_probe(embedding, learn.ids, words=settings.words, seed=settings.seed)
 
     def counts(self) -> SpaceCounts:
@@ -138,7 +137,7 @@ class Comparison:
     def _with_received(self, worth: Worth, compared: _Compared, channel: Callable[[float], Channel]) -> Worth:
         runs = [self._accuracies(compared, worth.epsilon, channel, run) for run in range(self._settings.runs)]
         as_released, decoded = ByPlace.as_released(worth.accuracy, runs), ByPlace.decoded(runs)
-        return replace(worth, as_released=as_released, decoded=decoded, on_vectors=OnVectors.of(runs))
+        return replace(worth, receiver=ReceiverAccuracies(as_released=as_released, decoded=decoded, on_vectors=OnVectors.of(runs)))
 
     def _accuracies(self, compared: _Compared, epsilon: float, channel: Callable[[float], Channel], run: int) -> ReceivedAccuracy:
         texts = {"learn": self.learn.digest, "test": self.test.digest}
@@ -185,7 +184,7 @@ class Comparison:
         attack = partial(self._attacker.attack, compared.chosen, reading, epsilon=epsilon, directions=effort.directions, seed=seed)
         return self._saved.get(key, Named, attack)
 
-    def _key(self, compared: _Compared, epsilon: float) -> dict[str, Any]:
+    def _key(self, compared: _Compared, epsilon: float) -> dict[str, object]:
         return {"embedding": self._embedding.fingerprint, "mechanism": compared.identity, "epsilon": epsilon}
 
 

@@ -112,8 +112,8 @@ def places_table(result: ComparisonResult, target: Target) -> tuple[list[str], l
     places = [place for place in PLACES if place != "both" or not result.several]
     rows = []
     for row, worth in sorted(result.matched(), key=lambda pair: -pair[1].best_known.mean):
-        if _is_at(row, target) and worth.as_released is not None and worth.decoded is not None:
-            pairs = [(getattr(worth.as_released, place), getattr(worth.decoded, place)) for place in places]
+        if _is_at(row, target) and worth.receiver is not None:
+            pairs = [(getattr(worth.receiver.as_released, place), getattr(worth.receiver.decoded, place)) for place in places]
             if on_vectors and worth.on_vectors is not None:
                 pairs.append((worth.on_vectors.as_released, worth.on_vectors.decoded))
             begin = [*_named(row), *(_reached(row, worth) if result.several else [])]
