@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+TORCH  := $(shell sed -n 's/^ *"\(torch==[0-9.]*\)",$$/\1/p' pyproject.toml)
 NATIVE := CMakeLists.txt $(wildcard src/deniable/neighbours/native/* src/deniable/channel/rays/native/*)
 
 .PHONY: demo serve test lint types browser java unit docs emulator check-slow asan clean
@@ -76,6 +77,9 @@ $(VENV)/serve: $(VENV)/bin/python pyproject.toml $(NATIVE)
 	@touch $@ $(VENV)/package
 
 $(VENV)/dev: $(VENV)/bin/python pyproject.toml $(NATIVE)
+	@$(BIN)/python -m pip show --quiet torch 2>/dev/null || $(BIN)/python -m pip install --quiet "$(TORCH)+cpu" 2>/dev/null || { \
+		echo "pip's index has no CPU build of $(TORCH), so the default build is taken next: on Linux it brings CUDA, up to 6.4 GB."; \
+		echo "To avoid that, stop here and let pip use an index with CPU builds (PIP_EXTRA_INDEX_URL)."; }
 	$(BIN)/python -m pip install --quiet --editable . --group dev
 	@touch $@ $(VENV)/package $(VENV)/serve
 

@@ -236,8 +236,9 @@ def test_a_page_of_audits_that_do_not_speak_of_one_release_says_so() -> None:
     assert "All of them speak of ε = 5 only" in shared
     other = replace(authorship(), embedding=replace(authorship().embedding, name="other", fingerprint="0" * 32))
     assert "of different mechanisms or embeddings: multivariate on &lt;tiny&gt;" in audit_page([membership(), other]).html()
-    for alike in (audit_page([inversion()]), audit_page([membership(), authorship()])):
-        assert "different" not in alike.html().replace("differently", "")
+    same: list[list[AnyResult]] = [[inversion()], [membership(), authorship()]]
+    for alike in same:
+        assert "different" not in audit_page(alike).html().replace("differently", "")
 
 
 def test_a_refuted_mechanism_is_said_first() -> None:

@@ -123,10 +123,13 @@ def _to_file(
     resume: bool,
 ) -> Receipt | None:
     from deniable.atomic import beside
+    from deniable.neighbours.selection import SLOWER, why_not_native
     from deniable.progress import Progress
     from deniable.records.formats.opening import open_source
     from deniable.records.jobs.job import run_job
 
+    if why_not_native():
+        _say(f"deniable: the native search is not in use: the same words are found {SLOWER}; `deniable doctor` says why", quiet=quiet)
     shown = None if quiet else Progress
     try:
         with open_source(source) as records:

@@ -175,7 +175,7 @@ class Comparison:
     def _named(self, compared: _Compared, reading: OfAllWords, effort: ReadingEffort, seed: int, epsilon: float) -> Named:
         """Return how often the attacker over all words names a word, or its kind."""
         texts, how = {"learn": self.learn.digest, "test": self.test.digest}, {"directions": effort.directions, "seed": seed}
-        known: dict[str, Any] = {}
+        known: dict[str, object] = {}
         if reading != "named" and self.public is not None:
             known["public"] = self.public.digest
         if reading == "kinds" and self._kinds is not None:
