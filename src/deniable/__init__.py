@@ -53,6 +53,7 @@ from deniable.text.privatizer import Privatizer
 from deniable.text.receipt import Receipt
 from deniable.text.recipe import Recipe
 from deniable.version import __version__
+from deniable.words.never_release import NeverRelease
 
 __all__ = [  # noqa: RUF022 - sorted as sorted() does, which a test compares
     "CalibrationInProgress",
@@ -79,6 +80,7 @@ __all__ = [  # noqa: RUF022 - sorted as sorted() does, which a test compares
     "MissingExtra",
     "Multivariate",
     "Neighbours",
+    "NeverRelease",
     "NotThisRelease",
     "Privatizer",
     "RandomizedResponse",
