@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from deniable.records.labelled import ReadingOptions
     from deniable.text.privatizer import Privatizer
     from deniable.text.recipe import ResolvedRecipe
+    from deniable.words.never_release import NeverRelease
 
 Group = TypeVar("Group")
 
@@ -56,6 +57,15 @@ DataFile = Annotated[Path, typer.Argument(help="CSV, TSV, JSON Lines or Parquet 
 KeyFile = Annotated[
     Path | None,
     typer.Option(help="Draw the noise from the secret key in this file: releasing the same records again then spends nothing more."),
+]
+NeverReleased = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--never-release",
+        metavar="names|FILE",
+        help="A public list of words that never come out: names for the built-in one of given names and surnames, or a file with one or "
+        "more words a line. They are taken out of the vocabulary. May be repeated.",
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress.")]
@@ -172,9 +182,9 @@ class FileOptions:
 
 
 class MechanismArguments(TypedDict):
-    """Which mechanism over which embedding, as functions take it."""
+    """Which mechanism over which embedding, or the name of one, as functions take it."""
 
-    embedding: str
+    embedding: Embedding | str
     mechanism: ChosenMechanism
 
 
@@ -227,7 +237,53 @@ class MechanismOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReleaseOptions(MechanismOptions):
+class VocabularyOptions(MechanismOptions):
+    """Which mechanism, over which embedding, without which words."""
+
+    never_release: NeverReleased = None
+
+    def read_listed(self) -> NeverRelease:
+        """Return the words that never come out.
+
+        :raises InvalidParameter: if a list cannot be read.
+        """
+        from deniable.words.never_release import NeverRelease
+
+        return NeverRelease.read(self.never_release or ())
+
+    def open(self) -> Embedding:
+        """Return the embedding without the words that never come out, and say how many of them it had.
+
+        :raises EmbeddingNotFound: if it is not installed.
+        :raises InvalidParameter: if a list cannot be read, or leaves no word.
+        """
+        return open_without(self.embedding, self.read_listed())
+
+    def arguments(self) -> MechanismArguments:
+        """Return the embedding without the words that never come out, and the mechanism.
+
+        :raises InvalidParameter: as ``open`` and ``parse_options`` do.
+        """
+        return {"embedding": self.open(), "mechanism": self.choose()}
+
+
+def open_without(name: str, listed: NeverRelease) -> Embedding:
+    """Return the embedding without the listed words, and say on standard error how many of them it had.
+
+    :raises EmbeddingNotFound: if it is not installed.
+    :raises InvalidParameter: if no word is left.
+    """
+    from deniable.embeddings.embedding import Embedding
+    from deniable.embeddings.leaving_out import leave_out
+
+    opened = leave_out(Embedding.open(name), listed)
+    if opened.left_out is not None:
+        print(f"deniable: never released: {opened.left_out.in_words()}", file=sys.stderr)
+    return opened
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseOptions(VocabularyOptions):
     """How text is released: everything of a recipe but the budget."""
 
     unknown: Annotated[
@@ -287,6 +343,7 @@ class ReleaseOptions(MechanismOptions):
             punctuation=self.punctuation,
             case=self.case,
             keep_words=frozenset() if self.keep_words is None else read_word_list(self.keep_words, name="keep_words"),
+            never_release=self.read_listed(),
             key_file=self.key_file,
             consistent=self.consistent_by is not None,
         )

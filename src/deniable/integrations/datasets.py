@@ -50,10 +50,10 @@ def privatize(
     """Return the dataset with every word of a column replaced; the other columns pass as they are.
 
     ``settings`` are those of a ``Recipe``, which may be given in their place: ``epsilon`` and/or ``record_epsilon``, ``embedding``,
-    ``mechanism`` and ``mechanism_options``, ``unknown``, ``punctuation``, ``case``, ``keep_words``, ``key_file`` and ``consistent``. With
-    a key, ``record_id`` is the column that names the records. The workers of ``num_proc`` draw noise of their own each. A release that is
-    in the cache is returned as it is, unless ``load_from_cache_file=False`` asks for another one, which spends ε again where there is no
-    key.
+    ``mechanism`` and ``mechanism_options``, ``unknown``, ``punctuation``, ``case``, ``keep_words``, ``never_release``, ``key_file`` and
+    ``consistent``. With a key, ``record_id`` is the column that names the records. The workers of ``num_proc`` draw noise of their own
+    each. A release that is in the cache is returned as it is, unless ``load_from_cache_file=False`` asks for another one, which spends ε
+    again where there is no key.
 
     :raises InvalidParameter: if a column is not there or does not hold text, the dataset is a stream, or a setting is not allowed.
     """

@@ -11,6 +11,7 @@ import msgspec
 
 from deniable.decoding.released import ReleasedWords
 from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.leaving_out import leave_out
 from deniable.errors import InvalidParameter
 from deniable.keyed import Keyed
 from deniable.neighbours import best_neighbours
@@ -61,10 +62,12 @@ class Rules:
         """Open the embeddings and prepare their searches.
 
         :raises EmbeddingNotFound: if one is not installed.
+        :raises InvalidParameter: if a list of words that never come out cannot be read, or leaves no word.
         :raises KeyFileError: if there is a key file and it cannot be used.
         """
         self.settings, self._release = settings, settings.release
-        self.embeddings = {name: Embedding.open(name) for name in self._release.embeddings}
+        self._never_released = settings.never_released()
+        self.embeddings = {name: leave_out(Embedding.open(name), self._never_released) for name in self._release.embeddings}
         for embedding in self.embeddings.values():
             best_neighbours(embedding)
         self._readers = {name: ReleasedWords(embedding, (REDACTED,)) for name, embedding in self.embeddings.items()}
@@ -99,6 +102,7 @@ class Rules:
                 embedding=embedding,
                 mechanism=mechanism,
                 mechanism_options=allowed.options.get(mechanism, {}),
+                never_release=self._never_released,
                 key_file=allowed.key_file,
                 key=self._key,
                 consistent=allowed.consistent,

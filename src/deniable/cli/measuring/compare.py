@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deniable.cli.options import AsJson, FileOptions, PageFile, Quiet, with_groups
+from deniable.cli.options import AsJson, FileOptions, NeverReleased, PageFile, Quiet, open_without, with_groups
 from deniable.cli.terminal import make_table, open_console, print_json, save_json
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def compare(
         list[str] | None,
         typer.Option("--embedding", help="The name of an installed embedding; the built-in one by default. May be repeated."),
     ] = None,
+    never_release: NeverReleased = None,
     target: Annotated[
         list[str] | None,
         typer.Option(
@@ -79,12 +80,12 @@ def compare(
     from deniable.comparison.experiment import compare_mechanisms
     from deniable.comparison.readings import QUICK, THOROUGH
     from deniable.comparison.settings import ATTACKERS, TARGETS, ComparisonSettings
-    from deniable.embeddings.embedding import Embedding
     from deniable.learning.scores import sklearn
     from deniable.mechanisms.catalogue import parse_mechanism
     from deniable.progress import Stages
     from deniable.records.labelled import read_labelled
     from deniable.utility.receiver import DecodingEffort
+    from deniable.words.never_release import NeverRelease
 
     for path in (save, report):
         if path is not None:
@@ -99,7 +100,8 @@ def compare(
         targets=targets, runs=runs, words=words, seed=seed, quick=quick, thorough=thorough, decoding=decoding, public=public
     )
     mechanisms = [parse_mechanism(typed, parameter="--mechanism") for typed in mechanism] if mechanism else None
-    opened = [Embedding.open(name) for name in chosen]
+    listed = NeverRelease.read(never_release or ())
+    opened = [open_without(name, listed) for name in chosen]
     texts = read_labelled(data, person_column=label, text_column=text, **reading.reading())
     if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli.options import DataFile, Epsilons, FileOptions, MechanismOptions, Quiet, with_groups
+from deniable.cli.options import DataFile, Epsilons, FileOptions, Quiet, VocabularyOptions, with_groups
 from deniable.cli.terminal import print_json
 
 
@@ -42,7 +42,7 @@ def utility(
     label: Annotated[str, typer.Option(help="The column that holds the class: text or whole numbers.")],
     epsilon: Epsilons = None,
     reading: FileOptions,
-    mechanism: MechanismOptions,
+    mechanism: VocabularyOptions,
     model: Annotated[Model, typer.Option(help="TF-IDF with logistic regression, or the biLSTM of the paper (slow).")] = Model.linear,
     learning: LearningOptions,
     report: Annotated[Path | None, typer.Option(help="Where to write the page. Default: DATA-utility.html in the current folder.")] = None,
