@@ -28,7 +28,8 @@ from deniable.interfaces import METRIC_PRIVACY, Guarantee, Randomness
 from deniable.mechanisms.santext import SanText
 from deniable.neighbours.selection import first_of_each
 from deniable.parameters import validated_share
-from deniable.words.cutter import Cutter, Lookup, Tokeniser, normalise
+from deniable.words.cutter import Cutter, Lookup, Tokeniser
+from deniable.words.normal_form import normalise
 
 
 class SanTextPlus(SanText):
