@@ -30,6 +30,7 @@ from deniable.embeddings.verification import computed_fingerprint
 from deniable.errors import MalformedEmbedding
 from deniable.parameters import LONGEST_VECTOR, first_unusable
 from deniable.report.wording import words
+from deniable.words.languages import LanguageRules, find_language_rules
 
 if TYPE_CHECKING:
     from deniable.embeddings.linear_map import LinearMap
@@ -154,6 +155,15 @@ class Embedding:
     def cased(self) -> bool:
         """Whether the vocabulary tells upper case from lower case."""
         return is_cased(self.words)
+
+    @cached_property
+    def language_rules(self) -> LanguageRules | None:
+        """What its words ask of the cutter beyond the plain rules: a function of the words alone; mostly nothing, None."""
+        return find_language_rules(self.words, self.index, cased=self.cased)
+
+    def cut_plainly(self) -> None:
+        """Have text cut by the plain rules whatever the words ask for: to read what was released before there were others."""
+        self.__dict__["language_rules"] = None
 
     @cached_property
     def shadowed(self) -> Ids:

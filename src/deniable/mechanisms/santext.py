@@ -34,7 +34,8 @@ from deniable.mechanisms.base import metric_privacy
 from deniable.mechanisms.softmax import Softmax
 from deniable.neighbours.selection import first_of_each
 from deniable.parameters import validated_share
-from deniable.words.cutter import Cutter, Lookup, Tokeniser, normalise
+from deniable.words.cutter import Cutter, Lookup, Tokeniser
+from deniable.words.normal_form import normalise
 
 
 class SanText(Softmax):

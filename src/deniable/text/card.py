@@ -38,7 +38,7 @@ from deniable.text.card_file import (
 from deniable.text.policies import REDACTED, CasePolicy, Drafter, PunctuationPolicy, UnknownPolicy
 from deniable.text.receipt import ReleaseSettings
 from deniable.version import __version__
-from deniable.words.cutter import RULES
+from deniable.words.cutter import RULES, rules_for
 from deniable.words.never_release import BUILT_IN, NeverRelease, built_in_digest, fold
 
 
@@ -101,6 +101,7 @@ class Card:
             keep_words=tuple(sorted(Drafter(embedding, policy).kept_words)) if policy.keep_words else (),
             consistent=bool(settings.randomness.get("consistent")),
             columns=tuple(map(_writable, columns)),
+            rules=rules_for(embedding),
         )
 
     def for_columns(self, columns: Sequence[str]) -> Self:
@@ -236,6 +237,11 @@ class Card:
                 f"the embedding {embedding.name!r} here is another one (fingerprint {embedding.fingerprint[:12]}) than the text was "
                 f"released with ({self.fingerprint[:12]}): nothing that is decoded with it would be right",
             )
+        if self.rules == RULES:  # an earlier version may have cut plainly what is cut by the rules of a language now
+            embedding.cut_plainly()
+        if rules_for(embedding) != self.rules:
+            problem = f"text for {embedding.name!r} is cut by rules {rules_for(embedding)}, not {self.rules} as the card says"
+            raise MalformedCard(self.source, problem)
         return embedding
 
     @property

@@ -14,6 +14,7 @@ from deniable.mechanisms.catalogue import check_option_types, entry_of
 from deniable.parameters import validated_epsilon
 from deniable.text.policies import CasePolicy, PunctuationPolicy, UnknownPolicy
 from deniable.words.cutter import RULES
+from deniable.words.languages import LANGUAGE_RULES
 
 ENDING = ".card.json"
 """What the name of a card has after the name of the output."""
@@ -147,6 +148,8 @@ def _check(card: CardFile) -> None:
         for digest in (never.source_fingerprint, never.digest, *(each.digest for each in never.lists)):
             if not _FINGERPRINT.fullmatch(digest):
                 raise InvalidParameter("never_release", digest[:50], "must be 32 hexadecimal digits")
-    if card.rules_for_words != RULES:
-        problem = f"text is cut into words by rules {RULES} here; use the version that released it ({card.deniable[:20]!r})"
+    if card.rules_for_words not in (RULES, LANGUAGE_RULES):
+        problem = (
+            f"text is cut into words by rules {RULES} or {LANGUAGE_RULES} here; use the version that released it ({card.deniable[:20]!r})"
+        )
         raise InvalidParameter("rules_for_words", card.rules_for_words, problem)

@@ -27,7 +27,8 @@ from typing import TypeAlias
 import regex
 
 from deniable.errors import InvalidParameter
-from deniable.words.cutter import CLITICS, normalise
+from deniable.words.cutter import CLITICS
+from deniable.words.normal_form import normalise
 from deniable.words.word_list import read_word_list
 
 BUILT_IN = ("names",)

@@ -211,6 +211,8 @@ def show_facts(facts: EmbeddingFacts, *, as_json: bool) -> None:
             shown[f"purpose {place}"] = purpose
         if facts.map_verified is False:
             shown["map_verified"] = "no: the embedding that it was made from is not on this machine"
+    if facts.cutting is not None:
+        shown["cutting"] = "; ".join(facts.cutting)
     for key, value in shown.items():
         if value is not None:
             line = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
