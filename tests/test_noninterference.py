@@ -52,6 +52,7 @@ from tests.support.private_pairs import (
     NEVER_RELEASED,
     OUTPUTS,
     POLICIES,
+    WHOLE,
     Pair,
     all_that_is_seen,
     check_shape,
@@ -116,7 +117,7 @@ def release(texts: list[str | None], notes: list[str], output: str, policy: dict
             watch.look()
             assert watch.failed == 0, said
             watch.close()
-        elif engine == "stream" and not output.startswith("parquet"):
+        elif engine == "stream" and output not in WHOLE:
             with open_source(source) as opened:
                 sink = Sink()
                 made = privatize_stream(private, opened, sink, layout_for(source, keyed=True))
@@ -171,7 +172,7 @@ def test_releases_of_the_same_shape_are_the_same(output: str, pair: Pair, policy
     check(pair, output, POLICIES[policy], engine)
 
 
-@pytest.mark.parametrize("output", ["csv.gz", "jsonl.zst", "parquet"])
+@pytest.mark.parametrize("output", ["csv.gz", "jsonl.zst", "parquet", "xlsx", "ods"])
 @pytest.mark.parametrize("consistent", [False, True])
 @settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(pair=pairs())
@@ -184,6 +185,56 @@ def test_several_columns_and_consistent_replacement_are_the_same(output: str, co
             write_input(source, texts, pair.notes)
             private = Privatizer(Multivariate(embedding(), epsilon=2.0), randomness=Keyed(KEY, consistent=consistent))
             privatize_file(private, source, out / f"out.{output}", columns=["text", "note"], record_id="id")
+            seen.append(all_that_is_seen(out))
+    same = seen[0] == seen[1]
+    assert same
+
+
+@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(pair=pairs(), policy=st.sampled_from(sorted(POLICIES)))
+def test_folders_of_the_same_shape_are_the_same_whatever_their_files_are_called(pair: Pair, policy: str) -> None:
+    seen = []
+    for side, texts in enumerate((pair.left, pair.right)):
+        with TemporaryDirectory() as place:
+            source, out = Path(place, "in"), Path(place, "out")
+            source.mkdir()
+            out.mkdir()
+            for number, text in enumerate(texts):
+                (source / f"{number:03}{'kowalczyk' * side}.txt").write_text(text or "")
+            privatize_file(make_private(POLICIES[policy], "one process"), source, out / "released", format="folder")
+            seen.append(all_that_is_seen(out))
+    same = seen[0] == seen[1]
+    assert same
+    assert "released/0001.txt" in seen[0]
+
+
+def write_nested(path: Path, pair: Pair, texts: list[str | None]) -> Path:
+    """Write the texts of a pair into objects and lists, each of them at four places."""
+    rows = [
+        {"id": i, "v": None if text is None else {"t": text, "note": note}, "l": [{"t": text}, None, {"t": text}], "s": [text][: i % 3]}
+        for i, (text, note) in enumerate(zip(["the fox", *texts], ["", *pair.notes], strict=True))
+    ]
+    if path.suffix == ".parquet":
+        entry = pa.struct({"t": pa.string(), "note": pa.string()})
+        schema = pa.schema({"id": pa.int64(), "v": entry, "l": pa.list_(entry), "s": pa.list_(pa.string())})
+        pq.write_table(pa.Table.from_pylist(rows, schema=schema), path, row_group_size=17)
+    else:
+        path.write_text(json.dumps(rows) if path.suffix == ".json" else "".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.mark.parametrize("output", ["jsonl", "json", "parquet"])
+@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(pair=pairs(), policy=st.sampled_from(sorted(set(POLICIES) - {"record epsilon", "all at once"})))
+def test_texts_inside_objects_and_lists_are_the_same(output: str, pair: Pair, policy: str) -> None:
+    seen = []
+    for texts in (pair.left, pair.right):
+        with TemporaryDirectory() as place:
+            out = Path(place, "out")
+            out.mkdir()
+            source = write_nested(Path(place, f"in.{output}"), pair, texts)
+            private = make_private(POLICIES[policy], "one process")
+            privatize_file(private, source, out / f"out.{output}", columns=["v.t", "l[].t", "s[]"], record_id="id")
             seen.append(all_that_is_seen(out))
     same = seen[0] == seen[1]
     assert same
@@ -227,7 +278,18 @@ def test_releases_of_the_same_shape_are_the_same_whatever_is_chosen(output: str,
     check(pair, output, POLICIES[policy], engine)
 
 
-@pytest.mark.parametrize(("output", "engine"), [("csv.gz", "one process"), ("parquet", "workers"), ("jsonl.zst", "watch"), ("txt", "seed")])
+@pytest.mark.parametrize(
+    ("output", "engine"),
+    [
+        ("csv.gz", "one process"),
+        ("parquet", "workers"),
+        ("jsonl.zst", "watch"),
+        ("txt", "seed"),
+        ("xlsx", "workers"),
+        ("ods", "watch"),
+        ("json.gz", "stream"),
+    ],
+)
 def test_long_words_among_many_records_do_not_show(output: str, engine: str) -> None:
     check(spread_out(600, long_words=3, length=100_000), output, {}, engine)
 

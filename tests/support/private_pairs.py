@@ -20,13 +20,16 @@ from hypothesis import strategies as st
 from deniable import Embedding, Multivariate, Privatizer
 from deniable.compression import ENDINGS, compress
 from deniable.text.policies import Drafter
+from tests.support.made_ods import ods_parts
+from tests.support.made_xlsx import sheet_parts, zipped
 
 KNOWN = ["the", "quick", "brown", "fox", "café", "word", "isn't", "of"]
 KEPT = ["the", "fox"]
 NEVER_RELEASED = ["Brown", "fox's"]
-FORMATS = ("txt", "csv", "tsv", "jsonl", "parquet")
+FORMATS = ("txt", "csv", "tsv", "jsonl", "json", "parquet", "xlsx", "ods")
+WHOLE = ("parquet", "xlsx", "ods")
 PACKINGS = ("", *(ending for ending in ENDINGS if ending != ".zstd"))
-OUTPUTS = [f"{form}{packing}" for form in FORMATS for packing in PACKINGS if form != "parquet" or not packing]
+OUTPUTS = [f"{form}{packing}" for form in FORMATS for packing in PACKINGS if form not in WHOLE or not packing]
 
 POLICIES: dict[str, dict[str, Any]] = {
     "perturb": {},
@@ -149,11 +152,16 @@ def write_input(path: Path, texts: Sequence[str | None], notes: Sequence[str], *
         table = pa.table({"id": ids, "text": pa.array(texts, pa.string()), "note": notes})
         pq.write_table(table, path, row_group_size=17)
         return path
+    if form in ("xlsx", "ods"):
+        cells: list[Sequence[str | int | None]] = [["id", "text", "note"], *zip(ids, texts, notes, strict=True)]
+        path.write_bytes(zipped(sheet_parts(cells) if form == "xlsx" else ods_parts(cells)))
+        return path
     if form == "txt":
         content = "".join(f"{text or ''}\n" for text in texts)
-    elif form == "jsonl":
+    elif form in ("jsonl", "json"):
         rows = [{"id": i, "text": text, "note": note} for i, text, note in zip(ids, texts, notes, strict=True)]
-        content = "".join(json.dumps(row, ensure_ascii=i % 2 == 0) + "\n" for i, row in enumerate(rows))
+        lines = [json.dumps(row, ensure_ascii=i % 2 == 0) for i, row in enumerate(rows)]
+        content = f"[{', '.join(lines)}]" if form == "json" else "".join(f"{line}\n" for line in lines)
     else:
         written = io.StringIO(newline="")
         writer = csv.writer(written, delimiter="\t" if form == "tsv" else ",")

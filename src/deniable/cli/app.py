@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli import audit, calibrate, doctor, embeddings, explain, key, mechanisms, privatize, receipt, receiving, serve, watch
+from deniable.cli import audit, calibrate, check, doctor, embeddings, explain, key, mechanisms, privatize, receipt, receiving, serve, watch
 from deniable.cli.measuring import compare, reproduce, tune, utility
 from deniable.errors import DeniableError, printable
 from deniable.version import __version__
@@ -37,6 +37,7 @@ def options(
 
 for _command in (
     privatize.privatize,
+    check.check,
     watch.watch,
     receipt.receipt,
     receiving.decode,

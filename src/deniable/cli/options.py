@@ -47,13 +47,16 @@ def number_option(*names: str, help: str) -> Any:  # noqa: A002 - the word Typer
 
 Epsilon = Annotated[float, number_option("--epsilon", "-e", help="The privacy parameter, per word.")]
 Epsilons = Annotated[list[float] | None, number_option("--epsilon", "-e", help="A value of ε. May be repeated.")]
-Columns = Annotated[list[str] | None, typer.Option("--column", "-c", help="A column that holds private text. May be repeated.")]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option("--column", "-c", help="A column that holds private text, or a path: visit.note, visits[].note. May be repeated."),
+]
 Threads = Annotated[
     int | None, typer.Option(help="How many threads search for the nearest word. By default, as many as this process may use processors.")
 ]
 Workers = Annotated[int, typer.Option(help="How many processes share the work. Each uses one thread, unless --threads says more.")]
 PageFile = Annotated[Path | None, typer.Option("--report", help="Where to write the result as a page for people (HTML).")]
-DataFile = Annotated[Path, typer.Argument(help="CSV, TSV, JSON Lines or Parquet with one text per record; may be compressed.")]
+DataFile = Annotated[Path, typer.Argument(help="CSV, TSV, JSON, JSON Lines, Parquet or a spreadsheet with one text per record.")]
 KeyFile = Annotated[
     Path | None,
     typer.Option(help="Draw the noise from the secret key in this file: releasing the same records again then spends nothing more."),
@@ -163,6 +166,7 @@ class CellOptions:
         ),
     ] = True
     encoding: Annotated[str, typer.Option(help="The encoding of the input. The output is always UTF-8.")] = "utf-8"
+    sheet: Annotated[str | None, typer.Option(metavar="NAME", help="The sheet of a spreadsheet. By default, the first one.")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,14 +175,24 @@ class FileOptions:
 
     format: Annotated[
         str | None,
-        typer.Option("--format", metavar="text|csv|tsv|jsonl|parquet", help="The file format, if the file name does not show it."),
+        typer.Option(
+            "--format",
+            metavar="text|csv|tsv|jsonl|json|parquet|xlsx|ods|folder",
+            help="The file format, if the file name does not show it.",
+        ),
     ] = None
     cells: CellOptions
 
     def reading(self) -> ReadingOptions:
         """Return the options by the names that functions which read records have for them."""
         cells = self.cells
-        return {"format": self.format, "delimiter": cells.delimiter, "header": cells.header, "encoding": cells.encoding}
+        return {
+            "format": self.format,
+            "delimiter": cells.delimiter,
+            "header": cells.header,
+            "encoding": cells.encoding,
+            "sheet": cells.sheet,
+        }
 
 
 class MechanismArguments(TypedDict):

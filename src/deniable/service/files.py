@@ -86,7 +86,9 @@ class Files:
             raise Refused(422, "name: must be the file's name, of letters, digits and . _ - ( ), so that its ending tells the format")
         if (kind := format_of(Path(name))) is None or "." not in name:
             raise Refused(
-                422, "name: its ending must tell the format: .txt, .csv, .tsv, .jsonl or .parquet, perhaps with .gz, .xz, .bz2 or .zst"
+                422,
+                "name: its ending must tell the format: .txt, .csv, .tsv, .jsonl, .json, .parquet, .xlsx or .ods; all but the last three "
+                "perhaps with .gz, .xz, .bz2 or .zst",
             )
         header = query.get("header", "true")
         if header not in ("true", "false"):
