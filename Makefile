@@ -2,9 +2,10 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+TORCH  := $(shell sed -n 's/^ *"\(torch==[0-9.]*\)",$$/\1/p' pyproject.toml)
 NATIVE := CMakeLists.txt $(wildcard src/deniable/neighbours/native/* src/deniable/channel/rays/native/*)
 
-.PHONY: demo serve test lint types browser java unit docs check-slow asan clean
+.PHONY: demo serve test lint types browser java unit docs emulator check-slow asan clean
 
 demo: $(VENV)/package            ## set up, then privatise a few sentences with the built-in embedding
 	@$(BIN)/python examples/demo.py
@@ -41,7 +42,16 @@ browser:
 docs: $(VENV)/dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-check-slow: $(VENV)/dev          ## the checks that take minutes or need the large data sets beside the repository
+# The search for ARM is compiled and run without an ARM machine. Where the tools cannot be installed those tests are skipped and say so.
+emulator:
+	@if command -v aarch64-linux-gnu-g++ >/dev/null && command -v qemu-aarch64 >/dev/null; then :; \
+	elif command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+		apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends g++-aarch64-linux-gnu qemu-user >/dev/null; \
+	else echo "no cross compiler for ARM and no right to install it: the tests of the search on ARM are skipped"; \
+	fi || echo "the cross compiler for ARM could not be installed: the tests of the search on ARM are skipped"
+
+check-slow: $(VENV)/dev emulator ## the checks that take minutes or need the large data sets beside the repository
 	$(BIN)/pytest -m slow
 
 asan:                            ## the searches' tests with the native module under AddressSanitizer and UBSan
@@ -67,6 +77,9 @@ $(VENV)/serve: $(VENV)/bin/python pyproject.toml $(NATIVE)
 	@touch $@ $(VENV)/package
 
 $(VENV)/dev: $(VENV)/bin/python pyproject.toml $(NATIVE)
+	@$(BIN)/python -m pip show --quiet torch 2>/dev/null || $(BIN)/python -m pip install --quiet "$(TORCH)+cpu" 2>/dev/null || { \
+		echo "pip's index has no CPU build of $(TORCH), so the default build is taken next: on Linux it brings CUDA, up to 6.4 GB."; \
+		echo "To avoid that, stop here and let pip use an index with CPU builds (PIP_EXTRA_INDEX_URL)."; }
 	$(BIN)/python -m pip install --quiet --editable . --group dev
 	@touch $@ $(VENV)/package $(VENV)/serve
 

@@ -21,6 +21,7 @@ from typing import Any
 
 import pytest
 
+from tests.report.browser import browser
 from tests.support.spark_cluster import require_java
 from tests.test_rooms import ROOMS
 
@@ -198,13 +199,49 @@ def test_few_blocks_are_not_run_and_most_pages_have_some_that_are() -> None:
     )
 
 
-def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built once."""
     pytest.importorskip("mkdocs")
-    build = run(f"python -m mkdocs build --strict --quiet --config-file '{ROOT / 'mkdocs.yml'}' --site-dir '{tmp_path / 'site'}'", ROOT)
+    folder = tmp_path_factory.mktemp("site")
+    build = run(f"python -m mkdocs build --strict --quiet --config-file '{ROOT / 'mkdocs.yml'}' --site-dir '{folder}'", ROOT)
     assert build.returncode == 0, build.stderr
+    return folder
+
+
+@pytest.mark.xdist_group("site")
+def test_the_site_builds_without_a_warning(site: Path) -> None:
     outside = re.compile(r"""(?:<script[^>]+src|<link[^>]+stylesheet[^>]+href)=["'](?:https?:)?//[^"']+""")
-    found = [hit for page in (tmp_path / "site").rglob("*.html") for hit in outside.findall(page.read_text(encoding="utf-8"))]
+    found = [hit for page in site.rglob("*.html") for hit in outside.findall(page.read_text(encoding="utf-8"))]
     assert not found, "the site must not load anything from elsewhere"
+
+
+# What the theme's button for copying takes: see `extract` in its bundle. The attribute is the theme's.
+COPIED = """return [...document.querySelectorAll('.language-console code')].map(code => {
+  code.setAttribute('data-md-copying', '');
+  const taken = code.innerText;
+  code.removeAttribute('data-md-copying');
+  return taken.trimEnd();
+})"""
+
+
+@pytest.mark.xdist_group("site")
+def test_copied_commands_have_no_prompt_and_no_output_and_the_site_has_a_dark_form(site: Path, tmp_path: Path) -> None:
+    bundle = next((site / "assets" / "javascripts").glob("bundle.*.js")).read_text(encoding="utf-8")
+    assert "data-md-copying" in bundle, "the theme copies in another way now"
+    typed = [
+        "\n".join(command.text for command in commands_of(block))
+        for block in blocks_of((ROOT / "docs" / "index.md").read_text(encoding="utf-8"))
+        if block.language == "console"
+    ]
+    with browser(tmp_path) as opened:
+        colours = []
+        for scheme in ("light", "dark"):
+            opened.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+            opened.get((site / "index.html").as_uri())
+            colours.append(opened.execute_script("return getComputedStyle(document.body).backgroundColor"))
+        assert opened.execute_script(COPIED) == typed
+    assert colours[0] != colours[1]
 
 
 def test_links_between_files_of_the_repository_resolve() -> None:

@@ -49,6 +49,7 @@ from deniable.text.card import Card
 from tests.cli.privatize_command import make_command
 from tests.service.running import Client, make_settings, running
 from tests.support.private_pairs import (
+    NEVER_RELEASED,
     OUTPUTS,
     POLICIES,
     WHOLE,
@@ -251,6 +252,22 @@ def test_releases_on_a_mapped_space_are_the_same(output: str, engine: str, monke
         check(pair, output, {}, engine)
 
 
+LISTED_OR_UNKNOWN = Pair(
+    ["the Brown word of brown", "FOX", None, "quick fox's fox-brown", *["the brown fox"] * 40],
+    ["the Стола word of nobody", "ＸＹ", None, "quick zorb's zorb-zorb", *["the zorblatt quux"] * 40],
+    [f"note {i}" for i in range(44)],
+)
+"""Listed words on the left, and words that nobody knows on the right."""
+
+
+@pytest.mark.parametrize("unknown", ["perturb", "redact", "drop"])
+@pytest.mark.parametrize(
+    ("output", "engine"), [("csv", "one process"), ("parquet", "workers"), ("jsonl.gz", "watch"), ("txt", "stream"), ("tsv", "seed")]
+)
+def test_listed_words_cannot_be_told_from_unknown_ones(output: str, engine: str, unknown: str) -> None:
+    check(LISTED_OR_UNKNOWN, output, {"unknown": unknown, "never_release": NEVER_RELEASED}, engine)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("engine", ENGINES)
@@ -388,7 +405,8 @@ def test_without_a_key_the_layout_is_a_function_of_what_is_released(output: str,
     assert again.read_bytes() == target.read_bytes()
 
 
-HTTP_POLICIES = {name: policy for name, policy in POLICIES.items() if name != "error"}
+HTTP_POLICIES = {name: policy for name, policy in POLICIES.items() if name not in ("error", "never release")}
+"""A list of words that never come out is the operator's, and no client's choice."""
 
 
 def answers_over_http(client: Client, texts: list[str | None], policy: dict[str, Any]) -> list[Any]:
@@ -428,11 +446,13 @@ def chunks_of(client: Client, path: str, body: bytes) -> list[bytes]:
 
 
 @pytest.fixture
-def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
-    """A service that draws from a key, over the small embedding of these tests."""
+def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[Client]:
+    """A service that draws from a key, over the small embedding of these tests; with a parameter, one with a list of words."""
     monkeypatch.setattr(Embedding, "open", lambda *_: embedding())
     write_new_key(tmp_path / "key")
-    release = ServiceRelease(epsilon=2.0, key_file=str(tmp_path / "key"), client_keep_words=True)
+    (tmp_path / "never.txt").write_text("\n".join(NEVER_RELEASED), encoding="utf-8")
+    never = (str(tmp_path / "never.txt"),) if getattr(request, "param", False) else ()
+    release = ServiceRelease(epsilon=2.0, key_file=str(tmp_path / "key"), client_keep_words=True, never_release=never)
     with running(make_settings(tmp_path, release=release, limits=ServiceLimits(request_bytes=1 << 26))) as client:
         yield client
 
@@ -445,6 +465,14 @@ def test_replies_over_http_are_the_same_for_texts_of_the_same_shape(served: Clie
     for first, second in zip(left, right, strict=True):
         same = first == second
         assert same, "a reply tells two texts apart"
+
+
+@pytest.mark.parametrize("served", [True], indirect=True)
+@pytest.mark.parametrize("policy", [{}, {"unknown": "redact"}, {"unknown": "drop", "keep_words": ["the", "fox"]}])
+def test_replies_over_http_do_not_tell_listed_words_from_unknown_ones(served: Client, policy: dict[str, Any]) -> None:
+    sides = LISTED_OR_UNKNOWN.left[:4], LISTED_OR_UNKNOWN.right[:4]
+    left, right = (answers_over_http(served, texts, policy) for texts in sides)
+    assert left == right
 
 
 def test_long_words_do_not_show_over_http(served: Client) -> None:

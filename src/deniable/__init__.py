@@ -21,6 +21,7 @@ from deniable.errors import (
     KeyFileError,
     MalformedCard,
     MalformedEmbedding,
+    MalformedReceipt,
     MissingExtra,
     NotThisRelease,
     RandomnessError,
@@ -53,6 +54,7 @@ from deniable.text.privatizer import Privatizer
 from deniable.text.receipt import Receipt
 from deniable.text.recipe import Recipe
 from deniable.version import __version__
+from deniable.words.never_release import NeverRelease
 
 __all__ = [  # noqa: RUF022 - sorted as sorted() does, which a test compares
     "CalibrationInProgress",
@@ -75,10 +77,12 @@ __all__ = [  # noqa: RUF022 - sorted as sorted() does, which a test compares
     "Mahalanobis",
     "MalformedCard",
     "MalformedEmbedding",
+    "MalformedReceipt",
     "Mechanism",
     "MissingExtra",
     "Multivariate",
     "Neighbours",
+    "NeverRelease",
     "NotThisRelease",
     "Privatizer",
     "RandomizedResponse",

@@ -14,6 +14,7 @@
     ├── TargetsNotMet           no ε meets the targets of a calibration
     ├── UnusableAuditData       the data given to an audit cannot answer its question
     ├── MalformedCard           the card of a release cannot be used
+    ├── MalformedReceipt        the receipt of a release cannot be read
     ├── NotThisRelease          text was not released as its card says
     ├── RandomnessError         no secure noise can be had: nothing is released
     ├── KeyFileError            a key file cannot be used                         exit code 2
@@ -181,6 +182,12 @@ class MalformedCard(_ErrorInFile, ValueError):
     """The card of a release cannot be used: it is missing, no card, or that of another embedding."""
 
     begins = "card "
+
+
+class MalformedReceipt(_ErrorInFile, ValueError):
+    """The receipt of a release cannot be shown: it is missing, or no receipt."""
+
+    begins = "receipt "
 
 
 class NotThisRelease(DeniableError, ValueError):

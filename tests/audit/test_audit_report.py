@@ -27,8 +27,9 @@ from deniable.audit.membership.audit import MembershipResult, ReleaseFacts, Text
 from deniable.audit.membership.auditor import ScoreSpread, ScoreSummary
 from deniable.audit.membership.plan import LanguageModelSettings, PlanSummary
 from deniable.audit.report.words import finding, tables
-from deniable.audit.results import AuditName, EmbeddingSummary, Estimate, Head, Share
+from deniable.audit.results import AuditName, EmbeddingSummary, Head
 from deniable.audit.saved import AnyResult, read_result
+from deniable.audit.shares import Estimate, Share
 from deniable.errors import RecordError
 from deniable.learning.scores import Scores
 
@@ -90,8 +91,9 @@ def scores(auc: float = 0.5) -> ScoreSummary:
     return ScoreSummary(runs=1, mean=mean, spread=spread)
 
 
-def membership(original: float = 0.95) -> MembershipResult:
+def membership(original: float = 0.95, epsilons: tuple[float, ...] = (2.0,)) -> MembershipResult:
     both = {"plain": scores(), "adaptive": scores()}
+    released = {"original text": both, "released text": both, "as in the paper": {"plain": scores()}}
     return MembershipResult(
         **head("membership"),
         acceptable=0.6,
@@ -100,10 +102,10 @@ def membership(original: float = 0.95) -> MembershipResult:
         plan=PlanSummary(in_each=1, targets=1, shadows=1),
         settings=LanguageModelSettings(),
         questions={},
-        facts={"ε = 2": ReleaseFacts(epsilon=2.0, changed=0.9)},
+        facts={f"ε = {epsilon:g}": ReleaseFacts(epsilon=epsilon, changed=0.9) for epsilon in epsilons},
         protocol={
             "original": {"original text": {"plain": scores(original)}},
-            "ε = 2": {"original text": both, "released text": both, "as in the paper": {"plain": scores()}},
+            **{f"ε = {epsilon:g}": released for epsilon in epsilons},
         },
     )
 
@@ -128,7 +130,7 @@ def test_the_page_says_what_was_tried_and_which_epsilon_is_acceptable() -> None:
     pytest.importorskip("matplotlib")
     from deniable.audit.report.page import audit_page
 
-    html = audit_page([bound(), inversion(), membership()]).html()
+    html = audit_page([bound(), inversion(), membership(epsilons=(2.0, 4.0))]).html()
     assert "1 is the largest at which every attack" in html
     assert "&lt;b&gt;hockey" in html
     assert "<b>hockey" not in html
@@ -200,16 +202,43 @@ def test_decoded_text_stands_beside_released_text_on_the_page() -> None:
     pytest.importorskip("jinja2")
     from deniable.audit.report.page import audit_page
 
-    members, authors = membership(), authorship()
+    members, authors = membership(epsilons=(2.0, 4.0)), authorship()
     decoded = {"ε = 2, decoded": ReleaseFacts(epsilon=2.0, changed=0.8, decoded=True)}
     protocol = members.protocol | {"ε = 2, decoded": members.protocol["ε = 2"]}
     members = replace(members, facts=members.facts | decoded, protocol=protocol)
     row = replace(authors.released[0], decoded_from_original=share(0.35), decoded_from_released=share(0.6))
-    html = audit_page([members, replace(authors, released=(row,))]).html()
+    html = audit_page([members, replace(authors, released=(row, replace(row, epsilon=4.0)))]).html()
     assert html.count("<svg") == 2
     assert "original text, adaptive, decoded" in html
     assert "learnt from released, read decoded" in html
     assert "60.0 % at ε = 2 (learnt from released, read decoded)" in html
+
+
+def test_one_point_is_no_curve() -> None:
+    pytest.importorskip("jinja2")
+    from deniable.audit.report.page import audit_page
+
+    alone = replace(inversion(), results=(replace(inversion().results[0], repeats=inversion().results[0].repeats[:1]),))
+    for result in (membership(), authorship(), alone):
+        html = audit_page([result]).html()
+        assert html.count("<svg") == 0
+        assert f"Only ε = {'1' if result is alone else '2'} was tried, and one point is no curve" in html
+    assert "one point is no curve" not in audit_page([bound(), inversion(), membership(epsilons=(2.0, 4.0)), attacked_text()]).html()
+
+
+def test_a_page_of_audits_that_do_not_speak_of_one_release_says_so() -> None:
+    pytest.importorskip("jinja2")
+    from deniable.audit.report.page import audit_page
+
+    html = audit_page([bound(), inversion(), membership()]).html()
+    assert "different values of ε: bound at ε = 3; inversion at ε = 1, 5; membership at ε = 2. They have no ε in common" in html
+    shared = audit_page([inversion(), membership(epsilons=(2.0, 5.0))]).html()
+    assert "All of them speak of ε = 5 only" in shared
+    other = replace(authorship(), embedding=replace(authorship().embedding, name="other", fingerprint="0" * 32))
+    assert "of different mechanisms or embeddings: multivariate on &lt;tiny&gt;" in audit_page([membership(), other]).html()
+    same: list[list[AnyResult]] = [[inversion()], [membership(), authorship()]]
+    for alike in same:
+        assert "different" not in audit_page(alike).html().replace("differently", "")
 
 
 def test_a_refuted_mechanism_is_said_first() -> None:

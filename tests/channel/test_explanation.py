@@ -3,13 +3,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.stats import laplace
 
 from deniable import CusText, Embedding, InvalidParameter, Multivariate
-from deniable.channel.explanation import explain_word, share_unchanged
+from deniable.channel.explanation import explain_word, explain_words, share_unchanged
 from deniable.mechanisms.catalogue import make_mechanism
 from tests.support.strategies import line_embedding, random_embedding
 
@@ -78,12 +79,36 @@ def test_the_command_shows_a_table_and_gives_json() -> None:
     assert 0 < data["unchanged"]["probability"] < 1
 
 
+def test_several_words_and_files_of_words_are_one_table_of_those_that_stay_most_first(tmp_path: Path) -> None:
+    (tmp_path / "names.txt").write_text("Hockey\nzorblatt7\nNew York\n", encoding="utf-8")
+    given = ["explain", "the", "hockey", "--words", str(tmp_path / "names.txt"), "--epsilon", "6", "--draws", "100"]
+    data = json.loads(run(*given, "--json").stdout)
+    assert [each["word"] for each in data] == ["the", "hockey", "zorblatt7", "new", "york"]
+    assert [each["known"] for each in data] == [True, True, False, True, True]
+    shown = run(*given).stdout.splitlines()
+    table = [line for line in shown if line.split(" ")[0] in {"the", "hockey", "zorblatt7", "new", "york"}]
+    shares = [float(line.split()[1]) for line in table[:-1]]
+    assert shares == sorted(shares, reverse=True)
+    assert table[-1].split()[:3] == ["zorblatt7", "unknown:", "⊥"]
+
+
+def test_a_word_of_a_list_is_explained_as_it_is_alone() -> None:
+    mechanism = make_mechanism("santext", random_embedding(40, 3), epsilon=2)
+    alone = [explain_word(mechanism, word, draws=10) for word in ("w3", "w5")]
+    for found, expected in zip(explain_words(mechanism, ["w3 w5", "w3"], draws=10), alone, strict=True):
+        assert (found.word, found.outcomes, found.neighbours) == (expected.word, expected.outcomes, expected.neighbours)
+    with pytest.raises(InvalidParameter, match="no word to explain"):
+        explain_words(mechanism, [" "])
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (["explain", "x", "--epsilon", "0"], "epsilon"),
         (["explain", "x", "--epsilon", "nan"], "epsilon"),
         (["explain", "x"], "epsilon"),
+        (["explain", "--epsilon", "3"], "name one or more words"),
+        (["explain", "--epsilon", "3", "--words", "absent.txt"], "absent.txt"),
         (["explain", "x", "--epsilon", "3", "--embedding", "absent"], "absent"),
     ],
 )

@@ -126,6 +126,13 @@ def read_receipt(folder: Path, _source: random.Random) -> None:
     check_finished(_private(), folder / "receipt", folder / "out.csv")
 
 
+def read_shown_receipt(folder: Path, _source: random.Random) -> None:
+    from deniable.text.receipt_file import read_receipt_file
+    from deniable.text.receipt_page import receipt_page
+
+    receipt_page(read_receipt_file(folder / "receipt")).html()
+
+
 @functools.cache
 def result_files() -> list[Files]:
     from tests.audit.test_audit_report import EVERY
@@ -167,6 +174,7 @@ DESCRIBED: dict[str, Target] = {
     "ledger": Target(seeds=ledger_files, read=read_ledger),
     "journal": Target(seeds=journal_files, read=read_journal, repair=resum_journal),
     "receipt": Target(seeds=receipt_files, read=read_receipt),
+    "shown receipt": Target(seeds=receipt_files, read=read_shown_receipt),
     "result": Target(seeds=result_files, read=read_saved_result),
     "comparison": Target(seeds=comparison_files, read=read_saved_comparison),
     "counts": Target(seeds=count_files, read=read_counts),

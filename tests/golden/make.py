@@ -50,6 +50,7 @@ def all_of(folder: Path) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]
         "policies": releases.of_policies(home),
         "calls": releases.of_calls(home),
         "stored embeddings": releases.of_stored_embeddings(home),
+        "languages": releases.of_languages(home),
         "integrations": releases.of_integrations(home, folder / "golden.key"),
     }
     receipts: dict[str, Any] = {}

@@ -40,6 +40,7 @@ from deniable import (
 from tests.golden.command import Commands, Ended
 from tests.golden.interrupted import INTERRUPTED, WATCHED
 from tests.golden.materials import FROZEN, IDS, KEY, TEXTS
+from tests.support import made_languages
 from tests.support.made_xlsx import unzipped
 
 Golden = dict[str, Any]
@@ -322,6 +323,21 @@ def of_watching(commands: Commands, work: Path) -> Golden:
     ended = commands.run(*WATCHED.split(), cwd=folder)
     assert ended.status == 0, ended.err
     golden["early.csv with one more"] = (folder / "released" / "early.csv").read_bytes().decode()
+    return golden
+
+
+def of_languages(_home: Path) -> Golden:
+    """Return releases in languages that ask for more than the plain rules, by every policy on text."""
+    policies: dict[str, dict[str, Any]] = {
+        "": {},
+        ", all kept": {"punctuation": "keep", "case": "keep"},
+        ", redacted": {"unknown": "redact"},
+    }
+    golden: Golden = {}
+    for language, (named, policy) in product(made_languages.VOCABULARIES, policies.items()):
+        private = Privatizer(Multivariate(made_languages.made_embedding(language), epsilon=1.5), randomness=Keyed(KEY), **policy)
+        texts = made_languages.TEXTS[language]
+        golden[language + named] = private.many(texts, record_ids=range(len(texts)))
     return golden
 
 

@@ -73,6 +73,7 @@ def test_every_mechanism_of_the_catalogue_has_golden_releases(commands: Commands
         ("policies", releases.of_policies),
         ("calls", releases.of_calls),
         ("stored embeddings", releases.of_stored_embeddings),
+        ("languages", releases.of_languages),
     ],
 )
 def test_the_package_releases_what_it_released(folder: Path, group: str, make: Callable[[Path], dict[str, Any]]) -> None:

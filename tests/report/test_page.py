@@ -11,6 +11,7 @@ from deniable.errors import RecordError
 from deniable.report.figure import apply_style, drawable, new_figure
 from deniable.report.markup import code, phrase, strong, visible, word
 from deniable.report.page import Page
+from tests.report.browser import at_width, browser
 from tests.report.html_check import Outline, outline
 
 HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(2)">&amp;\'"{{ 7 * 7 }}</style>\u202e\x00\x1b[31m'
@@ -120,3 +121,16 @@ def test_pages_can_be_made_in_threads() -> None:
         worker.join()
     assert len(pages) == 4
     assert len(set(pages)) == 1
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 6])
+def test_no_fact_stands_alone_in_the_last_row(count: int, tmp_path: Path) -> None:
+    page = Page("Facts", lead="A few.")
+    page.add_facts([(f"{number} %", "of the words of the text come out as they went in") for number in range(count)])
+    page.write(tmp_path / "page.html")
+    with browser(tmp_path / "profile") as opened:
+        at_width(opened, 1280)
+        opened.get((tmp_path / "page.html").as_uri())
+        tops = opened.execute_script("return [...document.querySelectorAll('.facts div')].map(fact => fact.offsetTop)")
+    assert len(tops) == count
+    assert tops.count(tops[-1]) > 1, "the last fact stands alone"

@@ -25,6 +25,7 @@ from tests.support.made_xlsx import sheet_parts, zipped
 
 KNOWN = ["the", "quick", "brown", "fox", "café", "word", "isn't", "of"]
 KEPT = ["the", "fox"]
+NEVER_RELEASED = ["Brown", "fox's"]
 FORMATS = ("txt", "csv", "tsv", "jsonl", "json", "parquet", "xlsx", "ods")
 WHOLE = ("parquet", "xlsx", "ods")
 PACKINGS = ("", *(ending for ending in ENDINGS if ending != ".zstd"))
@@ -40,6 +41,7 @@ POLICIES: dict[str, dict[str, Any]] = {
     "record epsilon": {"record_epsilon": 12.0},
     "all at once": {"unknown": "redact", "punctuation": "keep", "case": "keep", "keep_words": KEPT, "record_epsilon": 5.0},
     "drop and keep": {"unknown": "drop", "punctuation": "keep", "case": "keep"},
+    "never release": {"never_release": NEVER_RELEASED, "keep_words": KEPT},
 }
 """What is given to ``Privatizer`` and, by name, to ``privatize_files``."""
 
@@ -98,7 +100,8 @@ def unknown_words() -> list[str]:
 
 def check_shape(pair: Pair, policy: dict[str, Any]) -> None:
     """Do nothing if both sides of a pair are drafted alike: the same words drawn or kept, with the same marks and case."""
-    drafter = Drafter(embedding(), Privatizer(Multivariate(embedding(), epsilon=1), **policy).policy)
+    private = Privatizer(Multivariate(embedding(), epsilon=1), **policy)
+    drafter = Drafter(private.mechanism.embedding, private.policy)
     for left, right in zip(pair.left, pair.right, strict=True):
         if left is None or right is None:
             assert left is right is None

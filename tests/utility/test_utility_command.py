@@ -67,7 +67,9 @@ def test_released_text_is_read_decoded_too_unless_that_is_switched_off(installed
     result = run.invoke(app, ["utility", "a.csv", *options, "--no-decode", "--report", "page.html"])
     assert result.exit_code == 0, result.output
     assert "Words as released only: decoding was switched off." in result.stdout
-    assert "decoding was switched off" in outline(Path("page.html").read_text(encoding="utf-8")).text
+    page = outline(Path("page.html").read_text(encoding="utf-8"))
+    assert "decoding was switched off" in page.text
+    assert ("Only ε = 5 was tried, and one point is no curve" in page.text, page.tags.count("figure")) == (True, 0)
     plain = json.loads(run.invoke(app, ["utility", "a.csv", *options, "--no-decode", "--json"]).stdout)
     assert (plain["decoding"], plain["decoded_points"]) == (None, [])
 

@@ -39,14 +39,19 @@ def word_use_page(found: WordUseFindings) -> Page:
         )
     page.add_section("The most frequent words")
     shown = [use for use in everything.uses if use.informed][:_SHOWN]
-    page.add_figure(
-        _intervals([use.word for use in shown], [(use.share_low, use.share, use.share_high) for use in shown], "share of all words"),
-        caption="Estimated shares with 95 % intervals; words that the embedding or the list of words does not have count together.",
-        alt="; ".join(
-            f"{use.word} {percent_fixed(use.share, 2)} ({percent_fixed(use.share_low, 2)} to {percent_fixed(use.share_high, 2)})"
-            for use in shown[:10]
-        ),
-    )
+    if len(shown) > 1:
+        page.add_figure(
+            _intervals([use.word for use in shown], [(use.share_low, use.share, use.share_high) for use in shown], "share of all words"),
+            caption="Estimated shares with 95 % intervals; words that the embedding or the list of words does not have count together.",
+            alt="; ".join(
+                f"{use.word} {percent_fixed(use.share, 2)} ({percent_fixed(use.share_low, 2)} to {percent_fixed(use.share_high, 2)})"
+                for use in shown[:10]
+            ),
+        )
+    else:
+        page.add_text(
+            "The release says something of one word only; the table holds it." if shown else "The release says nothing of single words."
+        )
     if found.by is not None:
         _add_groups(page, found)
     page.add_section("All numbers")
@@ -80,6 +85,13 @@ def _add_groups(page: Page, found: WordUseFindings) -> None:
     shown: Sequence[Difference] = found.differences[:_SHOWN]
     if not shown:
         page.add_text(f"None of {found.compared:,} comparisons of a word in a group with all other records stands out.")
+        return
+    if len(shown) == 1:
+        only = shown[0]
+        page.add_text(
+            f"One of {found.compared:,} comparisons stands out: {only.word} in {only.group}, {percent_signed(only.difference)} of the "
+            f"words ({percent_signed(only.low)} to {percent_signed(only.high)}) against all other records."
+        )
         return
     page.add_figure(
         _intervals(

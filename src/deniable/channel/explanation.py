@@ -6,8 +6,9 @@ Everything here is about a public embedding and a word the caller names; it is n
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,8 +31,7 @@ _NEXT_TO_NOTHING = 1e-9
 """An ε at which words are released unchanged only if the mechanism keeps some at any ε."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """A word that came out, how often, and the standard error of that share."""
 
     word: str
@@ -39,8 +39,7 @@ class Outcome:
     standard_error: float
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbour:
+class Neighbour(NamedTuple):
     """A near word, its Euclidean distance, and the mechanism's bound on the log-likelihood ratio against it, perhaps infinite."""
 
     word: str
@@ -70,12 +69,13 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as JSON-ready data; a bound that there is not is None."""
-        data = asdict(self)
-        for neighbour in data["neighbours"]:
-            neighbour["bound"] = neighbour["bound"] if math.isfinite(neighbour["bound"]) else None
-        if self.moves is None:
-            del data["moves"]
-        return data
+        data = vars(self) | {
+            "unchanged": None if self.unchanged is None else self.unchanged._asdict(),
+            "outcomes": [each._asdict() for each in self.outcomes],
+            "neighbours": [each._asdict() | ({} if math.isfinite(each.bound) else {"bound": None}) for each in self.neighbours],
+        }
+        del data["moves"]
+        return data if self.moves is None else data | {"moves": self.moves.to_dict()}
 
 
 def explain_word(mechanism: Mechanism, word: str, *, draws: int = 1000, top: int = 10, randomness: Randomness | None = None) -> Explanation:
@@ -126,6 +126,18 @@ def explain_word(mechanism: Mechanism, word: str, *, draws: int = 1000, top: int
         )[:top],
         moves=find_moves(embedding, word_id, top=top),
     )
+
+
+def explain_words(mechanism: Mechanism, texts: Iterable[str], *, draws: int = 1000, top: int = 10) -> list[Explanation]:
+    """Return what each word of the texts becomes, as ``explain_word`` says, in their order and each word once.
+
+    :raises InvalidParameter: if there is no word in them, or ``draws`` or ``top`` is not a whole number of at least 1.
+    """
+    cut = Cutter(mechanism.embedding).words
+    words = list(dict.fromkeys(word for text in texts for word in cut(text)))
+    if not words:
+        raise InvalidParameter("words", "nothing", "there is no word to explain")
+    return [explain_word(mechanism, word, draws=draws, top=top) for word in words]
 
 
 def _stays(found: OutputDistribution, word: int, spelling: str) -> Outcome:

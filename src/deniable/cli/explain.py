@@ -1,15 +1,17 @@
-"""``deniable explain WORD``: the words it may become, how often it stays, and its neighbours."""
+"""``deniable explain WORD``: the words it may become, how often it stays, and its neighbours; or a table of several words."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deniable.channel.explanation import Explanation, Outcome, explain_word
+from deniable.channel.explanation import Explanation, Outcome, explain_word, explain_words
 from deniable.channel.moves import NeighbourMoves
-from deniable.cli.options import AsJson, Epsilon, MechanismOptions, with_groups
+from deniable.cli.options import AsJson, Epsilon, VocabularyOptions, with_groups
 from deniable.cli.terminal import make_table, open_console, print_json
 from deniable.report.wording import percent_fixed
 
@@ -22,23 +24,52 @@ _METHODS = {"exact": "summed exactly", "rays": "{:,} directions", "simulation": 
 @with_groups
 def explain(
     *,
-    word: Annotated[str, typer.Argument(help="The word to explain.")],
+    word: Annotated[list[str] | None, typer.Argument(help="The words to explain.")] = None,
+    words: Annotated[
+        list[Path] | None, typer.Option("--words", help="A file of words to explain, one per line, such as names. May be repeated.")
+    ] = None,
     epsilon: Epsilon,
-    mechanism: MechanismOptions,
+    mechanism: VocabularyOptions,
     draws: Annotated[int, typer.Option("--draws", "--rays", help="How many directions to follow, or draws to make.")] = 1000,
     top: Annotated[int, typer.Option(help="How many words to show.")] = 10,
     as_json: AsJson = False,
 ) -> None:
     """Show what WORD may become at this ε, how often it stays, and how far its neighbours are.
 
-    On a reduced or shaped embedding it also shows which neighbours came nearer and which went away.
+    Of several words it shows a table, those first that stay most often. On a reduced or shaped embedding it also shows of one word
+    which neighbours came nearer and which went away.
     """
+    from deniable.words.word_list import read_word_list
+
+    if not word and not words:
+        raise typer.BadParameter("name one or more words, or a file of them with --words")
+    listed = [each for path in words or () for each in read_word_list(path, name="words")]
     made = mechanism.choose()(mechanism.open(), epsilon=epsilon)
-    explanation = explain_word(made, word, draws=draws, top=top)
+    if word is not None and len(word) == 1 and not words:
+        explanation = explain_word(made, word[0], draws=draws, top=top)
+        if as_json:
+            print_json(explanation.to_dict())
+        else:
+            _show(explanation)
+        return
+    explanations = explain_words(made, [*(word or ()), *listed], draws=draws, top=top)
     if as_json:
-        print_json(explanation.to_dict())
+        print_json([each.to_dict() for each in explanations])
     else:
-        _show(explanation)
+        _show_several(explanations)
+
+
+def _show_several(explanations: Sequence[Explanation]) -> None:
+    console, any_of_them = open_console(), explanations[0]
+    method = _METHODS[any_of_them.method].format(any_of_them.draws)
+    console.print(f"ε = {any_of_them.epsilon:g} on {any_of_them.embedding}, {any_of_them.mechanism}, {method} for each word\n")
+    rows = []
+    for each in sorted(explanations, key=lambda one: -1.0 if one.unchanged is None else one.unchanged.probability, reverse=True):
+        others = ", ".join(outcome.word for outcome in each.outcomes if outcome.word != each.word or not each.known)
+        stays = "unknown: ⊥" if each.unchanged is None else _share(each.unchanged, 1)
+        rows.append([each.word, stays, f"{each.distinct:,}", others])
+    console.print(make_table(["word", "stays itself", "distinct", "else becomes most often"], rows, left=(0, 3)))
+    console.print(f"\ndistinct: the number of distinct words that came out in {any_of_them.draws:,} draws")
 
 
 def _show(explanation: Explanation) -> None:

@@ -21,6 +21,7 @@ from deniable.cli.options import (
     warn_if_hardly_anything_changes,
     with_groups,
 )
+from deniable.cli.receipt import ReceiptPage, check_page, write_page
 
 if TYPE_CHECKING:
     from deniable.interfaces import Randomness
@@ -44,6 +45,7 @@ def privatize(
     reading: FileOptions,
     release: ReleaseOptions,
     receipt: Annotated[Path | None, typer.Option(help="Where to write the receipt. By default: OUTPUT.receipt.json.")] = None,
+    receipt_page: ReceiptPage = None,
     card: Annotated[
         Path | None, typer.Option(help="Where to write the card if the text goes to standard output. An output has OUTPUT.card.json.")
     ] = None,
@@ -85,6 +87,8 @@ def privatize(
         from deniable.neighbours.threads import set_threads
         from deniable.records.formats.layout import make_layout
 
+        written = (output, receipt, card, *(Path(f"{output}{ending}") for ending in (".receipt.json", ".card.json")))
+        check_page(receipt_page, file or "-", *written, force=force or resume)
         columns, named_by = tuple(column or ()), release.naming_column
         if engine == "local":
             set_threads(threads)
@@ -94,14 +98,17 @@ def privatize(
         warn_if_hardly_anything_changes(private)
         if engine == "local" and source is not None:
             _warn_of_unknown_words(private, source, layout)
+        made: Receipt | None
         if engine == "spark":
             where: dict[str, Any] = {"columns": columns, "format": reading.format, "master": master, "record_id": named_by}
-            _with_spark(resolved.recipe, str(file), str(target), receipt, as_json=as_json, quiet=quiet, force=force, **where)
+            made = _with_spark(resolved.recipe, str(file), str(target), receipt, as_json=as_json, quiet=quiet, force=force, **where)
         elif output is None:
             _say_what_is_relaxed(private, layout)  # with an output, the receipt beside it says it
-            _to_standard_output(private, source, layout, receipt, card, as_json=as_json, force=force)
+            made = _to_standard_output(private, source, layout, receipt, card, as_json=as_json, force=force)
         else:
-            _to_file(private, source, layout, output, receipt, workers=workers, as_json=as_json, quiet=quiet, force=force, resume=resume)
+            how: dict[str, Any] = {"workers": workers, "as_json": as_json, "quiet": quiet, "force": force, "resume": resume}
+            made = _to_file(private, source, layout, output, receipt, **how)
+        write_page(receipt_page, made, receipt or Path(f"{output}.receipt.json"))
 
 
 def _to_file(
@@ -116,12 +123,15 @@ def _to_file(
     quiet: bool,
     force: bool,
     resume: bool,
-) -> None:
+) -> Receipt | None:
     from deniable.atomic import beside
+    from deniable.neighbours.selection import SLOWER, why_not_native
     from deniable.progress import Progress
     from deniable.records.formats.opening import open_source
     from deniable.records.jobs.job import run_job
 
+    if why_not_native():
+        _say(f"deniable: the native search is not in use: the same words are found {SLOWER}; `deniable doctor` says why", quiet=quiet)
     shown = None if quiet else Progress
     try:
         with open_source(source) as records:
@@ -134,11 +144,12 @@ def _to_file(
         _say(f"{output} is finished already; nothing was drawn", quiet=quiet)
     else:
         _show(made, output, receipt, as_json=as_json, quiet=quiet)
+    return made
 
 
 def _to_standard_output(
     private: Privatizer, source: Path | None, layout: Layout, receipt: Path | None, card: Path | None, *, as_json: bool, force: bool
-) -> None:
+) -> Receipt:
     from deniable.atomic import check_apart, check_regular, write_whole
     from deniable.errors import RecordError
     from deniable.records.files import privatize_stream
@@ -160,13 +171,15 @@ def _to_standard_output(
         private.card.for_columns(layout.columns).write(card)
     if as_json:
         print(made.to_json(), end="", file=sys.stderr)
+    return made
 
 
-def _with_spark(recipe: Recipe, source: str, output: str, receipt: Path | None, *, as_json: bool, quiet: bool, **where: Any) -> None:
+def _with_spark(recipe: Recipe, source: str, output: str, receipt: Path | None, *, as_json: bool, quiet: bool, **where: Any) -> Receipt:
     from deniable.integrations.spark import privatize_files
 
     made = privatize_files(source, output, recipe=recipe, receipt_path=receipt, **where)
     _show(made, output, receipt, as_json=as_json, quiet=quiet)
+    return made
 
 
 def _show(made: Receipt, output: str | Path, receipt: Path | None, *, as_json: bool, quiet: bool) -> None:

@@ -68,10 +68,11 @@ def _native_facts() -> tuple[dict[str, bool], dict[str, str], str | None]:
     """Return the processor's features, what stands against each path, and the path in use."""
     try:
         from deniable.neighbours import _native
-        from deniable.neighbours.scan import UNTRIED, chosen_path
+        from deniable.neighbours.scan import EMULATED, chosen_path
     except ImportError:
         return {}, {}, None
-    status = {name: "usable, never tested on a real machine, not chosen" if name in UNTRIED else "usable" for name, _ in _native.paths()}
+    emulated = "usable; tested on an emulated processor, its speed is not known"
+    status = {name: emulated if name in EMULATED else "usable" for name, _ in _native.paths()}
     return dict(_native.cpu_features()), {name: obstacle or status[name] for name, obstacle in _native.paths()}, chosen_path()
 
 

@@ -33,9 +33,12 @@ class Block:
 class Page:
     """A page with a title and the answer first, then sections in the order they are added."""
 
-    def __init__(self, title: str, *, lead: str, kicker: str = "") -> None:
-        """Begin a page; ``lead`` is what a hurried reader takes away, ``kicker`` a few words above the title."""
-        self.title, self.lead, self.kicker = title, lead, kicker
+    def __init__(self, title: str, *, lead: str, kicker: str = "", on_one_sheet: bool = False) -> None:
+        """Begin a page; ``lead`` is what a hurried reader takes away, ``kicker`` a few words above the title.
+
+        ``on_one_sheet`` prints it small, for a short page that is filed as one sheet of paper.
+        """
+        self.title, self.lead, self.kicker, self.on_one_sheet = title, lead, kicker, on_one_sheet
         self._blocks: list[Block] = []
         self._figures = 0
 

@@ -59,3 +59,8 @@ def one_in(share: float, what: str = "word") -> str:
     if share > 0.4:
         return f"{min(9, round(10.0 * share))} {what}s in 10"
     return f"1 {what} in {round(1.0 / share):,}"
+
+
+def no_curve(epsilon: float) -> str:
+    """Return what stands in place of a figure that would be one point above one ε."""
+    return f"Only ε = {epsilon:g} was tried, and one point is no curve: the table holds what was found."

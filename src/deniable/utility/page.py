@@ -12,7 +12,7 @@ from deniable.learning.summary import PLACES, Point
 from deniable.report.figure import save
 from deniable.report.markup import code, phrase
 from deniable.report.page import Page
-from deniable.report.wording import percent, percent_fixed
+from deniable.report.wording import no_curve, percent, percent_fixed
 from deniable.utility.findings import SCORE, Findings
 
 _PLACES = {
@@ -56,13 +56,17 @@ def utility_page(found: Findings) -> Page:
         )
     page.add_facts(_facts(found))
     page.add_section("The trade-off")
-    page.add_figure(
-        utility_figure(found),
-        caption="Right answers on held-out texts against ε. Bands reach from the lowest to the highest run; the upper axis says how "
-        "often an average word of the vocabulary stays itself (N_w)."
-        + ("" if found.decoded is None else " Dashed: released text was decoded before it was learnt from or judged."),
-        alt=_alt(found),
-    )
+    tried = sorted({point.epsilon for point in found.in_order if point.epsilon is not None})
+    if len(tried) == 1:
+        page.add_text(no_curve(tried[0]))
+    else:
+        page.add_figure(
+            utility_figure(found),
+            caption="Right answers on held-out texts against ε. Bands reach from the lowest to the highest run; the upper axis says how "
+            "often an average word of the vocabulary stays itself (N_w)."
+            + ("" if found.decoded is None else " Dashed: released text was decoded before it was learnt from or judged."),
+            alt=_alt(found),
+        )
     page.add_list(
         [
             "Perturbed at both times: somebody is given the release, learns from one part of it and judges the other. The original is "

@@ -12,7 +12,7 @@ from deniable.audit.report.inversion import NOT_PROVEN, details, headline
 from deniable.audit.report.words import finding, tables
 from deniable.audit.saved import AnyResult
 from deniable.report.page import Page
-from deniable.report.wording import percent, words
+from deniable.report.wording import no_curve, percent, words
 
 _HEADINGS = {
     "bound": "Does the mechanism keep its promise?",
@@ -48,6 +48,8 @@ def audit_page(results: Sequence[AnyResult]) -> Page:
     """Return the page: what the best attacker reaches, the picture, what each attacker knew, and what this does not prove."""
     page = Page("What an attacker still learns", kicker="deniable audit", lead=_lead(results))
     page.add_facts(_facts(results))
+    for warning in _mixtures(results):
+        page.add_note(warning, kind="warning")
     # Whether words can be named is what most readers come for.
     for result in sorted(results, key=lambda each: not isinstance(each, InversionResult)):
         page.add_section(_HEADINGS[result.audit], details(result) if isinstance(result, InversionResult) else finding(result))
@@ -79,6 +81,8 @@ def _add_attackers(page: Page, result: InversionResult) -> None:
     caption = "Without keyed releases: the same word released again and again, and the most frequent output taken."
     alt = "Success of majority votes against the number of releases."
     _add_knowledge(page, result)
+    if all(len(each.repeats) < 2 for each in result.results):
+        return
     page.add_figure(repeats_figure(result), caption=caption, alt=alt)
 
 
@@ -94,9 +98,9 @@ def _add_knowledge(page: Page, result: InversionResult) -> None:
     )
     page.add_text(
         f"They read {text.public} ({text.public_words:,} words) and attacked {words(text.places)} in {text.documents:,} documents of "
-        f"{text.source}, of which the embedding does not know {percent(text.unknown)}. A kind is one of {text.kinds} clusters of public "
-        "vectors; it is judged at places with a word that is not one of the most frequent, and the attackers are told which these are."
-        f"{repeated}"
+        f"{text.source}, of which the embedding does not know {percent(text.unknown)}. A kind is one of {text.kinds} clusters of "
+        f"{'mapped' if text.kinds_mapped else 'public'} vectors; it is judged at places with a word that is not one of the most frequent, "
+        f"and the attackers are told which these are.{repeated}"
     )
 
 
@@ -135,10 +139,42 @@ def _facts(results: Sequence[AnyResult]) -> list[tuple[str, str]]:
     return facts
 
 
+def _epsilons(result: AnyResult) -> tuple[float, ...]:
+    """Return the values of ε that were tried, by their size."""
+    match result:
+        case BoundResult():
+            return (result.epsilon,)
+        case InversionResult():
+            return tuple(sorted({each.epsilon for each in result.results}))
+        case MembershipResult():
+            return tuple(sorted({facts.epsilon for facts in result.facts.values()}))
+        case AuthorshipResult():
+            return tuple(sorted({each.epsilon for each in result.released}))
+
+
+def _mixtures(results: Sequence[AnyResult]) -> list[str]:
+    """Return what to say if the audits are not of one release: of another ε, or of another mechanism or embedding."""
+    found = []
+    tried = {result.audit: _epsilons(result) for result in results if _epsilons(result)}
+    if len(set(tried.values())) > 1:
+        said = "; ".join(f"{audit} at ε = {', '.join(f'{epsilon:g}' for epsilon in epsilons)}" for audit, epsilons in tried.items())
+        shared = sorted(set.intersection(*(set(epsilons) for epsilons in tried.values())))
+        common = f"All of them speak of ε = {', '.join(f'{each:g}' for each in shared)} only" if shared else "They have no ε in common"
+        found.append(f"The audits on this page were made at different values of ε: {said}. {common}: read each for its own ε.")
+    made_of = {(result.mechanism, result.embedding.name, result.embedding.fingerprint[:12]) for result in results}
+    if len(made_of) > 1:
+        said = "; ".join(f"{mechanism} on {name} ({fingerprint})" for mechanism, name, fingerprint in sorted(made_of))
+        found.append(f"The audits on this page are of different mechanisms or embeddings: {said}. Their values of ε do not compare.")
+    return found
+
+
 def _add_figures(page: Page, result: AnyResult) -> None:
     from deniable.audit.report import figures
 
-    if isinstance(result, InversionResult):
+    tried = _epsilons(result)
+    if len(tried) == 1 and not isinstance(result, BoundResult) and not (isinstance(result, InversionResult) and result.text is not None):
+        page.add_text(no_curve(tried[0]))
+    elif isinstance(result, InversionResult):
         alt = "Success of the adversaries against ε; the tables hold the values."
         if result.text is not None:
             caption = "How often each attacker names the word, and tells its kind, in running text. Bars are 95 % intervals."

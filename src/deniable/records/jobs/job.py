@@ -33,7 +33,7 @@ from deniable.text.card_file import ENDING as CARD
 from deniable.text.privatizer import Privatizer
 from deniable.text.receipt import Receipt, Tally
 from deniable.version import __version__
-from deniable.words.cutter import RULES
+from deniable.words.cutter import rules_for
 
 _VERSIONS = {"rules_for_words": "rules for words", "keyed_noise": "keyed noise"}
 _DESCRIBING = ("mechanism", "guarantee", "epsilon_per_word", "epsilon_per_record", "embedding", "policy")
@@ -268,7 +268,7 @@ def _settings(private: Privatizer, layout: Layout) -> dict[str, Any]:
     keep_words = "\n".join(sorted(policy.keep_words)).encode("utf-8", "surrogatepass")
     return {
         **layout.to_dict(),
-        "rules_for_words": RULES,
+        "rules_for_words": rules_for(settings.mechanism.embedding),
         "mechanism": settings.mechanism_name,
         "epsilon": settings.ceiling,
         "record_epsilon": settings.record_epsilon,

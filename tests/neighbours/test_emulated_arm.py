@@ -1,0 +1,179 @@
+"""The search on ARM, compiled by a cross compiler and run by an emulator, returns the oracle's words.
+
+``make check-slow`` installs both tools where it may (``g++-aarch64-linux-gnu`` and ``qemu-user`` on Debian).
+"""
+
+from __future__ import annotations
+
+import shutil
+import struct
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import deniable
+from deniable import Embedding
+from deniable.arrays import Floats, Ids, Vectors
+from deniable.neighbours.oracle import OracleNeighbours
+from tests.support.hostile import HOSTILE, HOSTILE_AT_ANY_SIZE, hostile_queries, hostile_vectors, named, noisy_queries
+from tests.support.strategies import random_embedding
+
+COMPILER, EMULATOR = shutil.which("aarch64-linux-gnu-g++"), shutil.which("qemu-aarch64")
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(COMPILER is None, reason="no cross compiler: apt-get install g++-aarch64-linux-gnu"),
+    pytest.mark.skipif(EMULATOR is None, reason="no emulator: apt-get install qemu-user"),
+]
+
+NATIVE = Path(deniable.__file__).parent / "neighbours" / "native"
+DRIVER = Path(__file__).with_name("emulated.cpp")
+PATHS = ("neon", "portable")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What the emulated processor found, and the index it built."""
+
+    index: bytes
+    nearest: Ids
+    near: tuple[Ids, Floats]
+
+
+def compile_search(sources: Path, folder: Path) -> Path:
+    """Return the search as a program for aarch64, made with the options of CMakeLists.txt."""
+    options = ["-std=c++17", "-O3", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", f"-I{sources}"]
+    neon, program = folder / "scan_neon.o", folder / "search"
+    files = [str(file) for file in sorted(sources.glob("*.cpp")) if file.name not in ("module.cpp", "scan_neon.cpp")]
+    subprocess.run([str(COMPILER), *options, "-march=armv8.2-a+dotprod", "-c", str(sources / "scan_neon.cpp"), "-o", str(neon)], check=True)
+    subprocess.run([str(COMPILER), *options, "-static", "-pthread", *files, str(DRIVER), str(neon), "-o", str(program)], check=True)
+    return program
+
+
+def run(program: Path, path: str, *, given: bytes, processor: str = "max") -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([str(EMULATOR), "-cpu", processor, str(program), path], input=given, capture_output=True, check=False)
+
+
+def mark_shadowed(embedding: Embedding) -> NDArray[np.uint8]:
+    marks = np.zeros(len(embedding), dtype=np.uint8)
+    marks[embedding.shadowed] = 1
+    return marks
+
+
+def ask(program: Path, path: str, embedding: Embedding, queries: Vectors, *, k: int = 1, threads: int = 2) -> Found:
+    vectors = np.ascontiguousarray(embedding.vectors, dtype="<f4")
+    words, dimension = vectors.shape
+    head = struct.pack("<5Q", words, dimension, len(queries), k, threads)
+    answer = run(program, path, given=head + vectors.tobytes() + mark_shadowed(embedding).tobytes() + queries.astype("<f4").tobytes())
+    assert answer.returncode == 0, answer.stderr.decode()
+    ends = np.cumsum([8 * len(queries) * k, 8 * len(queries) * k, 8 * len(queries)])
+    distances, near, nearest = (
+        answer.stdout[len(answer.stdout) - end : len(answer.stdout) - start] for start, end in zip((0, *ends), ends, strict=False)
+    )
+    return Found(
+        index=answer.stdout[: -ends[-1]],
+        nearest=np.frombuffer(nearest, dtype="<i8"),
+        near=(np.frombuffer(near, dtype="<i8").reshape(-1, k), np.frombuffer(distances, dtype="<f8").reshape(-1, k)),
+    )
+
+
+def assert_same_words(program: Path, path: str, embedding: Embedding, queries: Vectors) -> None:
+    assert np.array_equal(ask(program, path, embedding, queries).nearest, OracleNeighbours(embedding).nearest(queries))
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compile_search(NATIVE, tmp_path_factory.mktemp("aarch64"))
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("dimension", [1, 2, 3, 7, 50, 300, 301])
+@pytest.mark.parametrize("words", [1, 2, 63, 64, 65, 700])
+def test_equal_to_the_oracle_at_every_size(program: Path, words: int, dimension: int, path: str) -> None:
+    embedding = random_embedding(words, dimension)
+    queries = np.concatenate([noisy_queries(embedding, epsilon, 31, seed=i) for i, epsilon in enumerate((1.0, 10.0, 50.0, 1e4))])
+    assert_same_words(program, path, embedding, queries)
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("make", HOSTILE)
+def test_equal_to_the_oracle_on_hostile_data(program: Path, make: str, path: str) -> None:
+    embedding = HOSTILE[make]()
+    queries = hostile_queries(embedding, count=5)
+    k = min(40, len(embedding))
+    found, oracle = ask(program, path, embedding, queries, k=k), OracleNeighbours(embedding)
+    expected_near, expected_distances = oracle.nearest_k(queries, k)
+    assert np.array_equal(found.nearest, oracle.nearest(queries))
+    assert np.array_equal(found.near[0], expected_near)
+    assert np.allclose(found.near[1], expected_distances, rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("dimension", [1, 2, 3, 7, 50, 301])
+@pytest.mark.parametrize("kind", HOSTILE_AT_ANY_SIZE)
+def test_equal_to_the_oracle_on_hostile_data_at_every_size(program: Path, kind: str, dimension: int, path: str) -> None:
+    for words in (1, 2, 65):
+        embedding = named(hostile_vectors(kind, words, dimension))
+        assert_same_words(program, path, embedding, hostile_queries(embedding, count=4))
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("count", [1, 7, 8, 9, 100])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_batches_of_every_size_on_any_number_of_threads(program: Path, count: int, threads: int, path: str) -> None:
+    embedding = random_embedding(5_000, 12)
+    queries = noisy_queries(embedding, 3.0, count)
+    found = ask(program, path, embedding, queries, k=3, threads=threads)
+    assert np.array_equal(found.nearest, OracleNeighbours(embedding).nearest(queries))
+    assert np.array_equal(found.near[0], OracleNeighbours(embedding).nearest_k(queries, 3)[0])
+
+
+def test_the_words_of_the_built_in_embedding(program: Path) -> None:
+    embedding = Embedding.open("default")
+    queries = np.concatenate([noisy_queries(embedding, epsilon, 200, seed=i) for i, epsilon in enumerate((4.0, 6.0, 12.0))])
+    assert_same_words(program, "neon", embedding, queries)
+
+
+@pytest.mark.parametrize("make", HOSTILE)
+def test_the_index_is_the_one_that_other_processors_build(program: Path, make: str) -> None:
+    pytest.importorskip("deniable.neighbours._native", reason="installed without the native module")
+    from deniable.neighbours import _native
+
+    embedding = HOSTILE[make]()
+    vectors = np.ascontiguousarray(embedding.vectors, dtype=np.float32)
+    index = ask(program, "portable", embedding, vectors[:1]).index
+    room = np.empty(len(index) + 64, dtype=np.uint8)
+    begin = -room.ctypes.data % 64
+    room[begin : begin + len(index)] = np.frombuffer(index, dtype=np.uint8)
+    assert _native.is_index_of(vectors, mark_shadowed(embedding), room[begin : begin + len(index)], 1)
+
+
+def test_a_processor_without_the_dot_product_is_told_apart(program: Path) -> None:
+    refused = run(program, "neon", given=b"", processor="cortex-a53")
+    assert (refused.returncode, refused.stderr) == (2, b"neon: the processor lacks asimddp\n")
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("sums[5][v], query, second, 1", "sums[5][v], query, second, 0"),
+        ("const std::uint32_t bits[4] = {1, 2, 4, 8}", "const std::uint32_t bits[4] = {1, 2, 4, 4}"),
+        ("vst1q_s32(dots + 4, high)", "vst1q_s32(dots + 4, low)"),
+    ],
+)
+def test_a_kernel_with_a_mistake_is_told_from_the_oracle(tmp_path: Path, right: str, wrong: str) -> None:
+    """The comparison has power: one wrong lane gives other words, or a search that notices that no word survives."""
+    sources = tmp_path / "native"
+    shutil.copytree(NATIVE, sources)
+    kernel = sources / "scan_neon.cpp"
+    assert right in kernel.read_text(encoding="utf-8")
+    kernel.write_text(kernel.read_text(encoding="utf-8").replace(right, wrong), encoding="utf-8")
+    embedding = random_embedding(700, 50)
+    queries = noisy_queries(embedding, 3.0, 200)
+    program = compile_search(sources, tmp_path)
+    with pytest.raises(AssertionError):
+        assert_same_words(program, "neon", embedding, queries)
