@@ -11,8 +11,9 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
+from deniable import Embedding
 from tests.fuzz.mutation import mutate
-from tests.fuzz.target import PRIVATE, Files, Target
+from tests.fuzz.target import PRIVATE, WORDS, Files, Target, vectors
 from tests.support.made_ods import leaky_ods, ods_parts
 from tests.support.made_xlsx import leaky_parts, sheet_parts, unzipped, zipped
 
@@ -161,12 +162,26 @@ def read_public(folder: Path, _source: random.Random) -> None:
         read_word_list(path)
 
 
+def every_file() -> list[Files]:
+    return [*line_files(), *json_files(), *parquet_files(), *spreadsheet_files()]
+
+
+def read_checked(folder: Path, source: random.Random) -> None:
+    from deniable.records.checking.check import check_file
+    from deniable.records.formats.layout import Layout, format_of
+
+    path = next(path for path in folder.iterdir() if path.name.startswith("in."))
+    layout = Layout(format=format_of(path) or "text", encoding=source.choice(("utf-8", "utf-8", "latin-1")), header=source.random() < 0.9)
+    check_file(path, layout, Embedding(WORDS, vectors(), name="tiny"))
+
+
 _READ: dict[str, tuple[Callable[[], list[Files]], Callable[[Path, random.Random], None]]] = {
     "lines": (line_files, read_records),
     "json": (json_files, read_json),
     "parquet": (parquet_files, read_records),
     "labelled": (labelled_files, read_labelled_texts),
     "public": (line_files, read_public),
+    "checked": (every_file, read_checked),
 }
 
 RECORDS: dict[str, Target] = {

@@ -143,6 +143,7 @@ def _to_file(
     if made is None:
         _say(f"{output} is finished already; nothing was drawn", quiet=quiet)
     else:
+        _warn_by_counts(private, source, made)
         _show(made, output, receipt, as_json=as_json, quiet=quiet)
     return made
 
@@ -165,6 +166,7 @@ def _to_standard_output(
                 check_regular(path, f"name another file for the {what}")
         check_apart(records.name, *(path for path in noted.values() if path is not None))
         made = privatize_stream(private, records, sink, layout)
+    _warn_by_counts(private, source, made)
     if receipt is not None:
         write_whole(receipt, made.to_json())
     if card is not None:
@@ -224,6 +226,15 @@ def _warn_of_unknown_words(private: Privatizer, source: Path, layout: Layout) ->
     if source.is_file() or source.is_dir():
         for warning in unknown_warnings(source, layout, private.mechanism.embedding):
             print(f"deniable: warning: {warning}", file=sys.stderr)
+
+
+def _warn_by_counts(private: Privatizer, source: Path | None, made: Receipt) -> None:
+    """Say the same of what came from standard input, or from a pipe, once it is released."""
+    from deniable.records.checking.unknown import counted_warning
+
+    warning = counted_warning(made.tally.words, made.tally.unknown_words, private.mechanism.embedding)
+    if warning is not None and (source is None or not (source.is_file() or source.is_dir())):
+        print(f"deniable: warning: {warning}", file=sys.stderr)
 
 
 def _say_what_is_relaxed(private: Privatizer, layout: Layout) -> None:

@@ -69,6 +69,7 @@ def test_the_suggested_command_runs_and_releases_what_was_said(tmp_path: Path) -
     found = checked(source)
     command = shlex.split(found.command)
     assert command[:3] == ["deniable", "privatize", str(source)]
+    assert command[command.index("--never-release") + 1] == "names"
     command[command.index("--output") + 1] = str(tmp_path / "out.csv")
     done = CliRunner().invoke(app, [*command[1:], "--quiet"])
     assert done.exit_code == 0, done.output
@@ -86,6 +87,7 @@ def test_texts_that_the_embedding_does_not_know_are_looked_at_first(tmp_path: Pa
     (tmp_path / "in.txt").write_text("\n".join(RUSSIAN * 5))
     found = checked(tmp_path / "in.txt")
     assert found.columns[0].language == "Russian"
+    assert "--never-release" not in found.command
     assert found.columns[0].unknown > 0.8
     assert "(most of them are Cyrillic, and its words are not)" in found.findings[0].says
     assert found.look_first

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -51,3 +53,11 @@ def test_the_card_and_the_receipt_say_nothing_of_it(tmp_path: Path) -> None:
         cards.append((tmp_path / "out.txt.card.json").read_bytes())
         assert "Cyrillic" not in (tmp_path / "out.txt.receipt.json").read_text()
     assert cards[0] == cards[1]
+
+
+@pytest.mark.parametrize("output", [[], ["-o", "out.txt"]])
+def test_a_stream_is_judged_when_it_is_over(tmp_path: Path, output: list[str]) -> None:
+    command = [sys.executable, "-m", "deniable", "privatize", "-e", "6", "--quiet", "--force", *output]
+    for text, warnings in ((RUSSIAN * 20, 1), (KNOWN * 20, 0)):
+        done = subprocess.run(command, input=text, cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert done.stderr.count("of the words of the text are unknown") == warnings

@@ -115,6 +115,30 @@ def test_what_keeps_copies_or_is_damaged_is_refused_in_one_line(private: Privati
     assert not list(tmp_path.glob("out*"))
 
 
+def test_what_a_formula_of_another_cell_fills_in_does_not_pass(private: Privatizer, tmp_path: Path) -> None:
+    """Cells of a matrix hold its last results, and no formula of their own."""
+    text = '<table:table-cell office:value-type="string"><text:p>{}</text:p></table:table-cell>'
+    matrix = (
+        '<table:table-cell table:formula="of:=[.A1:.A2]" table:number-matrix-rows-spanned="2" table:number-matrix-columns-spanned="2" '
+        'office:value-type="string"><text:p>qzx</text:p></table:table-cell>'
+    )
+    rows = [
+        text.format("text") + text.format("more"),
+        text.format("fox") + matrix + text.format("qzx"),
+        text.format("fox") + text.format("qzx") * 2 + text.format("beside"),
+        text.format("fox") + text.format("below"),
+    ]
+    listed = "".join(f'<table:table-row table:visibility="filter">{row}</table:table-row>' for row in rows)
+    content = content_of(f'<table:table table:name="S">{listed}</table:table>')
+    (tmp_path / "in.ods").write_bytes(zipped({**ods_parts([]), "content.xml": content}))
+    privatize_file(private, tmp_path / "in.ods", tmp_path / "out.ods", columns=["text"])
+    out = unzipped((tmp_path / "out.ods").read_bytes())["content.xml"]
+    assert b"qzx" not in out
+    assert b"visibility" not in out
+    assert b"beside" in out
+    assert b"below" in out
+
+
 def test_a_row_that_stands_there_a_million_times_is_refused(private: Privatizer, tmp_path: Path) -> None:
     rows = '<table:table table:name="S"><table:table-row table:number-rows-repeated="1000000"><table:table-cell office:value-type="string">'
     whole = content_of(f"{rows}<text:p>text</text:p></table:table-cell></table:table-row></table:table>")

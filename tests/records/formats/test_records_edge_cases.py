@@ -317,7 +317,7 @@ def test_an_unknown_word_is_reported_with_its_record_in_the_file(private: Privat
     assert "secret" not in str(raised.value)
 
 
-@pytest.mark.parametrize("name", ["in.json", "in.dat", "in.feather"])
+@pytest.mark.parametrize("name", ["in.xml", "in.dat", "in.feather"])
 def test_a_name_that_does_not_say_the_format_is_not_guessed(private: Privatizer, tmp_path: Path, name: str) -> None:
     with pytest.raises(InvalidParameter, match="say it: one of text, csv"):
         release(private, tmp_path, name, b"fox")

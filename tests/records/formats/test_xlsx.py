@@ -22,7 +22,7 @@ from deniable.records.formats.layout import make_layout
 from deniable.records.formats.opening import open_source
 from deniable.records.formats.spreadsheets import archive as archives
 from deniable.records.rewriting import read_texts, rewrite_file
-from tests.support.made_xlsx import leaky_parts, rels, unzipped, zipped
+from tests.support.made_xlsx import MAIN, leaky_parts, rels, sheet_parts, unzipped, zipped
 
 ROWS: list[list[Any]] = [
     ["id", "text", "when", "amount"],
@@ -150,6 +150,38 @@ def test_a_formula_in_a_private_column_is_refused_with_its_row(private: Privatiz
     with pytest.raises(RecordError, match="sheet 'Notes', row 3: a private text is made by a formula"):
         privatize_file(private, source, tmp_path / "out.xlsx", columns=["text"])
     assert not list(tmp_path.glob("out*"))
+
+
+def test_what_a_formula_of_another_cell_fills_in_does_not_pass(private: Privatizer, tmp_path: Path) -> None:
+    """Spilled cells of an array formula hold its last results, and no formula of their own."""
+    text = '<c r="{}" t="str"><v>{}</v></c>'
+    rows = [
+        text.format("A1", "id") + text.format("B1", "text"),
+        text.format("B2", "fox") + '<c r="D2" t="str"><f t="array" ref="D2:E3">B1:C2</f><v>qzx</v></c>' + text.format("E2", "qzx"),
+        "".join(text.format(cell, "other" if cell == "C3" else "qzx") for cell in ("C3", "D3", "E3")),
+        text.format("D4", "below"),
+    ]
+    listed = "".join(f'<row r="{number}">{row}</row>' for number, row in enumerate(rows, 1))
+    parts = {**sheet_parts([]), "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{MAIN}"><sheetData>{listed}</sheetData></worksheet>'}
+    (tmp_path / "in.xlsx").write_bytes(zipped(parts))
+    privatize_file(private, tmp_path / "in.xlsx", tmp_path / "out.xlsx", columns=["text"])
+    sheet = unzipped((tmp_path / "out.xlsx").read_bytes())["xl/worksheets/sheet1.xml"]
+    assert b"qzx" not in sheet
+    assert b"other" in sheet
+    assert b"below" in sheet
+    assert b'<f t="array" ref="D2:E3">B1:C2</f>' in sheet
+
+
+def test_how_a_private_cell_looks_and_whether_its_row_is_hidden_does_not_pass(private: Privatizer, tmp_path: Path) -> None:
+    source = made(tmp_path / "in.xlsx", [["id", "text"], ["a", "fox"], ["b", "the"]], others=False)
+    book = openpyxl.load_workbook(source)
+    book["Notes"]["B2"].font = book["Notes"]["A2"].font = Font(bold=True)
+    book["Notes"].row_dimensions[3].hidden = True
+    book.save(source)
+    privatize_file(private, source, tmp_path / "out.xlsx", columns=["text"])
+    sheet = openpyxl.load_workbook(tmp_path / "out.xlsx")["Notes"]
+    assert (sheet["A2"].font.b, sheet["B2"].font.b) == (True, False)
+    assert not sheet.row_dimensions[3].hidden
 
 
 def test_a_table_that_names_its_columns_in_a_row_of_private_text_does_not_pass(private: Privatizer, tmp_path: Path) -> None:

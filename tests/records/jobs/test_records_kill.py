@@ -25,6 +25,7 @@ from deniable.keyed.key_file import write_new_key
 from deniable.records.formats.arrow_partial import _batches
 from deniable.records.jobs.journal import Journal
 from deniable.text.card import read_card
+from tests.support.private_pairs import write_input
 
 ROWS = 750
 KILLS = 22
@@ -123,6 +124,41 @@ def test_a_job_with_workers_that_is_killed_resumes_to_the_very_output_of_one_pro
         check_output(target, texts, [kept])
     assert interrupted >= 4, "the kills came too late to mean anything"
     assert midway >= 2
+
+
+@pytest.mark.parametrize("format_", ["json", "json.gz", "xlsx", "ods", "folder"])
+def test_other_formats_that_are_killed_resume_to_the_very_output_of_a_whole_run(zygote: Zygote, tmp_path: Path, format_: str) -> None:
+    ending = format_.removesuffix(".gz")
+    texts = [f"word{i % 200} the quick fox" if i % 10 else "" for i in range(300)]
+    source, key = tmp_path / ("in" if ending == "folder" else f"in.{ending}"), tmp_path / "secret.key"
+    if ending == "folder":
+        source.mkdir()
+        for number, text in enumerate(texts):
+            (source / f"{number:04}.txt").write_text(text)
+    else:
+        write_input(source, texts, ["n"] * len(texts))
+    write_new_key(key)
+    named = ["--format", "folder"] if ending == "folder" else ["-c", "text"]
+    command: list[str | Path] = ["privatize", source, *named, "-e1", "--embedding", "tiny", "--quiet", "--key-file", key]
+    run = zygote.run(command, tmp_path / f"whole.{format_}")
+    assert run["status"] == 0
+    wanted = content_of(tmp_path / f"whole.{format_}")
+    moments, interrupted = random.Random(11), 0
+    for kill in range(6):
+        target = tmp_path / f"out{kill}.{format_}"
+        broken = zygote.run(command, target, length=moments.uniform(0.05, 0.98) * run["length"])
+        assert broken["status"] in (0, -9)
+        assert (broken["status"] == 0) == target.exists()
+        interrupted += broken["status"] != 0
+        assert zygote.run([*command, "--resume"], target)["status"] == 0
+        assert content_of(target) == wanted
+        left = {path.name for path in tmp_path.glob(f"{target.name}*")}
+        assert left == {target.name, f"{target.name}.receipt.json", f"{target.name}.card.json"}
+    assert interrupted >= 3, "the kills came too late to mean anything"
+
+
+def content_of(path: Path) -> Any:
+    return path.read_bytes() if path.is_file() else {each.name: each.read_bytes() for each in path.iterdir()}
 
 
 @pytest.mark.parametrize("format_", ["csv", "csv.gz", "parquet"])

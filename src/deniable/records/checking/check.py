@@ -102,7 +102,7 @@ def check_file(
         findings=_findings(profiles, free, embedding, others),
         private=free,
         public=[*kept, *(f"the sheet {name}" for name in others)],
-        command=_command(path, layout, free, options),
+        command=_command(path, layout, free, options, names=any(column.script == "Latin" for column in profiles if column.path in free)),
     )
 
 
@@ -114,10 +114,11 @@ def _other_sheets(source: Source, layout: Layout) -> list[str]:
     return open_workbook(source, layout.format, layout.sheet).others
 
 
-def _command(path: Path, layout: Layout, free: list[str], options: tuple[str, ...]) -> str:
+def _command(path: Path, layout: Layout, free: list[str], options: tuple[str, ...], *, names: bool) -> str:
     named = [part for name in free if name != WHOLE_LINE for part in ("--column", name)]
     target = f"private-{path.resolve().name}"
-    said = ["deniable", "privatize", str(path), *options, *named, "--epsilon", f"{EPSILON:g}", "--output", target]
+    never = ["--never-release", "names"] if names else []  # the built-in list is of names in Latin letters
+    said = ["deniable", "privatize", str(path), *options, *named, *never, "--epsilon", f"{EPSILON:g}", "--output", target]
     return shlex.join(said) if free or layout.format in ("text", FOLDER) else ""
 
 

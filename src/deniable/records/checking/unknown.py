@@ -31,7 +31,7 @@ def say_unknown(share: float, where: str, embedding: Embedding, script: str | No
     why = f" (most of them are {script}, and its words are not)" if script is not None else ""
     return (
         f"{share:.0%} of the words {where} are unknown to the embedding {embedding.name!r}{why}: they are all released as if they were one "
-        "and the same word. Another embedding may know them: deniable embeddings"
+        "and the same word. Another embedding may know them: see `deniable embeddings` and the guide on other languages"
     )
 
 
@@ -60,6 +60,13 @@ def unknown_warnings(path: Path, layout: Layout, embedding: Embedding) -> list[s
             where = f"in the column {printable(name)}" if name != WHOLE_LINE else "of the text"
             said.append(say_unknown(share, where, embedding, _foreign_script({word: counts[word] for word in unknown}, embedding)))
     return said
+
+
+def counted_warning(words: int, unknown: int, embedding: Embedding) -> str | None:
+    """Return the same sentence about a release that was counted; None if there is nothing to say."""
+    if words < _FEWEST_WORDS or unknown <= MANY * words:
+        return None
+    return say_unknown(unknown / words, "of the text", embedding, None)
 
 
 def _foreign_script(unknown: dict[str, int], embedding: Embedding) -> str | None:

@@ -44,6 +44,24 @@ class SheetRow:
         return found
 
 
+class Results:
+    """Cells that a formula of another cell fills: they hold its last results, and no formula of their own."""
+
+    def __init__(self) -> None:
+        self._areas: list[tuple[int, int, int, int]] = []
+
+    def add(self, row: int, column: int, last_row: int, last_column: int) -> None:
+        """Note that a formula fills the cells from a row and column to others."""
+        if (last_row, last_column) != (row, column):
+            self._areas.append((row, column, last_row, last_column))
+
+    def hold(self, row: int, column: int) -> bool:
+        """Return whether a cell is filled by the formula of another. Rows come in order: areas that end above are forgotten."""
+        if self._areas:
+            self._areas = [area for area in self._areas if area[2] >= row]
+        return any(area[1] <= column <= area[3] for area in self._areas if area[0] <= row)
+
+
 Release = Callable[[SheetRow], dict[int, str]]
 """Gives the released texts of a row's cells, by their place among its cells; all other cells pass."""
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import BinaryIO
 
 from deniable.records.formats.spreadsheets.archive import Archive, ArchiveWriter
-from deniable.records.formats.spreadsheets.cells import Cell, Release, SheetRow, choose_sheet
+from deniable.records.formats.spreadsheets.cells import Cell, Release, Results, SheetRow, choose_sheet
 from deniable.records.formats.spreadsheets.ods_parts import (
     REFUSED,
     TYPE,
@@ -44,8 +44,10 @@ _KEPT_OF_A_CELL = (
     "table:number-matrix-rows-spanned",
     "table:protect",
 )
+_MATRIX = ("table:number-matrix-rows-spanned", "table:number-matrix-columns-spanned")
 _VALUES = ("office:value-type", "office:value", "office:date-value", "office:time-value", "office:boolean-value", "office:currency")
-_KEPT_OF_A_ROW = ("table:default-cell-style-name", "table:visibility")
+_KEPT_OF_A_ROW = ("table:default-cell-style-name",)
+"""Not whether it is hidden: that may follow a filter on private texts."""
 _KEPT = {
     "table:table": ("table:name", "table:style-name"),
     "table:table-column": ("table:number-columns-repeated", "table:default-cell-style-name", "table:visibility"),
@@ -75,6 +77,7 @@ class Ods:
         names = list(self._sheet_names())
         if not names:
             archive.refuse("has no sheet")
+        self._results = Results()
         self._place, self._read = choose_sheet(names, sheet, archive.name), 0
         self.sheet, self.others = names[self._place], [name for place, name in enumerate(names) if place != self._place]
 
@@ -129,7 +132,7 @@ class Ods:
         for event in events:
             name = odf_name(event.name) if event.kind == "start" else ""
             if name == "table:table":
-                number = 0
+                self._results, number = Results(), 0
             if name != "table:table-row":
                 yield event
                 continue
@@ -178,6 +181,12 @@ class Ods:
         elif "office:string-value" in about:
             text = about["office:string-value"]
         style = name + write_attributes(about, _KEPT_OF_A_CELL)
+        plain = name + write_attributes(about, _KEPT_OF_A_CELL[1:])  # how a private cell looks may follow what was typed into it
+        if "table:formula" in about:
+            more_rows, more_columns = (self._number(about.get(key, "1"), _LAST_ROW, row) - 1 for key in _MATRIX)
+            self._results.add(row, column, row + more_rows, column + more_columns)
+        elif text is not None and self._results.hold(row, column):
+            return [Cell(column=column + more, text=text, formula=True, written=f"<{style}></{name}>") for more in range(times)], times
         if "table:formula" in about:
             whole = f"<{style}{write_attributes(about, ['table:formula'])}></{name}>"
             return [Cell(column=column + more, text=text, formula=True, written=whole) for more in range(times)], times
@@ -186,7 +195,7 @@ class Ods:
             return [Cell(column=column, text=None, written=f"<{style}{repeated}></{name}>")], times
         values = write_attributes(about, (*_VALUES, "office:string-value"))
         whole = f"<{style}{values}>{written}</{name}>"
-        return [Cell(column=column + more, text=text, written=whole, style=style) for more in range(times)], times
+        return [Cell(column=column + more, text=text, written=whole, style=plain) for more in range(times)], times
 
     def _content(self, events: Iterator[Event]) -> tuple[str | None, str]:
         """Return the text in a cell that has begun, None if there is no paragraph, and it as it is written again."""

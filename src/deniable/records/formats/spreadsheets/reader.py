@@ -19,8 +19,8 @@ from deniable.records.formats.spreadsheets.archive import Archive
 from deniable.records.formats.spreadsheets.cells import SheetRow, Workbook
 
 _LEFT_OUT = (
-    "left out: results of formulas, heights of rows, widths of private columns, comments, charts, pictures, links, filters, "
-    "validations, conditional formats, properties of the file"
+    "left out: results of formulas, heights and hiding of rows, widths and formats of private cells, comments, charts, pictures, links, "
+    "filters, validations, conditional formats, properties of the file"
 )
 
 

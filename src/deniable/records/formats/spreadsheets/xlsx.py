@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from deniable.records.formats.spreadsheets.archive import Archive, ArchiveWriter
-from deniable.records.formats.spreadsheets.cells import Cell, Release, SheetRow, choose_sheet
+from deniable.records.formats.spreadsheets.cells import Cell, Release, Results, SheetRow, choose_sheet
 from deniable.records.formats.spreadsheets.xlsx_parts import (
     MAIN,
     OFFICE,
@@ -58,10 +58,12 @@ _SHEET: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """What of a sheet passes beside its rows. Filters, links, validations, conditional formats, comments and drawings can quote cells."""
 
-_ROW = ("s", "customFormat", "hidden", "outlineLevel", "collapsed")  # no height: it follows how long texts are
+_ROW = ("s", "customFormat", "outlineLevel", "collapsed")
+"""Of a row neither its height, which follows how long texts are, nor whether it is hidden, which may follow a filter on them."""
 _FORMULA = ("t", "ref", "si", "aca", "ca", "bx", "dt2D", "dtr", "del1", "del2", "r1", "r2")
 _KINDS = ("b", "d", "e", "n", "str")
 _CELL = re.compile(r"([A-Z]{1,3})[0-9]{1,7}")
+_AREA = re.compile(r"[A-Z]{1,3}[0-9]{1,7}:([A-Z]{1,3})([0-9]{1,7})")
 _ESCAPE = re.compile(r"_x((?![Dd][89A-Fa-f])[0-9A-Fa-f]{4})_")
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _LAST_COLUMN, _LAST_ROW = 16_384, 1_048_576
@@ -83,6 +85,7 @@ class Xlsx:
         for each in self._parts.sheets:
             relations(archive, each.part)  # says what cannot be read before anything is
         self._shared = SharedTexts(archive, self._parts.shared)
+        self._results = Results()
         self._read = 0
 
     def position(self) -> int:
@@ -149,7 +152,7 @@ class Xlsx:
     def _walk(self, part: str) -> Iterator[Event | SheetRow]:
         """Yield what stands in a sheet: its rows, and the events of all else."""
         events = read_xml(self._counted(part), self._archive.name, part)
-        number = 0
+        self._results, number = Results(), 0
         for event in events:
             if event.kind == "start" and main_name(event.name) == "row":
                 row = self._row(event.attributes, events, number + 1)
@@ -188,11 +191,20 @@ class Xlsx:
             elif name == "is":
                 inline = rich_text(events)
             elif name == "f":
+                self._note_results(event.attributes, self._column(about.get("r"), expected, row), row)
                 said = write_attributes(event.attributes, _FORMULA)
                 formula = f"<f{said}>{escape_text(text_until_end(events))}</f>"
             else:
                 skip_element(events)
-        return self._made(about, value, inline, formula, self._column(about.get("r"), expected, row), row)
+        column = self._column(about.get("r"), expected, row)
+        if formula is None and self._results.hold(row, column):
+            formula = ""
+        return self._made(about, value, inline, formula, column, row)
+
+    def _note_results(self, about: Attributes, column: int, row: int) -> None:
+        area = _AREA.fullmatch(about.get("ref", ""))
+        if about.get("t") in ("array", "dataTable") and area is not None:
+            self._results.add(row, column, int(area[2]), _number_of(area[1]))
 
     def _made(
         self, about: Attributes, value: str | None, inline: tuple[str, str] | None, formula: str | None, column: int, row: int
@@ -217,9 +229,8 @@ class Xlsx:
     def _column(self, reference: str | None, expected: int, row: int) -> int:
         if reference is None:
             return expected
-        found, column = _CELL.fullmatch(reference), 0
-        for letter in found[1] if found else "":
-            column = 26 * column + ord(letter) - 64
+        found = _CELL.fullmatch(reference)
+        column = _number_of(found[1]) if found else 0
         if not expected <= column <= _LAST_COLUMN:
             self._archive.refuse(f"sheet {self.sheet!r}, row {row:,}: a cell stands in no column, or not in its turn; the file is damaged")
         return column
@@ -258,7 +269,8 @@ class Xlsx:
     def _write_row(self, writer: XmlWriter, row: SheetRow, released: dict[int, str]) -> None:
         writer.raw(row.written)
         for place, cell in enumerate(row.cells):
-            style = "" if cell.style is None else f' s="{escape_attribute(cell.style)}"'
+            # Excel chooses how a cell looks by what is typed into it: a date, a link, a line break.
+            style = "" if cell.style is None or place in released else f' s="{escape_attribute(cell.style)}"'
             writer.raw(f'<c r="{column_name(cell.column)}{row.number}"{style}')
             if place in released:
                 text = _ESCAPE.sub(r"_x005F_x\1_", NOT_IN_XML.sub("", released[place]))
@@ -275,6 +287,13 @@ class Xlsx:
 def _plain(text: str | None) -> str | None:
     """Return the text that people see, in which characters that XML cannot hold are not escaped."""
     return None if text is None else _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
+
+
+def _number_of(letters: str) -> int:
+    column = 0
+    for letter in letters:
+        column = 26 * column + ord(letter) - 64
+    return column
 
 
 def column_name(column: int) -> str:
