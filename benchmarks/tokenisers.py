@@ -23,7 +23,8 @@ from pathlib import Path
 
 import regex
 
-from deniable.words.cutter import Tokeniser, normalise
+from deniable.words.cutter import Tokeniser
+from deniable.words.normal_form import normalise
 
 Words = Callable[[str], list[str]]
 Factory = Callable[[Collection[str]], Words]  # public vocabulary -> tokeniser

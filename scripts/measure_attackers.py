@@ -6,7 +6,7 @@
     python scripts/make_attackers_page.py
 
 ε is given (-e), or found where the attacker who reads word by word, and knows the true word frequencies, names the wanted share of the
-words (--attacker; for the paper's mechanism, randomised response and SanText). Text is a file of records with a column of text, or plain
+words (--attacker; for all mechanisms but the line and normal noise). Text is a file of records with a column of text, or plain
 text, one document a line; so is the public text. The result holds what ``deniable audit inversion`` saves, the command, the times, the
 machine and the digest of the language model.
 """
@@ -17,10 +17,12 @@ import argparse
 import json
 import os
 import platform
+import re
 import shlex
 import sys
 import tempfile
 import time
+from itertools import islice
 from pathlib import Path
 
 from deniable import Embedding
@@ -44,13 +46,15 @@ def main(arguments: list[str] | None = None) -> None:
     embedding, mechanism = Embedding.open(given.embedding), parse_mechanism(given.mechanism)
     with tempfile.TemporaryDirectory(prefix="deniable-") as folder:
         text = plain_text(given.data, given.column, Path(folder) / given.data.name)
-        public = plain_text(given.public, given.public_column, Path(folder) / f"public-{given.public.name}")
+        public = plain_text(given.public, given.public_column, Path(folder) / f"public-{given.public.name}", most=given.public_texts)
         epsilons = given.epsilon or []
         if given.attacker:
             cutter = Cutter(embedding)
             texts = [" ".join(cutter.words(line)[:LONGEST]) for line in text.read_text(encoding="utf-8").split("\n") if line.strip()]
             passages = passages_of(texts[: given.texts], embedding, TextPolicy())
             epsilons = [epsilon for _, epsilon in epsilons_where(embedding, mechanism, passages, given.attacker)]
+            if not epsilons:
+                raise SystemExit(f"no ε of {given.mechanism} gives such an attacker: ask for other shares, or give values of ε")
         result = audit_inversion(
             embedding,
             mechanism,
@@ -74,26 +78,26 @@ def main(arguments: list[str] | None = None) -> None:
         "name": given.name,
         "command": "python scripts/measure_attackers.py " + shlex.join(_without_folders(sys.argv[1:] if arguments is None else arguments)),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
-        "options": given.mechanism,
+        "options": _without_folders([given.mechanism])[0],
         "seconds": round(time.time() - began),
         "result": result.to_dict(),
     }
     given.output.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def plain_text(path: Path, column: str, into: Path) -> Path:
+def plain_text(path: Path, column: str, into: Path, *, most: int | None = None) -> Path:
     """Write the texts of a file of records, JSON Lines, or the lines of a plain one, one document a line; return where."""
     target = into.with_suffix(".txt")
     with target.open("w", encoding="utf-8") as out:
-        for line in read_lines(path):
+        for line in islice(read_lines(path), most):
             document = json.loads(line)[column] if ".jsonl" in path.name else line
             out.write(" ".join(document.split()) + "\n")
     return target
 
 
 def _without_folders(arguments: list[str]) -> list[str]:
-    """Return the arguments with files named as anybody has them."""
-    return [Path(argument).name if "/" in argument and not argument.startswith("docs/") else argument for argument in arguments]
+    """Return the arguments with files named as anybody has them, those in options of a mechanism too."""
+    return [argument if argument.startswith("docs/") else re.sub(r"(^|=)[^=,]*/", r"\1", argument) for argument in arguments]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -103,6 +107,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--column", default="text")
     parser.add_argument("--public", type=Path, required=True)
     parser.add_argument("--public-column", default="text")
+    parser.add_argument("--public-texts", type=int, help="read only the first documents of the public text")
     parser.add_argument("--embedding", default="default")
     parser.add_argument("--mechanism", "-m", default="multivariate")
     chosen = parser.add_mutually_exclusive_group(required=True)

@@ -49,7 +49,19 @@ from deniable.utility.texts import read_classified
 from deniable.words.cutter import Cutter
 
 HELD_OUT = 0.25
-FIRST_GRID = {"multivariate": (0.1, 2.5), "randomized-response": (4.0, 16.0), "santext": (0.2, 60.0)}
+FIRST_GRID = {
+    "multivariate": (0.1, 2.5),
+    "mahalanobis": (0.1, 2.5),
+    "vickrey": (0.1, 8.0),
+    "rank-smoothing": (0.1, 8.0),
+    "randomized-response": (4.0, 16.0),
+    "santext": (0.2, 60.0),
+    "santext-plus": (0.2, 60.0),
+    "tem": (0.2, 60.0),
+    "custext": (0.05, 20.0),
+}
+"""Where ε is looked for first: of those that add noise to a vector, in units of its dimension divided by a typical length."""
+BY_LENGTH = ("multivariate", "mahalanobis", "vickrey", "rank-smoothing")
 STEPS = 14
 
 
@@ -261,8 +273,12 @@ def epsilons_where(
 ) -> list[tuple[float, float]]:
     """Return the ε at which the attacker names each wanted share of the words."""
     typical = float(np.median(np.linalg.norm(embedding.vectors[:5000], axis=1)))
-    low, high = FIRST_GRID.get(mechanism.name, FIRST_GRID["multivariate"])
-    scale = embedding.dimension / typical if mechanism.name == "multivariate" else 1.0
+    if mechanism.name not in FIRST_GRID:
+        raise SystemExit(
+            f"it is not known where to look for the ε of {mechanism.name}: give values of ε, or take one of {', '.join(FIRST_GRID)}"
+        )
+    low, high = FIRST_GRID[mechanism.name]
+    scale = embedding.dimension / typical if mechanism.name in BY_LENGTH else 1.0
     grid = np.geomspace(low * scale, high * scale, STEPS).tolist()
     inputs = np.unique(passages.ids).astype(np.int64)
     channels = make_channels(embedding, mechanism, epsilons=grid, inputs=inputs, directions=300, keep=False)

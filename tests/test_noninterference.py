@@ -49,8 +49,10 @@ from deniable.text.card import Card
 from tests.cli.privatize_command import make_command
 from tests.service.running import Client, make_settings, running
 from tests.support.private_pairs import (
+    NEVER_RELEASED,
     OUTPUTS,
     POLICIES,
+    WHOLE,
     Pair,
     all_that_is_seen,
     check_shape,
@@ -115,7 +117,7 @@ def release(texts: list[str | None], notes: list[str], output: str, policy: dict
             watch.look()
             assert watch.failed == 0, said
             watch.close()
-        elif engine == "stream" and not output.startswith("parquet"):
+        elif engine == "stream" and output not in WHOLE:
             with open_source(source) as opened:
                 sink = Sink()
                 made = privatize_stream(private, opened, sink, layout_for(source, keyed=True))
@@ -170,7 +172,7 @@ def test_releases_of_the_same_shape_are_the_same(output: str, pair: Pair, policy
     check(pair, output, POLICIES[policy], engine)
 
 
-@pytest.mark.parametrize("output", ["csv.gz", "jsonl.zst", "parquet"])
+@pytest.mark.parametrize("output", ["csv.gz", "jsonl.zst", "parquet", "xlsx", "ods"])
 @pytest.mark.parametrize("consistent", [False, True])
 @settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(pair=pairs())
@@ -188,6 +190,56 @@ def test_several_columns_and_consistent_replacement_are_the_same(output: str, co
     assert same
 
 
+@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(pair=pairs(), policy=st.sampled_from(sorted(POLICIES)))
+def test_folders_of_the_same_shape_are_the_same_whatever_their_files_are_called(pair: Pair, policy: str) -> None:
+    seen = []
+    for side, texts in enumerate((pair.left, pair.right)):
+        with TemporaryDirectory() as place:
+            source, out = Path(place, "in"), Path(place, "out")
+            source.mkdir()
+            out.mkdir()
+            for number, text in enumerate(texts):
+                (source / f"{number:03}{'kowalczyk' * side}.txt").write_text(text or "")
+            privatize_file(make_private(POLICIES[policy], "one process"), source, out / "released", format="folder")
+            seen.append(all_that_is_seen(out))
+    same = seen[0] == seen[1]
+    assert same
+    assert "released/0001.txt" in seen[0]
+
+
+def write_nested(path: Path, pair: Pair, texts: list[str | None]) -> Path:
+    """Write the texts of a pair into objects and lists, each of them at four places."""
+    rows = [
+        {"id": i, "v": None if text is None else {"t": text, "note": note}, "l": [{"t": text}, None, {"t": text}], "s": [text][: i % 3]}
+        for i, (text, note) in enumerate(zip(["the fox", *texts], ["", *pair.notes], strict=True))
+    ]
+    if path.suffix == ".parquet":
+        entry = pa.struct({"t": pa.string(), "note": pa.string()})
+        schema = pa.schema({"id": pa.int64(), "v": entry, "l": pa.list_(entry), "s": pa.list_(pa.string())})
+        pq.write_table(pa.Table.from_pylist(rows, schema=schema), path, row_group_size=17)
+    else:
+        path.write_text(json.dumps(rows) if path.suffix == ".json" else "".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.mark.parametrize("output", ["jsonl", "json", "parquet"])
+@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(pair=pairs(), policy=st.sampled_from(sorted(set(POLICIES) - {"record epsilon", "all at once"})))
+def test_texts_inside_objects_and_lists_are_the_same(output: str, pair: Pair, policy: str) -> None:
+    seen = []
+    for texts in (pair.left, pair.right):
+        with TemporaryDirectory() as place:
+            out = Path(place, "out")
+            out.mkdir()
+            source = write_nested(Path(place, f"in.{output}"), pair, texts)
+            private = make_private(POLICIES[policy], "one process")
+            privatize_file(private, source, out / f"out.{output}", columns=["v.t", "l[].t", "s[]"], record_id="id")
+            seen.append(all_that_is_seen(out))
+    same = seen[0] == seen[1]
+    assert same
+
+
 @pytest.mark.parametrize("output", ["csv", "parquet"])
 @pytest.mark.parametrize("engine", ["one process", "watch", "stream"])
 @settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
@@ -200,6 +252,22 @@ def test_releases_on_a_mapped_space_are_the_same(output: str, engine: str, monke
         check(pair, output, {}, engine)
 
 
+LISTED_OR_UNKNOWN = Pair(
+    ["the Brown word of brown", "FOX", None, "quick fox's fox-brown", *["the brown fox"] * 40],
+    ["the Стола word of nobody", "ＸＹ", None, "quick zorb's zorb-zorb", *["the zorblatt quux"] * 40],
+    [f"note {i}" for i in range(44)],
+)
+"""Listed words on the left, and words that nobody knows on the right."""
+
+
+@pytest.mark.parametrize("unknown", ["perturb", "redact", "drop"])
+@pytest.mark.parametrize(
+    ("output", "engine"), [("csv", "one process"), ("parquet", "workers"), ("jsonl.gz", "watch"), ("txt", "stream"), ("tsv", "seed")]
+)
+def test_listed_words_cannot_be_told_from_unknown_ones(output: str, engine: str, unknown: str) -> None:
+    check(LISTED_OR_UNKNOWN, output, {"unknown": unknown, "never_release": NEVER_RELEASED}, engine)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("engine", ENGINES)
@@ -210,7 +278,18 @@ def test_releases_of_the_same_shape_are_the_same_whatever_is_chosen(output: str,
     check(pair, output, POLICIES[policy], engine)
 
 
-@pytest.mark.parametrize(("output", "engine"), [("csv.gz", "one process"), ("parquet", "workers"), ("jsonl.zst", "watch"), ("txt", "seed")])
+@pytest.mark.parametrize(
+    ("output", "engine"),
+    [
+        ("csv.gz", "one process"),
+        ("parquet", "workers"),
+        ("jsonl.zst", "watch"),
+        ("txt", "seed"),
+        ("xlsx", "workers"),
+        ("ods", "watch"),
+        ("json.gz", "stream"),
+    ],
+)
 def test_long_words_among_many_records_do_not_show(output: str, engine: str) -> None:
     check(spread_out(600, long_words=3, length=100_000), output, {}, engine)
 
@@ -326,7 +405,8 @@ def test_without_a_key_the_layout_is_a_function_of_what_is_released(output: str,
     assert again.read_bytes() == target.read_bytes()
 
 
-HTTP_POLICIES = {name: policy for name, policy in POLICIES.items() if name != "error"}
+HTTP_POLICIES = {name: policy for name, policy in POLICIES.items() if name not in ("error", "never release")}
+"""A list of words that never come out is the operator's, and no client's choice."""
 
 
 def answers_over_http(client: Client, texts: list[str | None], policy: dict[str, Any]) -> list[Any]:
@@ -366,11 +446,13 @@ def chunks_of(client: Client, path: str, body: bytes) -> list[bytes]:
 
 
 @pytest.fixture
-def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
-    """A service that draws from a key, over the small embedding of these tests."""
+def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[Client]:
+    """A service that draws from a key, over the small embedding of these tests; with a parameter, one with a list of words."""
     monkeypatch.setattr(Embedding, "open", lambda *_: embedding())
     write_new_key(tmp_path / "key")
-    release = ServiceRelease(epsilon=2.0, key_file=str(tmp_path / "key"), client_keep_words=True)
+    (tmp_path / "never.txt").write_text("\n".join(NEVER_RELEASED), encoding="utf-8")
+    never = (str(tmp_path / "never.txt"),) if getattr(request, "param", False) else ()
+    release = ServiceRelease(epsilon=2.0, key_file=str(tmp_path / "key"), client_keep_words=True, never_release=never)
     with running(make_settings(tmp_path, release=release, limits=ServiceLimits(request_bytes=1 << 26))) as client:
         yield client
 
@@ -383,6 +465,14 @@ def test_replies_over_http_are_the_same_for_texts_of_the_same_shape(served: Clie
     for first, second in zip(left, right, strict=True):
         same = first == second
         assert same, "a reply tells two texts apart"
+
+
+@pytest.mark.parametrize("served", [True], indirect=True)
+@pytest.mark.parametrize("policy", [{}, {"unknown": "redact"}, {"unknown": "drop", "keep_words": ["the", "fox"]}])
+def test_replies_over_http_do_not_tell_listed_words_from_unknown_ones(served: Client, policy: dict[str, Any]) -> None:
+    sides = LISTED_OR_UNKNOWN.left[:4], LISTED_OR_UNKNOWN.right[:4]
+    left, right = (answers_over_http(served, texts, policy) for texts in sides)
+    assert left == right
 
 
 def test_long_words_do_not_show_over_http(served: Client) -> None:

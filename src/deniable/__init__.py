@@ -54,6 +54,7 @@ from deniable.text.privatizer import Privatizer
 from deniable.text.receipt import Receipt
 from deniable.text.recipe import Recipe
 from deniable.version import __version__
+from deniable.words.never_release import NeverRelease
 
 __all__ = [  # noqa: RUF022 - sorted as sorted() does, which a test compares
     "CalibrationInProgress",
@@ -81,6 +82,7 @@ __all__ = [  # noqa: RUF022 - sorted as sorted() does, which a test compares
     "MissingExtra",
     "Multivariate",
     "Neighbours",
+    "NeverRelease",
     "NotThisRelease",
     "Privatizer",
     "RandomizedResponse",

@@ -14,6 +14,7 @@ import errno
 import os
 import re
 import secrets
+import shutil
 import stat
 import sys
 import time
@@ -155,21 +156,33 @@ def keep_private(descriptor: int) -> bool:
 
 
 def publish(finished: Path, target: Path) -> None:
-    """Give a finished file its final name, and the permissions that new files have.
+    """Give a finished file, or a folder of files, its final name, and the permissions that new ones have.
 
-    :raises OSError: if that fails, or the finished file is a link.
+    :raises OSError: if that fails, or the finished file is a link, or a folder of that name is there already.
     """
     # Setting the mask is the only way to read it; for that moment it is the strictest one.
     mask = os.umask(0o077)
     os.umask(mask)
-    descriptor = open_regular(finished, os.O_RDWR)
-    try:
-        os.fsync(descriptor)
-        os.fchmod(descriptor, 0o666 & ~mask)
-    finally:
-        os.close(descriptor)
+    folder = finished.is_dir() and not finished.is_symlink()
+    for path in finished.iterdir() if folder else (finished,):
+        descriptor = open_regular(path, os.O_RDWR)
+        try:
+            os.fsync(descriptor)
+            os.fchmod(descriptor, 0o666 & ~mask)
+        finally:
+            os.close(descriptor)
+    if folder:
+        finished.chmod(0o777 & ~mask)
     finished.replace(target)
     sync_folder(target.parent)
+
+
+def remove(path: Path) -> None:
+    """Remove a file, or a folder with all that is in it, if there is one."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def discard_drafts(path: Path, *, older_than: float = 0.0) -> None:

@@ -12,12 +12,18 @@ from typer.testing import CliRunner
 from deniable import Embedding, Multivariate
 from deniable.audit import InversionEffort, audit_inversion, read_result
 from deniable.audit.inversion.results import ALONE, BLIND, IN_CONTEXT, AttackerFinding
+from deniable.audit.inversion.shadow import Shadow, ShadowSample
 from deniable.audit.inversion.text import GROUPS, make_attacked_text, read_attacked_text, read_public_text
+from deniable.audit.report.inversion import MAPPED_KINDS
+from deniable.audit.report.page import audit_page
+from deniable.audit.report.words import finding
 from deniable.cli.app import app
+from deniable.decoding.ngrams import PairCounts
 from deniable.embeddings import store
 from deniable.errors import InvalidParameter, UnusableAuditData
 from deniable.mechanisms import RandomizedResponse
 from deniable.mechanisms.catalogue import ChosenMechanism
+from deniable.purpose import reduce
 from tests.audit.made_text import Attack, SharedNoise, follow_one_another, opposite_pairs, opposites, prepare, shuffle
 from tests.support.strategies import random_embedding
 
@@ -120,16 +126,59 @@ def test_one_document_in_ten_is_held_back_and_not_read(tmp_path: Path) -> None:
 
 
 def test_public_documents_to_learn_from_come_from_all_of_the_file(tmp_path: Path) -> None:
-    """Below the size of the sample too, of which the attacker who learns takes the first ones."""
+    """Those that the attacker who learns takes first too."""
     path = tmp_path / "public.txt"
-    path.write_text("".join(f"w{i // 100} w{i // 100}\n" for i in range(400)), encoding="utf-8")
-    public, again = (read_public_text(random_embedding(30, 2), path, hold_back=False, places=100, seed=0)[0] for _ in range(2))
-    firsts = [int(document[0]) for document in public.documents]
-    assert len(firsts) == 400
+    path.write_text("".join(f"w{i // 100} w{i % 10} w{i // 10 % 10}\n" for i in range(400)), encoding="utf-8")
+
+    def shadow_of(seed: int) -> Shadow:
+        public, _ = read_public_text(random_embedding(30, 2), path, hold_back=False, places=100, seed=seed, shadow_words=10_000)
+        assert public.shadow is not None
+        return public.shadow
+
+    firsts, again, other = ([int(document[0]) for document in shadow_of(seed).documents] for seed in (0, 0, 1))
+    assert len(firsts) == 200, "at most half of the text"
     assert set(firsts[:40]) == {0, 1, 2, 3}
-    assert [int(document[0]) for document in again.documents] == firsts
-    other, _ = read_public_text(random_embedding(30, 2), path, hold_back=False, places=100, seed=1)
-    assert [int(document[0]) for document in other.documents] != firsts
+    assert again == firsts
+    assert other != firsts
+
+
+def test_what_is_to_be_learnt_from_is_not_counted_while_learning(tmp_path: Path) -> None:
+    path = tmp_path / "public.txt"
+    lines = [f"w{i} w{i}" for i in range(29)]
+    path.write_text("\n".join([*lines, "", *map(str.upper, lines)]), encoding="utf-8")  # every document stands there twice
+    public, _ = read_public_text(random_embedding(30, 2), path, hold_back=False, places=100, seed=0, shadow_words=9)
+    assert public.shadow is not None
+    chosen = [int(document[0]) for document in public.shadow.documents]
+    assert len(chosen) == len(set(chosen)) == 5, "until there are nine words or more"
+    counts = public.shadow.bigrams.counts
+    assert np.flatnonzero(counts == 0).tolist() == sorted([*chosen, 29, 30])
+    assert counts.sum() == 96
+    assert public.bigrams.counts.tolist() == [4.0] * 29 + [0.0, 0.0], "the other attackers know all of it"
+    without, _ = read_public_text(random_embedding(30, 2), path, hold_back=False, places=100, seed=0)
+    assert without.shadow is None
+    assert (without.bigrams.follows != public.bigrams.follows).nnz == 0
+
+
+def test_a_sample_for_the_shadow_does_not_grow_and_counts_what_it_lets_go() -> None:
+    counts = PairCounts(101)
+    sample = ShadowSample(counts, words=1_000, seed=0, most=10)
+    for i in range(100):
+        sample.offer(f"document {i}".encode(), np.array([i, i]))
+    sample.offer(b"document 7", np.array([7, 7]))
+    shadow, everything = sample.finish(), counts.smooth()
+    assert shadow is not None
+    assert everything is not None
+    chosen = sorted(int(document[0]) for document in shadow.documents)
+    assert len(chosen) == 10
+    assert np.flatnonzero(shadow.bigrams.counts == 0).tolist() == [*chosen, 100]
+    assert everything.counts.tolist() == [4.0 if i == 7 else 2.0 for i in range(100)] + [0.0]
+
+
+def test_too_short_a_public_text_leaves_nothing_to_learn_from(tmp_path: Path) -> None:
+    path = tmp_path / "public.txt"
+    path.write_text("w1 w2 w3\n", encoding="utf-8")
+    with pytest.raises(UnusableAuditData, match="too short for an attacker who learns"):
+        read_public_text(random_embedding(30, 2), path, hold_back=False, places=100, seed=0, shadow_words=10)
 
 
 def test_what_is_held_back_is_not_read_where_it_stands_again(tmp_path: Path) -> None:
@@ -153,6 +202,23 @@ def test_what_is_attacked_is_not_read_in_the_public_text(tmp_path: Path) -> None
     public.write_text("w1 w2\nw3 w4\n", encoding="utf-8")
     with pytest.raises(UnusableAuditData, match="documents that are attacked"):
         audit_inversion(random_embedding(60, 3), epsilons=[2.0], public=public, text=public, effort=effort)
+
+
+def test_kinds_of_mapped_vectors_are_said_to_be_such(tmp_path: Path) -> None:
+    source = random_embedding(60, 3)
+    public, effort = public_file(tmp_path), InversionEffort.of(5, rays=8, draws=5, places=200, support=60, directions=30)
+    without = audit_inversion(reduce(source, 2), epsilons=[2.0], public=public, effort=effort)
+    assert without.text is not None
+    assert without.text.kinds_mapped is True
+    assert MAPPED_KINDS in finding(without)
+    assert "clusters of mapped vectors" in audit_page([without]).html()
+    store.save(source, "source")
+    stored = audit_inversion(reduce(Embedding.open("source"), 2), epsilons=[2.0], public=public, effort=effort)
+    assert stored.text is not None
+    assert stored.text.kinds_mapped is None
+    assert "kinds_mapped" not in stored.to_dict()["text"]
+    assert MAPPED_KINDS not in finding(stored)
+    assert "clusters of public vectors" in audit_page([stored]).html()
 
 
 def test_documents_are_drawn_until_there_are_enough_words(tmp_path: Path) -> None:

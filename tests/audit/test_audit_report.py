@@ -27,8 +27,9 @@ from deniable.audit.membership.audit import MembershipResult, ReleaseFacts, Text
 from deniable.audit.membership.auditor import ScoreSpread, ScoreSummary
 from deniable.audit.membership.plan import LanguageModelSettings, PlanSummary
 from deniable.audit.report.words import finding, tables
-from deniable.audit.results import AuditName, EmbeddingSummary, Estimate, Head, Share
+from deniable.audit.results import AuditName, EmbeddingSummary, Head
 from deniable.audit.saved import AnyResult, read_result
+from deniable.audit.shares import Estimate, Share
 from deniable.errors import RecordError
 from deniable.learning.scores import Scores
 

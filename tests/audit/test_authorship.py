@@ -10,8 +10,10 @@ import pytest
 
 from deniable import Embedding
 from deniable.audit.authorship import Split, audit_authorship, name_authors, split_by_author
+from deniable.audit.report.words import finding
 from deniable.audit.results import largest_acceptable
 from deniable.audit.saved import read_result
+from deniable.audit.shares import share_of
 from deniable.errors import UnusableAuditData
 from deniable.records.labelled import LabelledTexts
 
@@ -64,11 +66,45 @@ def test_the_result_holds_every_epsilon_and_can_be_read_again(tmp_path: Path) ->
     )
     assert [each.epsilon for each in result.released] == [1e-6, 1e6]
     assert result.released[1].learnt_from_original == result.original
-    assert (result.authors, result.original.value, result.largest_acceptable_epsilon) == (3, 1.0, 1e-6)
+    assert (result.authors, result.original.value) == (3, 1.0)
+    assert result.largest_acceptable_epsilon is None, "three authors do not tell enough of others"
+    assert "with more authors it is surer" in finding(result)
     assert (seen[0], seen[-1]) == ((0, 2), (2, 2))
     saved = tmp_path / "authorship.json"
     saved.write_text(json.dumps(result.to_dict()), encoding="utf-8")
     assert read_result(saved) == result
+
+
+def test_the_texts_of_an_author_count_together() -> None:
+    """Ten authors with words of their own, of whom half pass unchanged: the others are never told, or always."""
+    pytest.importorskip("sklearn")
+    rng = np.random.default_rng(3)
+    people = [f"author{i}" for i in range(10) for _ in range(40)]
+    texts = [" ".join(rng.choice([f"{person}word{i}" for i in range(5)], 6)) for person in people]
+    split = split_by_author(LabelledTexts(source="letters.csv", people=people, texts=texts))
+    odd = [int(author[-1]) % 2 == 1 for author in split.judged_authors]
+    released = replace(split, judged=["nothing" if gone else text for gone, text in zip(odd, split.judged, strict=True)])
+    _, (found,) = name_authors(split, [(1.0, released)])
+    share = found.learnt_from_original
+    tries = len(split.judged)
+    assert (share.tries, tries) == (100, 100)
+    assert 0.5 <= share.value <= 0.6
+    each_by_itself = share_of(round(share.value * tries), tries)
+    assert share.low < each_by_itself.low - 0.1
+    assert share.high > each_by_itself.high + 0.1
+
+
+def test_with_many_authors_an_epsilon_is_advised() -> None:
+    pytest.importorskip("sklearn")
+    words = [f"w{i}" for i in range(120)]
+    embedding = Embedding(words, np.random.default_rng(1).standard_normal((len(words), 3)), name="many")
+    people = [f"author{i:02}" for i in range(40) for _ in range(8)]
+    texts = [" ".join(words[3 * int(person[-2:]) + i] for i in (0, 1, 2)) for person in people]
+    many = LabelledTexts(source="letters.csv", people=people, texts=texts)
+    result = audit_authorship(many, embedding, epsilons=[1e-6, 1e6], acceptable=0.5, decoding=None)
+    assert result.largest_acceptable_epsilon == 1e-6
+    assert result.released[1].success == 1.0
+    assert "surer" not in finding(result)
 
 
 def test_every_author_is_learnt_and_judged_and_no_text_is_both() -> None:

@@ -7,8 +7,8 @@ import pytest
 
 from deniable import Multivariate
 from deniable.arrays import Ids
-from deniable.audit.inversion.intervals import Flags, share_by_document
-from deniable.audit.results import Share, share_of
+from deniable.audit.intervals import Flags, share_by_cluster
+from deniable.audit.shares import Share, share_of
 from tests.audit.made_text import follow_one_another, prepare
 from tests.support.strategies import random_embedding
 
@@ -23,7 +23,7 @@ def drawn(seed: int, *, alike: bool) -> tuple[Flags, Ids]:
 
 
 def found(hits: Flags, documents: Ids) -> Share:
-    share = share_by_document(hits, documents)
+    share = share_by_cluster(hits, documents)
     assert share is not None
     return share
 
@@ -61,7 +61,7 @@ def test_a_single_document_says_next_to_nothing_and_no_words_nothing() -> None:
     share = found(np.arange(1_000) < 300, np.zeros(1_000, dtype=np.int64))
     assert share.low < 0.05
     assert share.high > 0.9
-    assert share_by_document(np.zeros(0, dtype=np.bool_), np.zeros(0, dtype=np.int64)) is None
+    assert share_by_cluster(np.zeros(0, dtype=np.bool_), np.zeros(0, dtype=np.int64)) is None
 
 
 def test_attackers_are_judged_by_document() -> None:

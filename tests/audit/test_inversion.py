@@ -15,8 +15,9 @@ from deniable import Multivariate
 from deniable.arrays import Floats, Ids
 from deniable.audit.inversion.audit import audit_inversion
 from deniable.audit.inversion.drawn_words import InversionEffort, frequency_bands, invert, majority
-from deniable.audit.results import AtEpsilon, largest_acceptable, share_of
+from deniable.audit.results import AtEpsilon, largest_acceptable
 from deniable.audit.saved import read_result
+from deniable.audit.shares import share_of
 from deniable.calibration.protection import protect
 from deniable.channel.likelihood import DrawnChannel, ExactChannel, channel_of
 from deniable.channel.likelihood_by_rays import RayChannel

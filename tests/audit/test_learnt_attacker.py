@@ -11,7 +11,8 @@ import pytest
 
 from deniable import Multivariate
 from deniable.audit import InversionEffort, audit_inversion
-from deniable.audit.inversion.results import LEARNT
+from deniable.audit.inversion.results import IN_CONTEXT, LEARNT
+from deniable.channel.draws import Draws
 from deniable.errors import InvalidParameter, MissingExtra
 from deniable.mechanisms import RandomizedResponse
 from tests.audit.made_text import Attack, SharedNoise, follow_at_a_distance, opposite_pairs, opposites, prepare, shuffle
@@ -45,9 +46,7 @@ def test_what_bigrams_cannot_see_is_learnt(distant: Attack) -> None:
     from deniable.audit.inversion.learnt import Learnt
 
     mechanism = Multivariate(distant.embedding, epsilon=2.0)
-    learnt = Learnt(
-        distant.in_context_of(30), mechanism, follow_at_a_distance(WORDS, 400, 20, seed=5), seed=4, words=6_000, settings=quick()
-    )
+    learnt = Learnt(distant.in_context_of(30), mechanism, follow_at_a_distance(WORDS, 300, 20, seed=5), seed=4, settings=quick())
     alone, context, best = (distant.judge(mechanism, each) for each in (distant.alone, distant.in_context_of(30), learnt))
     assert abs(context.word.first.value - alone.word.first.value) < 0.05
     assert best.word.first.value > context.word.first.value + 0.1
@@ -62,7 +61,7 @@ def test_nothing_is_learnt_from_words_in_any_order() -> None:
     attacked = shuffle(follow_at_a_distance(WORDS, 60, 20, seed=2), seed=3)
     attack = prepare(random_embedding(WORDS, 3), documents[0], attacked, epsilon=2.0)
     mechanism = Multivariate(attack.embedding, epsilon=2.0)
-    learnt = Learnt(attack.alone, mechanism, documents[1], seed=4, words=5_000, settings=quick())
+    learnt = Learnt(attack.alone, mechanism, documents[1][:250], seed=4, settings=quick())
     alone, best = (attack.judge(mechanism, each) for each in (attack.alone, learnt))
     assert abs(best.word.first.value - alone.word.first.value) < 0.03
 
@@ -74,7 +73,7 @@ def test_nothing_is_learnt_where_nothing_is_released() -> None:
     embedding, attacked = random_embedding(WORDS, 3), follow_at_a_distance(WORDS, 60, 20, seed=2)
     attack = prepare(embedding, public, attacked, epsilon=1e-9, mechanism="randomized-response")
     mechanism = RandomizedResponse(embedding, epsilon=1e-9)
-    learnt = Learnt(attack.alone, mechanism, follow_at_a_distance(WORDS, 300, 20, seed=5), seed=4, words=5_000, settings=quick())
+    learnt = Learnt(attack.alone, mechanism, follow_at_a_distance(WORDS, 250, 20, seed=5), seed=4, settings=quick())
     blind, best = (attack.judge(mechanism, each) for each in (attack.blind, learnt))
     assert abs(best.word.first.value - blind.word.first.value) < 0.03
 
@@ -87,10 +86,35 @@ def test_noise_that_is_shared_between_neighbours_is_learnt() -> None:
     reached = {}
     for kind in (Multivariate, SharedNoise):
         mechanism = kind(embedding, epsilon=3.0)
-        learnt = Learnt(attack.in_context_of(40), mechanism, opposite_pairs(300, 200, 20, seed=5), seed=4, words=4_000, settings=quick())
+        learnt = Learnt(attack.in_context_of(40), mechanism, opposite_pairs(300, 200, 20, seed=5), seed=4, settings=quick())
         reached[kind] = attack.judge(mechanism, learnt).word.first
     assert reached[SharedNoise].low > reached[Multivariate].high
     assert reached[SharedNoise].low > attack.judge(SharedNoise(embedding, epsilon=3.0), attack.in_context_of(40)).word.first.value
+
+
+def test_what_it_learns_from_is_as_new_to_its_bigrams_as_what_it_attacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every document repeats four words of its own: bigrams that have read it name them again, and in others they are of no use."""
+    from deniable.audit.inversion import audit, learnt
+
+    public, random = tmp_path / "public.txt", np.random.default_rng(6)
+    named: list[float] = []
+    public.write_text("\n".join(" ".join([f"w{i}" for i in random.integers(300, size=4)] * 5) for _ in range(150)), encoding="utf-8")
+
+    class Watched(learnt.Learnt):
+        def __init__(self, base: Any, mechanism: Any, shadow: Any, *, learning: Any, seed: int) -> None:
+            released = [Draws(mechanism, seed=1).of_each(ids) for ids in shadow]
+            truth = np.concatenate(shadow)
+            named.extend(float((each.read(released).words[:, 0] == truth).mean()) for each in (base, learning))
+            super().__init__(base, mechanism, shadow, learning=learning, seed=seed)
+
+    monkeypatch.setattr(audit, "Learnt", Watched)
+    effort = InversionEffort.of(10, rays=16, draws=10, places=200, support=300, directions=60, shadow_words=600)
+    found = audit_inversion(random_embedding(300, 3), epsilons=[3.0], public=public, learnt=True, effort=effort)
+    attacked = found.results[0].attacker(IN_CONTEXT)
+    assert attacked is not None
+    read_before, new = named
+    assert read_before > new + 0.15, "the one who reads the attacked text knows all of the public text"
+    assert attacked.word.first.low < new < attacked.word.first.high
 
 
 def test_a_ranker_begins_as_the_ranking_it_is_given_and_does_not_look_at_the_right_ones() -> None:

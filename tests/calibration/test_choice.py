@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from deniable import Embedding, InvalidParameter
+from deniable.arrays import Floats, Ids
 from deniable.calibration import choice as choice_module
 from deniable.calibration.by_rays import RayCalibration, epsilon_range, measure_by_rays
 from deniable.calibration.choice import Targets, choose, choose_for_protection, evaluate
+from deniable.calibration.distinct import Counts, DistinctWords
 from deniable.channel.rays.rays import RadialRays, Rays
 from deniable.errors import DamagedCalibration, TargetsNotMet
 from deniable.noise import RadialNoise
@@ -69,7 +71,12 @@ def test_an_epsilon_that_misses_the_target_on_all_words_is_not_returned(monkeypa
     calibration = counted()
     assert calibration.distinct is not None
     targets = Targets(min_distinct=int(calibration.distinct[:, 5].min()))
-    monkeypatch.setattr(choice_module, "_failures_by_distinct", lambda *_: np.zeros(choice_module._STEPS_BETWEEN, dtype=np.int64))
+
+    def always_enough(_: DistinctWords, rows: Ids, epsilons: Floats) -> Counts:
+        enough = np.full((len(rows), len(epsilons)), 1000)
+        return Counts(at=enough, least=enough[:, 1:], most=enough[:, 1:])
+
+    monkeypatch.setattr(DistinctWords, "at_all", always_enough)
     choice = choose(calibration, targets)
     again = measure_by_rays(calibration.embedding, rays=200, epsilons=np.array([choice.epsilon]), support=True, keep=False)
     assert not len(evaluate(again, choice.epsilon, targets).failing)

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from deniable.audit.results import EmbeddingSummary
 from deniable.cli.app import app
-from deniable.cli.compare import parse_target
+from deniable.cli.measuring.compare import parse_target
 from deniable.comparison import ComparisonResult, ComparisonSettings, Target, compare_mechanisms, read_comparison
 from deniable.comparison.experiment import comparable_mechanisms
 from deniable.comparison.measurements import SavedMeasurements

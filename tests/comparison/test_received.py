@@ -17,7 +17,7 @@ from deniable.comparison.measurements import SavedMeasurements
 from deniable.comparison.received import ReceivedTask, channels_of
 from deniable.comparison.report.page import comparison_page, privacy_utility_figure
 from deniable.comparison.report.words import columns_of, finding, legend_of, places_table, table
-from deniable.comparison.results import ByPlace, MeanAndSpread, Row
+from deniable.comparison.results import ByPlace, MeanAndSpread, ReceiverAccuracies, Row
 from deniable.comparison.space import Comparison
 from deniable.comparison.texts import Texts
 from deniable.embeddings import store
@@ -64,18 +64,18 @@ def test_numbers_of_the_original_kind_are_not_measured_again(tmp_path: Path) -> 
 
     plain = row(None)
     files = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    assert (worth_of(plain).as_released, worth_of(plain).decoded) == (None, None)
+    assert worth_of(plain).receiver is None
     decoded = row(EFFORT)
     assert worth_of(plain).on_vectors is None
-    assert replace(decoded, worth=replace(worth_of(decoded), as_released=None, decoded=None, on_vectors=None)) == plain
+    assert replace(decoded, worth=replace(worth_of(decoded), receiver=None)) == plain
     assert {name: (tmp_path / name).read_bytes() for name in files} == files
     assert len(list(tmp_path.iterdir())) == len(files) + SETTINGS.runs
     assert row(EFFORT) == decoded, "what is new is saved too"
     other = worth_of(row(DecodingEffort(support=30, directions=50)))
     assert len(list(tmp_path.iterdir())) == len(files) + 2 * SETTINGS.runs, "another channel, another number"
-    by_place = worth_of(decoded).as_released
-    assert by_place is not None
-    assert by_place.train == worth_of(decoded).accuracy == other.accuracy
+    receiver = worth_of(decoded).receiver
+    assert receiver is not None
+    assert receiver.as_released.train == worth_of(decoded).accuracy == other.accuracy
 
 
 def test_channels_are_made_when_they_are_asked_for_and_by_one_walk_where_rays_serve() -> None:
@@ -99,8 +99,8 @@ def by_place(train: float, test: float, both: float) -> ByPlace:
 
 def received_row(mechanism: str, adversary: float, both: float, decoded: float) -> Row:
     row = made_row(mechanism, adversary, 0.75)
-    worth = replace(worth_of(row), as_released=by_place(0.75, 0.5, both), decoded=by_place(0.76, 0.55, decoded))
-    return replace(row, worth=worth)
+    receiver = ReceiverAccuracies(as_released=by_place(0.75, 0.5, both), decoded=by_place(0.76, 0.55, decoded))
+    return replace(row, worth=replace(worth_of(row), receiver=receiver))
 
 
 def received_result() -> ComparisonResult:

@@ -192,7 +192,7 @@ def test_one_embedding_may_meet_the_attacker_too_and_its_rows_name_none() -> Non
     found = compare_mechanisms(labelled(), ring(), [SANTEXT], settings=SETTINGS)
     assert found.rows[0].embedding == ""
     assert "embedding" not in found.to_dict()["rows"][0]
-    assert found.by_named
+    assert found.attacker == "named"
     assert "Words named" in comparison_page(found).html()
 
 

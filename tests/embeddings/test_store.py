@@ -125,7 +125,7 @@ def test_of_two_adds_at_once_one_wins(tmp_path: Path) -> None:
         def wait_once(done: int, total: int | None) -> None:
             if done == 0 or not waited:
                 waited.append(True)
-                barrier.wait(10)
+                barrier.wait(60)
 
         waited: list[bool] = []
         try:
@@ -162,7 +162,7 @@ store.add({str(file)!r}, "killed", report=lambda done, total: os.kill(os.getpid(
 def _add_slowly(file: Path, started: object, go_on: object) -> None:
     def wait(done: int, total: int | None) -> None:
         started.set()  # type: ignore[attr-defined]
-        go_on.wait(30)  # type: ignore[attr-defined]
+        go_on.wait(60)  # type: ignore[attr-defined]
 
     store.add(file, "slow", report=wait)
 
@@ -172,10 +172,10 @@ def test_the_folder_of_a_living_process_is_not_swept(file: Path) -> None:
     started, go_on = context.Event(), context.Event()
     process = context.Process(target=_add_slowly, args=(file, started, go_on))
     process.start()
-    assert started.wait(30)
+    assert started.wait(60)
     store.add(file, "quick")
     go_on.set()
-    process.join(30)
+    process.join(60)
     assert process.exitcode == 0
     assert entries() == ["quick", "slow"]
 

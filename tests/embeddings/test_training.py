@@ -14,7 +14,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from deniable.cli.embeddings import train
+from deniable.cli.embeddings.installed import train
 from deniable.embeddings import store
 from deniable.embeddings.corpus import LONGEST_DOCUMENT, Corpus, GuardedCorpus
 from deniable.embeddings.embedding import Embedding

@@ -25,7 +25,8 @@ from deniable.embeddings.linear_map import LinearMap, MapOrigin, PublicData
 from deniable.errors import KeyFileError
 from tests.fuzz.described import DESCRIBED
 from tests.fuzz.mutation import mutate
-from tests.fuzz.target import PRIVATE, WORDS, Files, Target, vectors
+from tests.fuzz.records import RECORDS
+from tests.fuzz.target import WORDS, Files, Target, vectors
 
 # Embedding files
 
@@ -337,106 +338,6 @@ def read_key_file(folder: Path, _source: random.Random) -> None:
         raise
 
 
-# Records
-
-
-_TEXTS = ["the king", f"a {PRIVATE} is here", "", "na\u00efve, \u201cquoted\u201d"]
-
-
-def line_files() -> list[Files]:
-    plain = ("\n".join(_TEXTS) + "\n").encode()
-    rows = "".join(f'{i},"{text}",x{i}\n' for i, text in enumerate(_TEXTS))
-    objects = "".join(json.dumps({"id": f"p{i}", "text": text, "n": [i, None]}) + "\n" for i, text in enumerate(_TEXTS))
-    bare: dict[str, bytes] = {"in.txt": plain, "in.csv": b"id,text,other\n" + rows.encode(), "in.jsonl": objects.encode()}
-    found: list[Files] = [{name: content} for name, content in bare.items()]
-    import pyarrow as pa
-
-    for ending, pack in (
-        (".gz", lambda data: gzip.compress(data, mtime=0)),
-        (".bz2", bz2.compress),
-        (".xz", lzma.compress),
-        (".zst", lambda data: bytes(pa.compress(data, codec="zstd", asbytes=True))),
-    ):
-        found += [{name + ending: pack(content)} for name, content in bare.items()]
-    return found
-
-
-@functools.cache
-def parquet_files() -> list[Files]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    table = pa.table(
-        {
-            "id": [f"p{i}" for i in range(4)],
-            "text": _TEXTS,
-            "number": pa.array([1, None, 3, 4]),
-            "list": pa.array([["a", None], [], None, ["b"]]),
-            "category": pa.array(["a", "b", "a", None]).dictionary_encode(),
-        }
-    )
-    found = []
-    for options in (
-        {"compression": "none"},
-        {"compression": "snappy", "data_page_version": "2.0"},
-        {"compression": "zstd", "use_dictionary": False, "column_encoding": {"text": "DELTA_BYTE_ARRAY", "id": "DELTA_LENGTH_BYTE_ARRAY"}},
-        {"compression": "gzip", "row_group_size": 2},
-        {"compression": "none", "use_dictionary": False, "column_encoding": {"text": "DELTA_BYTE_ARRAY"}, "store_schema": False},
-    ):
-        out = pa.BufferOutputStream()
-        pq.write_table(table, out, **options)
-        found.append({"in.parquet": bytes(out.getvalue())})
-    return found
-
-
-def read_records(folder: Path, source: random.Random) -> None:
-    from deniable.records.formats.layout import Layout, format_of
-    from deniable.records.formats.naming import Naming
-    from deniable.records.formats.opening import open_reader, open_source
-    from deniable.records.formats.reader import BatchSize
-
-    path = next(path for path in folder.iterdir() if path.name.startswith("in."))
-    kind = format_of(path) or "text"
-    layout = Layout(
-        format=kind,
-        columns=() if kind == "text" else ("text",),
-        encoding=source.choice(("utf-8", "utf-8", "utf-16", "latin-1")),
-        delimiter=",",
-    )
-    naming = None
-    if kind != "text" and source.random() < 0.5:
-        naming = Naming(str(path), column="id")
-    with open_source(path) as opened:
-        reader = open_reader(opened, layout, naming)
-        reader.head()
-        if source.random() < 0.2:
-            reader.skip(source.choice((0, 1, 3, 100)))
-        for batch in reader.batches(BatchSize()):
-            batch.write(list(batch.texts))
-
-
-def labelled_files() -> list[Files]:
-    return [files for files in (*line_files(), *parquet_files()) if not next(iter(files)).startswith("in.txt")]
-
-
-def read_labelled_texts(folder: Path, _source: random.Random) -> None:
-    from deniable.records.labelled import read_labelled
-
-    read_labelled(next(path for path in folder.iterdir() if path.name.startswith("in.")), person_column="id", text_column="text")
-
-
-def read_public(folder: Path, _source: random.Random) -> None:
-    from deniable.embeddings.corpus import Corpus
-    from deniable.words.public_text import read_lines
-    from deniable.words.word_list import read_word_list
-
-    path = next(path for path in folder.iterdir() if path.name.startswith("in."))
-    sum(len(words) for words in Corpus(path, cut=str.split))
-    sum(len(line) for line in read_lines(path))
-    if path.name == "in.txt":
-        read_word_list(path)
-
-
 # Learnt decoders
 
 
@@ -488,9 +389,6 @@ TARGETS: dict[str, Target] = {
     "calibration": Target(seeds=calibration_files, read=read_calibration),
     "decoder": Target(seeds=decoder_files, read=read_decoder, repair=repack_decoder),
     "key": Target(seeds=key_files, read=read_key_file),
-    "lines": Target(seeds=line_files, read=read_records),
-    "parquet": Target(seeds=parquet_files, read=read_records),
-    "labelled": Target(seeds=labelled_files, read=read_labelled_texts),
-    "public": Target(seeds=line_files, read=read_public),
+    **RECORDS,
     **DESCRIBED,
 }

@@ -18,11 +18,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tests.golden import releases
+from tests.golden import nested, releases
 from tests.golden.command import Commands
 from tests.golden.materials import laid_out
 
-ENDINGS = (".txt", ".csv", ".tsv", ".jsonl", ".parquet")
+ENDINGS = (".txt", ".csv", ".tsv", ".jsonl", ".json", ".parquet", ".xlsx", ".ods")
 RELEASES, RECEIPTS, CARDS = (Path(__file__).with_name(name) for name in ("releases.json", "receipts.json", "cards.json"))
 WHOLE = {
     *(f"policy {name}" for name in ("all kept", "record epsilon with a ceiling", "by calibration", "consistent", "protected", "built-in")),
@@ -50,6 +50,7 @@ def all_of(folder: Path) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]
         "policies": releases.of_policies(home),
         "calls": releases.of_calls(home),
         "stored embeddings": releases.of_stored_embeddings(home),
+        "languages": releases.of_languages(home),
         "integrations": releases.of_integrations(home, folder / "golden.key"),
     }
     receipts: dict[str, Any] = {}
@@ -58,6 +59,7 @@ def all_of(folder: Path) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]
         runs = {
             "command": releases.of_the_command(commands, work),
             **{f"format {ending}": releases.of_formats(commands, work, ending) for ending in ENDINGS},
+            "nested": nested.of_nested(commands, work),
             "long files": releases.of_long_files(commands, work),
             "resumed": releases.of_resumed_work(commands, work),
         }

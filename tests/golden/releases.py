@@ -40,6 +40,8 @@ from deniable import (
 from tests.golden.command import Commands, Ended
 from tests.golden.interrupted import INTERRUPTED, WATCHED
 from tests.golden.materials import FROZEN, IDS, KEY, TEXTS
+from tests.support import made_languages
+from tests.support.made_xlsx import unzipped
 
 Golden = dict[str, Any]
 
@@ -47,6 +49,7 @@ SENSITIVE = ["doctor", "keys", "soup", "Apple"]
 KEPT = ["the", "Fox", "café", "xyzzy"]
 EMBEDDINGS = ("plain", "cased", "guarded", "hidden", "spelled")
 COMPRESSIONS = ("", ".gz", ".bz2", ".xz", ".zst")
+WHOLE = (".parquet", ".xlsx", ".ods")
 SENTENCES = ["my doctor said the encryption keys were stolen", "Xyzzy: the quick brown fox isn't in the U.S. at 5 o'clock"]
 
 MECHANISMS: dict[str, Callable[[Embedding, float], Mechanism]] = {
@@ -163,9 +166,11 @@ def card_beside(target: Path) -> dict[str, Any]:
 
 
 def released(ended: Ended, target: Path) -> Any:
-    """Return the text in an output, the content of Parquet; or the exit status if the command failed."""
+    """Return the text in an output, the content of Parquet, the parts of a spreadsheet; or the exit status if the command failed."""
     if ended.status:
         return {"status": ended.status}
+    if target.suffix in (".xlsx", ".ods"):
+        return {part: content.decode() for part, content in unzipped(target.read_bytes()).items()}
     return table_of(target) if target.suffix == ".parquet" else content_of(target).decode()
 
 
@@ -232,7 +237,7 @@ def of_the_command(commands: Commands, work: Path) -> Iterator[tuple[str, Any, A
     given["policy consistent"] = [*plain, "-c", "text", "-c", "more", "--consistent-by", "user"]
     given["policy two columns"] = [*plain, "-c", "text", "-c", "more", "--record-id", "id"]
     for name, options in given.items():
-        _, content, beside = _run(commands, work, name, source, ".jsonl", options)
+        _, content, beside = release_file(commands, work, name, source, ".jsonl", options)
         if isinstance(content, str):
             texts = [json.loads(line)["text"] for line in content.splitlines() if line]
             content = [digest(content), texts] if name.startswith("policy") else digest(content)
@@ -244,16 +249,16 @@ def of_formats(commands: Commands, work: Path, ending: str) -> Iterator[tuple[st
 
     Without ids, the noise depends on the bytes of the input, compressed as they are; so those are frozen too.
     """
-    columns = {".txt": [], ".parquet": ["-c", "text", "-c", "more"]}.get(ending, ["-c", "text"])
+    columns = [] if ending == ".txt" else ["-c", "text", "-c", "more"] if ending in WHOLE else ["-c", "text"]
     namings: dict[str, list[str]] = {"by number": []} if ending == ".txt" else {"by number": [], "by id": ["--record-id", "id"]}
-    for packed, workers in product(COMPRESSIONS if ending != ".parquet" else ("",), (1, 2)):
+    for packed, workers in product(COMPRESSIONS if ending not in WHOLE else ("",), (1, 2)):
         for naming, options in namings.items():
             if workers == 2 and packed not in ("", ".gz"):
                 continue
             source = str(FROZEN / "inputs" / f"records{ending}{packed}")
             settings = [*columns, *options, "-e", "3", "--embedding", "plain", "--workers", str(workers)]
             name = f"{ending}{packed}, {naming}, {workers} at work"
-            _, content, beside = _run(commands, work, name, source, ending + packed, settings)
+            _, content, beside = release_file(commands, work, name, source, ending + packed, settings)
             yield name, content if not packed and workers == 1 else digest(content), beside
 
 
@@ -267,7 +272,7 @@ def of_long_files(commands: Commands, work: Path) -> Iterator[tuple[str, Any, An
     settings = ["-c", "text", "-e", "3", "--embedding", "plain", "--record-id", "id"]
     for source, ending, workers in ((lines, ".jsonl", "1"), (lines, ".jsonl.gz", "2"), (table, ".parquet", "1"), (table, ".parquet", "2")):
         shared = [*settings, "--workers", workers]
-        name, content, beside = _run(commands, work, f"long {ending}, {workers} at work", str(source), ending, shared)
+        name, content, beside = release_file(commands, work, f"long {ending}, {workers} at work", str(source), ending, shared)
         if ending == ".parquet":
             yield name, {**content, "rows": digest(content["rows"])}, beside
         else:
@@ -300,7 +305,7 @@ def of_resumed_work(commands: Commands, work: Path) -> Iterator[tuple[str, Any, 
     """Yield what the commands that were cut off release when they are not."""
     for name, (source, target, options) in INTERRUPTED.items():
         ending = "".join(Path(target).suffixes)
-        yield _run(commands, work, f"whole {name}", str(FROZEN / "inputs" / source), ending, options.split())
+        yield release_file(commands, work, f"whole {name}", str(FROZEN / "inputs" / source), ending, options.split())
 
 
 def of_watching(commands: Commands, work: Path) -> Golden:
@@ -318,6 +323,21 @@ def of_watching(commands: Commands, work: Path) -> Golden:
     ended = commands.run(*WATCHED.split(), cwd=folder)
     assert ended.status == 0, ended.err
     golden["early.csv with one more"] = (folder / "released" / "early.csv").read_bytes().decode()
+    return golden
+
+
+def of_languages(_home: Path) -> Golden:
+    """Return releases in languages that ask for more than the plain rules, by every policy on text."""
+    policies: dict[str, dict[str, Any]] = {
+        "": {},
+        ", all kept": {"punctuation": "keep", "case": "keep"},
+        ", redacted": {"unknown": "redact"},
+    }
+    golden: Golden = {}
+    for language, (named, policy) in product(made_languages.VOCABULARIES, policies.items()):
+        private = Privatizer(Multivariate(made_languages.made_embedding(language), epsilon=1.5), randomness=Keyed(KEY), **policy)
+        texts = made_languages.TEXTS[language]
+        golden[language + named] = private.many(texts, record_ids=range(len(texts)))
     return golden
 
 
@@ -349,7 +369,8 @@ def of_integrations(home: Path, key_file: Path) -> Golden:
     }
 
 
-def _run(commands: Commands, work: Path, name: str, source: str, ending: str, settings: list[str]) -> tuple[str, Any, Any]:
+def release_file(commands: Commands, work: Path, name: str, source: str, ending: str, settings: list[str]) -> tuple[str, Any, Any]:
+    """Return the name, the release of a file and what lies beside it."""
     target = work / (name.replace(",", "").replace(" ", "-").replace("/", "") + ending)
     ended = commands.run("privatize", source, "-o", str(target), "--key-file", "golden.key", "--quiet", *settings)
     content = released(ended, target)

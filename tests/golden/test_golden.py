@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from deniable.text.card import read_card
-from tests.golden import releases
+from tests.golden import nested, releases
 from tests.golden.command import Commands, Ended
 from tests.golden.interrupted import INTERRUPTED, WATCHED
 from tests.golden.make import CARDS, ENDINGS, RECEIPTS, RELEASES, kept_of
@@ -73,6 +73,7 @@ def test_every_mechanism_of_the_catalogue_has_golden_releases(commands: Commands
         ("policies", releases.of_policies),
         ("calls", releases.of_calls),
         ("stored embeddings", releases.of_stored_embeddings),
+        ("languages", releases.of_languages),
     ],
 )
 def test_the_package_releases_what_it_released(folder: Path, group: str, make: Callable[[Path], dict[str, Any]]) -> None:
@@ -90,6 +91,10 @@ def test_every_mechanism_and_policy_of_the_command_releases_what_it_released(com
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_every_format_is_released_as_it_was(commands: Commands, tmp_path: Path, ending: str) -> None:
     check_with_what_lies_beside(f"format {ending}", releases.of_formats(commands, tmp_path, ending))
+
+
+def test_texts_inside_objects_and_lists_are_released_as_they_were(commands: Commands, tmp_path: Path) -> None:
+    check_with_what_lies_beside("nested", nested.of_nested(commands, tmp_path))
 
 
 def test_files_of_several_batches_are_released_as_they_were(commands: Commands, tmp_path: Path) -> None:

@@ -14,8 +14,7 @@ from deniable.mechanisms.mahalanobis import Mahalanobis
 from deniable.mechanisms.multivariate import Multivariate
 from deniable.mechanisms.randomized_response import RandomizedResponse
 from deniable.mechanisms.rank_smoothing import RankSmoothing
-from deniable.mechanisms.santext import SanText
-from deniable.mechanisms.santext_plus import SanTextPlus
+from deniable.mechanisms.santext import SanText, SanTextPlus
 from deniable.mechanisms.tem import TEM
 from deniable.mechanisms.vickrey import Vickrey
 from deniable.neighbours.selection import nearest_released

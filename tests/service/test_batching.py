@@ -30,7 +30,7 @@ class Searching:
     def many(self, texts: Sequence[str | None], *, record_ids: Sequence[str | int] | None) -> list[str | None]:
         assert record_ids is None
         self.searched.append(list(texts))
-        assert self.go_on.acquire(timeout=20)
+        assert self.go_on.acquire(timeout=60)
         return list(texts)
 
     def take_tally(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -115,3 +116,15 @@ def test_the_calibration_and_the_card_are_given(client: Client) -> None:
     assert client.get("/calibration/absent").status == 422
     assert client.get("/card", epsilon=3).json()["epsilon_per_word"] == 3
     assert client.get("/card", epsilon=13).status == 422
+
+
+def test_words_that_never_come_out_are_left_out_of_what_is_open_and_counted(tmp_path: Path) -> None:
+    (tmp_path / "drugs.txt").write_text("doctor\nzorblatt anywhere\n", encoding="utf-8")
+    settings = make_settings(tmp_path, release=Release(epsilon=50.0, max_epsilon=50.0, never_release=(str(tmp_path / "drugs.txt"),)))
+    with running(settings) as client:
+        told = client.get("/embeddings").json()[0]
+        assert (told["name"], told["words"], told["never_released_words"]) == ("default", 49_998, 2), "doctor, and anywhere"
+        made = client.post("/privatize", texts=["doctor"] * 50).json()
+        assert "doctor" not in made["texts"]
+        assert client.get("/card").json()["embedding"]["never_release"]["words"] == ["anywhere", "doctor"]
+        assert client.post("/privatize", text="doctor", never_release=[]).status == 422, "it is the operator's choice"

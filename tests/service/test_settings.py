@@ -7,6 +7,7 @@ import pytest
 from deniable.cli import serve as serve_command
 from deniable.errors import InvalidParameter, MissingExtra
 from deniable.service.settings import Settings, read_settings
+from deniable.words.never_release import NeverRelease
 from tests.cli.privatize_command import make_command
 
 
@@ -24,14 +25,17 @@ def test_without_a_file_the_defaults_hold() -> None:
 def test_values_are_read_and_paths_are_relative_to_the_file(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("x" * 40)
     (tmp_path / "token").chmod(0o600)
+    (tmp_path / "drugs.txt").write_text("aspirin\n")
     path = write(
         tmp_path,
-        '[server]\nhost = "0.0.0.0"\ntoken_file = "token"\n[release]\nmax_epsilon = 7\nunknown = "redact"\n[jobs]\nfolder = "jobs"\n',
+        '[server]\nhost = "0.0.0.0"\ntoken_file = "token"\n[release]\nmax_epsilon = 7\nunknown = "redact"\n'
+        'never_release = ["names", "drugs.txt"]\n[jobs]\nfolder = "jobs"\n',
     )
     made = read_settings(path, port=1234)
     assert (made.server.port, made.release.max_epsilon, made.release.unknown) == (1234, 7.0, "redact")
     assert made.token() == "x" * 40
     assert made.jobs_folder == tmp_path / "jobs"
+    assert made.never_released() == NeverRelease.of(["names", "aspirin"])
 
 
 @pytest.mark.parametrize(
@@ -47,6 +51,8 @@ def test_values_are_read_and_paths_are_relative_to_the_file(tmp_path: Path) -> N
         ("[release]\nrecord_epsilon = inf", "release.record_epsilon"),
         ("[release]\nepsilon = inf\nmax_epsilon = inf", "release.epsilon"),
         ('[release]\nmechanisms = ["nothing"]', "must be one of"),
+        ('[release]\nnever_release = ["nowhere.txt"]', "No such file"),
+        ('[release]\nnever_release = "names"', "release.never_release"),
         ("[release]\nmechanisms = []", "release.mechanisms"),
         ('[release]\nunknown = "pass"', "release.unknown"),
         ("[release.options.vickrey]\nt = 0.5", "not allowed"),

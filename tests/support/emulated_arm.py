@@ -40,6 +40,6 @@ def compile_program(sources: Sequence[Path], target: Path, *, headers: Path) -> 
     return target
 
 
-def run_program(program: Path, argument: str, *, given: bytes, processor: str = "max") -> subprocess.CompletedProcess[bytes]:
+def run_program(program: Path, *arguments: str, given: bytes, processor: str = "max") -> subprocess.CompletedProcess[bytes]:
     """Return what a program says on an emulated processor."""
-    return subprocess.run([str(EMULATOR), "-cpu", processor, str(program), argument], input=given, capture_output=True, check=False)
+    return subprocess.run([str(EMULATOR), "-cpu", processor, str(program), *arguments], input=given, capture_output=True, check=False)

@@ -20,12 +20,16 @@ from hypothesis import strategies as st
 from deniable import Embedding, Multivariate, Privatizer
 from deniable.compression import ENDINGS, compress
 from deniable.text.policies import Drafter
+from tests.support.made_ods import ods_parts
+from tests.support.made_xlsx import sheet_parts, zipped
 
 KNOWN = ["the", "quick", "brown", "fox", "café", "word", "isn't", "of"]
 KEPT = ["the", "fox"]
-FORMATS = ("txt", "csv", "tsv", "jsonl", "parquet")
+NEVER_RELEASED = ["Brown", "fox's"]
+FORMATS = ("txt", "csv", "tsv", "jsonl", "json", "parquet", "xlsx", "ods")
+WHOLE = ("parquet", "xlsx", "ods")
 PACKINGS = ("", *(ending for ending in ENDINGS if ending != ".zstd"))
-OUTPUTS = [f"{form}{packing}" for form in FORMATS for packing in PACKINGS if form != "parquet" or not packing]
+OUTPUTS = [f"{form}{packing}" for form in FORMATS for packing in PACKINGS if form not in WHOLE or not packing]
 
 POLICIES: dict[str, dict[str, Any]] = {
     "perturb": {},
@@ -37,6 +41,7 @@ POLICIES: dict[str, dict[str, Any]] = {
     "record epsilon": {"record_epsilon": 12.0},
     "all at once": {"unknown": "redact", "punctuation": "keep", "case": "keep", "keep_words": KEPT, "record_epsilon": 5.0},
     "drop and keep": {"unknown": "drop", "punctuation": "keep", "case": "keep"},
+    "never release": {"never_release": NEVER_RELEASED, "keep_words": KEPT},
 }
 """What is given to ``Privatizer`` and, by name, to ``privatize_files``."""
 
@@ -95,7 +100,8 @@ def unknown_words() -> list[str]:
 
 def check_shape(pair: Pair, policy: dict[str, Any]) -> None:
     """Do nothing if both sides of a pair are drafted alike: the same words drawn or kept, with the same marks and case."""
-    drafter = Drafter(embedding(), Privatizer(Multivariate(embedding(), epsilon=1), **policy).policy)
+    private = Privatizer(Multivariate(embedding(), epsilon=1), **policy)
+    drafter = Drafter(private.mechanism.embedding, private.policy)
     for left, right in zip(pair.left, pair.right, strict=True):
         if left is None or right is None:
             assert left is right is None
@@ -146,11 +152,16 @@ def write_input(path: Path, texts: Sequence[str | None], notes: Sequence[str], *
         table = pa.table({"id": ids, "text": pa.array(texts, pa.string()), "note": notes})
         pq.write_table(table, path, row_group_size=17)
         return path
+    if form in ("xlsx", "ods"):
+        cells: list[Sequence[str | int | None]] = [["id", "text", "note"], *zip(ids, texts, notes, strict=True)]
+        path.write_bytes(zipped(sheet_parts(cells) if form == "xlsx" else ods_parts(cells)))
+        return path
     if form == "txt":
         content = "".join(f"{text or ''}\n" for text in texts)
-    elif form == "jsonl":
+    elif form in ("jsonl", "json"):
         rows = [{"id": i, "text": text, "note": note} for i, text, note in zip(ids, texts, notes, strict=True)]
-        content = "".join(json.dumps(row, ensure_ascii=i % 2 == 0) + "\n" for i, row in enumerate(rows))
+        lines = [json.dumps(row, ensure_ascii=i % 2 == 0) for i, row in enumerate(rows)]
+        content = f"[{', '.join(lines)}]" if form == "json" else "".join(f"{line}\n" for line in lines)
     else:
         written = io.StringIO(newline="")
         writer = csv.writer(written, delimiter="\t" if form == "tsv" else ",")

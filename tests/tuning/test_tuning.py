@@ -53,19 +53,18 @@ def found(public: Path) -> TuningFindings:
 
 def test_the_purpose_survives_better_than_without_a_map_at_the_same_attacker(found: TuningFindings) -> None:
     assert found.space.strength is not None
-    assert found.label.shaped is not None
-    assert found.label.as_it_is is not None
-    assert found.label.majority is not None
-    assert found.label.shaped.accuracy > found.label.majority + 0.1
-    assert found.label.shaped.accuracy > found.label.as_it_is.accuracy
+    told = found.label.told
+    assert told is not None
+    assert told.shaped.accuracy > told.majority + 0.1
+    assert told.shaped.accuracy > told.as_it_is.accuracy
     for attack in (found.shaped, found.as_it_is):
         assert attack.alone.words <= 0.15 + 4 * attack.alone.words_error
         assert attack.alone.words > 0.1
         assert attack.in_context is None
     (author,) = found.others
     assert (author.name, author.values, author.problem) == ("author", 3, None)
-    assert author.shaped is not None
-    assert author.shaped.accuracy < 0.5
+    assert author.told is not None
+    assert author.told.shaped.accuracy < 0.5
     assert len(found.tried) == 1 + 1 + 4
     drawn = [each for each in found.tried if all(point.accuracy is not None for point in each.points)]
     assert found.space.name in [each.name for each in drawn]

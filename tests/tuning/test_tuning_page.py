@@ -8,7 +8,7 @@ import pytest
 
 from deniable.learning.summary import EmbeddingFacts
 from deniable.tuning.attacker import Named
-from deniable.tuning.findings import AttackFinding, AttributeFinding, AttributeReading, Counts, Sample, Tried, TuningFindings
+from deniable.tuning.findings import AttackFinding, AttributeFinding, AttributeReading, Counts, Sample, ToldAttribute, Tried, TuningFindings
 from deniable.tuning.installing import Isolated
 from deniable.tuning.page import tuning_page
 from deniable.tuning.receiver import Told
@@ -28,7 +28,8 @@ def named(words: float, kinds: float) -> Named:
 
 def attribute(name: str, shaped: float) -> AttributeFinding:
     readings = [AttributeReading(accuracy=each, lowest=each, highest=each, reading="decoded") for each in (shaped, shaped - 0.1)]
-    return AttributeFinding(name=name, values=4, judged=300, original=0.85, majority=0.25, shaped=readings[0], as_it_is=readings[1])
+    accuracies = ToldAttribute(original=0.85, majority=0.25, shaped=readings[0], as_it_is=readings[1])
+    return AttributeFinding(name=name, values=4, judged=300, told=accuracies)
 
 
 def told(share: float) -> Told:
@@ -56,7 +57,7 @@ def findings(text: str = "word") -> TuningFindings:
         epsilon=2.54,
         epsilon_as_it_is=5.16,
         label=attribute(text, 0.7),
-        others=(attribute(text, 0.4), AttributeFinding(name=text, values=1, judged=0, problem="there is nothing to learn")),
+        others=(attribute(text, 0.4), AttributeFinding(name=text, values=1, judged=0, told=None, problem="there is nothing to learn")),
         kinds="100 clusters of the public vectors; 150 frequent words stand apart",
         blind=BLIND,
         shaped=AttackFinding(alone=named(0.09, 0.3), in_context=named(0.08, 0.31)),

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable import Embedding
-from deniable.words.cutter import RULES, Cutter, Tokeniser, normalise, words_of
+from deniable.words.cutter import RULES, Cutter, Tokeniser, words_of
+from deniable.words.normal_form import normalise
 from tests.support.strategies import NASTY_TEXT
 
 

@@ -119,7 +119,8 @@ class DecoderState:
 
         :raises EmbeddingNotFound: if the embedding is not here.
         """
-        folder = self.card.open_embedding(self.embedding).folder
+        space = self.card.open_embedding(self.embedding)
+        folder = space.folder if space.left_out is None else space.left_out.source.folder
         return self.at(embedding=folder, public=None if self.public is None else Path(self.public).absolute())
 
     def to_bytes(self) -> bytes:

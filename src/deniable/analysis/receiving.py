@@ -97,7 +97,7 @@ def receive(
     :raises MalformedCard: if the embedding here is another one than the card's.
     :raises NotThisRelease: if the text was not released as the card says.
     """
-    space = embedding if isinstance(embedding, Embedding) else card.open_embedding(embedding)
+    space = card.without_words(embedding) if isinstance(embedding, Embedding) else card.open_embedding(embedding)
     if space.fingerprint != card.fingerprint:
         raise MalformedCard(card.source, f"the embedding {space.name!r} is another one than the text was released with")
     marks = marks_of(card)

@@ -12,7 +12,9 @@ import numpy as np
 from deniable.audit.author_models import AuthorClassifier, DecodingClassifier
 from deniable.audit.decoded import USUAL, Decoding, ReleaseDecoders
 from deniable.audit.draws import draw_texts
-from deniable.audit.results import AdvisedResult, AtEpsilon, Share, head_of, largest_acceptable, share_of, sorted_epsilons
+from deniable.audit.intervals import share_by_cluster
+from deniable.audit.results import AdvisedResult, AtEpsilon, head_of, largest_acceptable, sorted_epsilons
+from deniable.audit.shares import Share
 from deniable.decoding.decoder import Decoder
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import UnusableAuditData
@@ -91,6 +93,7 @@ def audit_authorship(
 ) -> AuthorshipResult:
     """Train classifiers of style on original and on released text, and return how often they name the author of released text.
 
+    Intervals take the texts of an author together: an author who is easily told is told in most texts.
     At most ``authors`` authors are taken, those with the most texts; those with fewer than ``min_texts`` texts are left out.
     ``acceptable`` is how often the best classifier may name the author. ``decoding`` says how released text is decoded for classifiers that
     read it so; with None it is not.
@@ -245,4 +248,7 @@ def _share_named(classifier: AuthorClassifier, split: Split) -> Share:
 
 
 def _share_right(named: Sequence[str], authors: Sequence[str]) -> Share:
-    return share_of(sum(one == other for one, other in zip(named, authors, strict=True)), len(authors))
+    right = np.array([one == other for one, other in zip(named, authors, strict=True)], dtype=np.bool_)
+    share = share_by_cluster(right, np.unique(np.array(authors), return_inverse=True)[1].astype(np.int64))
+    assert share is not None  # noqa: S101 - every author has a text that is judged
+    return share

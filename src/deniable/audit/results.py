@@ -1,4 +1,4 @@
-"""What the results of all audits have in common: how they begin, how they become JSON, and shares with an interval."""
+"""What the results of all audits have in common: how they begin, how they become JSON, and what they advise."""
 
 from __future__ import annotations
 
@@ -7,15 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Literal, TypedDict
 
-from deniable.audit.bound.refutation import lower, upper
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_epsilon
 from deniable.version import __version__
-
-_ERRORS_OF_95 = 1.959964
-"""How many standard errors a 95 % interval reaches to either side."""
 
 AuditName = Literal["bound", "inversion", "membership", "authorship"]
 
@@ -110,34 +106,6 @@ def largest_acceptable(successes: Iterable[tuple[AtEpsilon, float]], acceptable:
             break
         advised = found.epsilon
     return advised
-
-
-@dataclass(frozen=True, kw_only=True)
-class Share:
-    """How often something was right, of how many tries, and what the probability lies between with 95 % confidence."""
-
-    value: float
-    low: float
-    high: float
-    tries: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Estimate:
-    """A share of all text, with its standard error."""
-
-    value: float
-    standard_error: float
-
-    @property
-    def high(self) -> float:
-        """The upper end of its 95 % interval."""
-        return min(1.0, self.value + _ERRORS_OF_95 * self.standard_error)
-
-
-def share_of(hits: int, tries: int) -> Share:
-    """Return a share with the interval of Clopper and Pearson."""
-    return Share(value=hits / tries, low=lower(hits, tries, 0.025), high=upper(hits, tries, 0.025), tries=tries)
 
 
 def sorted_epsilons(values: Iterable[float]) -> list[float]:

@@ -7,11 +7,11 @@ Targets: N_w at most ``max_unchanged``, and at least ``min_distinct`` distinct w
 - N_w of protected words may fall and rise with ε, so no halving finds the largest value. What is known is a ceiling: above it the other
   words miss the targets, and those that stand in. From there values are tried downwards, in steps of one ratio, and again between the
   largest that meets the targets and the next above it. A value between two steps may be missed; one that fails is never returned.
-- Distinct words are known at the calibration's values of ε only. The largest of these that meets the targets is a first answer, and the
-  range to the next is searched. How many distinct words one draw a ray gives falls with ε, but not at every step: it is a count. So the
-  range is cut into steps, and again around the best of them. On the way only words that come near to missing the target are walked. What
-  is found is walked for all words before it counts; if it misses the targets after all, the step below is tried, down to the value that
-  is known to meet them.
+- Distinct words are counted at one ε at a time (``distinct``). How many one draw a ray gives falls with ε, but not at every step: it is a
+  count. So the values that a calibration covers are tried downwards, and the range from the first that meets the targets to the next
+  above it is cut into steps, and again around the best of them. Values are left out at which too many words miss the targets by what
+  their first breakpoints tell, and on the way only words are counted that come near to missing the target. What is found is counted for
+  all words before it is returned; if it misses the targets after all, the step below is tried, and so on.
 - A table (``table``) knows nothing between its values of ε. It is continued: all words are measured at steps between the largest value that
   meets the targets and the next, in one pass, and the largest that meets them counts.
 """
@@ -19,19 +19,23 @@ Targets: N_w at most ``max_unchanged``, and at least ``min_distinct`` distinct w
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ids
-from deniable.calibration.by_rays import RayCalibration, measure_by_rays, typical_epsilon
+from deniable.calibration.by_rays import RayCalibration, epsilon_range, typical_epsilon
 from deniable.calibration.calibration import Calibration, ShareBound, bound_share
+from deniable.calibration.distinct import DistinctWords
 from deniable.calibration.table import TableCalibration
 from deniable.channel.rays.rays import RadialRays
-from deniable.channel.rays.statistics import distinct_words, furthest_radius, unchanged
+from deniable.channel.rays.statistics import unchanged
 from deniable.errors import InvalidParameter, TargetsNotMet
 from deniable.parameters import validated_max_unchanged
+from deniable.progress import Report
 
 _SMALLEST_STEP = 1e-4
 
@@ -109,40 +113,33 @@ class Choice:
         return len(self.failing) <= _allowed_failures(len(self.unchanged), self.targets.quantile)
 
 
-def choose(calibration: Calibration, targets: Targets) -> Choice:
+def choose(calibration: Calibration, targets: Targets, *, report: Report | None = None) -> Choice:
     """Return the largest ε that meets the targets.
 
-    For distinct words the walks between two values of the calibration are made anew, which takes a while for many words.
+    Distinct words are counted where they are not known, which takes a while for many words; ``report`` is told how far each pass is.
 
     :raises TargetsNotMet: if there is none.
     :raises InvalidParameter: if no target is given, or distinct words are asked for and were not counted.
     """
     if not targets.given:
         raise InvalidParameter("targets", "none", "give max_unchanged or min_distinct")
+    if isinstance(calibration, RayCalibration):
+        return _largest_by_distinct(calibration, targets, report) if targets.min_distinct is not None else _largest(calibration, targets)
     if targets.min_distinct is not None and calibration.distinct is None:
         raise InvalidParameter("min_distinct", targets.min_distinct, "needs a calibration with distinct words")
-    if isinstance(calibration, RayCalibration) and targets.min_distinct is None:
-        ceiling = _largest_by_unchanged(calibration, targets)
-        if len(calibration.protected_rows):
-            return _largest_from_above(calibration, targets, ceiling)
-        choice = evaluate(calibration, ceiling, targets)
-        while not choice.meets_targets:  # rounding may have left the value a hair too large
-            choice = evaluate(calibration, round_down(choice.epsilon * (1.0 - _SMALLEST_STEP)), targets)
-        return choice
+    assert isinstance(calibration, TableCalibration)  # noqa: S101 - there are these two
     calibration.prepare(calibration.epsilons.tolist())
     tried = (evaluate(calibration, e, targets) for e in sorted(calibration.epsilons.tolist(), reverse=True))
     best = next((choice for choice in tried if choice.meets_targets), None)
     if best is None:
         raise TargetsNotMet(_why_not(calibration, targets))
     above = calibration.epsilons[calibration.epsilons > best.epsilon]
-    high = float(above.min()) if len(above) else None
-    if isinstance(calibration, TableCalibration):
-        return _largest_of_table(calibration, best, high)
-    assert isinstance(calibration, RayCalibration)  # noqa: S101 - there are these two
-    return _largest_by_distinct(calibration, best, high)
+    return _largest_of_table(calibration, best, float(above.min()) if len(above) else None)
 
 
-def choose_for_protection(calibration: Calibration, targets: Targets, *, most_protected: float = 0.01) -> Choice:
+def choose_for_protection(
+    calibration: Calibration, targets: Targets, *, most_protected: float = 0.01, report: Report | None = None
+) -> Choice:
     """Return the largest ε at which at most a share ``most_protected`` of the words misses the targets.
 
     ``failing`` of the answer are these words: with them protected (``protection.protect``) the others, and so all that go
@@ -153,18 +150,22 @@ def choose_for_protection(calibration: Calibration, targets: Targets, *, most_pr
     """
     if not 0.0 <= most_protected < 1.0:
         raise InvalidParameter("most_protected", most_protected, "must be a share of the words from 0 to below 1, such as 0.01")
-    return choose(calibration, replace(targets, quantile=1.0 - most_protected))
+    return choose(calibration, replace(targets, quantile=1.0 - most_protected), report=report)
 
 
-def evaluate(calibration: Calibration, epsilon: float, targets: Targets) -> Choice:
+def evaluate(calibration: Calibration, epsilon: float, targets: Targets, *, distinct: Ids | None = None) -> Choice:
     """Return what every word looked at has at this ε, and which of them miss a target.
+
+    ``distinct`` are the words' distinct words, if the caller counted them. By rays they are counted now if a target asks for them.
 
     :raises InvalidParameter: if distinct words are asked for and were not counted at this ε.
     """
     means, errors = calibration.unchanged(epsilon)
     too_few = np.zeros(len(means), dtype=bool)
-    distinct = calibration.distinct_at(epsilon)
+    distinct = calibration.distinct_at(epsilon) if distinct is None else distinct
     if targets.min_distinct is not None:
+        if distinct is None and isinstance(calibration, RayCalibration):
+            distinct = count_distinct(calibration, epsilon)
         if distinct is None:
             raise InvalidParameter("epsilon", epsilon, "distinct words were not counted at this value")
         too_few |= distinct < targets.min_distinct
@@ -229,8 +230,9 @@ def _largest_by_unchanged(calibration: RayCalibration, targets: Targets) -> floa
     return round_down(low)
 
 
-def _why_not(calibration: Calibration, targets: Targets) -> str:
-    smallest = float(calibration.epsilons.min()) if len(calibration.epsilons) else 1e-6
+def _why_not(calibration: Calibration, targets: Targets, *, smallest: float | None = None) -> str:
+    if smallest is None:
+        smallest = float(calibration.epsilons.min()) if len(calibration.epsilons) else 1e-6
     at = evaluate(calibration, smallest, Targets(max_unchanged=targets.max_unchanged, min_distinct=targets.min_distinct))
     return (
         f"no ε from {smallest:g} up meets the targets for {calibration.looked_at.share(targets.quantile)}: at {smallest:g} still "
@@ -292,70 +294,144 @@ def _largest_of_table(calibration: TableCalibration, best: Choice, high: float |
     return next((choice for choice in found if choice.meets_targets), best)
 
 
-def _largest_by_distinct(calibration: RayCalibration, best: Choice, above: float | None) -> Choice:
-    """Return the largest ε found from the best one known up to the next value of the calibration."""
-    targets, known = best.targets, best.epsilon
-    low, high = known, known * _BEYOND if above is None else above
-    rows = _rows_at_stake(calibration, targets, known if above is None else above)
+def _largest(calibration: RayCalibration, targets: Targets) -> Choice:
+    """Return the largest ε that meets a target on N_w alone."""
+    ceiling = _largest_by_unchanged(calibration, targets)
+    if len(calibration.protected_rows):
+        return _largest_from_above(calibration, targets, ceiling)
+    choice = evaluate(calibration, ceiling, targets)
+    while not choice.meets_targets:  # rounding may have left the value a hair too large
+        choice = evaluate(calibration, round_down(choice.epsilon * (1.0 - _SMALLEST_STEP)), targets)
+    return choice
+
+
+def _largest_by_distinct(calibration: RayCalibration, targets: Targets, report: Report | None) -> Choice:
+    """Return the largest ε found that meets a target on distinct words, and one on N_w where it is given.
+
+    :raises TargetsNotMet: if no value that the calibration covers meets the targets.
+    """
+    search, above = _DistinctSearch(calibration, targets, report), None
+    for epsilon in search.grid:
+        if search.seem_to_meet(epsilon, above):
+            for tried in [*search.passing_between(epsilon, above), epsilon]:
+                if (choice := search.evaluate(tried)).meets_targets:
+                    return choice
+        above = epsilon
+    raise TargetsNotMet(_why_not(calibration, targets, smallest=search.grid[-1]))
+
+
+class _DistinctSearch:
+    """Looks for the largest ε that meets a target on distinct words. ``grid`` are the values that a calibration covers, falling."""
+
+    def __init__(self, calibration: RayCalibration, targets: Targets, report: Report | None) -> None:
+        assert targets.min_distinct is not None  # noqa: S101 - said by the caller
+        engine = RadialRays(calibration.embedding, calibration.noise, rays=calibration.draws)
+        grid = calibration.epsilons if len(calibration.epsilons) else epsilon_range(engine)
+        self.grid: list[float] = sorted(grid.tolist(), reverse=True)
+        self._calibration, self._targets, self._least = calibration, targets, targets.min_distinct
+        self._distinct = DistinctWords(engine, calibration.ids, calibration.radii, report=report)
+        self._allowed = _allowed_failures(len(calibration.ids), targets.quantile)
+        self._at_stake = self._all = np.arange(len(calibration.ids))
+        self._stay = _Growing(len(self._all), self._stays_too_often)
+        self._few = _Growing(len(self._all), lambda rows, epsilon: 1 + self._distinct.moved(rows, epsilon) < self._least)
+        calibration.prepare(self.grid)
+
+    def evaluate(self, epsilon: float) -> Choice:
+        """Count the distinct words of all words at this ε, and return what the words have."""
+        return evaluate(self._calibration, epsilon, self._targets, distinct=self._count(self._all, epsilon))
+
+    def seem_to_meet(self, epsilon: float, above: float | None) -> bool:
+        """Return whether enough words meet the targets, as far as those tell that had not many more distinct words at larger ε."""
+        if self._surely_missed(epsilon):
+            return False
+        if self._at_stake is self._all:
+            steps = _steps(epsilon, above)
+            self._at_stake = self._all[self._near(self._count(self._all, float(steps[self._first_missed(steps) - 1])))]
+        fails, counts = self._fail_by_unchanged(np.array([epsilon]))[:, 0], self._count(self._at_stake, epsilon)
+        fails[self._at_stake] |= counts < self._least
+        meets = int(fails.sum()) <= self._allowed
+        if not meets:
+            self._at_stake = self._at_stake[self._near(counts)]
+        return meets
+
+    def passing_between(self, low: float, above: float | None) -> list[float]:
+        """Return values above ``low`` that seem to meet the targets, the largest first."""
+        known, rows, passing = low, self._at_stake, list[float]()
+        few, steps = np.zeros(len(self._all), dtype=bool), _steps(low, above)
+        for _ in range(_TURNS_BETWEEN):
+            fails = self._fail_by_unchanged(steps) | few[:, None]
+            end = self._first_missed(steps)
+            counts = self._distinct.at_all(rows, steps[:end])
+            fails[rows, :end] |= counts.at < self._least
+            good = np.flatnonzero(fails.sum(axis=0)[1:end] <= self._allowed) + 1
+            passing += steps[good].tolist()
+            best = int(good[-1]) if len(good) else 0
+            if best == _STEPS_BETWEEN:
+                break
+            if best + 1 < end:  # the words that pass or miss in all of the range that is left are not counted again
+                few[rows] |= counts.most[:, best] < self._least
+                rows = rows[(counts.least[:, best] < self._least) & (counts.most[:, best] >= self._least)]
+            steps = _steps(float(steps[best]), float(steps[best + 1]))
+        return sorted({max(round_down(e), known) for e in passing}, reverse=True)
+
+    def _near(self, counts: Ids) -> NDArray[np.bool_]:
+        """Return which words may miss the target at a smaller ε, having hardly more distinct words than they must have."""
+        # A count of J draws spreads by less than √J, whatever the words are.
+        near: NDArray[np.bool_] = counts < self._least + 4.0 * self._calibration.draws**0.5
+        return near
+
+    def _count(self, rows: Ids, epsilon: float) -> Ids:
+        known = self._calibration.distinct_at(epsilon)
+        return self._distinct.at(rows, epsilon) if known is None else known[rows]
+
+    def _surely_missed(self, epsilon: float) -> bool:
+        """Return whether too many words miss the targets by their first breakpoints alone; if so, they do at every larger ε."""
+        fails = self._few.at(epsilon)
+        if self._targets.max_unchanged is not None:
+            fails = fails | self._stay.at(epsilon)
+        return int(fails.sum()) > self._allowed
+
+    def _first_missed(self, steps: Floats) -> int:
+        """Return the place of the first of rising ε that misses the targets for sure; the first of all is known not to."""
+        return 1 + bisect_left(steps[1:].tolist(), True, key=self._surely_missed)
+
+    def _stays_too_often(self, rows: Ids, epsilon: float) -> NDArray[np.bool_]:
+        assert self._targets.max_unchanged is not None  # noqa: S101 - asked only where it is given
+        means = unchanged(self._calibration.radii[rows], np.array([epsilon]), self._calibration.length)[0][:, 0]
+        fails: NDArray[np.bool_] = means > self._targets.max_unchanged
+        return fails
+
+    def _fail_by_unchanged(self, epsilons: Floats) -> NDArray[np.bool_]:
+        """Return which words stay themselves too often, a row for each word and a column for each ε."""
+        fails = np.zeros((len(self._all), len(epsilons)), dtype=bool)
+        if self._targets.max_unchanged is None:
+            return fails
+        for column in reversed(range(len(epsilons))):
+            fails[:, column] = self._stay.at(float(epsilons[column]))
+        return fails | _failures_by_unchanged(self._calibration, self._targets.max_unchanged, self._all[:0], epsilons)
+
+
+class _Growing:
+    """Which words fail at an ε, where a word that fails at one ε fails at all larger ones: what is decided is not tested again."""
+
+    def __init__(self, words: int, test: Callable[[Ids, float], NDArray[np.bool_]]) -> None:
+        self._test, self._passed, self._failed = test, np.zeros(words), np.full(words, np.inf)
+
+    def at(self, epsilon: float) -> NDArray[np.bool_]:
+        open_rows = np.flatnonzero((self._passed < epsilon) & (epsilon < self._failed))
+        if len(open_rows):
+            fails = self._test(open_rows, epsilon)
+            self._failed[open_rows[fails]], self._passed[open_rows[~fails]] = epsilon, epsilon
+        failing: NDArray[np.bool_] = self._failed <= epsilon
+        return failing
+
+
+def _steps(low: float, above: float | None) -> Floats:
+    return np.geomspace(low, low * _BEYOND if above is None else above, _STEPS_BETWEEN + 1)
+
+
+def count_distinct(calibration: RayCalibration, epsilon: float, *, report: Report | None = None) -> Ids:
+    """Return the distinct words of every word at one ε."""
     engine = RadialRays(calibration.embedding, calibration.noise, rays=calibration.draws)
-    passing: list[float] = []
-    for _ in range(_TURNS_BETWEEN):
-        tried = np.geomspace(low, high, _STEPS_BETWEEN + 1)
-        fails = _failures_by_distinct(engine, calibration, targets, rows, tried[1:])
-        good = np.flatnonzero(fails <= _allowed_failures(len(calibration.ids), targets.quantile)) + 1
-        passing += tried[good].tolist()
-        if len(good) and good[-1] == _STEPS_BETWEEN:
-            break
-        low, high = (float(tried[good[-1]]), float(tried[good[-1] + 1])) if len(good) else (low, float(tried[1]))
-    for epsilon in sorted({max(round_down(e), known) for e in passing}, reverse=True):
-        if (found := _evaluate_by_walks(calibration, epsilon, targets)).meets_targets:
-            return found
-    return best
-
-
-def _rows_at_stake(calibration: RayCalibration, targets: Targets, epsilon: float) -> Ids:
-    """Return the rows of words that have hardly more distinct words at this ε than they must have."""
-    assert targets.min_distinct is not None  # noqa: S101 - said by the caller
-    assert calibration.distinct is not None  # noqa: S101 - said by the caller
-    column = int(np.flatnonzero(calibration.epsilons == epsilon)[0])
-    # A count of J draws spreads by less than √J, whatever the words are.
-    return np.flatnonzero(calibration.distinct[:, column] < targets.min_distinct + 4.0 * calibration.draws**0.5)
-
-
-def _failures_by_distinct(engine: RadialRays, calibration: RayCalibration, targets: Targets, rows: Ids, epsilons: Floats) -> Ids:
-    """Return how many words miss the targets at each ε, as far as the words at stake can tell."""
-    assert targets.min_distinct is not None  # noqa: S101 - said by the caller
-    length = calibration.length
-    draws = length.draws(calibration.draws)
-    fails = np.zeros((len(calibration.ids), len(epsilons)), dtype=bool)
-    reach = furthest_radius(float(epsilons.min()), length, draws)
-    for row, envelope in zip(rows, engine.envelopes(calibration.ids[rows], furthest=reach), strict=True):
-        fails[row] = [distinct_words(envelope, float(e), draws) < targets.min_distinct for e in epsilons]
-    if targets.max_unchanged is not None:
-        fails |= _failures_by_unchanged(calibration, targets.max_unchanged, np.arange(len(calibration.ids)), epsilons)
-    count: Ids = fails.sum(axis=0)
-    return count
-
-
-def _evaluate_by_walks(calibration: RayCalibration, epsilon: float, targets: Targets) -> Choice:
-    """Walk the words for this ε, and return what they have, in the order of the calibration."""
-    measured = measure_by_rays(
-        calibration.embedding,
-        mechanism=calibration.mechanism,
-        rays=calibration.draws,
-        ids=calibration.ids,
-        epsilons=np.array([epsilon]),
-        support=True,
-        keep=False,
-    )
-    again = replace(measured, at_random=calibration.at_random)
-    places = np.argsort(again.ids)[np.searchsorted(np.sort(again.ids), calibration.ids)]
-    found = evaluate(again, epsilon, targets)
-    return replace(
-        found,
-        unchanged=found.unchanged[places],
-        errors=found.errors[places],
-        upper=found.upper[places],
-        distinct=None if found.distinct is None else found.distinct[places],
-        failing=np.argsort(places)[found.failing],
-    )
+    counter = DistinctWords(engine, calibration.ids, calibration.radii, report=report)
+    return counter.at(np.arange(len(calibration.ids)), epsilon)

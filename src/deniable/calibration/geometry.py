@@ -17,8 +17,6 @@ from deniable.parameters import validated_count
 NEIGHBOURS = (1, 5, 10, 20, 50, 100, 200, 500, 1000)
 PERCENTILES = (5, 20, 50, 80, 95)
 
-_WORDS_AT_ONCE = 512
-
 
 @dataclass(frozen=True, kw_only=True)
 class Geometry:
@@ -52,9 +50,9 @@ def geometry(embedding: Embedding, *, sample: int | None = None) -> Geometry:
     if not wanted:
         return Geometry(embedding=embedding.name, words=len(ids), neighbours=(), percentiles=np.empty((0, len(PERCENTILES))))
     distances = np.empty((len(ids), len(wanted)))
-    search = best_neighbours(embedding)
-    for start in range(0, len(ids), _WORDS_AT_ONCE):
-        part = ids[start : start + _WORDS_AT_ONCE]
+    search, at_once = best_neighbours(embedding), 512
+    for start in range(0, len(ids), at_once):
+        part = ids[start : start + at_once]
         # The word itself, at distance 0, is always among the first: the k-th neighbour has place k.
         _, found = search.nearest_k(embedding.rows(part), max(wanted) + 1)
         distances[start : start + len(part)] = found[:, list(wanted)]

@@ -87,8 +87,9 @@ def calibrate(
     With one value in ``epsilons`` the targets are held against it. Without targets the table covers a range of ε that is found, or the
     values given. ``draws`` is the number of directions per word, or of draws for each word and ε where the mechanism has no rays. All
     words are looked at, or ``words``, or a random ``sample`` of either; targets are held against these, and ``looked_at`` of the result
-    names them. After a run over all words receipts quote what was found. S_w is measured for 1,000 words at most, unless distinct words
-    are a target or ``support_of_all`` is set. With ``protect`` the words that miss the targets are protected in a new embedding.
+    names them. After a run over all words receipts quote what was found. S_w is measured for 1,000 words at most, unless
+    ``support_of_all`` is set or, without rays, distinct words are a target. With ``protect`` the words that miss the targets are
+    protected in a new embedding.
 
     ``report`` is told how many words are measured, of how many, for each pass over them; ``report_page`` the values of ε on the page. What
     is measured stays on the disk, so an interrupted run is continued by the next.
@@ -118,10 +119,11 @@ def calibrate(
     ids = _select_words(opened, words, sample)
     at_random = ids is not None and words is None
     few = not targets.given and (len(opened) if ids is None else len(ids)) <= SAMPLED_WORDS
-    support = targets.min_distinct is not None or support_of_all or few
+    counted = targets.min_distinct is not None and method_of(mechanism(opened, epsilon=1.0)) != "rays"  # else when ε is chosen
+    support = counted or support_of_all or few
     found = measure(opened, mechanism, draws=draws, ids=ids, epsilons=np.array(given), support=support, report=report)
     found = replace(found, at_random=at_random)
-    choice = _choose(found, targets, given, protect)
+    choice = _choose(found, targets, given, protect, report)
     sampled = found
     if not support and (files.drawn or not targets.given or ids is None):
         shown_too = [choice.epsilon] if files.drawn and choice is not None else []
@@ -216,14 +218,16 @@ def _select_words(embedding: Embedding, words: Iterable[str] | None, sample: int
     return None if ids is not None and len(ids) == len(embedding) else ids
 
 
-def _choose(calibration: Calibration, targets: Targets, epsilons: list[float], protect: Protection | None) -> Choice | None:
+def _choose(
+    calibration: Calibration, targets: Targets, epsilons: list[float], protect: Protection | None, report: Report | None
+) -> Choice | None:
     if not targets.given:
         return None
     if len(epsilons) == 1:
         return evaluate(calibration, epsilons[0], targets)
     if protect is not None:
-        return choose_for_protection(calibration, targets, most_protected=protect.most_protected)
-    return choose(calibration, targets)
+        return choose_for_protection(calibration, targets, most_protected=protect.most_protected, report=report)
+    return choose(calibration, targets, report=report)
 
 
 def _protect(calibration: Calibration, choice: Choice, protect: Protection, *, support: bool, report: Report | None) -> ProtectedEmbedding:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,8 +31,7 @@ _NEXT_TO_NOTHING = 1e-9
 """An ε at which words are released unchanged only if the mechanism keeps some at any ε."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """A word that came out, how often, and the standard error of that share."""
 
     word: str
@@ -40,8 +39,7 @@ class Outcome:
     standard_error: float
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbour:
+class Neighbour(NamedTuple):
     """A near word, its Euclidean distance, and the mechanism's bound on the log-likelihood ratio against it, perhaps infinite."""
 
     word: str
@@ -71,12 +69,13 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as JSON-ready data; a bound that there is not is None."""
-        data = asdict(self)
-        for neighbour in data["neighbours"]:
-            neighbour["bound"] = neighbour["bound"] if math.isfinite(neighbour["bound"]) else None
-        if self.moves is None:
-            del data["moves"]
-        return data
+        data = vars(self) | {
+            "unchanged": None if self.unchanged is None else self.unchanged._asdict(),
+            "outcomes": [each._asdict() for each in self.outcomes],
+            "neighbours": [each._asdict() | ({} if math.isfinite(each.bound) else {"bound": None}) for each in self.neighbours],
+        }
+        del data["moves"]
+        return data if self.moves is None else data | {"moves": self.moves.to_dict()}
 
 
 def explain_word(mechanism: Mechanism, word: str, *, draws: int = 1000, top: int = 10, randomness: Randomness | None = None) -> Explanation:

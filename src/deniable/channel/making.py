@@ -6,7 +6,6 @@ import hashlib
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -127,7 +126,7 @@ def _checked(embedding: Embedding, inputs: Ids | None) -> Ids:
 
 def _settings(
     embedding: Embedding, mechanism: ChosenMechanism, maker: RowMaker, epsilon: float, directions: int, inputs: Ids | None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     return {
         "format": _FORMAT,
         "fingerprint": embedding.fingerprint,

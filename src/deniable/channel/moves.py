@@ -6,6 +6,7 @@ Distances of two spaces do not compare, so what is told is the place of a neighb
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,8 +15,7 @@ from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.places import find_by_fingerprint
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(NamedTuple):
     """A neighbour, and its place in the order of distance from the word: 1 is the nearest."""
 
     word: str
@@ -35,6 +35,10 @@ class NeighbourMoves:
     source_fingerprint: str
     nearer: tuple[Move, ...] = ()
     away: tuple[Move, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the moves as JSON-ready data."""
+        return vars(self) | {"nearer": [move._asdict() for move in self.nearer], "away": [move._asdict() for move in self.away]}
 
 
 def find_moves(embedding: Embedding, word_id: int, *, top: int) -> NeighbourMoves | None:

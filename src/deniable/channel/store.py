@@ -15,9 +15,10 @@ import zlib
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable.atomic import lock, open_plain_file, whole_file
 from deniable.channel.rows import Row
@@ -28,10 +29,18 @@ _LONGEST_NUMBER = 15
 _FILES = {"lengths": "<i4", "outputs": "<i4", "chances": "<f4"}
 
 
+class Block(NamedTuple):
+    """The numbers of some rows, a part of each file; in the order in which the CRC is made."""
+
+    lengths: NDArray[np.int32]
+    outputs: NDArray[np.int32]
+    chances: NDArray[np.float32]
+
+
 class ChannelFolder:
     """The rows of one channel, filled in order; as a context it is locked, and a second process waits for the first."""
 
-    def __init__(self, root: Path, settings: dict[str, Any], rows: int, *, words: int) -> None:
+    def __init__(self, root: Path, settings: dict[str, object], rows: int, *, words: int) -> None:
         """Name the channel with these settings, of this many rows, whose outputs are ids of this many words."""
         self._written = json.dumps(settings, sort_keys=True, indent=1)
         self.folder = root / hashlib.blake2b(self._written.encode(), digest_size=8).hexdigest()
@@ -65,18 +74,18 @@ class ChannelFolder:
 
     def append(self, rows: list[Row]) -> None:
         """Add the next rows, on the disk before they count."""
-        block = {
-            "lengths": np.array([len(row.outputs) for row in rows], dtype="<i4"),
-            "outputs": np.concatenate([row.outputs for row in rows]).astype("<i4"),
-            "chances": _rounded_down(np.concatenate([row.chances for row in rows])),
-        }
-        for name, numbers in block.items():
+        block = Block(
+            lengths=np.array([len(row.outputs) for row in rows], dtype="<i4"),
+            outputs=np.concatenate([row.outputs for row in rows]).astype("<i4"),
+            chances=_rounded_down(np.concatenate([row.chances for row in rows])),
+        )
+        for name, numbers in zip(Block._fields, block, strict=True):
             with (self.folder / name).open("ab") as file:
                 file.write(numbers.tobytes())
                 file.flush()
                 os.fsync(file.fileno())
         with (self.folder / JOURNAL).open("a", encoding="ascii") as journal:
-            journal.write(f"{len(rows)} {len(block['outputs'])} {_crc(block).decode()}\n")
+            journal.write(f"{len(rows)} {len(block.outputs)} {_crc(block).decode()}\n")
             journal.flush()
             os.fsync(journal.fileno())
         self.done += len(rows)
@@ -126,9 +135,9 @@ class ChannelFolder:
             journal.truncate(sum(len(line) + 1 for line in lines))
         return rows
 
-    def _block(self, rows: int, count: int, numbers: int, listed: int) -> dict[str, Any]:
+    def _block(self, rows: int, count: int, numbers: int, listed: int) -> Block:
         """Return the numbers of some rows; fewer than belong there if a file is cut off."""
-        block = {}
+        block: dict[str, NDArray[Any]] = {}
         for name, dtype in _FILES.items():
             first, many = (rows, count) if name == "lengths" else (numbers, listed)
             size = np.dtype(dtype).itemsize
@@ -139,11 +148,11 @@ class ChannelFolder:
                     block[name] = np.frombuffer(file.read(max(0, min(many * size, left // size * size))), dtype=dtype)
             except FileNotFoundError:
                 raise DamagedChannel(self.folder / name, "it is missing") from None
-        return block
+        return Block(**block)
 
-    def _fits(self, block: dict[str, Any], listed: int) -> bool:
+    def _fits(self, block: Block, listed: int) -> bool:
         """Return whether the numbers are rows of a channel: whose outputs are words, and whose chances are probabilities."""
-        lengths, outputs, chances = block["lengths"], block["outputs"], block["chances"]
+        lengths, outputs, chances = block
         return bool(
             len(outputs) == len(chances) == listed
             and (lengths >= 0).all()
@@ -153,9 +162,9 @@ class ChannelFolder:
         )
 
 
-def _crc(block: dict[str, Any]) -> bytes:
+def _crc(block: Block) -> bytes:
     crc = 0
-    for numbers in block.values():
+    for numbers in block:
         crc = zlib.crc32(numbers.tobytes(), crc)
     return f"{crc:08x}".encode()
 

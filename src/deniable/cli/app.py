@@ -7,25 +7,8 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli import (
-    audit,
-    calibrate,
-    compare,
-    doctor,
-    embeddings,
-    explain,
-    key,
-    mechanisms,
-    privatize,
-    purpose,
-    receipt,
-    receiving,
-    reproduce,
-    serve,
-    tune,
-    utility,
-    watch,
-)
+from deniable.cli import audit, calibrate, check, doctor, embeddings, explain, key, mechanisms, privatize, receipt, receiving, serve, watch
+from deniable.cli.measuring import compare, reproduce, tune, utility
 from deniable.errors import DeniableError, printable
 from deniable.version import __version__
 
@@ -52,22 +35,24 @@ def options(
     """Plausible deniability for text: private text in, readable text out, with a proven guarantee."""
 
 
-app.command("privatize")(privatize.privatize)
-app.command("watch")(watch.watch)
-app.command("receipt")(receipt.receipt)
-app.command("decode")(receiving.decode)
-app.command("frequencies")(receiving.frequencies)
-app.command("explain")(explain.explain)
-app.command("calibrate")(calibrate.calibrate)
-app.command("mechanisms")(mechanisms.mechanisms)
-app.command("compare")(compare.compare)
-app.command("reproduce")(reproduce.reproduce)
-app.command("utility")(utility.utility)
-app.command("tune")(tune.tune)
-app.command("serve")(serve.serve)
-app.command("doctor")(doctor.doctor)
-embeddings.app.command("reduce")(purpose.reduce)
-embeddings.app.command("shape")(purpose.shape)
+for _command in (
+    privatize.privatize,
+    check.check,
+    watch.watch,
+    receipt.receipt,
+    receiving.decode,
+    receiving.frequencies,
+    explain.explain,
+    calibrate.calibrate,
+    mechanisms.mechanisms,
+    compare.compare,
+    reproduce.reproduce,
+    utility.utility,
+    tune.tune,
+    serve.serve,
+    doctor.doctor,
+):
+    app.command()(_command)  # named like its function
 app.add_typer(embeddings.app, name="embeddings")
 app.add_typer(audit.app, name="audit")
 app.add_typer(key.app, name="key")

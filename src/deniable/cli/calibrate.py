@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from deniable.cli.options import MechanismOptions, with_groups
+from deniable.cli.options import VocabularyOptions, with_groups
 from deniable.cli.terminal import make_table, open_console, print_json
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @with_groups
 def calibrate(
     *,
-    mechanism: MechanismOptions,
+    mechanism: VocabularyOptions,
     max_unchanged: Annotated[
         float | None, typer.Option(help="At most this share of draws may return a word unchanged (N_w), such as 0.5.")
     ] = None,

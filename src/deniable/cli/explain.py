@@ -11,7 +11,7 @@ import typer
 
 from deniable.channel.explanation import Explanation, Outcome, explain_word, explain_words
 from deniable.channel.moves import NeighbourMoves
-from deniable.cli.options import AsJson, Epsilon, MechanismOptions, with_groups
+from deniable.cli.options import AsJson, Epsilon, VocabularyOptions, with_groups
 from deniable.cli.terminal import make_table, open_console, print_json
 from deniable.report.wording import percent_fixed
 
@@ -29,7 +29,7 @@ def explain(
         list[Path] | None, typer.Option("--words", help="A file of words to explain, one per line, such as names. May be repeated.")
     ] = None,
     epsilon: Epsilon,
-    mechanism: MechanismOptions,
+    mechanism: VocabularyOptions,
     draws: Annotated[int, typer.Option("--draws", "--rays", help="How many directions to follow, or draws to make.")] = 1000,
     top: Annotated[int, typer.Option(help="How many words to show.")] = 10,
     as_json: AsJson = False,

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, TypeVar, get_type_hints
 
 import typer
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from deniable.records.labelled import ReadingOptions
     from deniable.text.privatizer import Privatizer
     from deniable.text.recipe import ResolvedRecipe
+    from deniable.words.never_release import NeverRelease
 
 Group = TypeVar("Group")
 
@@ -39,17 +40,36 @@ def number(text: str) -> float:
         raise typer.BadParameter(f"{text!r} is not a number{advice}") from None
 
 
-Epsilon = Annotated[float, typer.Option("--epsilon", "-e", help="The privacy parameter, per word.", parser=number, metavar="NUMBER")]
-Epsilons = Annotated[
-    list[float] | None, typer.Option("--epsilon", "-e", help="A value of ε. May be repeated.", parser=number, metavar="NUMBER")
+def number_option(*names: str, help: str) -> Any:  # noqa: A002 - the word Typer has
+    """Return an option that is a number, with advice for a decimal comma."""
+    return typer.Option(*names, help=help, parser=number, metavar="NUMBER")
+
+
+Epsilon = Annotated[float, number_option("--epsilon", "-e", help="The privacy parameter, per word.")]
+Epsilons = Annotated[list[float] | None, number_option("--epsilon", "-e", help="A value of ε. May be repeated.")]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option("--column", "-c", help="A column that holds private text, or a path: visit.note, visits[].note. May be repeated."),
 ]
-Columns = Annotated[list[str] | None, typer.Option("--column", "-c", help="A column that holds private text. May be repeated.")]
 Threads = Annotated[
     int | None, typer.Option(help="How many threads search for the nearest word. By default, as many as this process may use processors.")
 ]
 Workers = Annotated[int, typer.Option(help="How many processes share the work. Each uses one thread, unless --threads says more.")]
 PageFile = Annotated[Path | None, typer.Option("--report", help="Where to write the result as a page for people (HTML).")]
-DataFile = Annotated[Path, typer.Argument(help="CSV, TSV, JSON Lines or Parquet with one text per record; may be compressed.")]
+DataFile = Annotated[Path, typer.Argument(help="CSV, TSV, JSON, JSON Lines, Parquet or a spreadsheet with one text per record.")]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option(help="Draw the noise from the secret key in this file: releasing the same records again then spends nothing more."),
+]
+NeverReleased = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--never-release",
+        metavar="names|FILE",
+        help="A public list of words that never come out: names for the built-in one of given names and surnames, or a file with one or "
+        "more words a line. They are taken out of the vocabulary. May be repeated.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress.")]
 
@@ -104,23 +124,17 @@ def _build(group: type[Group], given: Mapping[str, Any]) -> Group:
 class BudgetOptions:
     """How much may be spent: on a word, on a record, or on both."""
 
-    epsilon: Annotated[
-        float | None, typer.Option("--epsilon", "-e", help="The privacy parameter, per word.", parser=number, metavar="NUMBER")
-    ] = None
+    epsilon: Annotated[float | None, number_option("--epsilon", "-e", help="The privacy parameter, per word.")] = None
     record_epsilon: Annotated[
         float | None,
-        typer.Option(
-            help="The most to spend on a record, divided equally among its words. Together with --epsilon, a word gets at most --epsilon.",
-            parser=number,
-            metavar="NUMBER",
+        number_option(
+            help="The most to spend on a record, divided equally among its words. Together with --epsilon, a word gets at most --epsilon."
         ),
     ] = None
     max_unchanged: Annotated[
         float | None,
-        typer.Option(
-            help="Choose ε by the stored calibration instead of --epsilon: at most this share of draws may return the word unchanged.",
-            parser=number,
-            metavar="NUMBER",
+        number_option(
+            help="Choose ε by the stored calibration instead of --epsilon: at most this share of draws may return the word unchanged."
         ),
     ] = None
     quantile: Annotated[
@@ -152,6 +166,7 @@ class CellOptions:
         ),
     ] = True
     encoding: Annotated[str, typer.Option(help="The encoding of the input. The output is always UTF-8.")] = "utf-8"
+    sheet: Annotated[str | None, typer.Option(metavar="NAME", help="The sheet of a spreadsheet. By default, the first one.")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,14 +175,31 @@ class FileOptions:
 
     format: Annotated[
         str | None,
-        typer.Option("--format", metavar="text|csv|tsv|jsonl|parquet", help="The file format, if the file name does not show it."),
+        typer.Option(
+            "--format",
+            metavar="text|csv|tsv|jsonl|json|parquet|xlsx|ods|folder",
+            help="The file format, if the file name does not show it.",
+        ),
     ] = None
     cells: CellOptions
 
     def reading(self) -> ReadingOptions:
         """Return the options by the names that functions which read records have for them."""
         cells = self.cells
-        return {"format": self.format, "delimiter": cells.delimiter, "header": cells.header, "encoding": cells.encoding}
+        return {
+            "format": self.format,
+            "delimiter": cells.delimiter,
+            "header": cells.header,
+            "encoding": cells.encoding,
+            "sheet": cells.sheet,
+        }
+
+
+class MechanismArguments(TypedDict):
+    """Which mechanism over which embedding, or the name of one, as functions take it."""
+
+    embedding: Embedding | str
+    mechanism: ChosenMechanism
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,6 +233,13 @@ class MechanismOptions:
 
         return ChosenMechanism(name=self.mechanism, options=self.parse_options())
 
+    def arguments(self) -> MechanismArguments:
+        """Return the name of the embedding and the mechanism, by the names that functions which open both have for them.
+
+        :raises InvalidParameter: as ``parse_options`` does.
+        """
+        return {"embedding": self.embedding, "mechanism": self.choose()}
+
     def open(self) -> Embedding:
         """Return the embedding.
 
@@ -212,7 +251,53 @@ class MechanismOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReleaseOptions(MechanismOptions):
+class VocabularyOptions(MechanismOptions):
+    """Which mechanism, over which embedding, without which words."""
+
+    never_release: NeverReleased = None
+
+    def read_listed(self) -> NeverRelease:
+        """Return the words that never come out.
+
+        :raises InvalidParameter: if a list cannot be read.
+        """
+        from deniable.words.never_release import NeverRelease
+
+        return NeverRelease.read(self.never_release or ())
+
+    def open(self) -> Embedding:
+        """Return the embedding without the words that never come out, and say how many of them it had.
+
+        :raises EmbeddingNotFound: if it is not installed.
+        :raises InvalidParameter: if a list cannot be read, or leaves no word.
+        """
+        return open_without(self.embedding, self.read_listed())
+
+    def arguments(self) -> MechanismArguments:
+        """Return the embedding without the words that never come out, and the mechanism.
+
+        :raises InvalidParameter: as ``open`` and ``parse_options`` do.
+        """
+        return {"embedding": self.open(), "mechanism": self.choose()}
+
+
+def open_without(name: str, listed: NeverRelease) -> Embedding:
+    """Return the embedding without the listed words, and say on standard error how many of them it had.
+
+    :raises EmbeddingNotFound: if it is not installed.
+    :raises InvalidParameter: if no word is left.
+    """
+    from deniable.embeddings.embedding import Embedding
+    from deniable.embeddings.leaving_out import leave_out
+
+    opened = leave_out(Embedding.open(name), listed)
+    if opened.left_out is not None:
+        print(f"deniable: never released: {opened.left_out.in_words()}", file=sys.stderr)
+    return opened
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseOptions(VocabularyOptions):
     """How text is released: everything of a recipe but the budget."""
 
     unknown: Annotated[
@@ -223,10 +308,7 @@ class ReleaseOptions(MechanismOptions):
     keep_words: Annotated[
         Path | None, typer.Option(help="A public file of words, one per line, that are released as they are if the embedding knows them.")
     ] = None
-    key_file: Annotated[
-        Path | None,
-        typer.Option(help="Draw the noise from the secret key in this file: releasing the same records again then spends nothing more."),
-    ] = None
+    key_file: KeyFile = None
     record_id: Annotated[
         str | None,
         typer.Option(
@@ -275,6 +357,7 @@ class ReleaseOptions(MechanismOptions):
             punctuation=self.punctuation,
             case=self.case,
             keep_words=frozenset() if self.keep_words is None else read_word_list(self.keep_words, name="keep_words"),
+            never_release=self.read_listed(),
             key_file=self.key_file,
             consistent=self.consistent_by is not None,
         )

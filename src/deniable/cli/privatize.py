@@ -79,7 +79,7 @@ def privatize(
     cells = reading.cells
     here_only: dict[str, bool] = {"--resume": resume, "--insecure-seed": insecure_seed is not None, "--no-header": not cells.header}
     here_only |= {"--threads": threads is not None, "--workers": workers != 1, "--delimiter": cells.delimiter is not None}
-    here_only |= {"--encoding": cells.encoding != "utf-8"}
+    here_only |= {"--encoding": cells.encoding != "utf-8", "--sheet": cells.sheet is not None}
     _check_engine(engine, master, here_only)
     if engine == "spark" and (file is None or target is None):
         raise typer.BadParameter("--engine spark needs a FILE or folder and an --output")
@@ -96,6 +96,8 @@ def privatize(
         resolved = release.resolve(budget, lambda line: _say(line, quiet=quiet))
         private = resolved.make(randomness=_seeded(insecure_seed))
         warn_if_hardly_anything_changes(private)
+        if engine == "local" and source is not None:
+            _warn_of_unknown_words(private, source, layout)
         made: Receipt | None
         if engine == "spark":
             where: dict[str, Any] = {"columns": columns, "format": reading.format, "master": master, "record_id": named_by}
@@ -213,6 +215,15 @@ def _seeded(insecure_seed: int | None) -> Randomness | None:
     randomness = InsecureSeededRandomness(insecure_seed=insecure_seed)
     print("deniable: INSECURE: the noise comes from a seed; whoever knows it can undo the noise", file=sys.stderr)
     return randomness
+
+
+def _warn_of_unknown_words(private: Privatizer, source: Path, layout: Layout) -> None:
+    """Say on standard error if more than a fifth of the words of a column are unknown; a pipe is not read twice for it."""
+    from deniable.records.checking.unknown import unknown_warnings
+
+    if source.is_file() or source.is_dir():
+        for warning in unknown_warnings(source, layout, private.mechanism.embedding):
+            print(f"deniable: warning: {warning}", file=sys.stderr)
 
 
 def _say_what_is_relaxed(private: Privatizer, layout: Layout) -> None:

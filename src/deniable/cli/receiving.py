@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from deniable.analysis.word_use import WordUse, WordUseFindings
     from deniable.text.card import Card
 
-ReleasedFile = Annotated[Path, typer.Argument(help="Released text: CSV, TSV, JSON Lines, Parquet or plain text; may be compressed.")]
+ReleasedFile = Annotated[Path, typer.Argument(help="Released text, in any format that `deniable privatize` writes; may be compressed.")]
 TextColumn = Annotated[str | None, typer.Option("--column", "-c", help="The column that holds released text. Plain text has none.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 

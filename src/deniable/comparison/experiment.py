@@ -7,6 +7,9 @@ from dataclasses import replace
 from itertools import chain, product
 from pathlib import Path
 
+import numpy as np
+
+from deniable.comparison.knowledge import WordKinds, make_word_kinds, read_context
 from deniable.comparison.matching import TOLERANCE
 from deniable.comparison.measurements import SavedMeasurements
 from deniable.comparison.results import (
@@ -50,13 +53,15 @@ def compare_mechanisms(
 
     With several embeddings every mechanism takes part in each of them. Unless ``settings`` say otherwise they are brought to an equal
     attacker over all words of the text (``comparison.naming``): what a word of it is does not depend on the embedding, nor does how
-    many are judged.
+    many are judged. An attacker in context reads ``settings.public``, without documents that are among these texts. Kinds of words are
+    those of the first embedding.
 
     What a receiver gets is measured too, unless ``settings.decoding`` is None: released text on both sides or at test time only, as it
     stands and decoded. ``channel_report`` hears how much of a channel is made for that, ``report`` how many rows are there.
 
     :raises InvalidParameter: if an argument is not allowed.
-    :raises UnusableAuditData: if there are too few texts, or the texts to learn from have one label only.
+    :raises RecordError: if the public text cannot be read.
+    :raises UnusableAuditData: if there are too few texts, the texts to learn from have one label only, or the public text says nothing.
     :raises MissingExtra: if scikit-learn is not installed.
     """
     sklearn("linear_model", "comparing mechanisms")
@@ -76,9 +81,13 @@ def compare_mechanisms(
     rows: list[Row] = []
     spaces: list[SpaceCounts] = []
     first: Comparison | None = None
+    kinds: WordKinds | None = None
     for space in embeddings:
         learn, tested = (cut_texts(part, space, longest=longest) for part in parts)
-        comparison = Comparison(space, learn, tested, settings, saved=saved, channel_report=channel_report)
+        if kinds is None and any(target.reading == "kinds" for target in settings.targets):
+            kinds = make_word_kinds(space, np.concatenate([learn.ids, tested.ids]))
+        public = None if settings.public is None else read_context(space, settings.public, data.texts)
+        comparison = Comparison(space, learn, tested, settings, public=public, kinds=kinds, saved=saved, channel_report=channel_report)
         first = first or comparison
         spaces.append(comparison.counts())
         for row in chain.from_iterable(map(comparison.rows, taking_part)):
@@ -103,6 +112,8 @@ def compare_mechanisms(
         rows=tuple(rows),
         decoding=settings.decoding,
         spaces=tuple(spaces),
+        public=None if first.public is None else first.public.summary,
+        kinds="" if kinds is None else kinds.kinds.in_words(),
     )
 
 

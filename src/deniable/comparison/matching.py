@@ -17,7 +17,7 @@ from deniable.comparison.readings import Name
 LEAST, MOST = 1e-6, 1e4
 """Where ε is looked for: far down, because ε may be a rate per place of a list of words. Beyond these nothing changes any more."""
 
-TOLERANCE: Mapping[Name, float] = {"average": 0.01, "worst": 0.03, "adversary": 0.015, "named": 0.005}
+TOLERANCE: Mapping[Name, float] = {"average": 0.01, "worst": 0.03, "adversary": 0.015, "named": 0.005, "context": 0.01, "kinds": 0.01}
 """How far what is reached may lie from what is wanted: about two standard errors of a thorough reading."""
 
 _START, _STRIDE = 4.0, 4.0

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -27,10 +27,11 @@ class SavedMeasurements:
             folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
 
-    def get(self, key: dict[str, Any], kind: type[M], measure: Callable[[], M]) -> M:
+    def get(self, key: dict[str, object], kind: type[M], measure: Callable[[], M]) -> M:
         """Return what was measured for exactly this key; measure it if it was not, or if the file cannot be read."""
         if self._folder is None:
             return measure()
+        key = {"format": 1, **key}
         written = json.dumps(key, sort_keys=True, ensure_ascii=False)
         path = self._folder / f"{hashlib.blake2b(written.encode(), digest_size=16).hexdigest()}.json"
         try:
@@ -42,3 +43,7 @@ class SavedMeasurements:
         measured = measure()
         write_whole(path, json.dumps({"key": key, "measured": asdict(measured)}, ensure_ascii=False))
         return measured
+
+
+NOTHING_SAVED = SavedMeasurements(None)
+"""Measures everything anew."""

@@ -5,8 +5,11 @@
   other, so that luck in the draws does not look like exposure. The single largest N_w is not used: it belongs to some isolated word
   and says more about which words were sampled than about the mechanism.
 - ``adversary``: how often the learnt Bayes adversary names the word, if it is one of a sample (``adversary``).
-- ``named``: how often the Bayes attacker over all words of the text names the word (``naming``); the same for every embedding too. It
-  takes longest, and is read only where it is asked for.
+- ``named``: how often the Bayes attacker over all words of the text names the word (``naming``); the same for every embedding too.
+- ``context``: the same, where it also reads each word beside its neighbours, with bigrams of a public text; the better of the two ways.
+- ``kinds``: how often it tells of what kind a less frequent word was; in the better of the two ways too, if there is a public text.
+
+The last three take longest, and are read only where they are asked for.
 
 An unknown word never comes out as itself, so it counts as changed; a protected word counts as the word that stands in for it.
 """
@@ -25,8 +28,10 @@ from deniable.comparison.probe import Probe
 from deniable.interfaces import Mechanism
 from deniable.parameters import validated_count
 
-Name = Literal["average", "worst", "adversary", "named"]
-NAMES: tuple[Name, ...] = ("average", "worst", "adversary", "named")
+OfAllWords = Literal["named", "context", "kinds"]
+Name = Literal["average", "worst", "adversary"] | OfAllWords
+OF_ALL_WORDS: tuple[OfAllWords, ...] = ("named", "context", "kinds")
+NAMES: tuple[Name, ...] = ("average", "worst", "adversary", *OF_ALL_WORDS)
 EXPOSED = 0.01
 
 
@@ -55,7 +60,7 @@ THOROUGH = ReadingEffort(draws=120, judged=8_000, directions=300)
 class Reading:
     """The readings at one ε; ``errors`` are standard errors of the draws, the sample of words taken as given.
 
-    ``named`` is None where nobody asked for it.
+    ``named``, ``context`` and ``kinds`` are None where nobody asked for them.
     """
 
     epsilon: float
@@ -64,6 +69,8 @@ class Reading:
     adversary: float
     errors: dict[str, float]
     named: float | None = None
+    context: float | None = None
+    kinds: float | None = None
 
     def value(self, name: Name) -> float:
         """Return one of the readings."""

@@ -6,13 +6,15 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import msgspec
+import numpy as np
 
 from deniable.audit.results import EmbeddingSummary
 from deniable.comparison.matching import Target
-from deniable.comparison.readings import Name, Reading
+from deniable.comparison.readings import Name, OfAllWords, Reading
+from deniable.comparison.received import ReceivedAccuracy
 from deniable.errors import RecordError
 from deniable.utility.receiver import DecodingEffort
 
@@ -24,6 +26,11 @@ class MeanAndSpread:
     mean: float
     spread: float | None
 
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Self:
+        """Return those of some values."""
+        return cls(mean=float(np.mean(values)), spread=float(np.std(values, ddof=1)) if len(values) > 1 else None)
+
 
 @dataclass(frozen=True, kw_only=True)
 class ByPlace:
@@ -33,6 +40,20 @@ class ByPlace:
     test: MeanAndSpread
     both: MeanAndSpread
 
+    @classmethod
+    def as_released(cls, train: MeanAndSpread, runs: Sequence[ReceivedAccuracy]) -> Self:
+        """Return the accuracies with words as released; those of texts to learn from were measured before."""
+        return cls(train=train, test=MeanAndSpread.of([run.test for run in runs]), both=MeanAndSpread.of([run.both for run in runs]))
+
+    @classmethod
+    def decoded(cls, runs: Sequence[ReceivedAccuracy]) -> Self:
+        """Return the accuracies with text that was decoded."""
+        return cls(
+            train=MeanAndSpread.of([run.decoded_train for run in runs]),
+            test=MeanAndSpread.of([run.decoded_test for run in runs]),
+            both=MeanAndSpread.of([run.decoded_both for run in runs]),
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class OnVectors:
@@ -41,13 +62,28 @@ class OnVectors:
     as_released: MeanAndSpread
     decoded: MeanAndSpread
 
+    @classmethod
+    def of(cls, runs: Sequence[ReceivedAccuracy]) -> Self:
+        """Return those of some runs."""
+        vectors, decoded = [run.vectors for run in runs], [run.decoded_vectors for run in runs]
+        return cls(as_released=MeanAndSpread.of(vectors), decoded=MeanAndSpread.of(decoded))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReceiverAccuracies:
+    """What a receiver gets: with words as released and decoded, for every place; ``on_vectors`` is missing in results of old versions."""
+
+    as_released: ByPlace
+    decoded: ByPlace
+    on_vectors: OnVectors | None = None
+
 
 @dataclass(frozen=True, kw_only=True)
 class Worth:
     """What a mechanism is worth at the ε that meets a target: the reading there, and what text released there is good for.
 
-    ``accuracy`` is that of a classifier that learnt from words as released and judged original text. ``as_released`` and ``decoded`` say
-    it for every place, where it was measured; ``on_vectors`` says it for a classifier that reads mean vectors instead of words.
+    ``accuracy`` is that of a classifier that learnt from words as released and judged original text. ``receiver`` says it for whoever has
+    released text only, where that was measured.
     """
 
     epsilon: float
@@ -56,19 +92,22 @@ class Worth:
     unchanged: MeanAndSpread
     distance: MeanAndSpread
     words_per_second: float
-    as_released: ByPlace | None = None
-    decoded: ByPlace | None = None
-    on_vectors: OnVectors | None = None
+    receiver: ReceiverAccuracies | None = None
+
+    @property
+    def on_vectors(self) -> OnVectors | None:
+        """The accuracies of a classifier that reads mean vectors, where they were measured."""
+        return None if self.receiver is None else self.receiver.on_vectors
 
     @property
     def received(self) -> MeanAndSpread:
         """The accuracy with words as released: on both sides, or on the learning side where nothing else was measured."""
-        return self.accuracy if self.as_released is None else self.as_released.both
+        return self.accuracy if self.receiver is None else self.receiver.as_released.both
 
     @property
     def best_known(self) -> MeanAndSpread:
         """The accuracy that rows are ordered by: decoded on both sides, where that was measured."""
-        return self.received if self.decoded is None else self.decoded.both
+        return self.accuracy if self.receiver is None else self.receiver.decoded.both
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,9 +137,9 @@ class Row:
             del data["embedding"]
         if worth is None:
             return data
-        if worth["reached"]["named"] is None:
-            del worth["reached"]["named"]
-        return {**data, **{name: value for name, value in worth.items() if value is not None}}
+        worth["reached"] = {name: value for name, value in worth["reached"].items() if value is not None}
+        receiver = worth.pop("receiver") or {}
+        return {**data, **{name: value for name, value in (worth | receiver).items() if value is not None}}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,6 +175,16 @@ class SpaceCounts:
     blind: float
     original: float
     original_on_vectors: float | None
+    blind_kinds: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublicSummary:
+    """The public text that attackers read: its words, and how many documents were left out since they are part of the compared texts."""
+
+    source: str
+    words: int
+    left_out: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,7 +209,8 @@ class ComparisonResult(ComparisonSetup):
     ``original`` is the accuracy of a classifier that learnt from original text, ``guess`` that of always naming the most frequent
     label. ``left_out`` are mechanisms that did not take part, with the reason. ``decoding`` is how finely receivers knew the channels;
     it is None if nothing was decoded. ``spaces`` are the embeddings, the first of which is the one that all else is about; results of
-    earlier versions have none.
+    earlier versions have none. ``public`` is the public text that attackers read, and ``kinds`` says what kinds of words are, if they
+    were asked for.
     """
 
     original: float
@@ -169,11 +219,17 @@ class ComparisonResult(ComparisonSetup):
     rows: tuple[Row, ...]
     decoding: DecodingEffort | None = None
     spaces: tuple[SpaceCounts, ...] = ()
+    public: PublicSummary | None = None
+    kinds: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as the JSON that ``deniable compare --save`` writes."""
         data: dict[str, Any] = json.loads(json.dumps({**asdict(self), "rows": [row.to_dict() for row in self.rows]}))
-        return {name: value for name, value in data.items() if (name, value) not in (("decoding", None), ("spaces", []))}
+        for space in data["spaces"]:
+            if space["blind_kinds"] is None:
+                del space["blind_kinds"]
+        absent: dict[str, Any] = {"decoding": None, "spaces": [], "public": None, "kinds": ""}
+        return {name: value for name, value in data.items() if name not in absent or value != absent[name]}
 
     @property
     def several(self) -> bool:
@@ -187,7 +243,7 @@ class ComparisonResult(ComparisonSetup):
     def front(self) -> list[tuple[Row, Worth]]:
         """Return the rows that no other row beats in the attacker's success and accuracy together, weakest attacker first.
 
-        The accuracy is that of words as released. The attacker is the one over all words, if every row knows it.
+        The accuracy is that of words as released. The attacker is that of ``attacker``.
         """
         return self._front(lambda worth: worth.received)
 
@@ -200,13 +256,16 @@ class ComparisonResult(ComparisonSetup):
         return [found[place] for place in pareto_front([(self.risk(worth), accuracy(worth).mean) for _, worth in found])]
 
     def risk(self, worth: Worth) -> float:
-        """Return how often a word is named: by the attacker over all words, if that was read for every row, else by the other."""
-        return float(worth.reached.named) if self.by_named and worth.reached.named is not None else worth.reached.adversary
+        """Return how often a word, or its kind, is named by the attacker that rows are compared by."""
+        return worth.reached.value(self.attacker)
 
     @property
-    def by_named(self) -> bool:
-        """Whether the attacker over all words was read for every row."""
-        return bool(self.matched()) and all(worth.reached.named is not None for _, worth in self.matched())
+    def attacker(self) -> Name:
+        """The attacker that rows are compared by: the strongest over all words that was read for every row, else that of a sample."""
+        read = [worth.reached for _, worth in self.matched()]
+        of_all: tuple[OfAllWords, ...] = ("context", "named", "kinds")
+        known = (name for name in of_all if read and all(getattr(each, name) is not None for each in read))
+        return next(known, "adversary")
 
 
 def read_comparison(path: Path) -> ComparisonResult:
@@ -216,10 +275,15 @@ def read_comparison(path: Path) -> ComparisonResult:
     """
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-        rows = [{**row, "worth": row if "epsilon" in row else None} for row in data["rows"]]
+        rows = [{**row, "worth": _worth_in(row)} for row in data["rows"]]
         return msgspec.convert({**data, "rows": rows}, type=ComparisonResult)
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise RecordError(path, f"is not the result of a comparison ({error}); write one with: deniable compare … --save FILE") from None
+
+
+def _worth_in(row: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the worth that a row of JSON has flat in it; None if the mechanism could not be brought to the target."""
+    return {**row, "receiver": row if "as_released" in row else None} if "epsilon" in row else None
 
 
 def pareto_front(points: Sequence[tuple[float, float]]) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from deniable.comparison.matching import Target
 from deniable.comparison.readings import QUICK, THOROUGH, ReadingEffort
@@ -28,7 +29,8 @@ DECODING = DecodingEffort(support=10_000, directions=300)
 class ComparisonSettings:
     """How a comparison is made: its targets, releases at each ε, words that privacy is read on, the seed, and how much is drawn.
 
-    ``decoding`` says how finely a receiver knows the channel; with None, released text is read as it stands only.
+    ``decoding`` says how finely a receiver knows the channel; with None, released text is read as it stands only. ``public`` is a public
+    text, one document a line, for the attacker who reads in context.
     """
 
     targets: tuple[Target, ...] = TARGETS
@@ -38,6 +40,7 @@ class ComparisonSettings:
     quick: ReadingEffort = QUICK
     thorough: ReadingEffort = THOROUGH
     decoding: DecodingEffort | None = DECODING
+    public: Path | None = None
 
     def __post_init__(self) -> None:
         validated_count(self.runs, "runs")
@@ -45,3 +48,8 @@ class ComparisonSettings:
         validated_count(self.seed, "seed", at_least=0)
         if not self.targets:
             raise InvalidParameter("targets", "none", "give at least one reading that all mechanisms shall have in common")
+        readings = {target.reading for target in self.targets}
+        if "context" in readings and self.public is None:
+            raise InvalidParameter("public", "none", "the reading context needs a public text, one document a line: give public too")
+        if self.public is not None and not readings & {"context", "kinds"}:
+            raise InvalidParameter("public", str(self.public), "is read for the readings context and kinds only: give such a target too")

@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache, partial
-from typing import Any
 
 import numpy as np
 
 from deniable.arrays import Ids
 from deniable.audit.results import summarise_embedding
 from deniable.channel.channel import Channel
+from deniable.comparison.knowledge import PublicContext, WordKinds
 from deniable.comparison.matching import Match, Matcher
-from deniable.comparison.measurements import SavedMeasurements
+from deniable.comparison.measurements import NOTHING_SAVED, SavedMeasurements
 from deniable.comparison.naming import Named, NamingAttacker, make_attacker
 from deniable.comparison.probe import Probe, make_probe
-from deniable.comparison.readings import Reading, ReadingEffort, read_privacy
+from deniable.comparison.readings import OF_ALL_WORDS, Name, OfAllWords, Reading, ReadingEffort, read_privacy
 from deniable.comparison.received import ReceivedAccuracy, ReceivedTask, channels_of, learn_words
-from deniable.comparison.results import (
-    ByPlace,
-    MeanAndSpread,
-    OnVectors,
-    Row,
-    SpaceCounts,
-    Worth,
-)
+from deniable.comparison.results import ByPlace, MeanAndSpread, OnVectors, ReceiverAccuracies, Row, SpaceCounts, Worth
 from deniable.comparison.settings import ComparisonSettings
 from deniable.comparison.texts import Texts
 from deniable.embeddings.embedding import Embedding
@@ -34,11 +27,6 @@ from deniable.interfaces import Mechanism
 from deniable.mechanisms.catalogue import ChosenMechanism, checked_options, entry_of
 from deniable.progress import Report
 from deniable.randomness import SecureRandomness
-
-FORMAT = 1
-_ROWS_AT_ONCE = 16_384
-_NUDGE = 0.03
-"""An attacker who knows P(y | x) from few directions is weaker by more than draws scatter."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,13 +49,19 @@ class Comparison:
         test: Texts,
         settings: ComparisonSettings,
         *,
-        saved: SavedMeasurements | None = None,
+        public: PublicContext | None = None,
+        kinds: WordKinds | None = None,
+        saved: SavedMeasurements = NOTHING_SAVED,
         channel_report: Report | None = None,
     ) -> None:
-        """Prepare the words that privacy is read on: a sample of the words of the texts to learn from."""
+        """Prepare the words that privacy is read on: a sample of the words of the texts to learn from.
+
+        ``public`` is what attackers know who read in context, ``kinds`` of what kind words are, if that is asked for.
+        """
+        self.public, self._kinds = public, kinds
         self._received, self._channel_report = ReceivedTask(embedding, learn, test), channel_report
         self._embedding, self.learn, self.test, self._settings = embedding, learn, test, settings
-        self._saved = SavedMeasurements(None) if saved is None else saved
+        self._saved = saved
         self.probe: Probe = make_probe(embedding, learn.ids, words=settings.words, seed=settings.seed)
 
     def counts(self) -> SpaceCounts:
@@ -81,11 +75,13 @@ class Comparison:
             blind=self._attacker.blind,
             original=self.original(),
             original_on_vectors=None if self._settings.decoding is None else self._received.original_on_vectors(),
+            blind_kinds=self._attacker.blind_kinds,
         )
 
     @cached_property
     def _attacker(self) -> NamingAttacker:
-        return make_attacker(self._embedding, [self.learn, self.test])
+        context = None if self.public is None else self.public.bigrams
+        return make_attacker(self._embedding, [self.learn, self.test], context=context, kinds=self._kinds)
 
     def original(self) -> float:
         """Return the accuracy of a classifier that learnt from original text."""
@@ -101,10 +97,19 @@ class Comparison:
         quick, thorough = self._settings.quick, self._settings.thorough
         full = self._reader(compared, thorough, seed + 2)
         matcher = Matcher(self._reader(compared, quick, seed + 1), full)
-        named = Matcher(partial(self._named, compared, quick, seed + 1), partial(self._named, compared, thorough, seed + 2), nudge=_NUDGE)
+        # An attacker who knows P(y | x) from few directions is weaker by more than draws scatter: hence the larger nudge.
+        of_all_words: dict[Name, Matcher[Named]] = {
+            reading: Matcher(
+                partial(self._named, compared, reading, quick, seed + 1),
+                partial(self._named, compared, reading, thorough, seed + 2),
+                nudge=0.03,
+            )
+            for reading in OF_ALL_WORDS
+        }
         matches = [
-            _with_all_readings(named.match(target), full) if target.reading == "named" else matcher.match(target)
+            matcher.match(target) if named is None else _with_all_readings(named.match(target), full)
             for target in self._settings.targets
+            for named in [of_all_words.get(target.reading)]
         ]
         met = [match.reached.epsilon for match in matches if match.reached is not None]
         decoding = self._settings.decoding
@@ -120,9 +125,9 @@ class Comparison:
         worth = Worth(
             epsilon=match.reached.epsilon,
             reached=match.reached,
-            accuracy=_mean_and_spread([run.accuracy for run in runs]),
-            unchanged=_mean_and_spread([run.unchanged for run in runs]),
-            distance=_mean_and_spread([run.distance for run in runs]),
+            accuracy=MeanAndSpread.of([run.accuracy for run in runs]),
+            unchanged=MeanAndSpread.of([run.unchanged for run in runs]),
+            distance=MeanAndSpread.of([run.distance for run in runs]),
             words_per_second=min(run.words_per_second for run in runs),
         )
         if channel is not None:
@@ -131,16 +136,8 @@ class Comparison:
 
     def _with_received(self, worth: Worth, compared: _Compared, channel: Callable[[float], Channel]) -> Worth:
         runs = [self._accuracies(compared, worth.epsilon, channel, run) for run in range(self._settings.runs)]
-
-        def brought_together(name: str) -> MeanAndSpread:
-            return _mean_and_spread([getattr(run, name) for run in runs])
-
-        return replace(
-            worth,
-            as_released=ByPlace(train=worth.accuracy, test=brought_together("test"), both=brought_together("both")),
-            decoded=ByPlace(**{place: brought_together(f"decoded_{place}") for place in ("train", "test", "both")}),
-            on_vectors=OnVectors(as_released=brought_together("vectors"), decoded=brought_together("decoded_vectors")),
-        )
+        as_released, decoded = ByPlace.as_released(worth.accuracy, runs), ByPlace.decoded(runs)
+        return replace(worth, receiver=ReceiverAccuracies(as_released=as_released, decoded=decoded, on_vectors=OnVectors.of(runs)))
 
     def _accuracies(self, compared: _Compared, epsilon: float, channel: Callable[[float], Channel], run: int) -> ReceivedAccuracy:
         texts = {"learn": self.learn.digest, "test": self.test.digest}
@@ -175,15 +172,20 @@ class Comparison:
 
         return read
 
-    def _named(self, compared: _Compared, effort: ReadingEffort, seed: int, epsilon: float) -> Named:
-        """Return how often the attacker over all words names a word."""
+    def _named(self, compared: _Compared, reading: OfAllWords, effort: ReadingEffort, seed: int, epsilon: float) -> Named:
+        """Return how often the attacker over all words names a word, or its kind."""
         texts, how = {"learn": self.learn.digest, "test": self.test.digest}, {"directions": effort.directions, "seed": seed}
-        key = {**self._key(compared, epsilon), "what": "named", **texts, "effort": how}
-        attack = partial(self._attacker.attack, compared.chosen, epsilon=epsilon, directions=effort.directions, seed=seed)
+        known: dict[str, object] = {}
+        if reading != "named" and self.public is not None:
+            known["public"] = self.public.digest
+        if reading == "kinds" and self._kinds is not None:
+            known["kinds"] = self._kinds.digest
+        key = {**self._key(compared, epsilon), "what": reading, **texts, **known, "effort": how}
+        attack = partial(self._attacker.attack, compared.chosen, reading, epsilon=epsilon, directions=effort.directions, seed=seed)
         return self._saved.get(key, Named, attack)
 
-    def _key(self, compared: _Compared, epsilon: float) -> dict[str, Any]:
-        return {"format": FORMAT, "embedding": self._embedding.fingerprint, "mechanism": compared.identity, "epsilon": epsilon}
+    def _key(self, compared: _Compared, epsilon: float) -> dict[str, object]:
+        return {"embedding": self._embedding.fingerprint, "mechanism": compared.identity, "epsilon": epsilon}
 
 
 def _with_all_readings(match: Match[Named], read: Callable[[float], Reading]) -> Match[Reading]:
@@ -192,7 +194,9 @@ def _with_all_readings(match: Match[Named], read: Callable[[float], Reading]) ->
     if named is None:
         return Match(target=match.target, reached=None, problem=match.problem)
     reading = read(named.epsilon)
-    return Match(target=match.target, reached=replace(reading, named=named.share, errors={**reading.errors, "named": named.error}))
+    name = match.target.reading
+    errors = {**reading.errors, name: named.error}
+    return Match(target=match.target, reached=replace(reading, errors=errors, **{str(name): named.share}))
 
 
 class _Compared:
@@ -217,16 +221,12 @@ def accuracy(learn: list[list[str]], labels: list[str], test: list[list[str]], t
 
 def mean_distance(embedding: Embedding, before: Ids, after: Ids) -> float:
     """Return the mean distance between words and what became of them."""
-    total = 0.0
-    for start in range(0, len(before), _ROWS_AT_ONCE):
-        part = slice(start, start + _ROWS_AT_ONCE)
+    total, at_once = 0.0, 16_384
+    for start in range(0, len(before), at_once):
+        part = slice(start, start + at_once)
         gaps = embedding.rows(before[part]).astype(np.float64) - embedding.rows(after[part])
         total += float(np.linalg.norm(gaps, axis=1).sum())
     return total / len(before)
-
-
-def _mean_and_spread(values: Sequence[float]) -> MeanAndSpread:
-    return MeanAndSpread(mean=float(np.mean(values)), spread=float(np.std(values, ddof=1)) if len(values) > 1 else None)
 
 
 def name_of(mechanism: ChosenMechanism) -> str:

@@ -7,9 +7,8 @@ knows the mechanism can make it, so whatever it shows was released.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -32,12 +31,8 @@ UNKNOWN = "[unknown]"
 LEAST_COUNT = 1e-3
 """Expected counts below this are left out of features."""
 
-_TEXTS_AT_ONCE = 1_000
-_TRUST_IN_START = 0.1
 
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A word that may have stood behind a released one, and how likely that is."""
 
     word: str
@@ -98,7 +93,7 @@ class Decoder:
         if counts.words == counts.strange:
             raise InvalidParameter("released", f"{counts.records:,} texts", "hold no word of the embedding: nothing can be decoded")
         if weight is None:
-            weight = 0.0 if start is None or channel.method == "exact" else _TRUST_IN_START * counts.words
+            weight = 0.0 if start is None or channel.method == "exact" else 0.1 * counts.words
         found = learn_shares(channel, counts.learn, held_out=counts.hold, start=start, weight=weight, most_steps=most_steps, report=report)
         return cls(channel, found.shares, context=context, marks=marks), found
 
@@ -157,15 +152,15 @@ class Decoder:
         """
         from scipy.sparse import csr_array, vstack
 
-        blocks = []
-        for start in range(0, len(texts), _TEXTS_AT_ONCE):
-            part = texts[start : start + _TEXTS_AT_ONCE]
+        blocks, at_once = [], 1_000
+        for start in range(0, len(texts), at_once):
+            part = texts[start : start + at_once]
             counts = self.reader.counts(part) @ self.bayes.matrix if self._context is None else self._counts_in_context(part)
             counts.data[counts.data < least] = 0.0
             counts.eliminate_zeros()
             blocks.append(counts)
             if report is not None:
-                report(min(start + _TEXTS_AT_ONCE, len(texts)), len(texts))
+                report(min(start + at_once, len(texts)), len(texts))
         return vstack(blocks, format="csr") if blocks else csr_array((0, len(self.channel)))
 
     def expected_vectors(self, texts: Sequence[str | None], *, report: Report | None = None) -> Vectors:

@@ -59,28 +59,44 @@ def read_bigrams(embedding: Embedding, path: Path, *, report: Report | None = No
 
 def count_bigrams(documents: Iterable[Ids], words: int) -> Bigrams | None:
     """Return the bigrams of documents given as ids below ``words``; None if there is none."""
-    from scipy.sparse import coo_array, csr_array
-
-    total, counts = csr_array((words, words)), np.zeros(words)
-    firsts: list[Ids] = []
-    seconds: list[Ids] = []
-
-    def gather() -> Any:
-        pairs = (np.concatenate(firsts), np.concatenate(seconds)) if firsts else (np.zeros(0, dtype=np.int64),) * 2
-        firsts.clear()
-        seconds.clear()
-        return total + coo_array((np.ones(len(pairs[0])), pairs), shape=(words, words)).tocsr()
-
-    waiting = 0
+    counts = PairCounts(words)
     for ids in documents:
-        counts += np.bincount(ids, minlength=words)
-        firsts.append(ids[:-1])
-        seconds.append(ids[1:])
-        waiting += len(ids)
-        if waiting >= _PAIRS_AT_ONCE:
-            total, waiting = gather(), 0
-    total = gather()
-    return None if not total.nnz else _smoothed(total, counts)
+        counts.add(ids)
+    return counts.smooth()
+
+
+class PairCounts:
+    """Counts how often words stand in documents, given as ids below ``words``, and how often each follows another."""
+
+    def __init__(self, words: int) -> None:
+        from scipy.sparse import csr_array
+
+        self._pairs: Any = csr_array((words, words))
+        self._counts: Floats = np.zeros(words)
+        self._waiting: list[Ids] = []
+        self._words_waiting = 0
+
+    def add(self, ids: Ids) -> None:
+        """Count a document."""
+        self._counts += np.bincount(ids, minlength=len(self._counts))
+        self._waiting.append(ids)
+        self._words_waiting += len(ids)
+        if self._words_waiting >= _PAIRS_AT_ONCE:
+            self._gather()
+
+    def smooth(self) -> Bigrams | None:
+        """Return the bigrams of what was counted so far; None if there is none."""
+        self._gather()
+        return _smoothed(self._pairs, self._counts.copy()) if self._pairs.nnz else None
+
+    def _gather(self) -> None:
+        from scipy.sparse import coo_array
+
+        if not self._waiting:
+            return
+        pairs = tuple(np.concatenate([ids[part] for ids in self._waiting]) for part in (slice(None, -1), slice(1, None)))
+        self._pairs = self._pairs + coo_array((np.ones(len(pairs[0])), pairs), shape=self._pairs.shape).tocsr()
+        self._waiting, self._words_waiting = [], 0
 
 
 def _smoothed(pairs: Any, counts: Floats) -> Bigrams:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
@@ -28,10 +29,13 @@ from deniable.embeddings.content import (
 from deniable.embeddings.verification import computed_fingerprint
 from deniable.errors import MalformedEmbedding
 from deniable.parameters import LONGEST_VECTOR, first_unusable
+from deniable.report.wording import words
+from deniable.words.languages import LanguageRules, find_language_rules
 
 if TYPE_CHECKING:
     from deniable.embeddings.linear_map import LinearMap
     from deniable.embeddings.subwords import Subwords
+    from deniable.words.never_release import NeverRelease
 
 
 class Embedding:
@@ -110,6 +114,7 @@ class Embedding:
         self.subwords: Subwords | None = None
         self.protection: Ids | None = None  # the public map of exposed words, one id per word and ⊥ (see ``protected``)
         self.linear_map: LinearMap | None = None  # how the vectors were made from those of another embedding
+        self.left_out: LeftOut | None = None  # which words are never released, and were taken out of the vocabulary
         self.unknown_origin = "given"  # where the vector of ⊥ comes from: "own" <unk>, "mean", "given", or in words
 
     def __len__(self) -> int:
@@ -150,6 +155,15 @@ class Embedding:
     def cased(self) -> bool:
         """Whether the vocabulary tells upper case from lower case."""
         return is_cased(self.words)
+
+    @cached_property
+    def language_rules(self) -> LanguageRules | None:
+        """What its words ask of the cutter beyond the plain rules: a function of the words alone; mostly nothing, None."""
+        return find_language_rules(self.words, self.index, cased=self.cased)
+
+    def cut_plainly(self) -> None:
+        """Have text cut by the plain rules whatever the words ask for: to read what was released before there were others."""
+        self.__dict__["language_rules"] = None
 
     @cached_property
     def shadowed(self) -> Ids:
@@ -209,6 +223,32 @@ class Embedding:
         rows = np.asarray(self.vectors[np.where(unknown, 0, ids)], dtype=np.float32)
         rows[unknown] = self.unknown
         return rows
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LeftOut:
+    """What was left out of an embedding: the list, the embedding that it was left out of, and which words of it stayed, by their ids."""
+
+    listed: NeverRelease = field(repr=False)
+    source: Embedding
+    kept: Ids = field(repr=False)
+
+    @property
+    def count(self) -> int:
+        """How many words of the vocabulary were left out."""
+        return len(self.source) - len(self.kept)
+
+    @property
+    def words(self) -> list[str]:
+        """The words of the vocabulary that were left out, in its order."""
+        kept = np.zeros(len(self.source), dtype=bool)
+        kept[self.kept] = True
+        return [self.source.words[place] for place in np.flatnonzero(~kept).tolist()]
+
+    def in_words(self) -> str:
+        """Return what was left out by which list, in public terms."""
+        lists = "".join(f", the list {name!r} among them" for name in self.listed.lists)
+        return f"{self.count:,} of the {len(self.source):,} words of the vocabulary, by a public list of {words(len(self.listed))}{lists}"
 
 
 def check_embedding(words: list[str], vectors: Vectors, source: str | Path) -> tuple[list[str], Vectors, Vectors | None]:

@@ -11,6 +11,7 @@ import numpy as np
 from deniable.arrays import Ids
 from deniable.embeddings import store
 from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.leaving_out import keep_rows
 from deniable.errors import InvalidParameter, MalformedEmbedding
 from deniable.parameters import validated_count
 
@@ -74,7 +75,7 @@ def restrict(embedding: Embedding, *, common_with: Embedding | None = None, **wh
     :raises InvalidParameter: if nothing is asked for, or ``first`` is not a whole number above 0.
     :raises MalformedEmbedding: if no word is left.
     """
-    return _with_words(embedding, choose_words(embedding, common_with=common_with, **which).ids)
+    return keep_rows(embedding, choose_words(embedding, common_with=common_with, **which).ids)
 
 
 def install_restricted(name: str, new_name: str, *, common_with: str | None = None, **which: Unpack[Restriction]) -> RestrictedFacts:
@@ -90,20 +91,8 @@ def install_restricted(name: str, new_name: str, *, common_with: str | None = No
     other = None if common_with is None else Embedding.open(common_with)
     chosen = choose_words(embedding, common_with=other, **which)
     source = f"restricted from {name} ({embedding.fingerprint})"
-    saved = store.save(_with_words(embedding, chosen.ids), new_name, source=source)
+    saved = store.save(keep_rows(embedding, chosen.ids), new_name, source=source)
     return RestrictedFacts(**asdict(saved), absent_from_keep=chosen.absent_from_keep, absent_from_exclude=chosen.absent_from_exclude)
-
-
-def _with_words(embedding: Embedding, ids: Ids) -> Embedding:
-    smaller = Embedding([embedding.words[i] for i in ids], embedding.vectors[ids], unknown=embedding.unknown, name=embedding.name)
-    smaller.unknown_origin = embedding.unknown_origin if embedding.unknown_origin != "mean" else f"mean of {embedding.name}"
-    smaller.subwords, smaller.linear_map = embedding.subwords, embedding.linear_map
-    if embedding.protection is not None:
-        # A protected word whose stand-in is taken out goes in as ⊥: it must not become exposed again.
-        places = np.full(len(embedding) + 1, len(smaller), dtype=np.int64)
-        places[ids] = np.arange(len(smaller))
-        smaller.protection = np.append(places[embedding.protection[ids]], len(smaller))
-    return smaller
 
 
 def _known_ids(embedding: Embedding, words: Iterable[str] | None) -> tuple[Ids, int]:

@@ -64,9 +64,10 @@ class EmbeddingFacts:
     A damaged one has a ``problem`` and nothing but its name, size (bytes on disk) and folder. The default has neither size nor
     folder. ``unknown`` tells where the vector of ⊥ comes from, ``repeated`` counts repeated words that were left out,
     ``verified`` is True where the fingerprint was just computed anew. ``unprintable`` counts the words that were left out because
-    they hold control characters, where there were any, and ``unprintable_words`` are the first of them, escaped. ``linear_map`` tells how
-    the vectors were made from those of another embedding, with the digest and the scales of the map; ``map_verified`` whether they were
-    just computed again from those, which must be on this machine.
+    they hold control characters, where there were any, and ``unprintable_words`` are the first of them, escaped. ``cutting`` says how
+    text is cut into words for it beyond the plain rules, and how many of its words no text means, where there is anything to say.
+    ``linear_map`` tells how the vectors were made from those of another embedding, with the digest and the scales of the map;
+    ``map_verified`` whether they were just computed again from those, which must be on this machine.
     """
 
     name: str
@@ -94,6 +95,7 @@ class EmbeddingFacts:
     map_verified: bool | None = None
     unprintable: int | None = None
     unprintable_words: tuple[str, ...] | None = None
+    cutting: tuple[str, ...] | None = None
 
     def to_dict(self) -> dict[str, object]:
         """Return the facts for JSON. What an intact embedding in the store could say, and does not, is null."""
@@ -148,19 +150,17 @@ def info(name: str) -> InstalledFacts:
     del noted["format_version"], noted["mapped"]
     if mapped is not None:
         noted |= {"linear_map": mapped.origin, "map_digest": mapped.digest, "map_scales": tuple(mapped.scales.tolist())}
-    for key in ("unprintable", "unprintable_words"):
+    for key in ("unprintable", "unprintable_words", "cutting"):
         noted[key] = noted[key] or None
     return InstalledFacts(**noted | {"name": name}, size=size, folder=str(folder))
 
 
 def _default_facts() -> EmbeddingFacts:
     known = default_provenance()
+    stated = {name: getattr(known, name) for name in ("words", "dimension", "fingerprint", "cased")}
     return EmbeddingFacts(
         name=DEFAULT,
-        words=known.words,
-        dimension=known.dimension,
-        fingerprint=known.fingerprint,
-        cased=known.cased,
+        **stated,
         shadowed=len(known.shadowed),
         source=known.title,
         source_sha256=known.source.sha256,

@@ -29,6 +29,7 @@ from deniable.embeddings.stored_map import read_map, write_map
 from deniable.embeddings.verification import files_state
 from deniable.errors import MalformedEmbedding, printable
 from deniable.parameters import first_unusable
+from deniable.words.languages import describe_cutting
 
 if TYPE_CHECKING:
     from deniable.embeddings.linear_map import LinearMap
@@ -61,7 +62,7 @@ class Meta(msgspec.Struct, frozen=True, kw_only=True):
     ``unknown`` tells where the vector of ⊥ comes from: "own" (the file had one), "mean" (of all vectors) or "given".
     ``repeated`` counts the repeated words that were left out when the file was added, ``unprintable`` those that hold control
     characters; ``unprintable_words`` are the first of them. ``mapped`` says that its vectors are a linear map of others, and that files
-    of ``stored_map`` tell which; ``map_digest`` is the digest of that map.
+    of ``stored_map`` tell which; ``map_digest`` is the digest of that map. ``cutting`` notes what ``describe_cutting`` said of the words.
     """
 
     format_version: int
@@ -84,6 +85,7 @@ class Meta(msgspec.Struct, frozen=True, kw_only=True):
     map_digest: str | None = None
     unprintable: int = 0
     unprintable_words: tuple[str, ...] = ()
+    cutting: tuple[str, ...] = ()
 
 
 def write_content(
@@ -106,14 +108,14 @@ def write_content(
     """
     vectors = _load(folder / VECTORS, "<f4", (len(words), None), mapped=True)
     vector = mean_vector(vectors) if unknown is None else np.ascontiguousarray(unknown, dtype=np.float32)
-    shadowed = shadowed_rows(vectors)
+    shadowed, cased = shadowed_rows(vectors), is_cased(words)
     meta = Meta(
         format_version=1 if protection is None else FORMAT_VERSION,
         name=name,
         words=len(words),
         dimension=int(vectors.shape[1]),
         fingerprint=content_fingerprint(words, vectors, vector, _subwords(folder) if subwords else None, protection),
-        cased=is_cased(words),
+        cased=cased,
         shadowed=len(shadowed),
         unknown=origin or ("mean" if unknown is None else "own"),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -125,6 +127,7 @@ def write_content(
         map_digest=None if linear_map is None else linear_map.digest,
         unprintable=len(unprintable),
         unprintable_words=tuple(printable(word[:_LONGEST_SHOWN]) for word in unprintable[:_WORDS_SHOWN]),
+        cutting=describe_cutting(words, {word: place for place, word in enumerate(words)}, cased=cased),
     )
     (folder / WORDS).write_bytes(("\n".join(words) + "\n").encode("utf-8"))
     np.save(folder / UNKNOWN, vector.astype("<f4"), allow_pickle=False)
@@ -162,7 +165,8 @@ def read_meta(folder: Path) -> Meta:
         raise MalformedEmbedding(folder, f"{META} states a number or a fingerprint that cannot be: {_DAMAGED}")
     # Names and notes are shown to people: what somebody else has written there must not act on their terminal.
     texts = {name: printable(value) for name, value in msgspec.structs.asdict(meta).items() if isinstance(value, str)}
-    return msgspec.structs.replace(meta, **texts, unprintable_words=tuple(map(printable, meta.unprintable_words)))
+    shown = {"unprintable_words": tuple(map(printable, meta.unprintable_words)), "cutting": tuple(map(printable, meta.cutting))}
+    return msgspec.structs.replace(meta, **texts, **shown)
 
 
 def read_folder(folder: Path) -> Content:

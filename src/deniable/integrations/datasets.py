@@ -16,6 +16,7 @@ import secrets
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
+from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, MissingExtra
 from deniable.keyed.encoding import RecordId, encode_id
 from deniable.keyed.source import noise_version
@@ -23,7 +24,7 @@ from deniable.keyed.unique import UniqueIds
 from deniable.records.formats.naming import name_text
 from deniable.text.recipe import Recipe, recipe_from
 from deniable.version import __version__
-from deniable.words.cutter import RULES
+from deniable.words.cutter import rules_for
 
 try:
     from datasets import Dataset, DatasetDict, is_caching_enabled
@@ -50,10 +51,10 @@ def privatize(
     """Return the dataset with every word of a column replaced; the other columns pass as they are.
 
     ``settings`` are those of a ``Recipe``, which may be given in their place: ``epsilon`` and/or ``record_epsilon``, ``embedding``,
-    ``mechanism`` and ``mechanism_options``, ``unknown``, ``punctuation``, ``case``, ``keep_words``, ``key_file`` and ``consistent``. With
-    a key, ``record_id`` is the column that names the records. The workers of ``num_proc`` draw noise of their own each. A release that is
-    in the cache is returned as it is, unless ``load_from_cache_file=False`` asks for another one, which spends ε again where there is no
-    key.
+    ``mechanism`` and ``mechanism_options``, ``unknown``, ``punctuation``, ``case``, ``keep_words``, ``never_release``, ``key_file`` and
+    ``consistent``. With a key, ``record_id`` is the column that names the records. The workers of ``num_proc`` draw noise of their own
+    each. A release that is in the cache is returned as it is, unless ``load_from_cache_file=False`` asks for another one, which spends ε
+    again where there is no key.
 
     :raises InvalidParameter: if a column is not there or does not hold text, the dataset is a stream, or a setting is not allowed.
     """
@@ -104,7 +105,7 @@ class _ColumnRelease:
         # Two releases must not go by one name, or a later step would be looked up for the one and found for the other.
         repeatable = self._recipe.key_file is not None or (cached and bool(dataset.cache_files))
         # Rules for words and the version of the noise, so that what was kept from before is not taken for what is drawn now.
-        versions = [__version__, RULES, noise_version(consistent=self._recipe.consistent)]
+        versions = [__version__, rules_for(Embedding.open(self._recipe.embedding)), noise_version(consistent=self._recipe.consistent)]
         parts = [dataset._fingerprint, "deniable", *versions, self._recipe.describe(), self._column, self._record_id]
         return dataset.map(
             self,

@@ -3,7 +3,8 @@
 The function
 ------------
 The noise of a token is F(key; context, record id, position, word id, ε). The context is the version of this function, the mechanism
-with its parameters, the fingerprint of the embedding and the mode (below). The position is the place of the word among all words of
+with its parameters, the fingerprint of the embedding, the mode (below) and, where they are not the plain ones, the number of the rules
+by which text is cut into words (``words.languages``). The position is the place of the word among all words of
 the text, whatever policies do with the others. With three keys derived from the secret one by BLAKE2b,
 
     R = BLAKE2b-128 under key 1 of (context, record id), written so that different inputs have different bytes,
@@ -65,6 +66,7 @@ from deniable.interfaces import Mechanism
 from deniable.keyed.encoding import encode_id, encode_parts
 from deniable.keyed.key_file import KEY_BYTES, fresh_key, read_key, write_new_key
 from deniable.keyed.tokens import KeyedTokens, encrypt
+from deniable.words.cutter import RULES, rules_for
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers import CipherContext
@@ -197,6 +199,7 @@ class Keyed:
             mechanism.embedding.fingerprint,
             type(mechanism).__name__,
             *(part for name, value in parameters for part in (name, value if isinstance(value, str) else float(value).hex())),
+            *([] if (rules := rules_for(mechanism.embedding)) == RULES else [f"rules for words {rules}"]),
         ]
         return hashlib.blake2b(encode_parts(context), key=self._derive(b"records"), digest_size=16, person=b"deniable-record")
 

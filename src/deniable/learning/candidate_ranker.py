@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -21,6 +22,10 @@ from deniable.progress import Report
 FEATURES = 6
 """How many numbers are known of each candidate beside its probability."""
 
+_UNITS, _OWN, _REACH = 64, 32, 3
+"""The units of the LSTM, the numbers that are learnt of a word beside its public vector, and how far away words have a map of their own."""
+
+_BATCH, _EPOCHS, _PATIENCE = 16, 15, 2
 _LONGEST = 120
 _ONE_IN_VALIDATES = 8
 
@@ -52,16 +57,9 @@ class RankedText:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class RankerSettings:
-    """How a ranker is built and trained."""
+class RankerSettings(NamedTuple):
+    """How fast a ranker learns, and what keeps it from learning by heart."""
 
-    units: int = 64
-    size: int = 32
-    reach: int = 3
-    batch: int = 16
-    epochs: int = 15
-    patience: int = 2
     rate: float = 1e-3
     dropout: float = 0.3
     decay: float = 0.05
@@ -75,16 +73,15 @@ class CandidateRanker(nn.Module):
         super().__init__()
         spread = float(vectors.pow(2).mean().sqrt().clamp(min=1e-6))
         self.vectors = nn.Embedding(len(vectors), vectors.shape[1], _weight=vectors / spread, _freeze=True)
-        self.own = nn.Embedding(len(vectors), settings.size, padding_idx=len(vectors) - 1)
+        self.own = nn.Embedding(len(vectors), _OWN, padding_idx=len(vectors) - 1)
         nn.init.normal_(self.own.weight, std=0.02)  # a word that was hardly met stays what its public vector says
-        wide = vectors.shape[1] + settings.size
-        self.lstm = nn.LSTM(2 * wide, settings.units, batch_first=True, bidirectional=True)
-        self.near = nn.ModuleList(nn.Linear(2 * wide, wide, bias=False) for _ in range(2 * settings.reach))
-        self.far = nn.Linear(2 * settings.units, wide)
+        wide = vectors.shape[1] + _OWN
+        self.lstm = nn.LSTM(2 * wide, _UNITS, batch_first=True, bidirectional=True)
+        self.near = nn.ModuleList(nn.Linear(2 * wide, wide, bias=False) for _ in range(2 * _REACH))
+        self.far = nn.Linear(2 * _UNITS, wide)
         self.beside = nn.Sequential(nn.Linear(FEATURES + 1, 16), nn.ReLU(), nn.Linear(16, 1, bias=False))
         self.trust = nn.Parameter(torch.ones(()))
         self.dropout = nn.Dropout(settings.dropout)
-        self._reach = settings.reach
         for layer in (*self.near, self.far, self.beside[2]):
             nn.init.zeros_(layer.weight)
         nn.init.zeros_(self.far.bias)
@@ -94,7 +91,7 @@ class CandidateRanker(nn.Module):
         seen = self.dropout(torch.cat([self._of(released), self._of(words[:, :, 0])], dim=2))
         asked = self.far(self.lstm(seen)[0])
         for place, layer in enumerate(self.near):
-            by = place - self._reach if place < self._reach else place - self._reach + 1
+            by = place - _REACH if place < _REACH else place - _REACH + 1
             moved = torch.zeros_like(seen)
             if abs(by) < seen.shape[1]:
                 if by < 0:
@@ -122,13 +119,13 @@ def train_ranker(
     order = random.permutation(len(parts))
     held, learnt = order[: max(1, len(parts) // _ONE_IN_VALIDATES)], order[max(1, len(parts) // _ONE_IN_VALIDATES) :]
     optimiser = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=settings.rate, weight_decay=settings.decay)
-    stopping = EarlyStopping(model, patience=settings.patience)
-    stopping.should_stop(_score(model, [parts[i] for i in held], settings.batch, device))
-    for epoch in range(settings.epochs):
+    stopping = EarlyStopping(model, patience=_PATIENCE)
+    stopping.should_stop(_score(model, [parts[i] for i in held], _BATCH, device))
+    for epoch in range(_EPOCHS):
         model.train()
         shuffled = random.permutation(learnt)
-        for start in range(0, len(shuffled), settings.batch):
-            batch = _Batch([parts[i] for i in shuffled[start : start + settings.batch]], model, device)
+        for start in range(0, len(shuffled), _BATCH):
+            batch = _Batch([parts[i] for i in shuffled[start : start + _BATCH]], model, device)
             if not bool((batch.right >= 0).any()):
                 continue
             loss = nn.functional.cross_entropy(batch.scores(model).flatten(0, 1), batch.right.flatten(), ignore_index=-1)
@@ -137,8 +134,8 @@ def train_ranker(
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimiser.step()
         if report is not None:
-            report(epoch + 1, settings.epochs)
-        if stopping.should_stop(_score(model, [parts[i] for i in held], settings.batch, device)):
+            report(epoch + 1, _EPOCHS)
+        if stopping.should_stop(_score(model, [parts[i] for i in held], _BATCH, device)):
             break
     stopping.restore_best()
     return model

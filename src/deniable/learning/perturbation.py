@@ -12,7 +12,6 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -26,7 +25,7 @@ from deniable.text.policies import TextPolicy
 _WORDS_AT_ONCE = 16_384
 
 
-def perturbation_key(passages: Passages, mechanism: Mechanism, policy: TextPolicy, run: int) -> dict[str, Any]:
+def perturbation_key(passages: Passages, mechanism: Mechanism, policy: TextPolicy, run: int) -> dict[str, object]:
     """Return everything that a perturbation depends on but the noise."""
     guarantee = asdict(mechanism.guarantee)
     del guarantee["keeps_words"]  # follows from the others; kept perturbations are named without it
@@ -88,7 +87,7 @@ def changed_share(before: Passages, after: Passages) -> float:
     return float((before.ids != after.ids).mean()) if len(before.ids) else 0.0
 
 
-def _key_as_json(key: dict[str, Any]) -> str:
+def _key_as_json(key: dict[str, object]) -> str:
     return json.dumps(key, sort_keys=True, ensure_ascii=False)
 
 

@@ -35,9 +35,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -160,8 +159,7 @@ class Softmax(DrawsByParts, ExactSums):
         return weigh(costs, epsilon[:, None] / 2, least[:, None])
 
 
-@dataclass(frozen=True, slots=True)
-class RunningSums:
+class RunningSums(NamedTuple):
     """The running sums of the tiles' weights, and the cost that was taken as 0 (see ``weigh``)."""
 
     sums: Floats

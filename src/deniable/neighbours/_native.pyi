@@ -39,3 +39,32 @@ class Rays:
     def walk(
         self, vectors: F32, half: F32, gaps: F32, slack: F32, starts: I64, products: F32, furthest: float, path: str, threads: int
     ) -> list[tuple[U32, U32, F64]]: ...
+    def at(
+        self,
+        vectors: F32,
+        half: F32,
+        gaps: F32,
+        slack: F32,
+        starts: I64,
+        products: F32,
+        radii: F64,
+        stays: U8,
+        winners: I64,
+        path: str,
+        threads: int,
+    ) -> None: ...
+    def walk_stretch(
+        self,
+        vectors: F32,
+        half: F32,
+        gaps: F32,
+        slack: F32,
+        starts: I64,
+        products: F32,
+        near: F64,
+        far: F64,
+        near_winners: I64,
+        far_winners: I64,
+        path: str,
+        threads: int,
+    ) -> list[tuple[U32, U32, F64]]: ...

@@ -45,23 +45,6 @@ def shape(
     :raises TaskDataError: if nothing can be learnt from the texts.
     :raises MissingExtra: if scikit-learn is not installed.
     """
-    return map_embedding(embedding, purpose_map(embedding, public, dimension=dimension, strength=strength, report=report), name=name)
-
-
-def purpose_map(
-    embedding: Embedding,
-    public: Sequence[PublicTexts],
-    *,
-    dimension: int = 16,
-    strength: float = 2.0,
-    report: Report | None = None,
-) -> LinearMap:
-    """Return the map of ``shape``.
-
-    :raises InvalidParameter: as ``shape``.
-    :raises TaskDataError: as ``shape``.
-    :raises MissingExtra: if scikit-learn is not installed.
-    """
     check_mappable(embedding)
     dimension, strength = validated_count(dimension, "dimension"), validated_strength(strength)
     if not public:
@@ -73,7 +56,7 @@ def purpose_map(
         part = None if report is None else _shifted(report, before, total)
         learnt.append(learn_directions(embedding, texts, report=part))
         before += len(texts.texts)
-    return map_of_directions(embedding, public, learnt, dimension=dimension, strength=strength)
+    return map_embedding(embedding, map_of_directions(embedding, public, learnt, dimension=dimension, strength=strength), name=name)
 
 
 def map_of_directions(

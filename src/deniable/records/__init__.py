@@ -1,4 +1,4 @@
-"""Files and streams of records: text, CSV, JSON Lines and Parquet in and out, with progress, resume and an atomic finish.
+"""Files and streams of records: text, CSV, JSON, Parquet and spreadsheets in and out, with progress, resume and an atomic finish.
 
 A record goes through here once: ``formats`` turn a source of bytes into batches of texts, and released texts into bytes again;
 ``jobs`` release the batches into a partial file beside the output, keep a journal of what is done, and rename the partial

@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from deniable.errors import DeniableError, InvalidParameter
 from deniable.progress import Progress
-from deniable.records.formats.layout import Layout, make_layout
+from deniable.records.formats.layout import FOLDER, WHOLE, Layout, make_layout
 from deniable.records.formats.opening import naming_for, open_reader, open_source
 from deniable.records.formats.reader import BatchSize
 from deniable.records.formats.source import Source
@@ -32,6 +32,7 @@ def privatize_file(
     header: bool = True,
     encoding: str = "utf-8",
     record_id: str | None = None,
+    sheet: str | None = None,
     workers: int = 1,
     receipt: Path | None = None,
     resume: bool = False,
@@ -41,10 +42,10 @@ def privatize_file(
     """Release a file of records into another file and return the receipt; receipt and card are written beside the target.
 
     ``columns`` name what to privatize; everything else passes as it is. ``record_id`` names the column of ids of a keyed release;
-    without it a record is named by its number and a digest of the file. ``workers`` processes share the work. ``resume``
-    continues work that was cut off, or begins it; None is returned when it was finished before. ``force`` replaces what is
-    there. ``progress=Progress`` shows a bar. Formats and compression are told from the names unless ``format`` says
-    otherwise. A privatizer should not be used elsewhere meanwhile; its own counts start from zero.
+    without it a record is named by its number and a digest of the file. ``sheet`` is that of a spreadsheet, by default its first.
+    ``workers`` processes share the work. ``resume`` continues work that was cut off, or begins it; None is returned when it was finished
+    before. ``force`` replaces what is there. ``progress=Progress`` shows a bar. Formats and compression are told from the names unless
+    ``format`` says otherwise. A privatizer should not be used elsewhere meanwhile; its own counts start from zero.
 
     :raises InvalidParameter: if a setting is not allowed or a column is not there.
     :raises ResumeError: if a partial output is in the way or belongs to another job.
@@ -55,7 +56,14 @@ def privatize_file(
     if isinstance(columns, str):
         raise InvalidParameter("columns", columns, "must be a list of names")
     layout = make_layout(
-        path, format=format, columns=tuple(columns), delimiter=delimiter, header=header, encoding=encoding, record_id=record_id
+        path,
+        format=format,
+        columns=tuple(columns),
+        delimiter=delimiter,
+        header=header,
+        encoding=encoding,
+        record_id=record_id,
+        sheet=sheet,
     )
     made = private.make() if isinstance(private, Recipe) else private
     with open_source(path) as records:
@@ -73,13 +81,14 @@ def privatize_stream(private: Privatizer, source: Source, sink: BinaryIO, layout
     :raises UnknownWord: if the policy is to stop at unknown words; the records before that are released.
     :raises InvalidParameter: if the layout does not fit the source.
     """
-    if layout.format == "parquet":
-        raise InvalidParameter("format", "parquet", "cannot be written to a stream; name an output file (-o)")
+    if layout.format in WHOLE or layout.format == FOLDER:
+        raise InvalidParameter("format", layout.format, "cannot be written to a stream; name an output file (-o)")
     check_budget(private.record_epsilon, layout.columns)
     private.take_tally()
     promised = private.receipt_for(Tally())  # a calibration that cannot be read is said before anything is released
     tally, size = Tally(), BatchSize(up_to_errors=True)
     reader = open_reader(source, layout, naming_for(private, source, layout))
+    check_budget(private.record_epsilon, layout.columns, lists=reader.has_lists)
     by_arrival = source.identity() is None  # also with a seed: who waits for an answer must not wait for more text
     try:
         waiting = bytearray(b"".join(reader.head()))
@@ -95,6 +104,7 @@ def privatize_stream(private: Privatizer, source: Source, sink: BinaryIO, layout
         except DeniableError:
             _write(sink, waiting, all_of_it=True)
             raise
+        waiting += b"".join(reader.tail())
         _write(sink, waiting, all_of_it=True)
     except BrokenPipeError:
         pass

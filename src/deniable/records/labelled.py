@@ -11,7 +11,7 @@ from typing import TypedDict, Unpack
 from deniable.errors import InvalidParameter, UnusableAuditData
 from deniable.keyed.encoding import RecordId
 from deniable.records.formats.layout import make_layout
-from deniable.records.formats.naming import Naming
+from deniable.records.formats.naming import Naming, Place
 from deniable.records.formats.opening import open_reader, open_source
 from deniable.records.formats.reader import BatchSize
 
@@ -23,6 +23,7 @@ class ReadingOptions(TypedDict, total=False):
     delimiter: str | None
     header: bool
     encoding: str
+    sheet: str | None
 
 
 def labelled_records(
@@ -35,21 +36,24 @@ def labelled_records(
     delimiter: str | None = None,
     header: bool = True,
     encoding: str = "utf-8",
+    sheet: str | None = None,
 ) -> Iterator[tuple[str, str]]:
-    """Yield label and text of the records of a CSV, TSV, JSON Lines or Parquet file; what is missing is empty.
+    """Yield label and text of the records of a file that has columns; what is missing is empty.
 
-    A label is text or a whole number; with ``decimals`` it may be any number, written out. ``format``, ``delimiter``, ``header`` and
-    ``encoding`` are as for ``privatize_file``.
+    A label is text or a whole number; with ``decimals`` it may be any number, written out. ``format``, ``delimiter``, ``header``,
+    ``encoding`` and ``sheet`` are as for ``privatize_file``.
 
     :raises InvalidParameter: if a column is not there or cannot be what it should be.
     :raises RecordError: if the file cannot be read.
     """
     if label_column == text_column:
         raise InvalidParameter("label", label_column, "is the column of texts as well; name another one")
-    layout = make_layout(path, format=format, columns=(text_column,), delimiter=delimiter, header=header, encoding=encoding)
+    layout = make_layout(path, format=format, columns=(text_column,), delimiter=delimiter, header=header, encoding=encoding, sheet=sheet)
     if layout.format == "text":
         raise InvalidParameter(
-            "format", layout.format, "has no columns; give CSV, TSV, JSON Lines or Parquet, or say with --format that it is"
+            "format",
+            layout.format,
+            "has no columns; give a file that has, such as CSV, or say with --format that it is",
         )
     with open_source(path) as source:
         try:
@@ -66,8 +70,8 @@ def labelled_records(
 class _Labels(Naming):
     """Names a record by its label: readers take the label along as they would an id, but many records may share one."""
 
-    def names(self, record: int, given: object, columns: Sequence[str]) -> tuple[RecordId, ...]:  # noqa: ARG002 - as a naming has it
-        return ("" if given is None or given != given else str(given),) * len(columns)
+    def names(self, record: int, given: object, places: Sequence[Place]) -> tuple[RecordId, ...]:  # noqa: ARG002 - as a naming has it
+        return ("" if given is None or given != given else str(given),) * len(places)
 
 
 class _Numbers(_Labels):
@@ -95,7 +99,7 @@ class LabelledTexts:
 
 
 def read_labelled(path: Path, *, person_column: str, text_column: str, **reading: Unpack[ReadingOptions]) -> LabelledTexts:
-    """Return the texts of a CSV, TSV, JSON Lines or Parquet file that hold something, each with its person.
+    """Return the texts of a file with columns that hold something, each with its person.
 
     :raises InvalidParameter: if a column is not there.
     :raises RecordError: if the file cannot be read.

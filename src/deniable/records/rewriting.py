@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Unpack
 
 from deniable.atomic import check_apart, check_place, whole_file
@@ -12,7 +14,7 @@ from deniable.errors import RecordError
 from deniable.progress import Report
 from deniable.records.formats.layout import Layout, make_layout
 from deniable.records.formats.opening import open_reader, open_source
-from deniable.records.formats.reader import Batch, BatchSize, Reader
+from deniable.records.formats.reader import Batch, BatchSize, FinishedAtTheEnd, Reader
 from deniable.records.labelled import ReadingOptions, labelled_records
 
 Change = Callable[[list[str | None]], list[str | None]]
@@ -61,7 +63,7 @@ def rewrite_file(
     records = 0
     with open_source(path) as source, whole_file(target) as file:
         reader = open_reader(source, layout)
-        write = _parquet_writer(file, reader) if layout.format == "parquet" else _line_writer(file, reader, target)
+        write = _whole_writer(file, reader, target) if isinstance(reader, FinishedAtTheEnd) else _line_writer(file, reader, target)
         for batch in reader.batches(BatchSize()):
             write(batch, change(batch.texts))
             records += len(batch)
@@ -73,6 +75,8 @@ def rewrite_file(
 
 def check_rewritten(path: Path, target: Path, *, column: str | None, force: bool, **reading: Unpack[ReadingOptions]) -> None:
     """Check where a copy of a file of records would go, before long work is done for it; raises what ``rewrite_file`` raises."""
+    if path.is_dir():
+        raise RecordError(path, "is a folder, whose files are read and not written again; put their texts into a CSV file first")
     check_place(target)
     check_apart(str(path), target)
     _layout(path, column, reading).check_output_name(target)
@@ -88,6 +92,7 @@ def _layout(path: Path, column: str | None, reading: ReadingOptions) -> Layout:
         delimiter=reading.get("delimiter"),
         header=reading.get("header", True),
         encoding=reading.get("encoding", "utf-8"),
+        sheet=reading.get("sheet"),
     )
 
 
@@ -96,24 +101,30 @@ def _line_writer(file: Any, reader: Reader, target: Path) -> Callable[[Batch | N
     file.write(compress(b"".join(reader.head()), kind) if reader.head() else b"")
 
     def write(batch: Batch | None, texts: list[str | None]) -> None:
-        if batch is not None:
-            file.write(compress(batch.write(texts), kind))
+        written = b"".join(reader.tail()) if batch is None else batch.write(texts)
+        if written:
+            file.write(compress(written, kind))
 
     return write
 
 
-def _parquet_writer(file: Any, reader: Reader) -> Callable[[Batch | None, list[str | None]], None]:
-    import pyarrow.parquet as pq
-
-    from deniable.records.formats.parquet import ParquetReader
-
-    assert isinstance(reader, ParquetReader)  # noqa: S101 - by the layout
-    writer = pq.ParquetWriter(file, reader.schema, compression="zstd")
+def _whole_writer(file: Any, reader: FinishedAtTheEnd, target: Path) -> Callable[[Batch | None, list[str | None]], None]:
+    """Return what keeps the records in a folder beside the target, and puts the file together from there when they are all there."""
+    folder = TemporaryDirectory(dir=target.parent, prefix=".deniable-")
+    partial, finished, ends = Path(folder.name, "partial"), Path(folder.name, "finished"), list[int]()
 
     def write(batch: Batch | None, texts: list[str | None]) -> None:
-        if batch is None:
-            writer.close()
-        else:
-            writer.write_batch(batch.write(texts))
+        if batch is not None:
+            with partial.open("ab") as kept:
+                kept.write(reader.pack([batch.write(texts)]))
+                ends.append(kept.tell())
+            return
+        if not ends:  # a file without records has its columns all the same
+            partial.write_bytes(packed := reader.pack([]))
+            ends.append(len(packed))
+        reader.finish(partial, ends, finished)
+        with finished.open("rb") as made:
+            shutil.copyfileobj(made, file)
+        folder.cleanup()
 
     return write

@@ -60,6 +60,15 @@ class Endpoint:
     query: tuple[str, ...] = ()
 
 
+def _get(path: str, serve: Handler, summary: str, *, reply: type | None = None, query: tuple[str, ...] = ()) -> Endpoint:
+    return Endpoint(method="GET", path=path, serve=serve, summary=summary, reply=reply, query=query)
+
+
+def _post(path: str, serve: Handler, summary: str, body: type, reply: type) -> Endpoint:
+    """Return an endpoint with JSON in and JSON out."""
+    return Endpoint(method="POST", path=path, serve=serve, summary=summary, takes=(_JSON,), body=body, reply=reply)
+
+
 class Service:
     """All parts of a service, in one process."""
 
@@ -97,17 +106,10 @@ class Service:
     def _endpoints(self) -> list[Endpoint]:
         releases, files, facts = Releases(self.rules, self.batcher), Files(self.rules, self.store), self.facts
         choice = ("epsilon", "record_epsilon", "embedding", "mechanism", "unknown", "punctuation", "case", "keep_words")
+        by_epsilon = "How often words stay unchanged, by ε, over all words of an embedding."
         of_file = ("name", "column", "record_id", "delimiter", "header", "encoding", "wait")
         return [
-            Endpoint(
-                method="POST",
-                path="/privatize",
-                serve=releases.privatize,
-                summary="Release one text or a list of texts.",
-                takes=(_JSON,),
-                body=PrivatizeRequest,
-                reply=PrivatizeReply,
-            ),
+            _post("/privatize", releases.privatize, "Release one text or a list of texts.", PrivatizeRequest, PrivatizeReply),
             Endpoint(
                 method="POST",
                 path="/privatize/stream",
@@ -126,63 +128,24 @@ class Service:
                 reply=JobReply,
                 query=(*of_file, *choice),
             ),
-            Endpoint(method="GET", path="/jobs/{id}", serve=files.job, summary="How far a job is.", reply=JobReply),
+            _get("/jobs/{id}", files.job, "How far a job is.", reply=JobReply),
             Endpoint(method="DELETE", path="/jobs/{id}", serve=files.delete, summary="Delete a job and all that belongs to it."),
-            Endpoint(method="GET", path="/jobs/{id}/output", serve=files.output, summary="The released file."),
-            Endpoint(method="GET", path="/jobs/{id}/card", serve=files.card, summary="Its card, to be handed over with it."),
-            Endpoint(
-                method="GET", path="/jobs/{id}/receipt", serve=files.receipt, summary="Its receipt: counts of private text, to be kept."
-            ),
-            Endpoint(
-                method="GET",
-                path="/explain/{word}",
-                serve=facts.explain_named,
-                summary="What a word becomes.",
-                reply=ExplainReply,
-                query=choice,
-            ),
-            Endpoint(
-                method="POST",
-                path="/explain",
-                serve=facts.explain,
-                summary="What a word becomes; the word stands in no address.",
-                takes=(_JSON,),
-                body=ExplainRequest,
-                reply=ExplainReply,
-            ),
-            Endpoint(
-                method="POST",
-                path="/words",
-                serve=facts.words,
-                summary="How often each word of a text is released unchanged, at any ε.",
-                takes=(_JSON,),
-                body=WordsRequest,
-                reply=WordsReply,
-            ),
-            Endpoint(
-                method="POST",
-                path="/decode",
-                serve=facts.decode,
-                summary="What a stranger who knows the method reads in a released text.",
-                takes=(_JSON,),
-                body=DecodeRequest,
-                reply=DecodeReply,
-            ),
-            Endpoint(method="GET", path="/allowed", serve=facts.allowed, summary="What the operator allows."),
-            Endpoint(method="GET", path="/embeddings", serve=facts.embeddings, summary="The embeddings."),
-            Endpoint(method="GET", path="/mechanisms", serve=facts.mechanisms, summary="The mechanisms and their options."),
-            Endpoint(
-                method="GET",
-                path="/calibration/{embedding}",
-                serve=facts.calibration,
-                summary="How often words stay unchanged, by ε, over all words of an embedding.",
-                query=("mechanism",),
-            ),
-            Endpoint(method="GET", path="/card", serve=facts.card, summary="The card of releases with these settings.", query=choice),
-            Endpoint(method="GET", path="/health", serve=_healthy, summary="Whether the process answers."),
-            Endpoint(method="GET", path="/ready", serve=_healthy, summary="Whether text can be released: the embeddings are open."),
-            Endpoint(method="GET", path="/metrics", serve=self._show_metrics, summary="Numbers for Prometheus."),
-            Endpoint(method="GET", path="/openapi.json", serve=self._describe, summary="This description."),
+            _get("/jobs/{id}/output", files.output, "The released file."),
+            _get("/jobs/{id}/card", files.card, "Its card, to be handed over with it."),
+            _get("/jobs/{id}/receipt", files.receipt, "Its receipt: counts of private text, to be kept."),
+            _get("/explain/{word}", facts.explain_named, "What a word becomes.", reply=ExplainReply, query=choice),
+            _post("/explain", facts.explain, "What a word becomes; the word stands in no address.", ExplainRequest, ExplainReply),
+            _post("/words", facts.words, "How often each word of a text is released unchanged, at any ε.", WordsRequest, WordsReply),
+            _post("/decode", facts.decode, "What a stranger who knows the method reads in a released text.", DecodeRequest, DecodeReply),
+            _get("/allowed", facts.allowed, "What the operator allows."),
+            _get("/embeddings", facts.embeddings, "The embeddings."),
+            _get("/mechanisms", facts.mechanisms, "The mechanisms and their options."),
+            _get("/calibration/{embedding}", facts.calibration, by_epsilon, query=("mechanism",)),
+            _get("/card", facts.card, "The card of releases with these settings.", query=choice),
+            _get("/health", _healthy, "Whether the process answers."),
+            _get("/ready", _healthy, "Whether text can be released: the embeddings are open."),
+            _get("/metrics", self._show_metrics, "Numbers for Prometheus."),
+            _get("/openapi.json", self._describe, "This description."),
         ]
 
     async def _show_metrics(self, _: Request) -> Response:

@@ -100,11 +100,12 @@ class Facts:
         return json_reply(
             [
                 {
-                    "name": each.name,
+                    "name": each.name if each.left_out is None else each.left_out.source.name,
                     "words": len(each),
                     "dimension": each.dimension,
                     "fingerprint": each.fingerprint,
                     "protected_words": len(each.protected),
+                    **({} if each.left_out is None else {"never_released_words": each.left_out.count}),
                 }
                 for each in found
             ]

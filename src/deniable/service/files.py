@@ -19,7 +19,7 @@ from deniable.records.formats.layout import format_of
 from deniable.service.job_folder import JobFile, JobFolder
 from deniable.service.jobs import JobStore
 from deniable.service.messages import Refused, refusal_of
-from deniable.service.releases import choice_from_query, json_reply
+from deniable.service.releases import choice_from_query, json_reply, next_chunk
 from deniable.service.rules import Rules
 from deniable.text.card_file import ENDING as CARD
 
@@ -86,7 +86,9 @@ class Files:
             raise Refused(422, "name: must be the file's name, of letters, digits and . _ - ( ), so that its ending tells the format")
         if (kind := format_of(Path(name))) is None or "." not in name:
             raise Refused(
-                422, "name: its ending must tell the format: .txt, .csv, .tsv, .jsonl or .parquet, perhaps with .gz, .xz, .bz2 or .zst"
+                422,
+                "name: its ending must tell the format: .txt, .csv, .tsv, .jsonl, .json, .parquet, .xlsx or .ods; all but the last three "
+                "perhaps with .gz, .xz, .bz2 or .zst",
             )
         header = query.get("header", "true")
         if header not in ("true", "false"):
@@ -125,20 +127,17 @@ class Files:
 
         Whether there is room is looked at again while it comes: others are received too, and not every length is told before.
         """
-        body = aiter(request.stream())
+        body, now, seconds = aiter(request.stream()), asyncio.get_running_loop().time, self._limits.seconds
         received = looked_at = 0
         with path.open("xb", buffering=1 << 20) as file:
             path.chmod(0o600)
             while True:
                 try:
-                    async with asyncio.timeout(self._limits.seconds):
-                        chunk = await anext(body)
-                except StopAsyncIteration:
-                    return
-                except TimeoutError:
-                    raise Refused(408, f"nothing came for {self._limits.seconds:g} seconds") from None
+                    chunk = await next_chunk(body, due=now() + seconds, late=f"nothing came for {seconds:g} seconds")
                 except ClientDisconnect:
                     raise Refused(400, "the file ends before its length") from None
+                if chunk is None:
+                    return
                 file.write(chunk)
                 received += len(chunk)
                 if received - looked_at >= _BYTES_BETWEEN_LOOKS:

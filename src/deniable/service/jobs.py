@@ -153,16 +153,9 @@ class JobStore:
             return JobReply(id=job.id, state="failed", error=UNREADABLE)
         except OSError:
             raise Refused(503, "the state of this job cannot be read now", headers={"Retry-After": "5"}) from None
-        return JobReply(
-            id=job.id,
-            state=state.state,
-            done=state.done,
-            total=state.total,
-            unit=state.unit,
-            error=state.error,
-            name=asked.name,
-            deleted_at=None if state.ended is None else int(state.ended + 60.0 * self._settings.jobs.keep_minutes),
-        )
+        deleted_at = None if state.ended is None else int(state.ended + 60.0 * self._settings.jobs.keep_minutes)
+        known = msgspec.structs.asdict(state) | {"id": job.id, "name": asked.name, "deleted_at": deleted_at}
+        return msgspec.convert(known, JobReply)  # which has what a sender is told, and leaves out the rest
 
     def delete(self, job: JobFolder) -> bool:
         """Delete a job, and return whether it is gone; one that is worked on is told to stop, and deleted as soon as it does.

@@ -59,6 +59,21 @@ async def read_body(request: Request, limits: Limits) -> bytes:
         raise Refused(400, "the body ends before its length") from None
 
 
+async def next_chunk(body: AsyncIterator[bytes], *, due: float, late: str) -> bytes | None:
+    """Return what comes next of a body, by the time ``due`` of the event loop's clock; None at its end.
+
+    :raises Refused: if nothing comes by then; ``late`` says so.
+    :raises ClientDisconnect: if its sender is gone.
+    """
+    try:
+        async with asyncio.timeout_at(due):
+            return await anext(body)
+    except StopAsyncIteration:
+        return None
+    except TimeoutError:
+        raise Refused(408, late) from None
+
+
 class _BothWays(StreamingResponse):
     """A reply that is sent while its request is read: nobody else may wait for messages of the request meanwhile."""
 
@@ -150,14 +165,11 @@ class Releases:
         due = now() + self._limits.seconds
         while True:
             try:
-                async with asyncio.timeout_at(due):
-                    chunk = await anext(body)
-            except StopAsyncIteration:
-                break
-            except TimeoutError:
-                raise Refused(408, f"no whole line came for {self._limits.seconds:g} seconds") from None
+                chunk = await next_chunk(body, due=due, late=f"no whole line came for {self._limits.seconds:g} seconds")
             except ClientDisconnect:
                 return
+            if chunk is None:
+                break
             *lines, rest = (rest + chunk).split(b"\n")
             if len(rest) > self._limits.request_bytes:
                 raise Refused(413, f"a line is longer than {self._limits.request_bytes:,} bytes")

@@ -5,24 +5,34 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from threading import Lock
-from typing import Any
+from typing import Literal, TypedDict
 
 import msgspec
 
 from deniable.decoding.released import ReleasedWords
 from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.leaving_out import leave_out
 from deniable.errors import InvalidParameter
 from deniable.keyed import Keyed
 from deniable.neighbours import best_neighbours
 from deniable.service.messages import Choice, Refused, refusal_of
 from deniable.service.settings import Settings
-from deniable.text.policies import REDACTED
+from deniable.text.policies import REDACTED, CasePolicy, PunctuationPolicy, UnknownPolicy
 from deniable.text.privatizer import Privatizer
 from deniable.text.recipe import Recipe
 
 _MOST_PRIVATIZERS = 64
-_POLICIES = ("unknown", "punctuation", "case")
+_POLICIES: tuple[Literal["unknown", "punctuation", "case"], ...] = ("unknown", "punctuation", "case")
 _MOST_KEPT_WORDS = 10_000
+
+
+class _Policies(TypedDict, total=False):
+    """The policies of a recipe, as far as they are set or chosen."""
+
+    unknown: UnknownPolicy
+    punctuation: PunctuationPolicy
+    case: CasePolicy
+    keep_words: frozenset[str]
 
 
 class Prepared:
@@ -52,10 +62,12 @@ class Rules:
         """Open the embeddings and prepare their searches.
 
         :raises EmbeddingNotFound: if one is not installed.
+        :raises InvalidParameter: if a list of words that never come out cannot be read, or leaves no word.
         :raises KeyFileError: if there is a key file and it cannot be used.
         """
         self.settings, self._release = settings, settings.release
-        self.embeddings = {name: Embedding.open(name) for name in self._release.embeddings}
+        self._never_released = settings.never_released()
+        self.embeddings = {name: leave_out(Embedding.open(name), self._never_released) for name in self._release.embeddings}
         for embedding in self.embeddings.values():
             best_neighbours(embedding)
         self._readers = {name: ReleasedWords(embedding, (REDACTED,)) for name, embedding in self.embeddings.items()}
@@ -77,22 +89,25 @@ class Rules:
         """
         allowed = self._release
         mechanism = self._one_of("mechanism", choice.mechanism, allowed.mechanisms)
-        values: dict[str, Any] = {
-            "epsilon": self._at_most("epsilon", choice.epsilon, default=allowed.epsilon, most=allowed.max_epsilon),
-            "embedding": self._one_of("embedding", choice.embedding, allowed.embeddings),
-            "mechanism": mechanism,
-            "mechanism_options": allowed.options.get(mechanism, {}),
-            "key_file": allowed.key_file,
-            "key": self._key,
-            "consistent": allowed.consistent,
-        }
-        if choice.record_epsilon is not None or allowed.record_epsilon is not None:
-            values["record_epsilon"] = self._at_most(
-                "record_epsilon", choice.record_epsilon, default=allowed.record_epsilon, most=allowed.record_epsilon
-            )
-        values |= self._policies(choice)
+        epsilon = self._at_most("epsilon", choice.epsilon, default=allowed.epsilon, most=allowed.max_epsilon)
+        embedding = self._one_of("embedding", choice.embedding, allowed.embeddings)
+        record_epsilon, most = choice.record_epsilon, allowed.record_epsilon
+        if record_epsilon is not None or most is not None:
+            record_epsilon = self._at_most("record_epsilon", record_epsilon, default=most, most=most)
+        policies = self._policies(choice)
         try:
-            return Recipe(**values)
+            return Recipe(
+                epsilon=epsilon,
+                record_epsilon=record_epsilon,
+                embedding=embedding,
+                mechanism=mechanism,
+                mechanism_options=allowed.options.get(mechanism, {}),
+                never_release=self._never_released,
+                key_file=allowed.key_file,
+                key=self._key,
+                consistent=allowed.consistent,
+                **policies,
+            )
         except InvalidParameter as error:
             raise refusal_of(error) from None
 
@@ -132,9 +147,9 @@ class Rules:
             raise Refused(422, f"{name}: the operator of this service allows {', '.join(allowed)}")
         return asked
 
-    def _policies(self, choice: Choice) -> dict[str, Any]:
+    def _policies(self, choice: Choice) -> _Policies:
         """Return the policies: what the operator set, and the client's choice where nothing is set."""
-        found: dict[str, Any] = {}
+        found: _Policies = {}
         for name in _POLICIES:
             fixed, asked = getattr(self._release, name), getattr(choice, name)
             if fixed is not None and asked not in (None, fixed):

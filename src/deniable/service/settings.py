@@ -21,6 +21,7 @@ from deniable.mechanisms.catalogue import checked_options, entry_of
 from deniable.parameters import validated_epsilon
 from deniable.text.policies import CasePolicy, PunctuationPolicy, UnknownPolicy
 from deniable.text.recipe import Recipe
+from deniable.words.never_release import BUILT_IN, NeverRelease
 from deniable.words.word_list import read_word_list
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -59,6 +60,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     ``epsilon`` is used where a request names none, and ``max_epsilon`` is the most that any word gets. ``record_epsilon`` is the most
     that any text gets, if it is set. A policy that is set holds for everybody; one that is not set is the client's choice. ``options`` are
     those of mechanisms, by their names. Clients may send words that are released as they are only with ``client_keep_words``.
+    ``never_release`` names lists of words that never come out, whatever a client asks for: "names", or files.
     """
 
     embeddings: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)] = ("default",)
@@ -72,6 +74,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     case: CasePolicy | None = None
     keep_words: str | None = None
     client_keep_words: bool = False
+    never_release: tuple[str, ...] = ()
     key_file: str | None = None
     consistent: bool = False
 
@@ -123,6 +126,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         :raises InvalidParameter: if their file cannot be read.
         """
         return None if self.release.keep_words is None else frozenset(read_word_list(self.release.keep_words, name="keep_words"))
+
+    def never_released(self) -> NeverRelease:
+        """Return the words that never come out.
+
+        :raises InvalidParameter: if a list cannot be read.
+        """
+        return NeverRelease.read(self.release.never_release)
 
     def token(self) -> str | None:
         """Return the token that clients must send; None if there is none.
@@ -210,6 +220,7 @@ def check_settings(settings: Settings) -> None:
         embedding=release.embeddings[0],
         key_file=release.key_file,
         consistent=release.consistent,
+        never_release=settings.never_released(),
         **{name: value for name, value in fixed.items() if value is not None},  # type: ignore[arg-type]
     )
 
@@ -235,6 +246,11 @@ def _with_whole_paths(settings: Settings, folder: Path) -> Settings:
             certificate=whole(server.certificate),
             private_key=whole(server.private_key),
         ),
-        release=replace(release, keep_words=whole(release.keep_words), key_file=whole(release.key_file)),
+        release=replace(
+            release,
+            keep_words=whole(release.keep_words),
+            key_file=whole(release.key_file),
+            never_release=tuple(name if name in BUILT_IN else str(folder / name) for name in release.never_release),
+        ),
         jobs=replace(jobs, folder=whole(jobs.folder)),
     )

@@ -18,15 +18,28 @@ import msgspec
 
 from deniable.atomic import whole_file
 from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.leaving_out import leave_out
 from deniable.embeddings.places import find_by_fingerprint, known_names
 from deniable.errors import InvalidParameter, MalformedCard
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.catalogue import ChosenMechanism, chosen_as
-from deniable.text.card_file import FORMAT, CardFile, NamedEmbedding, NamedMap, NamedMechanism, Policies, decode_card, read_card_file
+from deniable.text.card_file import (
+    FORMAT,
+    CardFile,
+    NamedEmbedding,
+    NamedList,
+    NamedMap,
+    NamedMechanism,
+    NamedNeverRelease,
+    Policies,
+    decode_card,
+    read_card_file,
+)
 from deniable.text.policies import REDACTED, CasePolicy, Drafter, PunctuationPolicy, UnknownPolicy
 from deniable.text.receipt import ReleaseSettings
 from deniable.version import __version__
-from deniable.words.cutter import RULES
+from deniable.words.cutter import RULES, rules_for
+from deniable.words.never_release import BUILT_IN, NeverRelease, built_in_digest, fold
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +49,9 @@ class Card:
     No word got more than ``epsilon``, and no record more than ``record_epsilon`` if there is one: see ``epsilon_of_a_word``.
     ``parameters`` are what the mechanism depends on beside its options. ``embedding`` is its name where it was released;
     ``fingerprint`` tells its content, with ``protected`` words that go in as others, and ``linear_map`` that its vectors are a map of
-    others. ``keep_words`` are the words of the vocabulary that were released as they are, ``rules`` the version of the rules by which text
-    is cut into words. ``columns`` hold the released text; plain text has none. ``source`` is the file that the card was read from.
+    others. ``never_release`` names the words that were taken out of its vocabulary, if any were. ``keep_words`` are the words of the
+    vocabulary that were released as they are, ``rules`` the version of the rules by which text is cut into words. ``columns`` hold the
+    released text; plain text has none. ``source`` is the file that the card was read from.
     """
 
     mechanism: ChosenMechanism | None
@@ -51,6 +65,7 @@ class Card:
     dimension: int
     protected: int
     linear_map: NamedMap | None = None
+    never_release: NamedNeverRelease | None = None
     unknown: UnknownPolicy
     punctuation: PunctuationPolicy
     case: CasePolicy
@@ -73,18 +88,20 @@ class Card:
             parameters={name: value for name, value in known.items() if chosen is not None and name not in chosen.options},
             epsilon=settings.word_epsilon,
             record_epsilon=settings.record_epsilon,
-            embedding=_writable(embedding.name),
+            embedding=_writable(embedding.name if embedding.left_out is None else embedding.left_out.source.name),
             fingerprint=embedding.fingerprint,
             vocabulary=len(embedding),
             dimension=embedding.dimension,
             protected=len(embedding.protected),
             linear_map=_named_map(embedding),
+            never_release=_named_words(embedding),
             unknown=policy.unknown,
             punctuation=policy.punctuation,
             case=policy.case,
             keep_words=tuple(sorted(Drafter(embedding, policy).kept_words)) if policy.keep_words else (),
             consistent=bool(settings.randomness.get("consistent")),
             columns=tuple(map(_writable, columns)),
+            rules=rules_for(embedding),
         )
 
     def for_columns(self, columns: Sequence[str]) -> Self:
@@ -119,6 +136,7 @@ class Card:
                 dimension=self.dimension,
                 protected_words=self.protected,
                 map=self.linear_map,
+                never_release=self.never_release,
             ),
             policy=Policies(unknown=self.unknown, punctuation=self.punctuation, case=self.case, keep_words=list(self.keep_words)),
             rules_for_words=self.rules,
@@ -135,6 +153,7 @@ class Card:
             self._epsilon_in_words(),
             self._embedding_in_words(),
             *self._map_in_words(),
+            *self._never_in_words(),
         ]
         if self.mechanism is None:
             said.append(f"{self.kind} is a mechanism of the data holder's own. Ask them for it: without it nothing can be decoded.")
@@ -175,6 +194,17 @@ class Card:
         said = "The space was mapped, by a public map of public vectors. Distances, and with them ε, are those of the mapped space."
         return [said, *(f"Made to survive: {purpose}." for purpose in self.linear_map.purposes)]
 
+    def _never_in_words(self) -> list[str]:
+        if self.never_release is None:
+            return []
+        lists = [f"the list {each.name!r} of deniable" for each in self.never_release.lists]
+        words = ["the words under never_release"] if self.never_release.words else []
+        named = " and ".join([*lists, *words]) or "no word of it"
+        return [
+            f"Words of a public list went in as unknown words and never came out: {named}. They are taken out of the vocabulary when the "
+            "embedding is opened by this card, so that nothing more is needed to decode the text."
+        ]
+
     def to_json(self) -> str:
         """Return the card as indented JSON."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
@@ -194,19 +224,48 @@ class Card:
         :raises MalformedCard: if none here is the one that the text was released with.
         """
         if name_or_path is None:
-            name_or_path = find_by_fingerprint(self.fingerprint, first=self.embedding)
+            name_or_path = find_by_fingerprint(self.whole_fingerprint, first=self.embedding)
             if name_or_path is None and self.embedding in known_names():
                 name_or_path = self.embedding
             if name_or_path is None:
-                raise MalformedCard(self.source, f"no embedding here has the fingerprint {self.fingerprint}. {self._embedding_in_words()}")
-        embedding = Embedding.open(name_or_path)
+                problem = f"no embedding here has the fingerprint {self.whole_fingerprint}. {self._embedding_in_words()}"
+                raise MalformedCard(self.source, problem)
+        embedding = self.without_words(Embedding.open(name_or_path))
         if embedding.fingerprint != self.fingerprint:
             raise MalformedCard(
                 self.source,
                 f"the embedding {embedding.name!r} here is another one (fingerprint {embedding.fingerprint[:12]}) than the text was "
                 f"released with ({self.fingerprint[:12]}): nothing that is decoded with it would be right",
             )
+        if self.rules == RULES:  # an earlier version may have cut plainly what is cut by the rules of a language now
+            embedding.cut_plainly()
+        if rules_for(embedding) != self.rules:
+            problem = f"text for {embedding.name!r} is cut by rules {rules_for(embedding)}, not {self.rules} as the card says"
+            raise MalformedCard(self.source, problem)
         return embedding
+
+    @property
+    def whole_fingerprint(self) -> str:
+        """The fingerprint of the embedding with the words that were taken out of it."""
+        return self.fingerprint if self.never_release is None else self.never_release.source_fingerprint
+
+    def without_words(self, embedding: Embedding) -> Embedding:
+        """Return the embedding without the words that this release left out; itself if it is without them already.
+
+        :raises MalformedCard: if a built-in list is another one here, or no word would be left.
+        """
+        named = self.never_release
+        if named is None or embedding.fingerprint == self.fingerprint:
+            return embedding
+        for each in named.lists:
+            if each.name not in BUILT_IN or built_in_digest(each.name) != each.digest:
+                problem = f"the list {each.name[:50]!r} is another one here; use the version that released it ({self.version[:20]!r})"
+                raise MalformedCard(self.source, problem)
+        listed = NeverRelease(words=frozenset(map(fold, named.words)), lists=tuple(each.name for each in named.lists))
+        try:
+            return leave_out(embedding, listed)
+        except InvalidParameter as error:
+            raise MalformedCard(self.source, str(error)) from error
 
     def make_mechanism(self, embedding: Embedding) -> Mechanism:
         """Return the mechanism that the text was released with.
@@ -280,6 +339,7 @@ def _card(written: CardFile, source: str) -> Card:
         dimension=embedding.dimension,
         protected=embedding.protected_words,
         linear_map=embedding.map,
+        never_release=embedding.never_release,
         **msgspec.structs.asdict(policy) | {"keep_words": tuple(policy.keep_words)},
         consistent=written.consistent,
         columns=tuple(written.columns),
@@ -298,6 +358,18 @@ def _named_map(embedding: Embedding) -> NamedMap | None:
         source_fingerprint=origin.source_fingerprint,
         digest=embedding.linear_map.digest,
         purposes=tuple(_writable(each.purpose) for each in origin.public),
+    )
+
+
+def _named_words(embedding: Embedding) -> NamedNeverRelease | None:
+    if (left_out := embedding.left_out) is None:
+        return None
+    lists = left_out.listed.lists
+    return NamedNeverRelease(
+        lists=tuple(NamedList(name=name, digest=built_in_digest(name)) for name in lists),
+        words=tuple(sorted(word for word in left_out.words if not NeverRelease(lists=lists).holds(word))),
+        digest=left_out.listed.digest,
+        source_fingerprint=left_out.source.fingerprint,
     )
 
 

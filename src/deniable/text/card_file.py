@@ -14,6 +14,7 @@ from deniable.mechanisms.catalogue import check_option_types, entry_of
 from deniable.parameters import validated_epsilon
 from deniable.text.policies import CasePolicy, PunctuationPolicy, UnknownPolicy
 from deniable.words.cutter import RULES
+from deniable.words.languages import LANGUAGE_RULES
 
 ENDING = ".card.json"
 """What the name of a card has after the name of the output."""
@@ -41,6 +42,25 @@ class NamedMap(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     purposes: tuple[str, ...]
 
 
+class NamedList(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A list of words that comes with deniable; ``digest`` tells its content."""
+
+    name: str
+    digest: str
+
+
+class NamedNeverRelease(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which words were taken out of the vocabulary: those of built-in ``lists``, and ``words`` of it beside them.
+
+    ``source_fingerprint`` tells the embedding that they were taken out of, and ``digest`` the whole list, with words that are not in it.
+    """
+
+    lists: tuple[NamedList, ...]
+    words: tuple[str, ...]
+    digest: str
+    source_fingerprint: str
+
+
 class NamedEmbedding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """Which embedding it was."""
 
@@ -50,6 +70,7 @@ class NamedEmbedding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     dimension: Annotated[int, msgspec.Meta(ge=1)]
     protected_words: Annotated[int, msgspec.Meta(ge=0)]
     map: NamedMap | None = None
+    never_release: NamedNeverRelease | None = None
 
 
 class Policies(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -123,6 +144,12 @@ def _check(card: CardFile) -> None:
         for digest in (card.embedding.map.source_fingerprint, card.embedding.map.digest):
             if not _FINGERPRINT.fullmatch(digest):
                 raise InvalidParameter("map", digest[:50], "must be 32 hexadecimal digits")
-    if card.rules_for_words != RULES:
-        problem = f"text is cut into words by rules {RULES} here; use the version that released it ({card.deniable[:20]!r})"
+    if (never := card.embedding.never_release) is not None:
+        for digest in (never.source_fingerprint, never.digest, *(each.digest for each in never.lists)):
+            if not _FINGERPRINT.fullmatch(digest):
+                raise InvalidParameter("never_release", digest[:50], "must be 32 hexadecimal digits")
+    if card.rules_for_words not in (RULES, LANGUAGE_RULES):
+        problem = (
+            f"text is cut into words by rules {RULES} or {LANGUAGE_RULES} here; use the version that released it ({card.deniable[:20]!r})"
+        )
         raise InvalidParameter("rules_for_words", card.rules_for_words, problem)

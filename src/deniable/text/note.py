@@ -242,7 +242,7 @@ def _whole_number(value: Any) -> int:
 def note_path(mechanism: Mechanism) -> Path | None:
     """Return where the calibration of a mechanism over its embedding is noted; None for what comes with the package."""
     embedding = mechanism.embedding
-    if is_papers_mechanism(mechanism):
+    if is_papers_mechanism(mechanism) and (embedding.left_out is None or not embedding.left_out.count):
         return None if embedding.folder is None else embedding.folder / FILE_NAME
     from deniable.embeddings.places import work_folder  # platformdirs is loaded when it is needed
 
@@ -309,7 +309,10 @@ def _smaller(values: list[tuple[float, Spread | None]], epsilon: float) -> Sprea
 
 
 def _not_calibrated(mechanism: Mechanism) -> str:
-    name, command = mechanism.embedding.name, f"deniable calibrate --embedding {mechanism.embedding.name}"
+    embedding = mechanism.embedding
+    name, command = embedding.name, f"deniable calibrate --embedding {embedding.name}"
+    if embedding.left_out is not None:
+        command = f"deniable calibrate --embedding {embedding.left_out.source.name} --never-release … with the same lists"
     if is_papers_mechanism(mechanism):
         return f"the embedding {name!r} is not calibrated; run: {command}"
     options = "".join(f", {key} = {value}" for key, value in mechanism.guarantee.parameters.items())

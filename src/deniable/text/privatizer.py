@@ -12,15 +12,18 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from deniable.arrays import Floats, Ids
+from deniable.embeddings.leaving_out import leave_out
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Mechanism, Randomness
 from deniable.keyed import Keyed
 from deniable.keyed.encoding import RecordId, encode_id
 from deniable.keyed.unique import UniqueIds
+from deniable.mechanisms.catalogue import chosen_as
 from deniable.parameters import validated_epsilon
 from deniable.randomness import SecureRandomness
 from deniable.text.policies import CasePolicy, Draft, Drafter, PunctuationPolicy, TextPolicy, UnknownPolicy
 from deniable.text.receipt import Receipt, ReleaseSettings, Tally
+from deniable.words.never_release import GivenList, NeverRelease
 
 if TYPE_CHECKING:
     import pyarrow
@@ -69,22 +72,25 @@ class Privatizer:
         punctuation: PunctuationPolicy = "drop",
         case: CasePolicy = "drop",
         keep_words: Iterable[str] = (),
+        never_release: GivenList = None,
         record_epsilon: float | None = None,
         randomness: Randomness | Keyed | None = None,
     ) -> None:
         """Prepare a privatizer; see ``TextPolicy`` for the policies.
 
         ``record_epsilon`` is a budget per text, divided by its number of words. The mechanism's ε stays the most that a word gets, so
-        that short texts are not released as they are: ε per word is the smaller of the two.
+        that short texts are not released as they are: ε per word is the smaller of the two. ``never_release`` is a public list of words
+        that never come out (see ``NeverRelease.of``): the mechanism is made anew over the embedding without them.
 
         :raises InvalidParameter: if a policy or ``record_epsilon`` is not allowed, or an entry of ``keep_words`` is not one word, or
             unknown words would go in as known ones that the mechanism keeps, or there is a budget per record and a key that draws the
-            words of a user once.
+            words of a user once, or ``never_release`` leaves no word or is given with a mechanism of your own.
         :raises MalformedEmbedding: if there is a key, and the embedding is not what its fingerprint says.
         """
         if isinstance(mechanism, int | float | str):
             raise InvalidParameter("mechanism", mechanism, _NOT_A_MECHANISM)
         listed = keep_words if isinstance(keep_words, str) else frozenset(keep_words)  # the policy refuses a str
+        mechanism = _without_words(mechanism, NeverRelease.of(never_release))
         self.mechanism = mechanism
         self.policy = TextPolicy(unknown=unknown, punctuation=punctuation, case=case, keep_words=cast("frozenset[str]", listed))
         self.record_epsilon = None if record_epsilon is None else validated_epsilon(record_epsilon, "record_epsilon")
@@ -301,6 +307,21 @@ class Privatizer:
                 continue
             user = encode_id(record_ids[place], start + place + 1) if by_user and record_ids is not None else None
             tally.count(words=draft.words, unknown=draft.unknown, spent=len(draft.drawn), protected=draft.protected, user=user)
+
+
+def _without_words(mechanism: Mechanism, listed: NeverRelease) -> Mechanism:
+    """Return the mechanism over its embedding without the listed words.
+
+    :raises InvalidParameter: if no word is left, or it is not known how the mechanism is made.
+    """
+    embedding = leave_out(mechanism.embedding, listed)
+    if embedding is mechanism.embedding:
+        return mechanism
+    chosen = chosen_as(mechanism)
+    if chosen is None:
+        problem = f"{type(mechanism).__name__} is a mechanism of your own: make it over leave_out(embedding, NeverRelease.of(…))"
+        raise InvalidParameter("never_release", "given", problem)
+    return chosen(embedding, epsilon=mechanism.epsilon)
 
 
 def _check_rows(rows: Sequence[int] | None, texts: int) -> Sequence[int] | None:

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from deniable.interfaces import NOTHING_EXPOSED, RATE_PER_DISTANCE, Mechanism
+from deniable.report.wording import words
 from deniable.text.note import Quote, quote_calibration
 from deniable.text.policies import TextPolicy
 from deniable.text.tally import Tally, lower_median
@@ -154,6 +155,10 @@ class Receipt:
             lines.append(
                 f"protected: {protected:,} exposed words of the embedding go in as others ({tally.protected_words:,} in this text)"
             )
+        if (never := self.embedding.get("never_release")) is not None:
+            lists = "".join(f", {name!r} among them" for name in never["lists"])
+            listed = f"{words(never['listed_words'])} ({never['digest'][:12]}{lists})"
+            lines.append(f"never released: {words(never['words_left_out'])} of the vocabulary, by a public list of {listed}")
         if (mapped := self.embedding.get("map")) is not None:
             labels = ", ".join(each["name"] for each in mapped["public"])
             made = f"{mapped['kind']} from {mapped['source']} ({mapped['source_fingerprint'][:12]}); distances are those of this space"
@@ -240,6 +245,11 @@ class ReleaseSettings:
                 f" {protected:,} exposed words go in as other words by a public map π of the embedding: π(w) stands in place of w in all "
                 "that is said here, so distances are d(π(w), π(w'))."
             )
+        if (left_out := self.mechanism.embedding.left_out) is not None:
+            statement += (
+                f" {left_out.count:,} words of a public list ({left_out.listed.digest}) were taken out of the vocabulary: they go in as "
+                "unknown words and never come out, and all that is said here is said of the words that are left and of ⊥."
+            )
         if (linear_map := self.mechanism.embedding.linear_map) is not None:
             statement += (
                 f" The vectors φ are those of the embedding {linear_map.origin.source_fingerprint} under a public linear map "
@@ -273,6 +283,15 @@ class ReleaseSettings:
         }
         if embedding.linear_map is not None:
             described["map"] = asdict(embedding.linear_map.origin) | {"digest": embedding.linear_map.digest}
+        if (left_out := embedding.left_out) is not None:
+            described["never_release"] = {
+                "lists": list(left_out.listed.lists),
+                "digest": left_out.listed.digest,
+                "listed_words": len(left_out.listed),
+                "words_left_out": left_out.count,
+                "source": left_out.source.name,
+                "source_fingerprint": left_out.source.fingerprint,
+            }
         return described
 
     def to_dict(self) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.leaving_out import leave_out
 from deniable.errors import InvalidParameter, KeyFileError, MalformedEmbedding
 from deniable.interfaces import Mechanism, Randomness
 from deniable.keyed import Keyed
@@ -23,6 +24,7 @@ from deniable.report.wording import most_words
 from deniable.text.note import Note, note_for_target
 from deniable.text.policies import CasePolicy, PunctuationPolicy, TextPolicy, UnknownPolicy
 from deniable.text.privatizer import Privatizer
+from deniable.words.never_release import GivenList, NeverRelease
 
 _HARDLY_ANY = 0.005
 """If the median word is released unchanged less often than this, hardly anything of the meaning is left."""
@@ -42,7 +44,8 @@ class Recipe:
     ``embedding`` is a name, or the path of a stored embedding's folder. ``mechanism`` is a name of the catalogue (``deniable
     mechanisms`` lists them) with ``mechanism_options`` such as ``{"t": 0.5}``; or a mechanism of your own, as what makes it from an
     embedding and ``epsilon=``: a class, or a function of a module, so that other processes find it by its name. ``key_file`` is a
-    path: each process opens the file itself, and the key never travels.
+    path: each process opens the file itself, and the key never travels. ``never_release`` is a public list of words that never come out:
+    ``"names"``, the path of a file, or words (see ``NeverRelease.of``); they are taken out of the vocabulary.
 
     ``fingerprint`` and ``key`` are names of the embedding's content and of the key, for ``pin``: no others will be used.
     """
@@ -57,6 +60,7 @@ class Recipe:
     punctuation: PunctuationPolicy = "drop"
     case: CasePolicy = "drop"
     keep_words: Iterable[str] = frozenset()
+    never_release: GivenList = None
     key_file: str | Path | None = None
     consistent: bool = False
     key: str | None = None
@@ -73,6 +77,7 @@ class Recipe:
                 object.__setattr__(self, name, validated_epsilon(getattr(self, name), name))
         if not isinstance(self.keep_words, str):  # the policy refuses a str
             object.__setattr__(self, "keep_words", frozenset(self.keep_words))
+        object.__setattr__(self, "never_release", NeverRelease.of(self.never_release))
         if self.consistent and self.key_file is None:
             raise InvalidParameter("consistent", True, "means something only with a key_file")
         object.__setattr__(self, "mechanism", _mechanism_by_name(self.mechanism))
@@ -89,7 +94,7 @@ class Recipe:
         return replace(
             self,
             embedding=self.embedding if embedding.folder is None else embedding.folder,
-            fingerprint=embedding.fingerprint,
+            fingerprint=embedding.fingerprint,  # of the whole one: the list, which travels with the recipe, makes the smaller one of it
             key_file=None if self.key_file is None else Path(self.key_file).absolute(),
             key=None if key is None else key.fingerprint,
         )
@@ -97,9 +102,11 @@ class Recipe:
     def make(self, *, embedding: Embedding | None = None, randomness: Randomness | None = None) -> Privatizer:
         """Return a new privatizer.
 
-        ``embedding`` is the recipe's own, where it is open already. ``randomness`` takes the place of fresh noise.
+        ``embedding`` is the recipe's own, where it is open already, with the words of ``never_release`` or without them. ``randomness``
+        takes the place of fresh noise.
 
-        :raises InvalidParameter: if the settings do not go together, or there is a key file and other noise is given.
+        :raises InvalidParameter: if the settings do not go together, there is a key file and other noise is given, or ``never_release``
+            leaves no word.
         :raises EmbeddingNotFound: if the embedding is not installed here.
         :raises MalformedEmbedding: if it is another one than the fingerprint says.
         :raises KeyFileError: if the key file cannot be read, or holds another key than the recipe says.
@@ -109,11 +116,10 @@ class Recipe:
             raise KeyFileError(str(self.key_file), "holds another key here than where the work began")
         if key is not None and randomness is not None:
             raise InvalidParameter("randomness", type(randomness).__name__, "with a key_file the noise comes from the key")
-        embedding = Embedding.open(self.embedding) if embedding is None else embedding
-        if self.fingerprint not in (None, embedding.fingerprint):
-            problem = (
-                f"is another embedding here (fingerprint {embedding.fingerprint[:12]}) than where the work began ({self.fingerprint[:12]})"
-            )
+        embedding = self.open_embedding(embedding)
+        whole = embedding.fingerprint if embedding.left_out is None else embedding.left_out.source.fingerprint
+        if self.fingerprint not in (None, whole):
+            problem = f"is another embedding here (fingerprint {whole[:12]}) than where the work began ({self.fingerprint[:12]})"
             raise MalformedEmbedding(self.embedding, problem)
         return Privatizer(
             self.make_mechanism(embedding),
@@ -121,6 +127,14 @@ class Recipe:
             randomness=randomness if key is None else key,
             **self._policies(),
         )
+
+    def open_embedding(self, opened: Embedding | None = None) -> Embedding:
+        """Return the embedding without the words that are never released; ``opened`` is the named one, if it is open already.
+
+        :raises EmbeddingNotFound: if it is not installed here.
+        :raises InvalidParameter: if no word is left.
+        """
+        return leave_out(Embedding.open(self.embedding) if opened is None else opened, NeverRelease.of(self.never_release))
 
     def make_mechanism(self, embedding: Embedding) -> Mechanism:
         """Return the mechanism over an embedding. Without a limit of its own, a word gets at most what a text gets."""
@@ -132,7 +146,10 @@ class Recipe:
         """Return all settings as text that is the same in every process."""
         own = self.mechanism
         mechanism = own if isinstance(own, str) else f"{own.__module__}.{own.__qualname__}"
-        return repr({**vars(self), "mechanism": mechanism, "keep_words": sorted(self.keep_words)})
+        listed = NeverRelease.of(self.never_release)
+        never = {"never_release": listed.digest} if listed else {}
+        settings = {name: value for name, value in vars(self).items() if name != "never_release"}
+        return repr({**settings, "mechanism": mechanism, "keep_words": sorted(self.keep_words), **never})
 
     def shared_privatizer(self) -> Privatizer:
         """Return this process's privatizer for the recipe, made on first use and kept."""
@@ -172,7 +189,7 @@ def resolve_recipe(*, max_unchanged: float | None = None, quantile: float = 1.0,
     if settings.get("epsilon") is not None:
         raise InvalidParameter("max_unchanged", max_unchanged, "chooses epsilon; give one of the two")
     recipe = Recipe(**{**settings, "epsilon": 1.0})
-    embedding = Embedding.open(recipe.embedding)
+    embedding = recipe.open_embedding()
     note = note_for_target(recipe.make_mechanism(embedding), max_unchanged)
     epsilon = note.largest_epsilon(max_unchanged, quantile)
     measured = f"by the calibration of all {note.words:,} words"

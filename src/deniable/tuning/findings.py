@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from deniable.learning.summary import EmbeddingFacts
 from deniable.tuning.attacker import Named
@@ -27,21 +27,32 @@ class AttributeReading:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttributeFinding:
-    """What survives of an attribute: told from the original, by always naming the most frequent value, and from released text.
+class ToldAttribute:
+    """How often an attribute is told rightly: from the original, by always naming the most frequent value, and from released text.
 
-    ``shaped`` is in the space that was chosen, ``as_it_is`` in the embedding as it is, at an equal attacker. ``problem`` says why nothing
-    could be measured.
+    ``shaped`` is in the space that was chosen, ``as_it_is`` in the embedding as it is, at an equal attacker.
     """
+
+    original: float
+    majority: float
+    shaped: AttributeReading
+    as_it_is: AttributeReading
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttributeFinding:
+    """What survives of an attribute; ``told`` is None if it could not be measured, and then ``problem`` says why."""
 
     name: str
     values: int
     judged: int
-    original: float | None = None
-    majority: float | None = None
-    shaped: AttributeReading | None = None
-    as_it_is: AttributeReading | None = None
+    told: ToldAttribute | None
     problem: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the finding as JSON-ready data, with null for what was not measured."""
+        told = dict.fromkeys(ToldAttribute.__dataclass_fields__) if self.told is None else asdict(self.told)
+        return {"name": self.name, "values": self.values, "judged": self.judged, **told, "problem": self.problem}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,19 +92,10 @@ class Tried:
     @classmethod
     def of(cls, trial: Trial) -> Tried:
         """Return a trial without its space."""
-        space = trial.space
-        return cls(
-            name=space.name,
-            dimension=space.dimension,
-            strength=space.strength,
-            epsilon=trial.epsilon,
-            accuracy=trial.accuracy,
-            points=trial.points,
-        )
+        return cls(**trial.space.facts(), epsilon=trial.epsilon, accuracy=trial.accuracy, points=trial.points)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Sample:
+class Sample(NamedTuple):
     """A public text of those that are judged, and what it became in the chosen space and in the embedding as it is."""
 
     original: str
@@ -145,11 +147,12 @@ class TuningFindings:
         """Return the findings as JSON-ready data, without texts."""
         plain = {name: value for name, value in vars(self).items() if name not in ("space", "samples")}
         data = {name: _plain(value) for name, value in plain.items()}
-        space = {"name": self.space.name, "dimension": self.space.dimension, "strength": self.space.strength}
-        return data | {"space": space | {"fingerprint": self.space.embedding.fingerprint}}
+        return data | {"space": {**self.space.facts(), "fingerprint": self.space.embedding.fingerprint}}
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(each) for each in value]
+    if isinstance(value, AttributeFinding):
+        return value.to_dict()
     return asdict(value) if hasattr(value, "__dataclass_fields__") else value

@@ -12,11 +12,6 @@ from deniable.progress import Report
 from deniable.purpose.installing import save_mapped
 from deniable.tuning.findings import TuningFindings
 
-RAYS = 100
-"""How many directions the calibration follows from each word, unless told otherwise."""
-
-_SHOWN = 30
-
 
 @dataclass(frozen=True, kw_only=True)
 class Isolated:
@@ -37,16 +32,16 @@ def install_tuned(found: TuningFindings, name: str) -> InstalledFacts:
 
 
 def calibrate_tuned(
-    found: TuningFindings, name: str, mechanism: ChosenMechanism, *, rays: int = RAYS, report: Report | None = None
+    found: TuningFindings, name: str, mechanism: ChosenMechanism, *, rays: int = 100, report: Report | None = None
 ) -> Isolated:
     """Calibrate an installed space at the ε that was chosen, for receipts to quote, and return which of its words are isolated.
+
+    The calibration follows ``rays`` directions from each word.
 
     :raises InvalidParameter: if ``rays`` is not a whole number of at least 1.
     """
     result = calibrate(name, mechanism=mechanism, epsilons=[found.epsilon], draws=rays, report=report)
     calibration = result.calibration
     failing = evaluate(calibration, found.epsilon, Targets(max_unchanged=0.5)).failing
-    words = calibration.embedding.words
-    return Isolated(
-        count=len(failing), words=len(calibration.ids), shown=tuple(words[i] for i in calibration.ids[failing[:_SHOWN]].tolist())
-    )
+    shown = tuple(calibration.embedding.words[i] for i in calibration.ids[failing[:30]].tolist())
+    return Isolated(count=len(failing), words=len(calibration.ids), shown=shown)

@@ -22,8 +22,7 @@ def tuning_page(found: TuningFindings, *, name: str, isolated: Isolated | None =
     """Return the page about the space that was installed under ``name``; ``isolated`` is what its calibration found."""
     label, words = found.label, found.shaped.words
     who = "reads in context" if found.shaped.context_is_better else "looks at single words"
-    told = "" if label.shaped is None else percent(label.shaped.accuracy)
-    before = "" if label.original is None else percent(label.original)
+    told, before = ("", "") if label.told is None else (percent(label.told.shaped.accuracy), percent(label.told.original))
     lead = (
         f"Released at ε = {found.epsilon:g} in the space {name}, “{label.name}” is told rightly for {told} of the texts, against {before} "
         f"from the originals. An attacker who {who} names {percent(words)} of the words; one who sees "
@@ -218,10 +217,9 @@ def tuning_figure(found: TuningFindings) -> Figure:
         points = sorted((point.attacker, point.accuracy) for point in tried.points if point.accuracy is not None)
         axes.plot([100 * x for x, _ in points], [100 * y for _, y in points], marker="o", markersize=4, color=colour, label=text)
     axes.axvline(100 * found.target, color=palette.MUTED, linestyle="--", linewidth=1.2)
-    if found.label.original is not None:
-        axes.axhline(100 * found.label.original, color=palette.INK, linestyle="-.", linewidth=1.2, label="original text")
-    if found.label.majority is not None:
-        axes.axhline(100 * found.label.majority, color=palette.MUTED, linestyle=":", linewidth=1.2, label="most frequent class")
+    if (told := found.label.told) is not None:
+        axes.axhline(100 * told.original, color=palette.INK, linestyle="-.", linewidth=1.2, label="original text")
+        axes.axhline(100 * told.majority, color=palette.MUTED, linestyle=":", linewidth=1.2, label="most frequent class")
     axes.set_xlabel("words that an attacker names, in %")
     axes.set_ylabel("labels told rightly, in %")
     axes.set_title("What the purpose keeps, at equal attackers")
@@ -251,12 +249,14 @@ def _columns(first: str) -> Sequence[str]:
 
 
 def _attribute_row(each: AttributeFinding) -> list[str]:
-    cells = [percent_fixed(each.majority), percent_fixed(each.original), _reading(each.shaped), _reading(each.as_it_is)]
+    cells, told = ["–"] * 4, each.told
+    if told is not None:
+        cells = [percent_fixed(told.majority), percent_fixed(told.original), _reading(told.shaped), _reading(told.as_it_is)]
     return [each.name, f"{each.values:,}", *cells]
 
 
-def _reading(found: AttributeReading | None) -> str:
-    return "–" if found is None else f"{percent_fixed(found.accuracy)} ({found.reading})"
+def _reading(found: AttributeReading) -> str:
+    return f"{percent_fixed(found.accuracy)} ({found.reading})"
 
 
 def _caption(found: TuningFindings) -> str:

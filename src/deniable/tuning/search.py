@@ -50,7 +50,7 @@ class Point:
     epsilon: float
     attacker: float
     unchanged: float
-    told: Told | None = None
+    told: Told | None
 
     @property
     def accuracy(self) -> float | None:
@@ -197,7 +197,7 @@ class Search:
         released = self.draw(space, channel.epsilon, ids, seed=1)
         unchanged = float((released == ids).mean())
         named = self._attacker.words_named(channel, released, in_context=in_context)
-        return Point(epsilon=channel.epsilon, attacker=named, unchanged=unchanged)
+        return Point(epsilon=channel.epsilon, attacker=named, unchanged=unchanged, told=None)
 
     def _used(self, space: Space, point: Point, channel: Channel) -> Point:
         draws = Draws(self.release(space, point.epsilon), seed=3)

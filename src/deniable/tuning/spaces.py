@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypedDict
 
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.mapping import check_mappable, map_embedding
@@ -11,6 +12,14 @@ from deniable.purpose.directions import learn_directions
 from deniable.purpose.principal import reduce
 from deniable.purpose.public_texts import PublicTexts
 from deniable.purpose.shaping import map_of_directions
+
+
+class SpaceFacts(TypedDict):
+    """What findings say of a space."""
+
+    name: str
+    dimension: int | None
+    strength: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +38,10 @@ class Space:
         if self.strength is None:
             return f"reduced to {self.dimension} axes"
         return f"{self.dimension} axes and the purpose, strength {self.strength:g}"
+
+    def facts(self) -> SpaceFacts:
+        """Return which space it is, for findings."""
+        return {"name": self.name, "dimension": self.dimension, "strength": self.strength}
 
 
 def make_spaces(embedding: Embedding, public: PublicTexts, dimensions: Sequence[int], strengths: Sequence[float]) -> list[Space]:

@@ -27,8 +27,6 @@ SHARES = (0.4, 0.3, 0.15)
 SEED = 0
 """Parts are drawn with this seed: which texts shaped a space can be found again from the file."""
 
-_LEAST_OF_A_CLASS = 2
-
 
 @dataclass(frozen=True, kw_only=True)
 class PublicAttributes:
@@ -131,7 +129,7 @@ def take_public(found: PublicTexts, places: Ids) -> PublicTexts:
 
 def unlearnable(learn: Sequence[str], judge: Sequence[str]) -> str | None:
     """Return why an attribute cannot be learnt from these labels and judged on those; None if it can."""
-    often = [label for label, count in Counter(learn).items() if count >= _LEAST_OF_A_CLASS]
+    often = [label for label, count in Counter(learn).items() if count > 1]
     if len(often) < 2:
         return "fewer than two values stand with two texts or more"
     return None if judge else "no text that is judged has a value"

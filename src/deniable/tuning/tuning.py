@@ -26,7 +26,7 @@ from deniable.purpose.shaping import validated_strength
 from deniable.randomness import SecureRandomness
 from deniable.records.labelled import ReadingOptions
 from deniable.tuning.attacker import Attacker
-from deniable.tuning.findings import AttackFinding, AttributeFinding, AttributeReading, Counts, Sample, Tried, TuningFindings
+from deniable.tuning.findings import AttackFinding, AttributeFinding, AttributeReading, Counts, Sample, ToldAttribute, Tried, TuningFindings
 from deniable.tuning.receiver import Reading, tell_labels, tell_original
 from deniable.tuning.search import QUICK, THOROUGH, Search
 from deniable.tuning.spaces import Space, make_spaces, reduced_beside
@@ -181,18 +181,16 @@ class _Measurement:
         known = np.sort(np.concatenate([parts.learn, parts.choose]))
         learn, judge = (take_texts(self._cut, places, values) for places in (known, parts.judge))
         if (problem := unlearnable(learn.labels, judge.labels)) is not None:
-            return AttributeFinding(name=name, values=len(set(learn.labels)), judged=len(judge.labels), problem=problem)
+            return AttributeFinding(name=name, values=len(set(learn.labels)), judged=len(judge.labels), told=None, problem=problem)
         most = Counter(learn.labels).most_common(1)[0][0]
         smaller = tuple(take_texts(self._cut, places, values) for places in (parts.learn, parts.choose))
-        return AttributeFinding(
-            name=name,
-            values=len(set(learn.labels)),
-            judged=len(judge.labels),
+        accuracies = ToldAttribute(
             original=self._original(plain.embedding, smaller, (learn, judge)),
             majority=judge.labels.count(most) / len(judge.labels),
             shaped=self._reading(best, matched[best], smaller, (learn, judge), told),
             as_it_is=self._reading(plain, matched[plain], smaller, (learn, judge), told),
         )
+        return AttributeFinding(name=name, values=len(set(learn.labels)), judged=len(judge.labels), told=accuracies)
 
     def _original(self, embedding: Embedding, smaller: tuple[Texts, ...], whole: tuple[Texts, Texts]) -> float:
         reading: Reading = tell_original(embedding, smaller[0], smaller[1]).best if _can_choose(smaller) else "as released"

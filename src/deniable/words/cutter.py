@@ -18,12 +18,13 @@ mark joins to a number belong to it ("AB/1234/56", "A-12-B", "B-MW-1234"; see ``
 like any other ("f-16", "covid-19", "24-hour"). Neither is an e-mail address or a web address split. White space and the marks < > "
 always separate, and a bare host is one word only as far as .com, .net, .org, .edu or .gov, or with a port: "end.Start" looks like one too.
 
-Chosen by measurement: benchmarks/tokenisers.py.
+Vocabularies of some languages ask for more: elided forms, scripts without spaces. What, the vocabulary alone decides (``languages``).
+
+Chosen by measurement: benchmarks/tokenisers.py, scripts/measure_languages.py.
 """
 
 from __future__ import annotations
 
-import unicodedata
 from collections import deque
 from collections.abc import Container, Iterator, Mapping
 from itertools import pairwise, repeat
@@ -31,8 +32,13 @@ from typing import Protocol
 
 import regex
 
+from deniable.words.languages import LANGUAGE_RULES, LanguageRules
+from deniable.words.normal_form import normalise
+
 RULES = 2
-"""The number of these rules: one more whenever some text is cut otherwise than before, since keyed noise depends on where words stand."""
+"""The number of these rules: one more whenever some text is cut otherwise than before, since keyed noise depends on where words stand.
+
+A vocabulary that asks for more is cut by ``LANGUAGE_RULES``: see ``rules_for``."""
 
 _OF_CODES = frozenset("-/.:")
 _SHORT = 3
@@ -42,10 +48,6 @@ _LETTERS_OF_A_PHONE = regex.compile(r"(?<=-\p{N}{3})-\p{L}{4,7}(?![\w-])")
 CLITICS = frozenset({"'s", "n't", "'re", "'ve", "'ll", "'d", "'m"})
 """Parts of words that English writes without a space before them and embeddings hold as words of their own."""
 
-_CHARACTERS = str.maketrans({**dict.fromkeys("`\u00b4\u2018\u2019\u201b\u02bc\uff07", "'"), "\u2010": "-", "\u2011": "-", "\u00ad": None})
-# Python's NFKC takes time quadratic in the length of a run of combining marks: 100,000 of them, 20 seconds. The two
-# half-width characters are no marks, but NFKC makes marks of them; they are the only ones.
-_PILED_MARKS = regex.compile(r"([\p{M}\uff9e\uff9f]{30})[\p{M}\uff9e\uff9f]++")
 _WORD = r"[\p{L}\p{N}]\w*+"
 _AFTER_A_DIGIT = r"(?<=\p{N}\p{M}{0,30})"
 # What makes a host a web address when it follows: a path, a query or a fragment, perhaps after a port.
@@ -78,25 +80,31 @@ _CLITIC = regex.compile(r"(?:n't|'(?:s|re|ve|ll|d|m))$", regex.IGNORECASE)
 _INNER = regex.compile(rf"{_WHOLE}|[.']")
 
 
-def normalise(text: str) -> str:
-    """Return the text in Unicode form NFKC with one kind of apostrophe and hyphen; never slow, whatever the text."""
-    if text.isascii():
-        return text.replace("`", "'")
-    return unicodedata.normalize("NFKC", _PILED_MARKS.sub(r"\1", text.translate(_CHARACTERS)))
-
-
 class Tokeniser:
-    """Cuts normalised text into words by a public vocabulary, given in lower case or, if ``cased``, as it is."""
+    """Cuts normalised text into words by a public vocabulary, given in lower case or, if ``cased``, as it is.
 
-    def __init__(self, known: Container[str], *, cased: bool = False) -> None:
+    ``languages`` is what the vocabulary asks for beyond the plain rules.
+    """
+
+    def __init__(self, known: Container[str], *, cased: bool = False, languages: LanguageRules | None = None) -> None:
         self._known = known
         self._cased = cased
+        self._unspaced = None if languages is None else languages.unspaced
+        self._elision: regex.Pattern[str] | None = None
+        self._chunk = _CHUNK
+        if languages is not None and languages.elided:
+            forms = "|".join(sorted((form[:-1] for form in languages.elided), key=len, reverse=True))
+            self._elision = regex.compile(rf"(?:{forms})'(?=\w)", regex.IGNORECASE)
+            # Alone too, as released words stand: "l' homme".
+            self._chunk = regex.compile(rf"(?<![\w'])(?i:{forms})'(?!\w)|{_CHUNK.pattern}")
 
     def words(self, normalised: str) -> list[str]:
         """Return the words of a normalised text, in the case they have there."""
+        if self._unspaced is not None:
+            return [normalised[start:stop] for start, stop in self.spans(normalised)]
         words: list[str] = []
         known = self._known
-        for chunk in _CHUNK.findall(normalised):
+        for chunk in self._chunk.findall(normalised):
             if chunk in known:
                 words.append(chunk)
             else:
@@ -105,7 +113,17 @@ class Tokeniser:
 
     def spans(self, normalised: str) -> Iterator[tuple[int, int]]:
         """Yield where each word of ``words`` starts and ends."""
-        for match in _CHUNK.finditer(normalised):
+        if self._unspaced is None:
+            yield from self._spans_between(normalised, 0, len(normalised))
+            return
+        for piece in self._unspaced.pieces(normalised):
+            if piece.is_word:
+                yield piece.start, piece.stop
+            else:
+                yield from self._spans_between(normalised, piece.start, piece.stop)
+
+    def _spans_between(self, normalised: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
+        for match in self._chunk.finditer(normalised, start, stop):
             chunk, position = match.group(), 0
             for word in [chunk] if chunk in self._known else self._parts(chunk):
                 start = chunk.index(word, position)
@@ -113,6 +131,9 @@ class Tokeniser:
                 yield match.start() + start, match.start() + position
 
     def _parts(self, chunk: str) -> Iterator[str]:
+        if self._elision is not None and (elided := self._elision.match(chunk)) and not (self._holds(chunk) or _ADDRESS.search(chunk)):
+            yield elided.group()
+            chunk = chunk[elided.end() :]
         if self._holds(chunk) or _ADDRESS.search(chunk) or not _LETTER.search(chunk):
             yield chunk
         elif _DIGIT.search(chunk) and (code := _code_in(chunk)):
@@ -124,6 +145,9 @@ class Tokeniser:
 
     def _split(self, chunk: str) -> Iterator[str]:
         for part in _COMPOUND.split(chunk):
+            if self._elision is not None and not self._holds(part) and (elided := self._elision.match(part)):
+                yield elided.group()
+                part = part[elided.end() :]
             clitic = None if self._holds(part) else _CLITIC.search(part)
             ending = clitic.group() if clitic and self._holds(clitic.group()) else ""
             stem = part.removesuffix(ending)
@@ -203,6 +227,20 @@ class Vocabulary(Protocol):
         """The id of ⊥, the unknown word."""
         ...
 
+    @property
+    def language_rules(self) -> LanguageRules | None:
+        """What its words ask for beyond the plain rules."""
+        ...
+
+
+def rules_for(vocabulary: Vocabulary) -> int:
+    """Return the number of the rules by which text is cut for this vocabulary."""
+    return RULES if vocabulary.language_rules is None else LANGUAGE_RULES
+
+
+def _spellings(vocabulary: Vocabulary) -> Mapping[str, int]:
+    return vocabulary.index if vocabulary.language_rules is None else vocabulary.language_rules.spellings
+
 
 class Cutter:
     """Cuts texts into words as a release with this vocabulary does.
@@ -211,7 +249,8 @@ class Cutter:
     """
 
     def __init__(self, vocabulary: Vocabulary, *, keep_case: bool = False) -> None:
-        self._tokeniser = Tokeniser(vocabulary.index, cased=vocabulary.cased)
+        self._languages = vocabulary.language_rules
+        self._tokeniser = Tokeniser(_spellings(vocabulary), cased=vocabulary.cased, languages=self._languages)
         self.folds = not vocabulary.cased and not keep_case
 
     def words(self, text: str) -> list[str]:
@@ -229,17 +268,21 @@ class Cutter:
         return words, [*gaps, prepared[end:]]
 
     def _prepared(self, text: str) -> str:
-        return normalise(text).lower() if self.folds else normalise(text)
+        normalised = normalise(text)
+        if self._languages is not None:
+            normalised = self._languages.prepare(normalised)
+        return normalised.lower() if self.folds else normalised
 
 
 class Lookup:
     """Finds the id of a word as people type it.
 
-    An uncased vocabulary is looked up in lower case; a cased one by the exact spelling, then in lower case.
+    An uncased vocabulary is looked up in lower case; a cased one by the exact spelling, then in lower case. A vocabulary that asks for
+    more than the plain rules is looked up by the spelling that text has (``LanguageRules``).
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        self._index = vocabulary.index
+        self._index = _spellings(vocabulary)
         self._cased = vocabulary.cased
         self._unknown = vocabulary.unknown_id
 

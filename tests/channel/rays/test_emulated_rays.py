@@ -40,36 +40,47 @@ class EmulatedRays:
         self._program, self._path, self._words, self._rays = program, path, words, rays
 
     def first(self, *origins: Any) -> tuple[Floats, Ids]:
-        answer, shape = self._ask(origins, 1.0), (len(origins[0]), len(self._rays.directions))
-        radii, winners = (answer[part * 8 * shape[0] * shape[1] :][: 8 * shape[0] * shape[1]] for part in (0, 1))
+        answer, shape = self._ask("first", origins), (len(origins[0]), len(self._rays.directions))
+        radii, winners = answer[: len(answer) // 2], answer[len(answer) // 2 :]
         return np.frombuffer(radii, "<f8").reshape(shape).copy(), np.frombuffer(winners, "<i8").reshape(shape).copy()
 
-    def walk(self, *origins_and_reach: Any) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        *origins, furthest = origins_and_reach
-        rays, walks = len(self._rays.directions), []
-        answer = self._ask(tuple(origins), furthest)[16 * len(origins[0]) * rays :]
-        for _ in range(len(origins[0])):
+    def walk(self, *origins_and_reach: Any) -> list[Numbers]:
+        return self._ask_for_walks("walk", origins_and_reach)
+
+    def walk_stretch(self, *origins_and_ends: Any) -> list[Numbers]:
+        return self._ask_for_walks("stretch", origins_and_ends)
+
+    def at(self, *origins_and_ends: Any) -> Ids:
+        shape = (len(origins_and_ends[0]), len(self._rays.directions))
+        return np.frombuffer(self._ask("at", origins_and_ends), "<i8").reshape(shape).copy()
+
+    def _ask_for_walks(self, question: str, asked: tuple[Any, ...]) -> list[Numbers]:
+        answer, rays, walks = self._ask(question, asked), len(self._rays.directions), []
+        for _ in range(len(asked[0])):
             counts = np.frombuffer(answer, "<u4", rays)
             passed, answer = int(counts.sum()), answer[4 * rays :]
-            walks.append((counts, np.frombuffer(answer, "<u4", passed), np.frombuffer(answer[4 * passed :], "<f8", passed)))
+            walks.append([counts, np.frombuffer(answer, "<u4", passed), np.frombuffer(answer[4 * passed :], "<f8", passed)])
             answer = answer[12 * passed :]
         assert not answer
         return walks
 
-    def _ask(self, origins: tuple[Any, ...], furthest: float) -> bytes:
+    def _ask(self, question: str, asked: tuple[Any, ...]) -> bytes:
         words, rays = self._words, self._rays
-        sizes = (words.dimension, words.tiles, rays.highest.shape[1], len(rays.directions), len(origins[0]), 2)
+        sizes = struct.pack("<6Q", words.dimension, words.tiles, rays.highest.shape[1], len(rays.directions), len(asked[0]), 2)
         tables = (words.vectors, words.ids, words.half, words.gaps, words.slack, rays.projections, rays.highest, rays.directions)
-        given = struct.pack("<6Qd", *sizes, furthest) + b"".join(np.ascontiguousarray(each).tobytes() for each in (*tables, *origins))
-        answer = run_program(self._program, self._path, given=given)
+        given = sizes + b"".join(np.ascontiguousarray(each).tobytes() for each in (*tables, *asked))
+        answer = run_program(self._program, self._path, question, given=given)
         assert answer.returncode == 0, answer.stderr.decode()
         return answer.stdout
 
 
 def numbers_of(embedding: Embedding, ids: Ids, furthest: float) -> Numbers:
     rays = Rays(embedding, rays=33, path="numpy")
-    walks = list(rays.envelopes(ids, furthest=furthest))
-    return [*rays.first_breakpoints(ids), *(part for walk in walks for part in (walk.counts, walk.winners, walk.radii))]
+    size = size_of(embedding)
+    near, far = np.full(33, 0.5 * size), np.linspace(size, 4 * size, 33)
+    walks = [*rays.envelopes(ids, furthest=furthest), *rays.stretches(ids, near, far)]
+    along = [part for walk in walks for part in (walk.counts, walk.winners, walk.radii)]
+    return [*rays.first_breakpoints(ids), rays.winners_at(ids, far), *along]
 
 
 def same(found: Numbers, expected: Numbers) -> bool:

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from deniable.cli.app import app
+from deniable.records.formats.layout import WITH_COLUMNS
 
 ENCODINGS = ("utf-8", "latin-1", "cp1252", "mac-roman")
 
@@ -42,12 +43,12 @@ def test_a_wrong_hint_does_not_lead_to_garbage(document: Path, encoding: str) ->
     assert "doctor" not in said
 
 
-@pytest.mark.parametrize("name", ["letter.PDF", "letter.docx", "table.xlsx"])
+@pytest.mark.parametrize("name", ["letter.PDF", "letter.docx", "table.xls", "table.xlsb"])
 def test_the_name_of_a_document_gets_one_clear_line(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"anything")
     code, said = released(tmp_path / name)
     assert code != 0
-    assert "documents of this kind are not read; save it as one of text, csv, tsv, jsonl, parquet first" in said
+    assert f"documents of this kind are not read; save it as one of {', '.join(('text', *WITH_COLUMNS))} first" in said
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32"])

@@ -100,18 +100,6 @@ def audit_inversion(
     )
 
 
-def _prior(embedding: Embedding, frequencies: Path | None, corpus: Path | None, read: _TextAttack | None) -> Floats:
-    if frequencies is not None:
-        return priors.from_table(embedding, frequencies)
-    if corpus is not None:
-        return priors.from_corpus(embedding, corpus)
-    if read is None:
-        return priors.by_rank(embedding)
-    shares = read.shares[:-1]
-    known: Floats = shares / shares.sum()
-    return known
-
-
 @dataclass(frozen=True, kw_only=True)
 class _TextAttack:
     """Running text, what is public, and what attackers are judged by; the same for all ε."""
@@ -121,7 +109,6 @@ class _TextAttack:
     truth: Truth
     effort: InversionEffort
     shares: Floats = field(repr=False)
-    learnt: bool
     model: LanguageModel | None
 
     @classmethod
@@ -141,13 +128,20 @@ class _TextAttack:
         listed = np.unique(np.concatenate(list(lists.values()))) if lists else None
         attacked = None if text is None else read_attacked_text(embedding, text, places=effort.places, seed=seed, listed=listed)
         read, held = read_public_text(
-            embedding, public, hold_back=text is None, places=effort.places, seed=seed, listed=listed, attacked=attacked
+            embedding,
+            public,
+            hold_back=text is None,
+            places=effort.places,
+            seed=seed,
+            listed=listed,
+            attacked=attacked,
+            shadow_words=effort.shadow_words if learnt else None,
         )
         attacked = held if attacked is None else attacked
         assert attacked is not None  # noqa: S101 - one of the two
         shares = priors.shares_of_all(embedding, read.bigrams)
         truth = make_truth(embedding, attacked, shares, lists)
-        return cls(embedding=embedding, public=read, truth=truth, effort=effort, shares=shares, learnt=learnt, model=model)
+        return cls(embedding=embedding, public=read, truth=truth, effort=effort, shares=shares, model=model)
 
     def channels(self, mechanism: ChosenMechanism, epsilons: list[float], *, report: Report | None) -> list[Channel]:
         inputs = np.append(priors.most_frequent(self.embedding, self.public.bigrams, self.effort.support), self.embedding.unknown_id)
@@ -169,9 +163,12 @@ class _TextAttack:
         yield alone
         in_context = InContext(channel, prior, self.public.bigrams)
         yield in_context
-        if self.learnt:
-            # Text of its own from draws of its own: what it is judged by it has not seen.
-            yield Learnt(in_context, mechanism, self.public.documents, seed=2 * seed, words=self.effort.shadow_words)
+        shadow = self.public.shadow
+        if shadow is not None:
+            # Text of its own from draws of its own: what it is judged by it has not seen. While it learns, its bigrams have not seen the
+            # shadow either, as they have not seen the text that is attacked.
+            learning = InContext(channel, priors.first_shares(channel, shadow.bigrams), shadow.bigrams)
+            yield Learnt(in_context, mechanism, shadow.documents, learning=learning, seed=2 * seed)
         if self.model is not None:
             yield ByLanguageModel(in_context, alone, channel, prior, self.public.bigrams, self.model)
 
@@ -187,7 +184,20 @@ class _TextAttack:
             public=self.public.source,
             public_words=self.public.words,
             left_out=self.public.left_out,
+            kinds_mapped=self.truth.kinds.mapped or None,
         )
+
+
+def _prior(embedding: Embedding, frequencies: Path | None, corpus: Path | None, read: _TextAttack | None) -> Floats:
+    if frequencies is not None:
+        return priors.from_table(embedding, frequencies)
+    if corpus is not None:
+        return priors.from_corpus(embedding, corpus)
+    if read is None:
+        return priors.by_rank(embedding)
+    shares = read.shares[:-1]
+    known: Floats = shares / shares.sum()
+    return known
 
 
 def make_truth(embedding: Embedding, text: AttackedText, shares: Floats, lists: Mapping[str, Ids] | None = None) -> Truth:

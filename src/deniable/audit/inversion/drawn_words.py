@@ -14,7 +14,7 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.audit.inversion.results import BandFinding, InversionFinding, RepeatFinding, WordAtRisk
-from deniable.audit.results import Estimate, Share, share_of
+from deniable.audit.shares import Estimate, Share, share_of
 from deniable.channel.draws import Draws
 from deniable.channel.likelihood import channel_of
 from deniable.decoding.posterior import BayesAdversary
@@ -39,7 +39,17 @@ class TextSizes(TypedDict, total=False):
 
 
 @dataclass(frozen=True, kw_only=True)
-class InversionEffort:
+class TextEffort:
+    """What ``InversionEffort`` says of running text."""
+
+    places: int = 2_000
+    support: int = SUPPORT
+    directions: int = 300
+    shadow_words: int = 40_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class InversionEffort(TextEffort):
     """How much is simulated: words per band, words that are released again and again, and rays or draws of the channel.
 
     Of running text about ``places`` words are attacked, by attackers who think of ``support`` words, the most frequent ones, and follow
@@ -52,10 +62,6 @@ class InversionEffort:
     rays: int = 128
     draws_per_word: int = 100
     at_risk: int = 20
-    places: int = 2_000
-    support: int = SUPPORT
-    directions: int = 300
-    shadow_words: int = 40_000
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():

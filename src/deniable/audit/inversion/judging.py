@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from deniable.arrays import Ids
+from deniable.audit.intervals import share_by_cluster
 from deniable.audit.inversion.attackers import Attacker
-from deniable.audit.inversion.intervals import share_by_document
 from deniable.audit.inversion.results import AttackerFinding, GroupFinding, ListFinding, Success
 from deniable.audit.inversion.text import GROUPS, AttackedText
 from deniable.channel.draws import Draws
@@ -96,11 +96,11 @@ def _judge_list(name: str, listed: Ids, reading: Reading, ranks: Ids, truth: Tru
         words=len(listed),
         places=int(own.sum()),
         word=_success(ranks[own], documents[own]),
-        found=share_by_document(says[own], documents[own]),
-        rightly=share_by_document(own[says & judged], documents[says & judged]),
+        found=share_by_cluster(says[own], documents[own]),
+        rightly=share_by_cluster(own[says & judged], documents[says & judged]),
     )
 
 
 def _success(ranks: Ids, documents: Ids) -> Success | None:
-    first, within_ten = (share_by_document(ranks < most, documents) for most in (1, 10))
+    first, within_ten = (share_by_cluster(ranks < most, documents) for most in (1, 10))
     return None if first is None or within_ten is None else Success(first=first, within_ten=within_ten)

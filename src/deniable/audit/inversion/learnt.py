@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from deniable.learning.candidate_ranker import RankedText, RankerSettings
 
 CANDIDATES = 10
-SHADOW_WORDS = 40_000
-"""How many words of public text it releases and learns from, unless told otherwise."""
 
 
 class Learnt:
@@ -46,11 +44,13 @@ class Learnt:
         shadow: Sequence[Ids],
         *,
         seed: int,
-        words: int = SHADOW_WORDS,
+        learning: Attacker | None = None,
         settings: RankerSettings | None = None,
         report: Report | None = None,
     ) -> None:
-        """Release documents of public text, about ``words`` words of it, and learn from them; ``base`` names the candidates.
+        """Release documents of public text and learn from them. ``base`` names the candidates.
+
+        Give ``learning``, who names them in the documents to learn from, if ``base`` has read these.
 
         :raises MissingExtra: if PyTorch is not installed.
         """
@@ -62,11 +62,11 @@ class Learnt:
 
         self._base, self._embedding = base, mechanism.embedding
         self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        documents = _first_words(shadow, words)
+        documents = [document for document in shadow if len(document)]
         released = np.split(
             Draws(mechanism, seed=seed).of_each(np.concatenate(documents)), np.cumsum([len(each) for each in documents])[:-1]
         )
-        texts = self._texts(base.read(released), released, documents)
+        texts = self._texts((learning or base).read(released), released, documents)
         vectors = vectors_for_models(self._embedding)
         self._model = train_ranker(texts, vectors, settings or RankerSettings(), seed=seed, device=self._device, report=report)
 
@@ -133,15 +133,3 @@ def require_torch() -> None:
         import torch  # noqa: F401 - whether it is there
     except ImportError:
         raise MissingExtra("the learnt attacker", "experiments") from None
-
-
-def _first_words(documents: Sequence[Ids], words: int) -> list[Ids]:
-    """Return as many documents as have about this many words together."""
-    chosen, total = [], 0
-    for document in documents:
-        if total >= words:
-            break
-        if len(document):
-            chosen.append(document)
-            total += len(document)
-    return chosen

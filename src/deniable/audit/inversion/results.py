@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from deniable.audit.results import AtEpsilon, AuditResult, Estimate, Share
+from deniable.audit.results import AtEpsilon, AuditResult
+from deniable.audit.shares import Estimate, Share
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +90,8 @@ class AttackedTextSummary:
     """The running text that was released and attacked, and the public text that the attackers read.
 
     ``unknown`` is the share of its ``places`` with a word that the embedding does not know; ``left_out`` is how many public documents were
-    not read because they are attacked, None in results of versions that read them.
+    not read because they are attacked, None in results of versions that read them. ``kinds_mapped`` is True if kinds are clusters of mapped
+    vectors, since those before the map are not on this machine.
     """
 
     source: str
@@ -100,6 +102,7 @@ class AttackedTextSummary:
     public: str
     public_words: int
     left_out: int | None = None
+    kinds_mapped: bool | None = None
 
 
 BLIND, ALONE, IN_CONTEXT, LEARNT, LANGUAGE_MODEL = "guessing blindly", "word by word", "in context", "learnt", "language model"

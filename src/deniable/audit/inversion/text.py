@@ -2,6 +2,7 @@
 
 Without a text of one's own, one document in ten of the public text is held back and attacked: its attackers know text of just that kind.
 No attacker reads a document that is attacked, wherever it stands in the public text: equal ones are left out.
+What the attacker who learns releases itself is set apart from what it knows of the public text (``shadow``).
 Words are put into groups by what they are, for the report alone; no attacker knows them.
 """
 
@@ -16,7 +17,8 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.decoding.ngrams import Bigrams, count_bigrams
+from deniable.audit.inversion.shadow import Shadow, ShadowSample
+from deniable.decoding.ngrams import Bigrams, PairCounts
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import UnusableAuditData
 from deniable.words.cutter import Cutter, Lookup
@@ -30,7 +32,6 @@ LONGEST_PART = 100
 """Of a longer document this many words in a row are attacked."""
 
 _HELD_BACK = 10
-_SHADOW_DOCUMENTS = 20_000
 _ENDS_SENTENCE = frozenset('.!?:;"“”«»()\n\t•|')
 
 T = TypeVar("T")
@@ -38,14 +39,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class PublicText:
-    """What the attackers have read: how often words stand in it and follow one another, and some documents of it as ids, in any order.
+    """What the attackers have read: how often words stand in it and follow one another.
 
-    ``left_out`` is how many further documents were left out because they are attacked.
+    ``shadow`` is what the attacker who learns has of it, if there is one. ``left_out`` is how many further documents were left out because
+    they are attacked.
     """
 
     source: str
     bigrams: Bigrams = field(repr=False)
-    documents: list[Ids] = field(repr=False)
+    shadow: Shadow | None = field(repr=False)
     left_out: int
 
     @property
@@ -108,44 +110,46 @@ def read_public_text(
     seed: int,
     listed: Ids | None = None,
     attacked: AttackedText | None = None,
+    shadow_words: int | None = None,
 ) -> tuple[PublicText, AttackedText | None]:
     """Return what attackers learn from a public text, one document a line, and if some of it is held back, the text to attack.
 
     Documents with words that are ``listed`` are attacked beside those that are drawn at random. Documents that are held back, or are part
-    of ``attacked``, are not read where they stand in the file again.
+    of ``attacked``, are not read where they stand in the file again. With ``shadow_words`` documents with about that many words, and at
+    most half of the text, are a shadow to learn from.
 
     :raises RecordError: if the file cannot be read.
-    :raises UnusableAuditData: if it holds no two words in a row, or no document is left to read or to attack.
+    :raises UnusableAuditData: if it holds no two words in a row, or no document is left to read, to learn from or to attack.
     """
     cutter, lookup, random = Cutter(embedding), Lookup(embedding), np.random.default_rng([seed, 11])
-    held, shadow = _Sample[str](places, random), _Sample[Ids](_SHADOW_DOCUMENTS, random)
-
-    left_out = 0
+    held, counts, left_out = _Sample[str](places, random), PairCounts(len(embedding) + 1), 0
+    shadow = None if shadow_words is None else ShadowSample(counts, words=shadow_words, seed=seed)
     # Read before, since a document may stand before the place at which it is held back.
     apart = {digest_of(line) for number, line in _documents(path) if number % _HELD_BACK == 0} if hold_back else set()
     apart |= set() if attacked is None else attacked.digests
 
-    def documents() -> Iterator[Ids]:
-        nonlocal left_out
-        for number, line in _documents(path):
-            if hold_back and number % _HELD_BACK == 0:
-                held.offer(line)
-                continue
-            if digest_of(line) in apart:
-                left_out += 1
-                continue
-            ids = np.array(lookup.ids(cutter.words(line)), dtype=np.int64)
-            shadow.offer(ids)
-            yield ids
-
-    bigrams = count_bigrams(documents(), len(embedding) + 1)
+    for number, line in _documents(path):
+        if hold_back and number % _HELD_BACK == 0:
+            held.offer(line)
+            continue
+        digest = digest_of(line)
+        if digest in apart:
+            left_out += 1
+            continue
+        ids = np.array(lookup.ids(cutter.words(line)), dtype=np.int64)
+        if shadow is None:
+            counts.add(ids)
+        else:
+            shadow.offer(digest, ids)
+    learnt = None if shadow is None else shadow.finish()
+    bigrams = counts.smooth()
     if bigrams is None and left_out:
         raise UnusableAuditData(path, "holds hardly more than the documents that are attacked: give a public text with others")
     if bigrams is None:
         raise UnusableAuditData(path, "holds no two words in a row in its documents, one a line, so attackers learn nothing from it")
-    # A reservoir that is not full keeps the order of the file, of which the first documents may be of one kind.
-    order = np.random.default_rng([seed, 17]).permutation(len(shadow.kept)).tolist()
-    public = PublicText(source=path.name, bigrams=bigrams, documents=[shadow.kept[place] for place in order], left_out=left_out)
+    if shadow is not None and learnt is None:
+        raise UnusableAuditData(path, "is too short for an attacker who learns: give a public text with more documents, one a line")
+    public = PublicText(source=path.name, bigrams=bigrams, shadow=learnt, left_out=left_out)
     return public, make_attacked_text(embedding, held.kept, source=path, places=places, random=random, listed=listed) if hold_back else None
 
 

@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from deniable.audit.membership.plan import Job, LanguageModelSettings
+from deniable.audit.membership.plan import Job, LanguageModelSettings, LanguageModelShape
 from deniable.audit.membership.ranks import rank_counts
 from deniable.audit.membership.streams import PADDING, Streams, Vocabulary, sequences
 from deniable.progress import Report
@@ -53,14 +53,14 @@ def run_jobs(
     return found
 
 
-def _rows(streams: Streams, user: int, vocabulary: Vocabulary, settings: LanguageModelSettings) -> NDArray[np.int32]:
+def _rows(streams: Streams, user: int, vocabulary: Vocabulary, settings: LanguageModelShape) -> NDArray[np.int32]:
     return sequences(vocabulary.encode(streams.of(user)), settings.sequence)
 
 
 class LanguageModels:
     """``count`` models: embedding, one LSTM layer, softmax; dropout before and after the LSTM."""
 
-    def __init__(self, count: int, settings: LanguageModelSettings, *, seed: int, device: torch.device) -> None:
+    def __init__(self, count: int, settings: LanguageModelShape, *, seed: int, device: torch.device) -> None:
         self.count, self.settings, self.device = count, settings, device
         words, wide, hidden = settings.vocabulary, settings.embedding, settings.hidden
         self._generator = torch.Generator(device=device).manual_seed(seed)

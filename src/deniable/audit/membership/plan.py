@@ -15,14 +15,23 @@ FEWEST_USERS = 4
 
 
 @dataclass(frozen=True, kw_only=True)
-class LanguageModelSettings:
-    """The model of the auditor's protocol, as Song and Shmatikov trained it: 256 coordinates a word, an LSTM of 128, a softmax."""
+class LanguageModelShape:
+    """The model of the auditor's protocol, that of Song and Shmatikov: 256 coordinates a word, an LSTM of 128, a softmax.
+
+    It reads ``sequence`` words in a row before it starts afresh.
+    """
 
     vocabulary: int = 5_000
     embedding: int = 256
     hidden: int = 128
     dropout: float = 0.25
     sequence: int = 35
+
+
+@dataclass(frozen=True, kw_only=True)
+class LanguageModelSettings(LanguageModelShape):
+    """The model, and how they trained it; ``clip`` is the longest gradient of a step."""
+
     batch: int = 20
     rate: float = 1e-3
     clip: float = 5.0

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from deniable.audit.inversion.results import ALONE, BLIND, AttackerFinding, InversionFinding, InversionResult, Success
-from deniable.audit.report.table import Table, advise
-from deniable.audit.results import Estimate, Share
+from deniable.audit.report.table import Table, advise, unsure
+from deniable.audit.shares import Estimate, Share
 from deniable.report.wording import one_in, percent, percent_fixed
 
 _AT_RISK = 6
@@ -15,6 +15,12 @@ NOT_PROVEN = (
     "of the person may name more. The intervals of running text take the words of a document together, and are about texts of this kind. "
     "The best of several attackers is chosen on the same words, so its share is a little too large rather than too small. What holds "
     "against every attacker is the bound."
+)
+
+
+MAPPED_KINDS = (
+    "Kinds are clusters of this embedding's own, mapped vectors, since those that these were made from are not on this machine: they do "
+    "not compare with kinds of other spaces."
 )
 
 
@@ -48,15 +54,8 @@ def details(result: InversionResult) -> str:
     alone = "" if result.text is not None else "Words were drawn by their frequency; no text was read in context. "
     advice = advise(result, "of the words", who="the best attacker")
     first = f"{_unknown_sentence(result)}{_drawn_sentence(result)}{_kind_sentence(result)}"
-    return f"{first}{alone}{advice}{_interval_sentence(result)}"
-
-
-def _interval_sentence(result: InversionResult) -> str:
-    """Return why an ε is not advised at which the best attacker looks acceptable."""
-    close = [each for each in result.results if each.success <= result.acceptable < each.at_most]
-    if not any(each.epsilon > (result.largest_acceptable_epsilon or 0.0) for each in close):
-        return ""
-    return " The upper end of the 95 % interval counts: attack more words to be surer."
+    found = [(each.epsilon, each.success, each.at_most) for each in result.results]
+    return f"{first}{alone}{advice}{unsure(result, found, 'attack more words to be surer.')}"
 
 
 def _drawn_sentence(result: InversionResult) -> str:
@@ -89,7 +88,7 @@ def _kind_sentence(result: InversionResult) -> str:
     told = one_in(best.kind.first.value, "time")
     return (
         f"Of what kind a word was, among {result.text.kinds} kinds, is told {told} at ε = {last.epsilon:g}, "
-        f"blindly {one_in(blind.kind.first.value, 'time')}. "
+        f"blindly {one_in(blind.kind.first.value, 'time')}. " + ("" if not result.text.kinds_mapped else f"{MAPPED_KINDS} ")
     )
 
 

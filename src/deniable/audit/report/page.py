@@ -98,9 +98,9 @@ def _add_knowledge(page: Page, result: InversionResult) -> None:
     )
     page.add_text(
         f"They read {text.public} ({text.public_words:,} words) and attacked {words(text.places)} in {text.documents:,} documents of "
-        f"{text.source}, of which the embedding does not know {percent(text.unknown)}. A kind is one of {text.kinds} clusters of public "
-        "vectors; it is judged at places with a word that is not one of the most frequent, and the attackers are told which these are."
-        f"{repeated}"
+        f"{text.source}, of which the embedding does not know {percent(text.unknown)}. A kind is one of {text.kinds} clusters of "
+        f"{'mapped' if text.kinds_mapped else 'public'} vectors; it is judged at places with a word that is not one of the most frequent, "
+        f"and the attackers are told which these are.{repeated}"
     )
 
 

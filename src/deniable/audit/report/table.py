@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
 
@@ -26,6 +27,17 @@ class Advised(Protocol):
     def largest_acceptable_epsilon(self) -> float | None:
         """The largest ε, of those tried, at which the success is acceptable."""
         ...
+
+
+def unsure(result: Advised, found: Iterable[tuple[float, float, float]], what_helps: str) -> str:
+    """Return why an ε is not advised at which the best attacker looks acceptable, and what would help; nothing if there is none.
+
+    For each ε ``found`` has the ε, how often the best attacker is right, and the upper end of the 95 % interval.
+    """
+    close = [epsilon for epsilon, success, at_most in found if success <= result.acceptable < at_most]
+    if max(close, default=0.0) <= (result.largest_acceptable_epsilon or 0.0):
+        return ""
+    return f" The upper end of the 95 % interval counts: {what_helps}"
 
 
 def advise(result: Advised, what: str, *, who: str = "it") -> str:

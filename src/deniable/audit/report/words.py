@@ -7,8 +7,9 @@ from deniable.audit.bound.attempt import BoundResult
 from deniable.audit.inversion.results import InversionResult
 from deniable.audit.membership.audit import MembershipResult
 from deniable.audit.report.inversion import inversion_sentence, inversion_tables
-from deniable.audit.report.table import Table, advise
+from deniable.audit.report.table import Table, advise, unsure
 from deniable.audit.saved import AnyResult
+from deniable.audit.shares import Share
 from deniable.report.wording import percent_fixed
 
 
@@ -79,17 +80,24 @@ def _membership_table(result: MembershipResult) -> Table:
 
 def _authorship_sentence(result: AuthorshipResult) -> str:
     ends = list(dict.fromkeys((result.released[0], result.released[-1]))) if result.released else []
+    found = [(each.epsilon, each.success, each.at_most) for each in result.released]
     reached = " and ".join(f"{percent_fixed(each.success)} at ε = {each.epsilon:g} (learnt from {each.best})" for each in ends)
     return (
         f"Among {result.authors} authors the classifier names the right one for {percent_fixed(result.original.value)} of original texts; "
         f"always naming the most frequent author is right for {percent_fixed(result.guess)}. "
         + (f"Of released texts the best attacker names {reached}. " if reached else "")
         + advise(result, "of the texts")
+        + unsure(result, found, "with more authors it is surer, since the texts of an author count together.")
     )
 
 
 def _authorship_table(result: AuthorshipResult) -> Table:
     names = list(result.released[0].shares) if result.released else []
-    rows = [["original text", percent_fixed(result.original.value), *["–"] * (len(names) - 1)]] if names else []
-    rows += [[f"ε = {each.epsilon:g}", *(percent_fixed(each.shares[name].value) for name in names)] for each in result.released]
-    return Table("How often the author of a text is named, by what was learnt from and how it was read", ["text", *names], rows)
+    rows = [["original text", _with_interval(result.original), *["–"] * (len(names) - 1)]] if names else []
+    rows += [[f"ε = {each.epsilon:g}", *(_with_interval(each.shares[name]) for name in names)] for each in result.released]
+    caption = "How often the author of a text is named (95 % interval), by what was learnt from and how it was read"
+    return Table(caption, ["text", *names], rows)
+
+
+def _with_interval(share: Share) -> str:
+    return f"{percent_fixed(share.value)} ({100 * share.low:.1f} – {100 * share.high:.1f})"

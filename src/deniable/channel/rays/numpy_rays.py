@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,41 +30,42 @@ class NumpyRays:
         self._flat = words.vectors.reshape(-1, words.dimension)
         self._ids = words.ids.reshape(-1)
 
-    def first(self, vectors: Vectors, half: Vectors, gaps: Vectors, slack: Vectors, starts: Ids, products: Vectors) -> tuple[Floats, Ids]:
+    def first(self, *origins: Any) -> tuple[Floats, Ids]:
         """Return the first breakpoint of every origin and ray and the position of the winner behind it."""
-        rays = len(self._rays.directions)
-        radii, winners = np.empty((len(vectors), rays)), np.empty((len(vectors), rays), dtype=np.int64)
-        for o in range(len(vectors)):
-            walk = _Walk(self, vectors[o], float(half[o]), float(gaps[o]), float(slack[o]), int(starts[o]), products[o], np.inf)
-            radii[o], winners[o] = walk.next_breakpoints(np.arange(rays))
-        return radii, winners
+        rays = np.arange(len(self._rays.directions))
+        found = [walk.next_breakpoints(rays) for walk in self._walks(origins, np.inf)]
+        return np.stack([radii for radii, _ in found]), np.stack([winners for _, winners in found])
 
-    def walk(
-        self, vectors: Vectors, half: Vectors, gaps: Vectors, slack: Vectors, starts: Ids, products: Vectors, furthest: float
-    ) -> list[Pieces]:
-        """Return every origin's breakpoints below ``furthest``: how many per ray, the winners behind them, the radii."""
-        rays = len(self._rays.directions)
+    def walk(self, *origins_and_reach: Any) -> list[Pieces]:
+        """Return every origin's breakpoints below a radius: how many per ray, the winners behind them, the radii."""
+        *origins, furthest = origins_and_reach
+        rays = np.arange(len(self._rays.directions))
+        return [walk.pieces(rays, np.full(len(rays), furthest)) for walk in self._walks(origins, furthest)]
+
+    def walk_stretch(self, *origins_and_ends: Any) -> list[Pieces]:
+        """Return every origin's breakpoints between two radii per ray, as ``walk`` does, given the winners at both."""
+        *origins, near, far, near_winners, far_winners = origins_and_ends
         answer: list[Pieces] = []
-        for o in range(len(vectors)):
-            walk = _Walk(self, vectors[o], float(half[o]), float(gaps[o]), float(slack[o]), int(starts[o]), products[o], furthest)
-            active = np.arange(rays)
-            met: list[tuple[Ids, Ids, Floats]] = []
-            while len(active):
-                radii, winners = walk.next_breakpoints(active)
-                going_on = (winners >= 0) & (radii < furthest)
-                active = active[going_on]
-                met.append((active, winners[going_on], radii[going_on]))
-                walk.move(*met[-1])
-            owners = np.concatenate([m[0] for m in met])
-            order = np.argsort(owners, kind="stable")
-            answer.append(
-                (
-                    np.bincount(owners, minlength=rays).astype(np.uint32),
-                    np.concatenate([m[1] for m in met])[order].astype(np.uint32),
-                    np.concatenate([m[2] for m in met])[order],
-                )
-            )
+        furthest = np.nextafter(far, np.inf)  # a breakpoint right there counts as passed
+        for walk, first, last in zip(self._walks(origins, float(furthest.max())), near_winners, far_winners, strict=True):
+            active = np.flatnonzero(first != last)
+            walk.move(active, first[active], near[active])
+            answer.append(walk.pieces(active, furthest))
         return answer
+
+    def at(self, *origins_and_ends: Any) -> Ids:
+        """Return the position of the word that every origin and ray ends in at one radius per ray."""
+        *origins, radii, stays = origins_and_ends
+        winners: Ids = np.repeat(origins[4][:, None], len(radii), axis=1)
+        for row, walk in enumerate(self._walks(origins, np.inf)):
+            asked = np.flatnonzero(stays[row] == 0)
+            winners[row, asked] = walk.words_at(asked, radii[asked])
+        return winners
+
+    def _walks(self, origins: Sequence[Any], furthest: float) -> Iterator[_Walk]:
+        """Yield the rays of each origin, given what ``_native.Rays`` takes of them."""
+        for vector, half, gap, slack, start, product in zip(*origins, strict=True):
+            yield _Walk(self, vector, float(half), float(gap), float(slack), int(start), product, furthest)
 
 
 class _Walk:
@@ -80,6 +84,23 @@ class _Walk:
         self._costs = np.full(rays, self._cost(np.array([start]))[0])
         self._reached = np.zeros(rays)
 
+    def pieces(self, active: Ids, furthest: Floats) -> Pieces:
+        """Walk these rays from where they are to their furthest radius."""
+        met: list[tuple[Ids, Ids, Floats]] = []
+        while len(active) or not met:
+            radii, winners = self.next_breakpoints(active)
+            going_on = (winners >= 0) & (radii < furthest[active])
+            active = active[going_on]
+            met.append((active, winners[going_on], radii[going_on]))
+            self.move(*met[-1])
+        owners = np.concatenate([m[0] for m in met])
+        order = np.argsort(owners, kind="stable")
+        return (
+            np.bincount(owners, minlength=len(furthest)).astype(np.uint32),
+            np.concatenate([m[1] for m in met])[order].astype(np.uint32),
+            np.concatenate([m[2] for m in met])[order],
+        )
+
     def move(self, rays: Ids, winners: Ids, radii: Floats) -> None:
         """Let these rays go on from their new winners."""
         self._winners[rays], self._reached[rays], self._costs[rays] = winners, radii, self._cost(winners)
@@ -92,6 +113,47 @@ class _Walk:
             part = slice(start, start + at_once)
             radii[part], winners[part] = self._search(rays[part])
         return radii, winners
+
+    def words_at(self, rays: Ids, radii: Floats) -> Ids:
+        """Return the position of the word that each of the rays ends in at its radius."""
+        words, tables, winners = self._t._words, self._t._rays, self._winners[rays].copy()
+        at_once = max(1, _TESTS_AT_ONCE // len(self._t._flat))
+        for start in range(0, len(rays), at_once):
+            part = slice(start, start + at_once)
+            some, inverse = rays[part], (1.0 / radii[part]).astype(np.float32)[:, None]
+            units, cost = tables.projections[some, : words.tiles].reshape(len(some), -1), self._cost_low.reshape(1, -1)
+            room = np.float32(2.0) * np.repeat(words.slack, TILE) + self._slack + np.float32(2.0) * _UNIT
+            with np.errstate(invalid="ignore"):  # infinity less infinity: a word that cannot win
+                upper = units * _UNIT - cost * inverse
+                lower = upper - (self._cost_high.reshape(1, -1) - cost) * inverse - room
+                lower = np.where(np.isfinite(lower), lower, -np.inf)
+            size = np.abs(upper, where=np.isfinite(upper), out=np.zeros_like(upper)).max(axis=1, keepdims=True)
+            owners, positions = np.nonzero(upper >= lower.max(axis=1, keepdims=True) - np.float32(4.0 * _RELATIVE) * size)
+            keep = np.isfinite(words.half.reshape(-1)[positions])
+            winners[part] = self._best_at(some, radii[part], owners[keep], positions[keep], winners[part])
+        return winners
+
+    def _best_at(self, rays: Ids, radii: Floats, owners: Ids, positions: Ids, winners: Ids) -> Ids:
+        """Return the best of the candidates of each ray, compared two by two as the native code does."""
+        best, left = winners.copy(), np.split(positions, np.searchsorted(owners, np.arange(1, len(rays))))
+        for turn in range(max(map(len, left), default=0)):
+            some = np.array([i for i, candidates in enumerate(left) if len(candidates) > turn], dtype=np.int64)
+            tried = np.array([left[i][turn] for i in some.tolist()], dtype=np.int64)
+            rise, cost = self._difference(rays[some], tried, best[some])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                behind = cost / rise <= radii[some]
+            ids = self._t._ids
+            equal = (cost < 0.0) | ((cost == 0.0) & (ids[tried] < ids[best[some]]))
+            wins = np.where(rise > 0.0, behind, np.where(rise < 0.0, ~behind, equal))
+            best[some[wins]] = tried[wins]
+        return best
+
+    def _difference(self, rays: Ids, positions: Ids, others: Ids) -> tuple[Floats, Floats]:
+        """Return s_u - s_c and A_u - A_c of words u and c, along a ray each."""
+        u, c = self._t._flat[positions].astype(np.float64), self._t._flat[others].astype(np.float64)
+        difference = u - c
+        rise = _in_lanes(self._t._rays.directions[rays] * difference)
+        return rise, _in_lanes(difference * (0.5 * (u + c) - self._vector))
 
     def _search(self, rays: Ids) -> tuple[Floats, Ids]:
         words, tables = self._t._words, self._t._rays
@@ -135,10 +197,7 @@ class _Walk:
         keep = positions != current[owners]
         owners, positions = owners[keep], positions[keep]
         radii, winners = np.full(len(rays), np.inf), np.full(len(rays), -1, dtype=np.int64)
-        u, c = self._t._flat[positions].astype(np.float64), self._t._flat[current[owners]].astype(np.float64)
-        difference = u - c
-        rise = _in_lanes(self._t._rays.directions[rays[owners]] * difference)
-        cost = _in_lanes(difference * (0.5 * (u + c) - self._vector))
+        rise, cost = self._difference(rays[owners], positions, current[owners])
         valid = rise > 0.0
         owners, positions, rise, cost = owners[valid], positions[valid], rise[valid], cost[valid]
         radius = np.maximum(cost / rise, self._reached[rays[owners]])

@@ -7,14 +7,14 @@ from typing import Annotated
 import typer
 
 from deniable.cli.audit.options import AuditOptions
-from deniable.cli.options import Epsilon, MechanismOptions, with_groups
+from deniable.cli.options import Epsilon, VocabularyOptions, with_groups
 
 
 @with_groups
 def bound(
     *,
     epsilon: Epsilon,
-    mechanism: MechanismOptions,
+    mechanism: VocabularyOptions,
     draws: Annotated[int, typer.Option(help="Draws per word in the small spaces.")] = 100_000,
     own_draws: Annotated[int, typer.Option(help="Draws per word on the embedding itself.")] = 10_000,
     audit: AuditOptions,

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from deniable.cli.audit.options import AuditOptions, Epsilons
-from deniable.cli.options import MechanismOptions, with_groups
+from deniable.cli.options import VocabularyOptions, with_groups
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +72,7 @@ class EffortOptions:
 def inversion(
     *,
     epsilon: Epsilons,
-    mechanism: MechanismOptions,
+    mechanism: VocabularyOptions,
     files: AttackedTextFiles,
     frequencies: Annotated[Path | None, typer.Option(help="A file with a word and its count on each line.")] = None,
     corpus: Annotated[Path | None, typer.Option(help="A text to count the words in, one document per line.")] = None,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deniable.cli.options import AsJson, FileOptions, MechanismOptions, PageFile, Quiet
+from deniable.cli.options import AsJson, FileOptions, PageFile, Quiet, VocabularyOptions
 from deniable.cli.terminal import make_table, open_console, print_json, save_json
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class AttackedTextOptions:
 
     text_column: Annotated[str, typer.Option("--text-column", "--column", "-c", help="The column that holds the text.")] = "text"
     file: FileOptions
-    mechanism: MechanismOptions
+    mechanism: VocabularyOptions
 
     def open(
         self, data: Path, epsilons: Sequence[float], *, person_column: str, extra: str = "utility"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Literal
 
@@ -10,9 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from deniable.comparison.naming import MOST_JUDGED
+from deniable.comparison.naming import MOST_IN_CONTEXT, MOST_JUDGED
+from deniable.comparison.readings import OF_ALL_WORDS
 from deniable.comparison.report.words import (
     REACHED_LEGEND,
+    READINGS,
     columns_of,
     finding,
     legend_of,
@@ -115,7 +117,8 @@ def _add_spaces(page: Page, result: ComparisonResult) -> None:
 def _add_method(page: Page, result: ComparisonResult) -> None:
     sample, texts = result.sample, result.texts
     of_first = f" Words and sample are those of {result.embedding.name}." if result.several else ""
-    within = ", ".join(f"{value:g} ({name})" for name, value in result.tolerance.items())
+    asked = {target.reading for target in result.targets}
+    within = ", ".join(f"{value:g} ({name})" for name, value in result.tolerance.items() if name in asked)
     page.add_section(
         "How it was measured",
         "The ε of different mechanisms do not compare, so ε was searched for each until a reading had the wanted value within "
@@ -127,7 +130,7 @@ def _add_method(page: Page, result: ComparisonResult) -> None:
         "distinct words of the sample. It learns from draws what each of them becomes, guesses the likeliest, and is judged on fresh "
         "draws: a lower bound on the best possible adversary among these words, the same learner for every mechanism. Blind guessing is "
         f"right for {percent_fixed(sample.guess)}.",
-        *(_naming(result) if any(target.reading == "named" for target in result.targets) else ()),
+        *_naming(result),
         f"{texts.learn:,} texts ({texts.words:,} words) were released with secure noise, {result.runs} times; TF-IDF and logistic "
         f"regression learnt from each release and were tested on {texts.test:,} original texts. Words per second are those of the "
         "slowest run, on this machine as it was.",
@@ -154,13 +157,33 @@ def _add_method(page: Page, result: ComparisonResult) -> None:
     )
 
 
-def _naming(result: ComparisonResult) -> list[str]:
+def _naming(result: ComparisonResult) -> Iterator[str]:
+    """Yield what the attacker over all words knows and does, for each way in which it was asked."""
+    asked = {target.reading for target in result.targets}
+    if not asked & set(OF_ALL_WORDS):
+        return
     blind = ", ".join(sorted({percent_fixed(space.blind) for space in result.spaces}))
-    return [
+    yield (
         "Words named by the attacker: it knows the mechanism, ε, the embedding, and how frequent every word of all these texts is. It "
         "computes what each of these words becomes, names the likeliest word behind each released one, and is judged on words that were "
         f"released afterwards, at most {MOST_JUDGED:,}. It looks at each word alone. Blind guessing is right for {blind}."
-    ]
+    )
+    if result.public is not None:
+        left = result.public.left_out
+        yield (
+            f"In context: it also knows which words follow one another in the public text {result.public.source} ({result.public.words:,} "
+            f"words{f'; {left:,} documents that are among the compared texts were left out' if left else ''}), reads whole texts, about "
+            f"{MOST_IN_CONTEXT:,} words of them, by forward–backward over bigrams, and names the likeliest word of each place. What it "
+            "names in the better of the two ways counts, alone or in context."
+        )
+    if "kinds" in asked:
+        kinds = ", ".join(sorted({percent_fixed(space.blind_kinds) for space in result.spaces}))
+        yield (
+            f"Kinds are {result.kinds}. It names the likeliest kind, and is judged where a word with a kind stood"
+            + (", alone and in context, the better of the two" if result.public is not None else ", looking at each word alone")
+            + f". Blind guessing is right for {kinds}."
+            + (f" With several embeddings, all are judged by the kinds of {result.embedding.name}." if result.several else "")
+        )
 
 
 @apply_style
@@ -255,5 +278,5 @@ def _draw(axes: Axes, result: ComparisonResult, front: list[tuple[Row, Worth]], 
 
 
 def _risk_label(result: ComparisonResult) -> str:
-    who = "words named by the attacker" if result.by_named else "success of the Bayes adversary"
+    who = "success of the Bayes adversary" if result.attacker == "adversary" else READINGS[result.attacker]
     return f"{who} (further left: more private)"

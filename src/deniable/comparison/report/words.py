@@ -14,6 +14,8 @@ READINGS = {
     "worst": "N_w of the most exposed 1 %",
     "adversary": "Bayes adversary's success",
     "named": "words named by the attacker",
+    "context": "words named in context",
+    "kinds": "kinds of words named",
 }
 COLUMNS = ["matched at", "mechanism", "ε", "reached", "N_w", "exposed", "adversary", "accuracy", "moved", "words/s", ""]
 OF_SEVERAL = ["matched at", "embedding", "mechanism", "ε"]
@@ -41,7 +43,12 @@ ON_BOTH_SIDES = (
     "expected. ◆ and ◇: no other row has both a weaker attacker and a higher accuracy, with words as released and decoded."
 )
 _NAMED_AT_MOST = 3
-NAMED_LEGEND = "Words named: how often the attacker over all words of the text names the word behind a released one. "
+ATTACKER_LEGENDS = {
+    "named": "Words named: how often the attacker over all words of the text names the word behind a released one. ",
+    "context": "Words named in context: how often that attacker names the word, reading it by itself or beside its neighbours, "
+    "whichever is better. ",
+    "kinds": "Kinds of words named: how often that attacker tells of what kind a less frequent word was. ",
+}
 PLACES = {"train": "training time", "test": "test time", "both": "both times"}
 
 
@@ -57,7 +64,8 @@ def columns_of(result: ComparisonResult) -> list[str]:
 
 def legend_of(result: ComparisonResult) -> str:
     """Return what the columns mean."""
-    named = NAMED_LEGEND if any(target.reading == "named" for target in result.targets) else ""
+    readings = {target.reading for target in result.targets}
+    named = "".join(legend for reading, legend in ATTACKER_LEGENDS.items() if reading in readings)
     if result.several:
         return named + (REACHED_LEGEND + PLAIN_ACCURACY if result.decoding is None else ON_BOTH_SIDES)
     legend = LEGEND if result.decoding is None else LEGEND[: LEGEND.index(" ◆")] + DECODED_LEGEND
@@ -104,8 +112,8 @@ def places_table(result: ComparisonResult, target: Target) -> tuple[list[str], l
     places = [place for place in PLACES if place != "both" or not result.several]
     rows = []
     for row, worth in sorted(result.matched(), key=lambda pair: -pair[1].best_known.mean):
-        if _is_at(row, target) and worth.as_released is not None and worth.decoded is not None:
-            pairs = [(getattr(worth.as_released, place), getattr(worth.decoded, place)) for place in places]
+        if _is_at(row, target) and worth.receiver is not None:
+            pairs = [(getattr(worth.receiver.as_released, place), getattr(worth.receiver.decoded, place)) for place in places]
             if on_vectors and worth.on_vectors is not None:
                 pairs.append((worth.on_vectors.as_released, worth.on_vectors.decoded))
             begin = [*_named(row), *(_reached(row, worth) if result.several else [])]

@@ -16,6 +16,7 @@ from deniable.text.card import Card
 from deniable.text.privatizer import Privatizer
 from deniable.text.receipt import Receipt
 from deniable.text.recipe import Recipe
+from deniable.words.never_release import GivenList
 
 
 class TextPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -38,6 +39,7 @@ class TextPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         punctuation: str = "drop",
         case: str = "drop",
         keep_words: Iterable[str] = (),
+        never_release: GivenList = None,
     ) -> None:
         """Hold the parameters, unchecked as scikit-learn wants it; they are those of ``Privatizer`` and its mechanism."""
         self.epsilon = epsilon
@@ -49,6 +51,7 @@ class TextPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.punctuation = punctuation
         self.case = case
         self.keep_words = keep_words
+        self.never_release = never_release
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803 - the names scikit-learn calls by
         """Check the parameters; the texts are not looked at.

@@ -106,4 +106,4 @@ def _decoder_here(content: bytes) -> Decoder:
     """
     take_only_own_threads()
     state = DecoderState.from_bytes(content)
-    return state.at(embedding=embedding_here(state.embedding, state.card.fingerprint)).open()
+    return state.at(embedding=embedding_here(state.embedding, state.card.whole_fingerprint)).open()

@@ -31,10 +31,11 @@ def privatize(
     """Return the data frame with every word of the columns replaced; schema and the other columns stay.
 
     ``settings`` are those of a ``Recipe``, which may be given in their place: ``epsilon`` and/or ``record_epsilon``, ``embedding``,
-    ``mechanism`` (a name) and ``mechanism_options``, ``unknown``, ``punctuation``, ``case``, ``keep_words``, ``key_file`` and
-    ``consistent``. With a ``key_file``, ``record_id`` is the column that names each record and no other (``check_unique``); the same
-    record then gives the same words however often Spark computes it. The executors open the key file themselves, under the same path.
-    Without a key, ``fresh_noise=True`` says that this frame will be computed once: write it, and read it back from there.
+    ``mechanism`` (a name) and ``mechanism_options``, ``unknown``, ``punctuation``, ``case``, ``keep_words``, ``never_release``,
+    ``key_file`` and ``consistent``. With a ``key_file``, ``record_id`` is the column that names each record and no other
+    (``check_unique``); the same record then gives the same words however often Spark computes it. The executors open the key file
+    themselves, under the same path. Without a key, ``fresh_noise=True`` says that this frame will be computed once: write it, and read it
+    back from there.
 
     :raises InvalidParameter: if a column is not there or does not hold text, neither key nor fresh noise is chosen, or a setting
         is not allowed.

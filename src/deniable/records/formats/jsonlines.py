@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple, NoReturn
 
 import msgspec
 
 from deniable.errors import InvalidParameter, RecordError, printable
-from deniable.keyed.encoding import RecordId
 from deniable.records.formats.layout import TO_SEE_THE_NAMES, Layout, number_of
-from deniable.records.formats.naming import Naming
+from deniable.records.formats.naming import Naming, Place
+from deniable.records.formats.paths import EVERY, Path, parse_path
 from deniable.records.formats.reader import LineReader, Row
 from deniable.records.formats.source import LONGEST_RECORD, Lines, Source
 
 _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_LIST = msgspec.json.Decoder(list[msgspec.Raw])
 _ID = msgspec.json.Decoder(str | int | None)
 _LABEL = msgspec.json.Decoder(str | int | float | None)
 _TEXT = msgspec.json.Decoder(str | None)
@@ -26,8 +27,19 @@ _RECORDS_TO_SEE_A_COLUMN_IN = 1_000
 _LONG = 1 << 16
 
 
+class _Slot(NamedTuple):
+    """Where a private text stood and its release goes: in an object or a list of the record, under a key or a number."""
+
+    holder: Any
+    key: str | int
+    column: str
+    place: Place
+
+
 class JsonLinesReader(LineReader):
     """Reads one object a line. An absent key stays absent, null stays null, empty lines stay empty lines."""
+
+    counted_as = "line"
 
     def __init__(self, source: Source, layout: Layout, naming: Naming | None = None) -> None:
         """Prepare to read.
@@ -36,11 +48,17 @@ class JsonLinesReader(LineReader):
         """
         if not layout.columns:
             raise InvalidParameter("columns", [], "say which keys hold private text (--column)")
-        self._columns = layout.columns
+        self._paths = [parse_path(name) for name in layout.columns]
         self._unseen = set(layout.columns)
         self._keys: set[str] = set()
-        super().__init__(source, Lines(source, layout.encoding), naming)
+        self._id = None if naming is None or naming.column is None else parse_path(naming.column)
+        super().__init__(source, self.records_of(source, layout), naming)
         self.untouched = f"every value of keys other than {', '.join(layout.columns)}"
+        self.has_lists = any(EVERY in path.steps for path in self._paths)
+
+    def records_of(self, source: Source, layout: Layout) -> Lines:
+        """Return what gives the objects one by one, as text."""
+        return Lines(source, layout.encoding)
 
     def rows(self) -> Iterator[Row]:
         """Yield the objects one by one.
@@ -70,62 +88,145 @@ class JsonLinesReader(LineReader):
 
     def write(self, payloads: list[Any], released: list[str | None]) -> bytes:
         """Return the objects with the released texts under their keys."""
+        return b"".join(written + b"\n" for written in self.objects(payloads, released))
+
+    def objects(self, payloads: list[Any], released: list[str | None]) -> Iterator[bytes]:
+        """Yield each object with the released texts in it; nothing for an empty line."""
         texts = iter(released)
-        written = []
-        for record in payloads:
-            if record is None:
-                written.append(b"\n")
+        for payload in payloads:
+            if payload is None:
+                yield b""
                 continue
-            for name in self._columns:
-                if name in record:
-                    record[name] = next(texts)
-            written += (_WRITE(record), b"\n")
-        return b"".join(written)
+            record, slots = payload
+            for slot in slots:
+                slot.holder[slot.key] = next(texts)
+            yield _WRITE(record)
 
     def _row(self, text: str, line: int) -> Row:
         if not text.strip(" \t\r"):
             return Row(None, (), len(text))
-        try:
-            record = _OBJECT.decode(text)
-            pairs = _PAIRS(text)
-        except (msgspec.MsgspecError, ValueError, RecursionError):
-            # The library's own words could quote the text.
-            raise RecordError(self._name, "not a JSON object", line=line) from None
-        if len(pairs) != len(record):
-            raise RecordError(self._name, "a key stands twice in the object", line=line)
+        record = self._object(text, "the object", line)
+        if record is None:
+            self._refuse("not a JSON object", line)
         if self._unseen:
-            self._unseen.difference_update(record)
             self._keys.update(record)
-        there = [name for name in self._columns if name in record]
-        names = self._names(record, there, line)
-        texts = tuple(self._text(record[name], name, line) for name in there)
-        others: dict[str, Any] = {**record, **dict.fromkeys(there)}
+        given = self._given(record, line)  # before what holds private text is taken apart
+        slots = [slot for path in self._paths for slot in self._slots(record, path, line)]
+        if self._unseen:
+            self._unseen.difference_update(slot.column for slot in slots)
+        names = () if self._naming is None else self._naming.names(line, given, [slot.place for slot in slots])
+        texts = tuple(self._text(slot, line) for slot in slots)
+        for slot in slots:
+            slot.holder[slot.key] = None
         if len(text) > _LONG:  # what is not private would hold all of the line in memory
-            others = {name: None if value is None else value.copy() for name, value in others.items()}
-        return Row(others, texts, len(text), names)
+            _copy_what_is_raw(record)
+        return Row((record, slots), texts, len(text), names)
 
-    def _names(self, record: dict[str, Any], there: list[str], line: int) -> tuple[RecordId, ...]:
-        if self._naming is None:
-            return ()
-        given: str | float | None = None
-        if self._naming.column is not None and self._naming.column in record:
-            try:
-                given = (_LABEL if self._naming.decimals else _ID).decode(record[self._naming.column])
-            except (msgspec.MsgspecError, ValueError):
-                problem = f"the value of {self._naming.column} is neither text nor a whole number, so it cannot be an id"
-                raise RecordError(self._name, problem, line=line) from None
-        return self._naming.names(line, given, there)
+    def _slots(self, record: dict[str, Any], path: Path, line: int) -> Iterator[_Slot]:
+        """Yield where the texts of a column stand: under its very name, and where its path leads."""
+        if path.name in record:
+            yield _Slot(record, path.name, path.name, path.name)
+        if path.steps and path.steps[0] in record:
+            yield from self._walk(record, path, 0, (), line)
 
-    def _text(self, raw: msgspec.Raw, name: str, line: int) -> str | None:
+    def _walk(self, holder: Any, path: Path, step: int, numbers: tuple[int, ...], line: int) -> Iterator[_Slot]:
+        """Yield the texts at the end of a path, of which ``holder`` is at a step; what is absent or null on the way stays so."""
+        keys: list[Any] = list(range(len(holder))) if path.steps[step] is EVERY else [path.steps[step]]
+        if path.steps[step] is EVERY and step + 1 == len(path.steps):
+            self._unseen.discard(path.name)  # also if the list is empty
+        for key in keys:
+            passed = (*numbers, key) if path.steps[step] is EVERY else numbers
+            if path.steps[step] is not EVERY and key not in holder:
+                continue
+            if step + 1 == len(path.steps):
+                yield _Slot(holder, key, path.name, (path.name, ".", *passed))
+                continue
+            inner = self._opened(holder, key, path, step + 1, line)
+            if inner is not None:
+                yield from self._walk(inner, path, step + 1, passed, line)
+
+    def _opened(self, holder: Any, key: Any, path: Path, step: int, line: int) -> dict[str, Any] | list[Any] | None:
+        """Return the object or list on the way, in the place of its bytes; None if there is null."""
+        value: dict[str, Any] | list[Any] | msgspec.Raw | None = holder[key]
+        as_list = path.steps[step] is EVERY
+        if isinstance(value, msgspec.Raw):
+            if bytes(value) == b"null":
+                return None
+            value = self._list(value) if as_list else self._object(value, path.up_to(step), line)
+            if value is None:
+                other = "a list" if as_list else "an object"
+                self._refuse(f"the value of {path.up_to(step)} is not {other} or null; a list is named with [], as in visits[].note", line)
+            holder[key] = value
+        if value is None or isinstance(value, list) is not as_list:
+            self._refuse(f"{path.up_to(step)} is named as a list and as an object", line)
+        return value
+
+    def _object(self, text: str | msgspec.Raw, what: str, line: int) -> dict[str, Any] | None:
         try:
-            text: str | None = _TEXT.decode(raw)
+            found: dict[str, Any] = _OBJECT.decode(text)
+            pairs = _PAIRS(text if isinstance(text, str) else bytes(text).decode())
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            return None  # the library's own words could quote the text
+        if len(pairs) != len(found):
+            self._refuse(f"a key stands twice in {what}", line)
+        return found
+
+    @staticmethod
+    def _list(text: msgspec.Raw) -> list[Any] | None:
+        try:
+            found: list[Any] = _LIST.decode(text)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            return None
+        return found
+
+    def _given(self, record: dict[str, Any], line: int) -> str | float | None:
+        """Return the id of a record; None if it has none."""
+        if self._id is None:
+            return None
+        if self._id.name in record or not self._id.steps:
+            raw = record.get(self._id.name)
+        else:
+            raw, holder = None, record
+            for step, key in enumerate(self._id.steps, 1):
+                raw = holder.get(str(key))
+                if raw is None or step == len(self._id.steps):
+                    break
+                holder = self._object(raw, self._id.up_to(step), line) or {}
+        if raw is None:
+            return None
+        try:
+            decimals = self._naming is not None and self._naming.decimals
+            given: str | float | None = (_LABEL if decimals else _ID).decode(raw)
         except (msgspec.MsgspecError, ValueError):
-            raise RecordError(self._name, f"the value of {name} is not text or null", line=line) from None
+            self._refuse(f"the value of {self._id.name} is neither text nor a whole number, so it cannot be an id", line)
+        return given
+
+    def _text(self, slot: _Slot, line: int) -> str | None:
+        try:
+            text: str | None = _TEXT.decode(slot.holder[slot.key])
+        except (msgspec.MsgspecError, ValueError, TypeError):
+            found = slot.holder[slot.key]
+            listed = isinstance(found, list) or (isinstance(found, msgspec.Raw) and bytes(found).startswith(b"["))
+            advice = f"; it is a list: name its texts, as {slot.column}[]" if listed else ""
+            self._refuse(f"the value of {slot.column} is not text or null{advice}", line)
         return text
 
+    def _refuse(self, problem: str, line: int) -> NoReturn:
+        if self.counted_as == "line":
+            raise RecordError(self._name, problem, line=line) from None
+        raise RecordError(self._name, problem, record=line) from None
+
     def _refuse_unseen(self, line: int) -> None:
-        name = next(name for name in self._columns if name in self._unseen)
+        name = next(path.name for path in self._paths if path.name in self._unseen)
         # Keys can be private too: a file may hold what somebody said under their name.
         keys = number_of(len(self._keys), "other key")
         problem = f"none of the first {line:,} records of {printable(self._name)} has it; they have {keys}; {TO_SEE_THE_NAMES}"
         raise InvalidParameter("columns", name, problem)
+
+
+def _copy_what_is_raw(holder: dict[str, Any] | list[Any]) -> None:
+    for key, value in holder.items() if isinstance(holder, dict) else enumerate(holder):
+        if isinstance(value, msgspec.Raw):
+            holder[key] = value.copy()  # type: ignore[index]
+        elif isinstance(value, dict | list):
+            _copy_what_is_raw(value)

@@ -15,7 +15,13 @@ from deniable.compression import ENDINGS as COMPRESSION_ENDINGS
 from deniable.compression import compression_for
 from deniable.errors import InvalidParameter, printable
 
-FORMATS = ("text", "csv", "tsv", "jsonl", "parquet")
+FORMATS = ("text", "csv", "tsv", "jsonl", "json", "parquet", "xlsx", "ods", "folder")
+WITH_COLUMNS = tuple(name for name in FORMATS if name not in ("text", "folder"))
+FOLDER = "folder"
+WHOLE = {"parquet": "Parquet", "xlsx": "a spreadsheet", "ods": "a spreadsheet"}
+"""Formats whose files are written as a whole: they cannot come from a stream or go to one, and are compressed inside."""
+
+SPREADSHEETS = ("xlsx", "ods")
 TO_SEE_THE_NAMES = "to see the names: head -1 FILE"
 
 _ENDINGS = {
@@ -28,10 +34,13 @@ _ENDINGS = {
     ".tab": "tsv",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
+    ".json": "json",
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".xlsx": "xlsx",
+    ".ods": "ods",
 }
-_DOCUMENTS = {".pdf", ".doc", ".docx", ".odt", ".rtf", ".xls", ".xlsx", ".ods", ".ppt", ".pptx", ".odp", ".zip", ".sqlite", ".db"}
+_DOCUMENTS = {".pdf", ".doc", ".docx", ".odt", ".rtf", ".xls", ".xlsm", ".xlsb", ".ppt", ".pptx", ".odp", ".zip", ".sqlite", ".db"}
 _DELIMITERS = {"tab": "\t", "\\t": "\t"}
 _NAMES_SHOWN = 50
 _OTHER_DELIMITERS = {";": "';'", "\t": "tab", "|": "'|'", ",": "','"}
@@ -51,7 +60,7 @@ class Layout:
 
     ``columns`` name the columns to privatize; with ``header=False`` they are numbers, number_of from 1. ``record_id`` is the
     column that names the records of a keyed release. ``encoding`` is that of the input; output is UTF-8 always, since released
-    words may need it.
+    words may need it. ``sheet`` is that of a spreadsheet, by default its first.
     """
 
     format: str
@@ -60,6 +69,7 @@ class Layout:
     delimiter: str = ","
     header: bool = True
     encoding: str = "utf-8"
+    sheet: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the layout as JSON-ready data, to recognise a job by."""
@@ -70,6 +80,7 @@ class Layout:
             "delimiter": self.delimiter,
             "header": self.header,
             "encoding": self.encoding,
+            **({} if self.sheet is None else {"sheet": self.sheet}),  # jobs without one were begun before there were sheets
         }
 
     def check_output_name(self, target: Path) -> None:
@@ -77,20 +88,22 @@ class Layout:
 
         :raises InvalidParameter: if the name speaks of another format, or of a compression that the format does not have.
         """
+        if self.format == FOLDER:
+            return
         meant = format_of(target)
         if meant is not None and not _fits(meant, self.format):
             problem = f"its name says {meant} and the input is {self.format}; formats are not converted"
             if self.format == "text":  # what is taken for granted of standard input and of a name without an ending
                 problem += f". If the input is {meant} as well, say so: --format {meant}"
             raise InvalidParameter("output", str(target), problem)
-        if self.format == "parquet" and compression_for(target):
-            raise InvalidParameter("output", str(target), "Parquet is compressed inside; leave the compression ending off")
+        if self.format in WHOLE and compression_for(target):
+            raise InvalidParameter("output", str(target), f"{WHOLE[self.format]} is compressed inside; leave the compression ending off")
 
 
 def _fits(meant: str, written: str) -> bool:
     if meant == "text":  # .txt may hold anything that is text
-        return written != "parquet"
-    return meant == written or {meant, written} == {"csv", "tsv"}
+        return written not in WHOLE
+    return meant == written or {meant, written} == {"csv", "tsv"} or (meant, written) == ("json", "jsonl")
 
 
 def make_layout(
@@ -102,26 +115,32 @@ def make_layout(
     header: bool,
     encoding: str,
     record_id: str | None = None,
+    sheet: str | None = None,
 ) -> Layout:
     """Return the layout of a file, or of standard input when ``source`` is None.
 
     :raises InvalidParameter: if the format cannot be told or a setting does not fit it.
     """
-    if source is not None and source.is_dir():
-        raise InvalidParameter("file", str(source), "is a folder; name a file in it, or see `deniable watch` and `--engine spark`")
+    if source is not None and source.is_dir() and format != FOLDER:
+        how = "to release each .txt file in it as one record say --format folder; see also `deniable watch` and `--engine spark`"
+        raise InvalidParameter("file", str(source), f"is a folder; name a file in it, or {how}")
+    if format == FOLDER and (source is None or not source.is_dir()):
+        raise InvalidParameter("format", format, "needs a folder of .txt files as input")
     if format is None:
         format = "text" if source is None else format_of(source)  # noqa: A001
         if format is None and source is not None and source.suffix.lower() in _DOCUMENTS:
-            problem = f"documents of this kind are not read; save it as one of {', '.join(FORMATS)} first"
+            problem = f"documents of this kind are not read; save it as one of {', '.join(('text', *WITH_COLUMNS))} first"
             raise InvalidParameter("format", str(source), problem)
         if format is None:
             raise InvalidParameter("format", str(source), f"the file's name does not say the format; say it: one of {', '.join(FORMATS)}")
     if format not in FORMATS:
         raise InvalidParameter("format", format, f"must be one of {', '.join(FORMATS)}")
-    if format == "text" and columns:
-        raise InvalidParameter("columns", list(columns), "plain text has no columns; choose the format csv, tsv, jsonl or parquet")
-    if format == "text" and record_id is not None:
+    if format in ("text", FOLDER) and columns:
+        raise InvalidParameter("columns", list(columns), f"plain text has no columns; choose the format {', '.join(WITH_COLUMNS)}")
+    if format in ("text", FOLDER) and record_id is not None:
         raise InvalidParameter("record_id", record_id, "plain text has no columns; its records are named by their number in the file")
+    if sheet is not None and format not in SPREADSHEETS:
+        raise InvalidParameter("sheet", sheet, f"only spreadsheets have sheets, and the format is {format}")
     if record_id in columns:
         raise InvalidParameter("record_id", record_id, "is a column of private text; ids are released as they are")
     if len(set(columns)) != len(columns):
@@ -132,7 +151,7 @@ def make_layout(
     if len(delimiter) != 1 or delimiter in '"\r\n':
         raise InvalidParameter("delimiter", delimiter, "must be one character, and not a quote or a line end")
     _check_encoding(encoding)
-    return Layout(format=format, columns=columns, record_id=record_id, delimiter=delimiter, header=header, encoding=encoding)
+    return Layout(format=format, columns=columns, record_id=record_id, delimiter=delimiter, header=header, encoding=encoding, sheet=sheet)
 
 
 def _check_encoding(encoding: str) -> None:
@@ -177,7 +196,7 @@ def find_header_columns(wanted: Sequence[str], header: Sequence[str], source: st
 def _advice(wanted: Sequence[str], header: Sequence[str]) -> str:
     """Say what to do when a column is not found: if another delimiter would find one, or there is but one cell, say that."""
     missing = set(wanted).difference(header)
-    if meant := _meant(missing, header):
+    if meant := meant_columns(missing, header):
         return meant
     for delimiter, option in _OTHER_DELIMITERS.items():
         if any(not missing.isdisjoint(part.strip(' "') for part in cell.split(delimiter)) for cell in header if delimiter in cell):
@@ -186,7 +205,7 @@ def _advice(wanted: Sequence[str], header: Sequence[str]) -> str:
     return f"{other}if the file has no header use --no-header; {TO_SEE_THE_NAMES}"
 
 
-def _meant(missing: Collection[str], names: Collection[str]) -> str | None:
+def meant_columns(missing: Collection[str], names: Collection[str]) -> str | None:
     """Return which columns are meant, if what was asked for says so itself: but for capitals and blanks, or as a list with commas.
 
     No other name of the file is shown: its first row may be a private record.

@@ -15,16 +15,20 @@ from deniable.keyed import Keyed
 from deniable.keyed.encoding import RecordId, encode_id
 from deniable.keyed.unique import UniqueIds
 
+Place = str | tuple[str | int, ...]
+"""Where a text stands in a record: its column; of a nested one its path, a dot, and its number in each list on the way."""
 
-def name_text(record_id: RecordId, column: str, *, consistent: bool) -> RecordId:
-    """Return what names the text in a column of a record to a key, wherever it is released.
+
+def name_text(record_id: RecordId, place: Place, *, consistent: bool) -> RecordId:
+    """Return what names the text at a place of a record to a key, wherever it is released.
 
     Equal words of two columns must not get equal noise, so the column is part of the name; unless the ids name users
     (``consistent``), of whom a word becomes the same word everywhere.
     """
     if consistent:
         return record_id
-    return (*record_id, column) if type(record_id) is tuple else (record_id, column)  # type: ignore[return-value]
+    parts = place if type(place) is tuple else (place,)
+    return (*record_id, *parts) if type(record_id) is tuple else (record_id, *parts)  # type: ignore[arg-type]
 
 
 def name_column(keyed: Keyed | None, record_ids: Iterable[RecordId] | None, column: object) -> list[RecordId] | None:
@@ -50,13 +54,13 @@ class Naming:
         self._source, self._digest, self._consistent = source, digest, consistent
         self._ids = UniqueIds()
 
-    def names(self, record: int, given: object, columns: Sequence[str]) -> tuple[RecordId, ...]:
-        """Return a name for the text in each of these columns of a record; ``record`` counts from 1, ``given`` is its id.
+    def names(self, record: int, given: object, places: Sequence[Place]) -> tuple[RecordId, ...]:
+        """Return a name for the text at each of these places of a record; ``record`` counts from 1, ``given`` is its id.
 
         :raises RecordError: if the record has no id, or the id of a record not long before (``check_unique`` finds the others).
         """
         if self.column is None:
-            return tuple(("", self._digest, record, column) for column in columns)
+            return tuple(name_text(("", self._digest, record), place, consistent=False) for place in places)
         if given is None or given == "":
             raise RecordError(self._source, f"has no id in {self.column!r}; every record needs one", record=record)
         try:
@@ -66,10 +70,10 @@ class Naming:
             raise RecordError(self._source, problem, record=record) from None
         named = cast("RecordId", given)
         if self._consistent:
-            return (named,) * len(columns)
+            return (named,) * len(places)
         if not self._ids.add(name, record):
             self._refuse(None, record)
-        return tuple(name_text(named, column, consistent=False) for column in columns)
+        return tuple(name_text(named, place, consistent=False) for place in places)
 
     def check_unique(self) -> None:
         """Do nothing if no two of all records named so far have one id.

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from deniable.errors import InvalidParameter, printable
-from deniable.records.formats.layout import Layout
+from deniable.records.formats.folder import FolderReader, FolderSource
+from deniable.records.formats.layout import FOLDER, SPREADSHEETS, WHOLE, Layout
 from deniable.records.formats.naming import Naming
 from deniable.records.formats.reader import PlainReader, Reader
 from deniable.records.formats.source import FileSource, Source
@@ -19,7 +20,7 @@ from deniable.text.privatizer import Privatizer
 
 @contextmanager
 def open_source(path: Path | None, *, listed: os.stat_result | None = None) -> Iterator[Source]:
-    """Open a file, or standard input when there is no path; a pipe under a path is read like standard input.
+    """Open a file, a folder of text files, or standard input when there is no path; a pipe under a path is read like standard input.
 
     A file that was ``listed`` in its folder is opened only if it is that very file, as it was, and not through a link.
 
@@ -28,7 +29,9 @@ def open_source(path: Path | None, *, listed: os.stat_result | None = None) -> I
     """
     if path is None:
         yield StreamSource(sys.stdin.fileno(), "standard input")
-    elif listed is None and path.exists() and not path.is_file() and not path.is_dir():
+    elif listed is None and path.is_dir():
+        yield FolderSource(path)
+    elif listed is None and path.exists() and not path.is_file():
         with path.open("rb", buffering=0) as pipe:
             yield StreamSource(pipe.fileno(), str(path))
     else:
@@ -55,11 +58,23 @@ def open_reader(source: Source, layout: Layout, naming: Naming | None = None) ->
         from deniable.records.formats.jsonlines import JsonLinesReader
 
         return JsonLinesReader(source, layout, naming)
-    if layout.format == "parquet":
+    if layout.format == "json":
+        from deniable.records.formats.json_array import JsonArrayReader
+
+        return JsonArrayReader(source, layout, naming)
+    if layout.format == FOLDER:
+        if not isinstance(source, FolderSource):
+            raise InvalidParameter("format", layout.format, "needs a folder of .txt files as input")
+        return FolderReader(source, layout, naming)
+    if layout.format in WHOLE:
+        if not isinstance(source, FileSource):
+            raise InvalidParameter("format", layout.format, "cannot be read from a stream; give a file")
+        if layout.format in SPREADSHEETS:
+            from deniable.records.formats.spreadsheets.reader import SpreadsheetReader
+
+            return SpreadsheetReader(source, layout, naming)
         from deniable.records.formats.parquet import ParquetReader
 
-        if not isinstance(source, FileSource):
-            raise InvalidParameter("format", "parquet", "cannot be read from a stream; give a file")
         return ParquetReader(source, layout, naming)
     return PlainReader(source, naming, encoding=layout.encoding)
 

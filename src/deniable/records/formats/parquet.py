@@ -9,21 +9,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, repeat
+from itertools import accumulate, islice, repeat
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from deniable.errors import InvalidParameter, RecordError, ResumeError
+from deniable.errors import InvalidParameter, RecordError, ResumeError, printable
 from deniable.keyed.encoding import RecordId
+from deniable.records.formats.arrow_partial import pack_stream, streams_to_parquet
 from deniable.records.formats.layout import Layout, find_named_columns, untouched_columns
 from deniable.records.formats.naming import Naming
 from deniable.records.formats.parquet_batches import BoundedBatches
 from deniable.records.formats.parquet_footer import Footer
 from deniable.records.formats.parquet_pages import checked_footer
-from deniable.records.formats.reader import Batch, BatchSize, Row, gather
+from deniable.records.formats.parquet_texts import TextColumn, check_lengths, find_text_columns, split_by
+from deniable.records.formats.reader import Batch, BatchSize, FinishedAtTheEnd, Row, gather
 from deniable.records.formats.source import LONGEST_RECORD, FileSource
 from deniable.text.columns import is_text
 
@@ -48,7 +50,7 @@ def open_parquet(source: FileSource) -> tuple[pq.ParquetFile, Footer]:
     return file, footer
 
 
-class ParquetReader:
+class ParquetReader(FinishedAtTheEnd):
     """Reads rows of a Parquet file; what it writes are Arrow record batches of ``schema`` (see ``arrow_partial``)."""
 
     unit = "rows"
@@ -63,22 +65,23 @@ class ParquetReader:
         self._file, self.footer = open_parquet(source)
         self.schema: pa.Schema = self._file.schema_arrow
         self.total: int | None = self.footer.rows
-        self._columns = find_named_columns(layout.columns, self.schema.names, source.name)
-        self.untouched = _untouched(self.schema, self._columns)
-        for i in self._columns:
-            field = self.schema.field(i)
-            texts = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-            if not is_text(texts):
-                raise InvalidParameter("columns", field.name, f"holds {field.type}, not text")
+        self._texts = find_text_columns(layout.columns, self.schema, source.name)
+        self.untouched = _untouched(self.schema, self._texts)
+        self.has_lists = any(column.has_lists for column in self._texts)
+        for column in self._texts:
+            field = self.schema.field(column.place)
             if pa.types.is_dictionary(field.type):
-                self.schema = self.schema.set(i, field.with_type(pa.dictionary(pa.int32(), texts)))
+                self.schema = self.schema.set(column.place, field.with_type(pa.dictionary(pa.int32(), field.type.value_type)))
         self._naming = naming
-        self._names = layout.columns
         self._id = self._id_column()
         self._done = 0
 
     def head(self) -> list[Any]:
         """Return nothing: the schema travels with every checkpoint."""
+        return []
+
+    def tail(self) -> list[Any]:
+        """Return nothing: the footer is written when the output gets its final form."""
         return []
 
     def position(self) -> int:
@@ -97,7 +100,7 @@ class ParquetReader:
             for part in self._parts(column=self._id):
                 for name in self._ids(part.column(0), record)[: records - record]:
                     record += 1
-                    self._naming.names(record, name, self._names)
+                    self._naming.names(record, name, ())
                 if record == records:
                     break
         self._done = records
@@ -109,16 +112,22 @@ class ParquetReader:
             release have one id.
         """
         for part in self._parts():
-            columns = [self._texts(part.column(i)) for i in self._columns]
-            rows = (Row(None, texts, 0, names) for texts, names in zip(zip(*columns, strict=True), self._named(part), strict=True))
             start = 0
-            for group in gather(rows, size, lambda: False):
-                rest = part.slice(start, len(group))
-                yield self._batch(rest, group)
+            for group in gather(self._rows(part), size, lambda: False):
+                yield self._batch(part.slice(start, len(group)), group)
                 start += len(group)
                 self._done += len(group)
         if self._naming is not None:
             self._naming.check_unique()
+
+    def pack(self, pieces: list[Any]) -> bytes:
+        """Return record batches as one complete Arrow stream."""
+        return pack_stream(pieces, self.schema)
+
+    def finish(self, partial: Path, ends: list[int], finished: Path) -> None:
+        """Write the Arrow streams of a partial file as Parquet."""
+        private = [self.schema.field(column.place).name for column in self._texts if not column.steps]
+        streams_to_parquet(partial, ends, self.footer, finished, private=private)
 
     def _parts(self, column: int | None = None) -> Iterator[pa.RecordBatch]:
         """Yield the rows that are not done, or one column of them, in parts that take little memory.
@@ -148,15 +157,22 @@ class ParquetReader:
             raise InvalidParameter("record_id", self._naming.column, f"holds {kind}; ids are text or whole numbers")
         return column
 
-    def _named(self, part: pa.RecordBatch) -> Iterator[tuple[RecordId, ...]]:
-        if self._naming is None:
-            return repeat((), len(part))
-        given = repeat(None) if self._id is None else self._ids(part.column(self._id), self._done)
-        naming, columns = self._naming, self._names
-        return (
-            naming.names(record, name, columns)
-            for record, name in zip(range(self._done + 1, self._done + len(part) + 1), given, strict=False)
-        )
+    def _rows(self, part: pa.RecordBatch) -> Iterator[Row]:
+        """Yield the texts of each row, column by column; the payload says how many each column has."""
+        taken, done = [], self._done
+        for column in self._texts:
+            array = part.column(column.place)
+            positions = column.positions(array) if column.steps else [[()]] * len(part)
+            texts = self._read(column.texts(array), None if column.has_lists else done)
+            taken.append((column, positions, split_by([len(each) for each in positions], texts)))
+        given = repeat(None) if self._id is None else self._ids(part.column(self._id), done)
+        for row, name in zip(range(len(part)), given, strict=False):
+            texts = [text for _, _, each in taken for text in next(each)]
+            names: tuple[RecordId, ...] = ()
+            if self._naming is not None:
+                places = [place for column, positions, _ in taken for place in column.places(positions[row])]
+                names = self._naming.names(done + row + 1, name, places)
+            yield Row([len(positions[row]) for _, positions, _ in taken], tuple(texts), 0, names)
 
     def _ids(self, column: pa.Array, done: int) -> list[Any]:
         try:
@@ -165,40 +181,38 @@ class ParquetReader:
             raise RecordError(self._path, f"an id in records {done + 1:,} to {done + len(column):,} is not valid UTF-8") from None
         return ids
 
-    def _texts(self, column: pa.Array) -> list[str | None]:
+    def _read(self, texts: pa.Array, done: int | None) -> list[str | None]:
+        """Return texts as text; ``done`` rows came before them, None if they do not stand in one row each."""
         try:
-            self._check_lengths(column)
-            texts: list[str | None] = column.to_pylist()
+            check_lengths(texts, done or 0, self._path, LONGEST_RECORD)
+            read: list[str | None] = texts.to_pylist()
         except (UnicodeDecodeError, pa.ArrowInvalid):
-            last = self._done + len(column)
-            raise RecordError(self._path, f"a text in records {self._done + 1:,} to {last:,} is not valid UTF-8") from None
-        return texts
-
-    def _check_lengths(self, column: pa.Array) -> None:
-        texts = column.dictionary if isinstance(column, pa.DictionaryArray) else column
-        if texts.nbytes <= LONGEST_RECORD:
-            return
-        lengths = pc.utf8_length(texts.cast(pa.large_string()))  # not every type of text can be measured as it is
-        if texts is not column:
-            lengths = lengths.take(column.indices)
-        too_long = pc.index(pc.greater(lengths, LONGEST_RECORD), True).as_py()
-        if too_long >= 0:
-            problem = f"a text is longer than {LONGEST_RECORD:,} characters; split it"
-            raise RecordError(self._path, problem, record=self._done + too_long + 1)
+            last = self._done + len(texts)
+            where = f"in records {self._done + 1:,} to {last:,}" if done is not None else f"after record {self._done:,}"
+            raise RecordError(self._path, f"a text {where} is not valid UTF-8") from None
+        return read
 
     def _batch(self, part: pa.RecordBatch, rows: list[Row]) -> Batch:
-        width = len(self._columns)
-        columns = [None if place in self._columns else column for place, column in enumerate(part.columns)]
+        columns = list(part.columns)
+        for column in self._texts:  # without the private texts, which need not be held until the batch is written
+            empty = pa.nulls(len(column.texts(columns[column.place])), column.kind) if column.steps else None
+            columns[column.place] = column.put(columns[column.place], empty)
 
         def write(released: list[str | None], records: int) -> pa.RecordBatch:
             arrays = [None if column is None else column.slice(0, records) for column in columns]
-            for i, column in enumerate(self._columns):
-                arrays[column] = _as_type(released[i::width], self.schema.field(column).type)
+            by_column: list[list[str | None]] = [[] for _ in self._texts]
+            texts = iter(released)
+            for row in rows[:records]:
+                for taken, count in zip(by_column, row.payload, strict=True):
+                    taken.extend(islice(texts, count))
+            for column, taken in zip(self._texts, by_column, strict=True):
+                kind = column.kind if column.steps else self.schema.field(column.place).type
+                arrays[column.place] = column.put(arrays[column.place], _as_type(taken, kind))
             return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
         return Batch(
             first=self._done,
-            counts=[width] * len(rows),
+            counts=[len(row.texts) for row in rows],
             texts=[text for row in rows for text in row.texts],
             writer=write,
             names=None if self._naming is None else [name for row in rows for name in row.names],
@@ -211,9 +225,14 @@ def _as_type(texts: list[str | None], kind: pa.DataType) -> pa.Array:
     return pa.array(texts, type=kind.value_type).dictionary_encode()
 
 
-def _untouched(schema: pa.Schema, private: list[int]) -> str | None:
+def _untouched(schema: pa.Schema, texts: list[TextColumn]) -> str | None:
+    private = [column.place for column in texts]
     columns = untouched_columns(schema.names, private)
     parts = [columns] if columns else []
+    for place in dict.fromkeys(column.place for column in texts if column.steps and schema.field(column.place).type.num_fields):
+        inside = [column.label for column in texts if column.place == place]
+        if any(label != f"{schema.field(place).name}[]" for label in inside):
+            parts.append(f"all of {printable(schema.field(place).name)} but {', '.join(map(printable, inside))}")
     if _has_own_metadata(schema, private):
         parts.append("the file's own metadata")
     return " and ".join(parts) or None

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol, cast
 
 from deniable.errors import RecordError, ResumeError, UnknownWord
@@ -125,15 +126,20 @@ class Reader(Protocol):
     """Reads records of one format.
 
     ``unit`` and ``total`` are for the progress: what ``position`` counts, and how many there are. ``untouched`` says in
-    words what of each record is released exactly as it is, None if nothing.
+    words what of each record is released exactly as it is, None if nothing. ``has_lists`` says that a record may have any number of
+    texts in one column.
     """
 
     unit: str
     total: int | None
     untouched: str | None
+    has_lists: bool
 
     def head(self) -> list[Any]:
         """Return what the output begins with, before any record."""
+
+    def tail(self) -> list[Any]:
+        """Return what the output ends with, after all records; it is asked for when they are read."""
 
     def skip(self, records: int) -> None:
         """Leave out the records that an earlier run released."""
@@ -145,32 +151,36 @@ class Reader(Protocol):
         """Return how far the reading is."""
 
 
-class LineReader(ABC):
-    """What the readers of formats made of lines have in common."""
-
-    unit = "bytes"
-
-    def __init__(self, source: Source, lines: Lines, naming: Naming | None) -> None:
-        self.total = source.size
-        self.untouched: str | None = None
-        self.position = source.position
-        self._name = source.name
-        self._lines = lines
-        self._naming = naming
-        self._done = 0
-        self._rows = self.rows()
+class FinishedAtTheEnd(ABC):
+    """What the readers of formats have in common whose files cannot be appended to: what is released waits in a form of its own."""
 
     @abstractmethod
-    def rows(self) -> Iterator[Row]:
-        """Yield the records one by one."""
+    def pack(self, pieces: list[Any]) -> bytes:
+        """Return what batches wrote as bytes that can be appended to a partial file."""
 
     @abstractmethod
-    def write(self, payloads: list[Any], released: list[str | None]) -> bytes:
-        """Return the records as they are written, with the released texts in place of the private ones."""
+    def finish(self, partial: Path, ends: list[int], finished: Path) -> None:
+        """Write the file that a partial one stands for, to which bytes were appended up to each of ``ends``."""
 
-    def head(self) -> list[Any]:
-        """Return what the output begins with, before any record."""
-        return []
+
+class RowReader(ABC):
+    """What the readers have in common that give one row after the other, front to back.
+
+    A subclass has ``_name``, for messages, ``_naming``, and ``_rows``, which are still to be read.
+    """
+
+    _name: str
+    _naming: Naming | None
+    _rows: Iterator[Row]
+    _done = 0
+
+    @abstractmethod
+    def _batch(self, rows: list[Row], *, pause: bool) -> Batch:
+        """Return rows as a batch."""
+
+    def _idle(self) -> bool:
+        """Return whether the next row is still to come from a slow producer."""
+        return False
 
     def skip(self, records: int) -> None:
         """Leave out the records that an earlier run released.
@@ -186,11 +196,46 @@ class LineReader(ABC):
 
         :raises RecordError: if a record cannot be read, or at the end, if two records of a keyed release have one id.
         """
-        for rows in gather(self._rows, size, self._lines.idle):
-            yield self._batch(rows, pause=self._lines.idle())
+        for rows in gather(self._rows, size, self._idle):
+            yield self._batch(rows, pause=self._idle())
             self._done += len(rows)
         if self._naming is not None:
             self._naming.check_unique()
+
+    def head(self) -> list[Any]:
+        """Return what the output begins with, before any record."""
+        return []
+
+    def tail(self) -> list[Any]:
+        """Return what the output ends with, after all records."""
+        return []
+
+
+class LineReader(RowReader):
+    """What the readers of formats made of lines have in common."""
+
+    unit = "bytes"
+
+    def __init__(self, source: Source, lines: Lines, naming: Naming | None) -> None:
+        self.total = source.size
+        self.untouched: str | None = None
+        self.has_lists = False
+        self.position = source.position
+        self._name = source.name
+        self._lines = lines
+        self._naming = naming
+        self._rows = self.rows()
+
+    @abstractmethod
+    def rows(self) -> Iterator[Row]:
+        """Yield the records one by one."""
+
+    @abstractmethod
+    def write(self, payloads: list[Any], released: list[str | None]) -> bytes:
+        """Return the records as they are written, with the released texts in place of the private ones."""
+
+    def _idle(self) -> bool:
+        return self._lines.idle()
 
     def _batch(self, rows: list[Row], *, pause: bool) -> Batch:
         payloads = [row.payload for row in rows]  # without the private texts, which need not be held until the batch is written

@@ -29,7 +29,7 @@ _MARKED_ENCODINGS = {  # the longer marks first: that of UTF-32 begins like that
 
 _DOCUMENTS = {
     b"%PDF-": "a PDF document",
-    b"PK\x03\x04": "a ZIP archive, as .docx, .xlsx and .ods are",
+    b"PK\x03\x04": "a ZIP archive, as .docx, .xlsx and .ods are (the last two need their ending, or --format)",
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an old Office document, as .doc and .xls are",
     b"{\\rtf": "an RTF document",
     b"SQLite format 3\x00": "an SQLite database",
@@ -279,7 +279,7 @@ class Lines:
         if kind is None and encoding != "utf8" and not encoding.startswith(_WIDE) and b"\x00" in start:
             kind = "no text, or text in another encoding: it holds zero bytes"
         if kind is not None:
-            raise RecordError(self.name, f"is {kind}; save it as text, CSV, JSON Lines or Parquet first", line=1)
+            raise RecordError(self.name, f"is {kind}; save it as text, CSV, JSON Lines, .xlsx or Parquet first", line=1)
 
     def _decode(
         self, decoder: codecs.IncrementalDecoder, chunk: bytes, *, first: bool = False, final: bool = False

@@ -18,13 +18,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from deniable.atomic import beside, check_apart, check_place, check_regular, discard_drafts, publish, sync_file, write_whole
+from deniable.atomic import beside, check_apart, check_place, check_regular, discard_drafts, publish, remove, sync_file, write_whole
 from deniable.compression import compress, compression_for, repack
 from deniable.errors import InvalidParameter, RecordError, ResumeError, printable
 from deniable.progress import Progress
-from deniable.records.formats.layout import Layout
+from deniable.records.formats.layout import FOLDER, Layout
 from deniable.records.formats.opening import naming_for, open_reader
-from deniable.records.formats.reader import BatchSize, Reader
+from deniable.records.formats.reader import BatchSize, FinishedAtTheEnd, Reader
 from deniable.records.formats.source import Source
 from deniable.records.jobs.journal import Journal, Partial
 from deniable.records.jobs.releasing import Checkpoints, Pack, check_workers, releasing
@@ -33,7 +33,7 @@ from deniable.text.card_file import ENDING as CARD
 from deniable.text.privatizer import Privatizer
 from deniable.text.receipt import Receipt, Tally
 from deniable.version import __version__
-from deniable.words.cutter import RULES
+from deniable.words.cutter import rules_for
 
 _VERSIONS = {"rules_for_words": "rules for words", "keyed_noise": "keyed noise"}
 _DESCRIBING = ("mechanism", "guarantee", "epsilon_per_word", "epsilon_per_record", "embedding", "policy")
@@ -107,6 +107,7 @@ class Job:
         # Made now and not at the end: a calibration that cannot be read is said before anything is drawn, and it is read once.
         promised, card = self._private.receipt_for(Tally()), self._private.card.for_columns(self._layout.columns)
         reader = open_reader(self._source, self._layout, naming_for(self._private, self._source, self._layout))
+        check_budget(self._private.record_epsilon, self._layout.columns, lists=reader.has_lists)
         try:
             journal = Journal(self.journal_path)
         except OSError as error:
@@ -146,8 +147,11 @@ class Job:
             self._refuse(self.target)
             self._refuse(self.receipt_path)
             self._refuse(self.card_path)
+        if self._layout.format == FOLDER and self.target.exists():
+            raise RecordError(self.target, "exists already, and a folder is not replaced; remove it or name another")
         journal.begin(now, replaces=force)
-        self._finishing_path.unlink(missing_ok=True)
+        for path in (self._finishing_path, self.partial_path):
+            remove(path)
         return Partial(self.partial_path)
 
     def _continue(self, journal: Journal, *, force: bool) -> Partial | None:
@@ -178,21 +182,16 @@ class Job:
             partial.close()
 
     def _pack(self, reader: Reader) -> Pack:
-        if self._layout.format == "parquet":
-            from deniable.records.formats.arrow_partial import pack_stream
-            from deniable.records.formats.parquet import ParquetReader
-
-            assert isinstance(reader, ParquetReader)  # noqa: S101
-            schema = reader.schema
-            return lambda pieces: pack_stream(pieces, schema)
+        if isinstance(reader, FinishedAtTheEnd):
+            return reader.pack
         kind = compression_for(self.target)
         return lambda pieces: compress(b"".join(pieces), kind)
 
     def _finish(
         self, receipt: Receipt, card: Card, reader: Reader, journal: Journal, before_publishing: Callable[[], None] | None
     ) -> Receipt:
-        if self.partial_path.exists():
-            if self._layout.format == "parquet" or compression_for(self.target) is not None:
+        if self.partial_path.exists() or self._finishing_path.exists():
+            if isinstance(reader, FinishedAtTheEnd) or compression_for(self.target) is not None:
                 self._seal(reader, journal)
             for path in (self.receipt_path, self.card_path):
                 discard_drafts(path)  # of this job when it was killed: the journal's lock keeps others away
@@ -211,23 +210,21 @@ class Job:
         """
         finished = self._finishing_path
         if not journal.sealed:
-            finished.unlink(missing_ok=True)
+            remove(finished)
             self._copy_into(finished, reader, journal)
-            sync_file(finished)
+            if finished.is_file():
+                sync_file(finished)
             journal.seal()
         if finished.exists():
+            if finished.is_dir():  # which takes the place of no file
+                remove(self.partial_path)
             finished.replace(self.partial_path)
 
     def _copy_into(self, finished: Path, reader: Reader, journal: Journal) -> None:
-        kind = compression_for(self.target)
-        if kind is not None:
+        if isinstance(reader, FinishedAtTheEnd):
+            reader.finish(self.partial_path, journal.ends, finished)
+        elif (kind := compression_for(self.target)) is not None:
             repack(self.partial_path, finished, kind)
-            return
-        from deniable.records.formats.arrow_partial import streams_to_parquet
-        from deniable.records.formats.parquet import ParquetReader
-
-        assert isinstance(reader, ParquetReader)  # noqa: S101
-        streams_to_parquet(self.partial_path, journal.ends, reader.footer, finished, private=self._layout.columns)
 
     def _refuse(self, path: Path) -> None:
         if path.exists():
@@ -235,7 +232,7 @@ class Job:
 
     def _clean_up(self, journal: Journal) -> None:
         if journal.job is not None:
-            self.partial_path.unlink(missing_ok=True)
+            remove(self.partial_path)
         journal.remove()
 
 
@@ -249,7 +246,8 @@ def _check_target(target: Path, layout: Layout, *, through_links: bool) -> Path:
         if not through_links:
             raise RecordError(target, "is a link, and nothing is written through links here; remove it")
         target = target.resolve()
-    check_place(target, "without -o the output goes to standard output")
+    if layout.format != FOLDER or not target.is_dir():
+        check_place(target, "without -o the output goes to standard output")
     layout.check_output_name(target)
     return target
 
@@ -270,7 +268,7 @@ def _settings(private: Privatizer, layout: Layout) -> dict[str, Any]:
     keep_words = "\n".join(sorted(policy.keep_words)).encode("utf-8", "surrogatepass")
     return {
         **layout.to_dict(),
-        "rules_for_words": RULES,
+        "rules_for_words": rules_for(settings.mechanism.embedding),
         "mechanism": settings.mechanism_name,
         "epsilon": settings.ceiling,
         "record_epsilon": settings.record_epsilon,
@@ -309,15 +307,20 @@ def receipt_of(promised: Receipt, reader: Reader, layout: Layout, tally: Tally) 
     public = promised.public
     if reader.untouched:
         public = (*public, f"released exactly as it is: {reader.untouched}")
-    relaxations = relaxations_of(promised.relaxations, layout.columns)
-    if len(layout.columns) <= 1 and not tally.knows_rows:  # begun by a version that did not count rows
+    relaxations = relaxations_of(promised.relaxations, layout.columns, lists=reader.has_lists)
+    if len(layout.columns) <= 1 and not reader.has_lists and not tally.knows_rows:  # begun by a version that did not count rows
         tally = tally.every_text_is_a_row()
     return replace(promised.with_tally(tally), public=public, relaxations=tuple(relaxations))
 
 
-def relaxations_of(relaxations: Sequence[str], columns: Sequence[str]) -> list[str]:
-    """Return what is disclosed beyond the guarantee, with what releasing several columns of a record adds to it."""
+def relaxations_of(relaxations: Sequence[str], columns: Sequence[str], *, lists: bool = False) -> list[str]:
+    """Return what is disclosed beyond the guarantee, with what releasing several columns of a record, or lists in it, adds to it."""
     found = list(relaxations)
+    if lists and len(columns) == 1:
+        found.append(
+            "a column holds lists of texts: what is spent on a row adds up over its elements (in the budget: longest_row; a record there "
+            "is one element), and how many elements a list has is released"
+        )
     if len(columns) > 1:
         found.append(
             f"{len(columns)} columns are privatized: what is spent on a row adds up over its cells (in the budget: longest_row; a record "
@@ -350,11 +353,14 @@ def check_finished(private: Privatizer, receipt: Path, target: Path) -> None:
         raise ResumeError(target, problem)
 
 
-def check_budget(record_epsilon: float | None, columns: Sequence[str]) -> None:
-    """Do nothing if a budget per record means what it says.
+def check_budget(record_epsilon: float | None, columns: Sequence[str], *, lists: bool = False) -> None:
+    """Do nothing if a budget per record means what it says; ``lists`` says whether a column may hold several texts of a record.
 
-    :raises InvalidParameter: if it would be spent once per column.
+    :raises InvalidParameter: if it would be spent once per column, or per element of a list.
     """
+    if record_epsilon is not None and lists:
+        problem = "would be spent once per element: a column holds lists of texts; use epsilon, or put each text into a record of its own"
+        raise InvalidParameter("record_epsilon", record_epsilon, problem)
     if record_epsilon is not None and len(columns) > 1:
         problem = f"would be spent {len(columns)} times, once per column; name one column, or use epsilon"
         raise InvalidParameter("record_epsilon", record_epsilon, problem)

@@ -62,12 +62,16 @@ class Journal:
         self.records, self.crc, self.ends, self.tally = 0, 0, [], Tally()
         self._append({"journal": _VERSION, "replaces": replaces, "job": self.job})
 
-    def checkpoint(self, *, records: int, length: int, crc: int, tally: Tally) -> None:
-        """Record that ``records`` records, in ``length`` bytes with that checksum, are done; ``tally`` counts what is new."""
+    def checkpoint(self, *, records: int, length: int, crc: int, tally: Tally, complete: bool = False) -> None:
+        """Record that ``records`` records, in ``length`` bytes with that checksum, are done; ``tally`` counts what is new.
+
+        ``complete`` says in the same breath that every record is done: what an output ends with must not be written twice.
+        """
         # Noted first: an interrupt while the disk is waited for must not make the job forget what is on record.
         self.ends.append(length)
-        self._append({"records": records, "length": length, "crc": crc, "tally": tally.to_dict()})
-        self.records, self.crc = records, crc
+        done = {"records": records, "length": length, "crc": crc, "tally": tally.to_dict()}
+        self._append({**done, "complete": True} if complete else done)
+        self.records, self.crc, self.complete = records, crc, complete
         self.tally.add(tally)
 
     def finish(self) -> None:
@@ -132,6 +136,7 @@ class Journal:
             self.records, self.crc = entry["records"], entry["crc"]
             self.ends.append(entry["length"])
             self.tally.add(Tally.from_dict(entry["tally"]))
+            self.complete = "complete" in entry
         elif "complete" in entry:
             self.complete = True
         elif "sealed" in entry:

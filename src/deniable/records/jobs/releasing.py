@@ -89,13 +89,18 @@ class Checkpoints:
                 saved = now
             if progress is not None:
                 progress.report(self._reader.position(), self._reader.total)
+        tail = self._reader.tail()
+        self._pieces += tail
         if self._pieces or not self._journal.ends:
-            self._checkpoint()
-        self._journal.finish()
+            self._checkpoint(complete=bool(tail))
+        if not tail:
+            self._journal.finish()
 
-    def _checkpoint(self) -> None:
+    def _checkpoint(self, *, complete: bool = False) -> None:
         self._partial.append(self._pack(self._pieces))
-        self._journal.checkpoint(records=self._records, length=self._partial.length, crc=self._partial.crc, tally=self._tally)
+        self._journal.checkpoint(
+            records=self._records, length=self._partial.length, crc=self._partial.crc, tally=self._tally, complete=complete
+        )
         self._pieces, self._bytes, self._tally = [], 0, Tally()
 
 

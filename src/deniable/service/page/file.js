@@ -6,7 +6,7 @@ import { headOf } from "./table.js";
 
 const byId = (id) => document.getElementById(id);
 const READABLE = /\.(txt|text|log|csv|tsv|tab|jsonl|ndjson)$/i;
-const KNOWN = /\.(txt|text|log|csv|tsv|tab|jsonl|ndjson|parquet|pq)(\.(gz|bz2|xz|zst))?$/i;
+const KNOWN = /\.(txt|text|log|csv|tsv|tab|jsonl|ndjson|json|parquet|pq|xlsx|ods)(\.(gz|bz2|xz|zst))?$/i;
 const BYTES_TO_LOOK_AT = 1 << 18;
 const ROWS = 10;
 
@@ -24,7 +24,7 @@ export function fileSection(stateOf) {
     for (const id of ["file-form", "job", "job-done", "job-receipt", "rows", "rows-says"]) byId(id).hidden = true;
     file = given;
     if (!KNOWN.test(file.name)) {
-      say(`${file.name}: this kind of file is not known. Text, CSV, TSV, JSON Lines and Parquet are, also compressed.`);
+      say(`${file.name}: this kind of file is not known. Text, CSV, TSV, JSON, JSON Lines, Parquet, .xlsx and .ods are.`);
       return;
     }
     if (file.size > stateOf().allowed.limits.file_bytes) {

@@ -35,15 +35,6 @@ class Setting:
         return f"{self.at}-{repr(float(self.epsilon)).removesuffix('.0')}-run{self.run}"  # all digits: no two ε share a name
 
 
-def settings_of(epsilons: Sequence[float], places: Sequence[Place], runs: int) -> list[Setting]:
-    """Return all settings, run by run, so that an interrupted experiment has whole curves of few runs, not parts of many."""
-    found = []
-    for run in range(1, runs + 1):
-        found.append(Setting(at="nowhere", epsilon=None, run=run))
-        found += [Setting(at=place, epsilon=epsilon, run=run) for epsilon in epsilons for place in places]
-    return found
-
-
 @dataclass(frozen=True, kw_only=True)
 class ExperimentIdentity:
     """What all results of an experiment depend on: task, digest of the data, embedding, mechanism, policy, and how models are trained."""
@@ -98,6 +89,15 @@ class TaskOutcome(Outcome):
             identity=ExperimentIdentity(**identity, embedding=EmbeddingFacts(**found["embedding"])),
             **{name: found[name] for name in _IN_FILES},
         )
+
+
+def settings_of(epsilons: Sequence[float], places: Sequence[Place], runs: int) -> list[Setting]:
+    """Return all settings, run by run, so that an interrupted experiment has whole curves of few runs, not parts of many."""
+    found = []
+    for run in range(1, runs + 1):
+        found.append(Setting(at="nowhere", epsilon=None, run=run))
+        found += [Setting(at=place, epsilon=epsilon, run=run) for epsilon in epsilons for place in places]
+    return found
 
 
 class KeptOutcomes:

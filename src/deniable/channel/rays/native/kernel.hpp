@@ -26,6 +26,8 @@ struct RayHit {
     std::uint32_t origin, tile, words;
 };
 
+constexpr std::int16_t kRayClosed = 32767;  // the threshold that no projection reaches: the ray is not looked at
+
 struct RayKernel {
     const char* name;
     // One ray of several origins through `tiles` tiles (a multiple of kRayTilesAtOnce). `highest` and `projections` are the
@@ -36,6 +38,12 @@ struct RayKernel {
     void (*costs)(const float* half, const float* product, float origin_half, std::size_t tiles, std::uint16_t* costs, std::uint16_t* least);
     // The largest (projection - shift) * reciprocal of one tile, or `so_far` if that is larger.
     float (*steepest)(const std::int16_t* projection, const float* reciprocal, float shift, float so_far);
+    // The largest (projection - shift) - cost * inverse of one tile, or `so_far` if that is larger.
+    float (*highest)(const std::int16_t* projection, const float* cost, float inverse, float shift, float so_far);
+    // The difference of the lines of u and c from x along g: s_u - s_c and A_u - A_c.
+    void (*difference)(const float* u, const float* c, const float* x, const double* g, std::size_t dimension, double* rise, double* cost);
+    double (*half_square)(const float* u, const float* x, std::size_t dimension);  // |u - x|^2 / 2
+    double (*project)(const float* u, const double* g, std::size_t dimension);     // <g, u>
 };
 
 const RayKernel* ray_kernel_avx512();  // null where the file was compiled for another architecture

@@ -28,6 +28,7 @@ struct Test {
     }
 };
 
+#include "lines.inc"
 #include "scan.inc"
 
 void costs(const float* half, const float* product, float origin_half, std::size_t tiles, std::uint16_t* costs, std::uint16_t* least) {
@@ -47,19 +48,29 @@ void costs(const float* half, const float* product, float origin_half, std::size
     }
 }
 
-float steepest(const std::int16_t* projection, const float* reciprocal, float shift, float so_far) {
-    const __m256 shifts = _mm256_set1_ps(shift);
-    const auto value = [&](std::size_t i) {
-        const __m256i whole = _mm256_cvtepi16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(projection + i)));
-        return _mm256_mul_ps(_mm256_sub_ps(_mm256_cvtepi32_ps(whole), shifts), _mm256_loadu_ps(reciprocal + i));
-    };
+__m256 shifted(const std::int16_t* projection, float shift) {
+    const __m256i whole = _mm256_cvtepi16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(projection)));
+    return _mm256_sub_ps(_mm256_cvtepi32_ps(whole), _mm256_set1_ps(shift));
+}
+
+template <class Value>
+float largest(const Value& value, float so_far) {
     alignas(32) float lanes[8];
     _mm256_store_ps(lanes, _mm256_max_ps(_mm256_max_ps(value(0), value(8)), _mm256_max_ps(value(16), value(24))));
     for (int i = 0; i < 8; ++i) so_far = lanes[i] > so_far ? lanes[i] : so_far;
     return so_far;
 }
 
-const RayKernel kernel = {"avx2", scan, costs, steepest};
+float steepest(const std::int16_t* projection, const float* reciprocal, float shift, float so_far) {
+    return largest([&](std::size_t i) { return _mm256_mul_ps(shifted(projection + i, shift), _mm256_loadu_ps(reciprocal + i)); }, so_far);
+}
+
+float highest(const std::int16_t* projection, const float* cost, float inverse, float shift, float so_far) {
+    const __m256 inverses = _mm256_set1_ps(inverse);
+    return largest([&](std::size_t i) { return _mm256_fnmadd_ps(_mm256_loadu_ps(cost + i), inverses, shifted(projection + i, shift)); }, so_far);
+}
+
+const RayKernel kernel = {"avx2", scan, costs, steepest, highest, difference, half_square, project};
 
 }  // namespace
 

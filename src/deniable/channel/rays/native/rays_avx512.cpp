@@ -21,6 +21,7 @@ struct Test {
     }
 };
 
+#include "lines.inc"
 #include "scan.inc"
 
 void costs(const float* half, const float* product, float origin_half, std::size_t tiles, std::uint16_t* costs, std::uint16_t* least) {
@@ -37,17 +38,28 @@ void costs(const float* half, const float* product, float origin_half, std::size
     }
 }
 
-float steepest(const std::int16_t* projection, const float* reciprocal, float shift, float so_far) {
-    const __m512 shifts = _mm512_set1_ps(shift);
-    const auto value = [&](std::size_t i) {
-        const __m512i whole = _mm512_cvtepi16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(projection + i)));
-        return _mm512_mul_ps(_mm512_sub_ps(_mm512_cvtepi32_ps(whole), shifts), _mm512_loadu_ps(reciprocal + i));
-    };
-    const float top = _mm512_reduce_max_ps(_mm512_max_ps(value(0), value(16)));
+__m512 shifted(const std::int16_t* projection, float shift) {
+    const __m512i whole = _mm512_cvtepi16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(projection)));
+    return _mm512_sub_ps(_mm512_cvtepi32_ps(whole), _mm512_set1_ps(shift));
+}
+
+float larger(__m512 a, __m512 b, float so_far) {
+    const float top = _mm512_reduce_max_ps(_mm512_max_ps(a, b));
     return top > so_far ? top : so_far;
 }
 
-const RayKernel kernel = {"avx512", scan, costs, steepest};
+float steepest(const std::int16_t* projection, const float* reciprocal, float shift, float so_far) {
+    const auto value = [&](std::size_t i) { return _mm512_mul_ps(shifted(projection + i, shift), _mm512_loadu_ps(reciprocal + i)); };
+    return larger(value(0), value(16), so_far);
+}
+
+float highest(const std::int16_t* projection, const float* cost, float inverse, float shift, float so_far) {
+    const __m512 inverses = _mm512_set1_ps(inverse);
+    const auto value = [&](std::size_t i) { return _mm512_fnmadd_ps(_mm512_loadu_ps(cost + i), inverses, shifted(projection + i, shift)); };
+    return larger(value(0), value(16), so_far);
+}
+
+const RayKernel kernel = {"avx512", scan, costs, steepest, highest, difference, half_square, project};
 
 }  // namespace
 

@@ -36,6 +36,7 @@ struct Test {
     }
 };
 
+#include "lines.inc"
 #include "scan.inc"
 
 void costs(const float* half, const float* product, float origin_half, std::size_t tiles, std::uint16_t* costs, std::uint16_t* least) {
@@ -56,17 +57,27 @@ void costs(const float* half, const float* product, float origin_half, std::size
     }
 }
 
-float steepest(const std::int16_t* projection, const float* reciprocal, float shift, float so_far) {
-    const float32x4_t shifts = vdupq_n_f32(shift);
+float32x4_t shifted(const std::int16_t* projection, float shift) {
+    return vsubq_f32(vcvtq_f32_s32(vmovl_s16(vld1_s16(projection))), vdupq_n_f32(shift));
+}
+
+// Passes over what is not a number.
+template <class Value>
+float largest(const Value& value, float so_far) {
     float32x4_t best = vdupq_n_f32(so_far);
-    for (std::size_t i = 0; i < kRayTile; i += 4) {
-        const float32x4_t whole = vcvtq_f32_s32(vmovl_s16(vld1_s16(projection + i)));
-        best = vmaxnmq_f32(best, vmulq_f32(vsubq_f32(whole, shifts), vld1q_f32(reciprocal + i)));  // passes over what is not a number
-    }
+    for (std::size_t i = 0; i < kRayTile; i += 4) best = vmaxnmq_f32(best, value(i));
     return vmaxnmvq_f32(best);
 }
 
-const RayKernel kernel = {"neon", scan, costs, steepest};
+float steepest(const std::int16_t* projection, const float* reciprocal, float shift, float so_far) {
+    return largest([&](std::size_t i) { return vmulq_f32(shifted(projection + i, shift), vld1q_f32(reciprocal + i)); }, so_far);
+}
+
+float highest(const std::int16_t* projection, const float* cost, float inverse, float shift, float so_far) {
+    return largest([&](std::size_t i) { return vfmsq_n_f32(shifted(projection + i, shift), vld1q_f32(cost + i), inverse); }, so_far);
+}
+
+const RayKernel kernel = {"neon", scan, costs, steepest, highest, difference, half_square, project};
 
 }  // namespace
 

@@ -23,6 +23,7 @@ struct Test {
     }
 };
 
+#include "lines.inc"
 #include "scan.inc"
 
 void costs(const float* half, const float* product, float origin_half, std::size_t tiles, std::uint16_t* costs, std::uint16_t* least) {
@@ -45,7 +46,15 @@ float steepest(const std::int16_t* projection, const float* reciprocal, float sh
     return so_far;
 }
 
-const RayKernel kernel = {"portable", scan, costs, steepest};
+float highest(const std::int16_t* projection, const float* cost, float inverse, float shift, float so_far) {
+    for (std::size_t i = 0; i < kRayTile; ++i) {
+        const float value = (float(projection[i]) - shift) - cost[i] * inverse;
+        so_far = value > so_far ? value : so_far;
+    }
+    return so_far;
+}
+
+const RayKernel kernel = {"portable", scan, costs, steepest, highest, difference, half_square, project};
 
 }  // namespace
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deniable.cli.options import AsJson, FileOptions, PageFile, Quiet, with_groups
+from deniable.cli.options import AsJson, FileOptions, NeverReleased, PageFile, Quiet, open_without, with_groups
 from deniable.cli.terminal import make_table, open_console, print_json, save_json
 
 if TYPE_CHECKING:
@@ -33,15 +33,21 @@ def compare(
         list[str] | None,
         typer.Option("--embedding", help="The name of an installed embedding; the built-in one by default. May be repeated."),
     ] = None,
+    never_release: NeverReleased = None,
     target: Annotated[
         list[str] | None,
         typer.Option(
             "--target",
             "-t",
             metavar="READING=VALUE",
-            help="What all have in common: average or worst (N_w), or the success of an attacker: adversary (among the words of a sample) "
-            "or named (among all words of the text). May be repeated.",
+            help="What all have in common: average or worst (N_w), or the success of an attacker: adversary (among the words of a sample), "
+            "named (among all words of the text), context (the same, reading in context too; needs --public) or kinds (the kind of a less "
+            "frequent word). May be repeated.",
         ),
+    ] = None,
+    public: Annotated[
+        Path | None,
+        typer.Option(help="A public text, one document per line: the attackers of context and kinds read in context with it."),
     ] = None,
     train: Annotated[int | None, typer.Option(help="How many texts to learn from, drawn at random; half of them by default.")] = None,
     test: Annotated[int | None, typer.Option(help="How many other texts to test on; all the rest by default.")] = None,
@@ -74,12 +80,12 @@ def compare(
     from deniable.comparison.experiment import compare_mechanisms
     from deniable.comparison.readings import QUICK, THOROUGH
     from deniable.comparison.settings import ATTACKERS, TARGETS, ComparisonSettings
-    from deniable.embeddings.embedding import Embedding
     from deniable.learning.scores import sklearn
     from deniable.mechanisms.catalogue import parse_mechanism
     from deniable.progress import Stages
     from deniable.records.labelled import read_labelled
     from deniable.utility.receiver import DecodingEffort
+    from deniable.words.never_release import NeverRelease
 
     for path in (save, report):
         if path is not None:
@@ -90,9 +96,12 @@ def compare(
     targets = tuple(parse_target(typed) for typed in target) if target else default
     decoding = DecodingEffort(support=decode_words, directions=directions) if decode else None
     quick, thorough = replace(QUICK, directions=max(1, directions // 5)), replace(THOROUGH, directions=directions)
-    settings = ComparisonSettings(targets=targets, runs=runs, words=words, seed=seed, quick=quick, thorough=thorough, decoding=decoding)
+    settings = ComparisonSettings(
+        targets=targets, runs=runs, words=words, seed=seed, quick=quick, thorough=thorough, decoding=decoding, public=public
+    )
     mechanisms = [parse_mechanism(typed, parameter="--mechanism") for typed in mechanism] if mechanism else None
-    opened = [Embedding.open(name) for name in chosen]
+    listed = NeverRelease.read(never_release or ())
+    opened = [open_without(name, listed) for name in chosen]
     texts = read_labelled(data, person_column=label, text_column=text, **reading.reading())
     if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)

@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 
 Figures = Annotated[Path | None, typer.Option(help="A folder for the figure, as PNG and SVG.")]
 
-app = typer.Typer(help="Manage the embeddings on this machine.", no_args_is_help=True, rich_markup_mode=None)
 
-
-@app.command()
 def add(
     file: Annotated[Path, typer.Argument(help="GloVe, word2vec, fastText, .npz or .safetensors; may be packed (gz, bz2, xz, zst, zip).")],
     name: Annotated[str, typer.Option(help="The name to install it under.")],
@@ -39,7 +36,6 @@ def add(
     show_facts(added, as_json=as_json)
 
 
-@app.command("list")
 def list_installed(as_json: AsJson = False) -> None:
     """List the embeddings that can be used, the built-in default first."""
     from deniable.embeddings import store
@@ -58,7 +54,6 @@ def list_installed(as_json: AsJson = False) -> None:
     open_console().print(make_table(["name", "words", "dimension", "bytes", "fingerprint"], rows, left=(0, 4)))
 
 
-@app.command()
 def show(
     name: Annotated[str, typer.Argument(help="The name of an embedding.")],
     verify: Annotated[bool, typer.Option("--verify", help="Compute the fingerprint again from the files and compare.")] = False,
@@ -70,7 +65,6 @@ def show(
     show_facts(store.describe(name, verified=verify), as_json=as_json)
 
 
-@app.command()
 def remove(
     name: Annotated[str, typer.Argument(help="The name of an installed embedding.")],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Remove it without asking.")] = False,
@@ -89,7 +83,6 @@ def remove(
         typer.echo(f"removed {name}")
 
 
-@app.command()
 def restrict(
     name: Annotated[str, typer.Argument(help="The name of an embedding.")],
     new: Annotated[str, typer.Option("--as", help="The name to install the smaller embedding under.")],
@@ -114,7 +107,6 @@ def restrict(
     show_facts(made, as_json=as_json)
 
 
-@app.command()
 def train(
     corpus: Annotated[Path, typer.Argument(help="A public text file, one document per line; may be packed (gz, bz2, xz, zst, zip).")],
     name: Annotated[str, typer.Option(help="The name to install the embedding under.")],
@@ -145,7 +137,6 @@ def train(
     typer.echo(f"{name}: {made.words:,} words x {made.dimension} dimensions, fingerprint {made.fingerprint}, in {made.folder}")
 
 
-@app.command()
 def geometry(
     name: Annotated[str, typer.Argument(help="The name of an embedding.")],
     other: Annotated[str | None, typer.Argument(help="Another one: both are cut down to the words they share.")] = None,
@@ -173,7 +164,6 @@ def geometry(
         console.print(make_table(["k", *(f"{p} %" for p in PERCENTILES)], rows, left=()))
 
 
-@app.command()
 def compare(
     names: Annotated[list[str], typer.Argument(help="The names of two or more embeddings.")],
     sample: Annotated[int, typer.Option(help="How many of the words that all of them have are measured.")] = 500,
@@ -221,6 +211,8 @@ def show_facts(facts: EmbeddingFacts, *, as_json: bool) -> None:
             shown[f"purpose {place}"] = purpose
         if facts.map_verified is False:
             shown["map_verified"] = "no: the embedding that it was made from is not on this machine"
+    if facts.cutting is not None:
+        shown["cutting"] = "; ".join(facts.cutting)
     for key, value in shown.items():
         if value is not None:
             line = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

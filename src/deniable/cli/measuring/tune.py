@@ -15,6 +15,7 @@ from deniable.report.wording import percent, percent_fixed
 if TYPE_CHECKING:
     from deniable.tuning.attacker import Named
     from deniable.tuning.findings import TuningFindings
+    from deniable.tuning.tuning import TuningSettings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +31,23 @@ class TuningOptions:
     words: Annotated[int, typer.Option(help="How many words may have gone in, the most frequent ones of the texts.")] = 8_000
     directions: Annotated[int, typer.Option(help="How many directions are followed from each word, or draws made, at the end.")] = 200
     rays: Annotated[int, typer.Option(help="How many directions the calibration follows from each word; 0 leaves it out.")] = 100
+
+    def settings(self) -> TuningSettings:
+        """Return the settings of the search: spaces are compared with part of the words and directions that are used at the end.
+
+        :raises InvalidParameter: if a number is not allowed.
+        """
+        from deniable.tuning.tuning import DIMENSIONS, STRENGTHS, TuningSettings
+        from deniable.utility.receiver import DecodingEffort
+
+        return TuningSettings(
+            attacker=self.attacker,
+            dimensions=tuple(self.dimension or DIMENSIONS),
+            strengths=tuple(self.strength or STRENGTHS),
+            runs=self.runs,
+            quick=DecodingEffort(support=max(1, self.words * 3 // 8), directions=max(1, self.directions * 3 // 10)),
+            thorough=DecodingEffort(support=self.words, directions=self.directions),
+        )
 
 
 @with_groups
@@ -65,24 +83,15 @@ def tune(
     from deniable.report.place import check_place
     from deniable.tuning.installing import calibrate_tuned, install_tuned
     from deniable.tuning.page import tuning_page
-    from deniable.tuning.tuning import DIMENSIONS, STRENGTHS, TuningSettings
     from deniable.tuning.tuning import tune as tune_space
-    from deniable.utility.receiver import DecodingEffort
 
-    chosen = mechanism.choose()
+    chosen = mechanism.arguments()
     free_place(new)
     if report is None and not as_json:
         report = Path(f"{new}-tuning.html")
     if report is not None:
         check_place(report)
-    settings = TuningSettings(
-        attacker=tuning.attacker,
-        dimensions=tuple(tuning.dimension or DIMENSIONS),
-        strengths=tuple(tuning.strength or STRENGTHS),
-        runs=tuning.runs,
-        quick=DecodingEffort(support=max(1, tuning.words * 3 // 8), directions=max(1, tuning.directions * 3 // 10)),
-        thorough=DecodingEffort(support=tuning.words, directions=tuning.directions),
-    )
+    settings = tuning.settings()
     typer.echo(f"deniable: warning: {PUBLIC_ONLY}", err=True)
     with Stages("looking at spaces", unit="words") as looking, Stages("measuring", unit="releases") as measuring:
         found = tune_space(
@@ -90,8 +99,7 @@ def tune(
             text_column=text,
             label_column=label,
             also=also or (),
-            embedding=mechanism.embedding,
-            mechanism=chosen,
+            **chosen,
             public=public,
             settings=settings,
             texts=texts,
@@ -104,7 +112,7 @@ def tune(
         tuning_page(found, name=new).write(report)
     if tuning.rays:
         with Stages(f"calibrating {new}", unit="words") as calibrating:
-            isolated = calibrate_tuned(found, new, chosen, rays=tuning.rays, report=None if quiet else calibrating.report)
+            isolated = calibrate_tuned(found, new, chosen["mechanism"], rays=tuning.rays, report=None if quiet else calibrating.report)
         if report is not None:
             tuning_page(found, name=new, isolated=isolated).write(report)
     if as_json:
@@ -120,8 +128,9 @@ def _show(found: TuningFindings, name: str) -> None:
     console.print(f"{name}: {found.space.name}, ε = {found.epsilon:g}; installed")
     rows = []
     for each in (found.label, *found.others):
-        cells = [None if reading is None else reading.accuracy for reading in (each.shaped, each.as_it_is)]
-        rows.append([each.name, *map(percent_fixed, (each.majority, each.original, *cells))])
+        told = each.told
+        shares = [None] * 4 if told is None else [told.majority, told.original, told.shaped.accuracy, told.as_it_is.accuracy]
+        rows.append([each.name, *map(percent_fixed, shares)])
     console.print(make_table(["told rightly", "most frequent", "original", "this space", "as it is"], rows))
     console.print()
     attacks = [("An attacker who looks at single words", found.shaped.alone)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deniable.cli.embeddings import show_facts
+from deniable.cli.embeddings.installed import show_facts
 from deniable.cli.options import AsJson, FileOptions, Quiet, with_groups
 
 if TYPE_CHECKING:

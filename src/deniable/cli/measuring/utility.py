@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli.options import DataFile, Epsilons, FileOptions, MechanismOptions, Quiet, with_groups
+from deniable.cli.options import DataFile, Epsilons, FileOptions, Quiet, VocabularyOptions, with_groups
 from deniable.cli.terminal import print_json
 
 
@@ -42,7 +42,7 @@ def utility(
     label: Annotated[str, typer.Option(help="The column that holds the class: text or whole numbers.")],
     epsilon: Epsilons = None,
     reading: FileOptions,
-    mechanism: MechanismOptions,
+    mechanism: VocabularyOptions,
     model: Annotated[Model, typer.Option(help="TF-IDF with logistic regression, or the biLSTM of the paper (slow).")] = Model.linear,
     learning: LearningOptions,
     report: Annotated[Path | None, typer.Option(help="Where to write the page. Default: DATA-utility.html in the current folder.")] = None,
@@ -61,7 +61,7 @@ def utility(
     from deniable.report.place import check_place
     from deniable.utility import measure_utility
 
-    chosen = mechanism.choose()
+    chosen = mechanism.arguments()
     if report is None and not as_json:
         report = Path(f"{data.name.partition('.')[0]}-utility.html")
     if report is not None:
@@ -74,8 +74,7 @@ def utility(
             text_column=text,
             label_column=label,
             epsilons=epsilon or (),
-            embedding=mechanism.embedding,
-            mechanism=chosen,
+            **chosen,
             model=model.value,
             channel_report=None if quiet else preparing.report,
             report=None if quiet else progress.report,

@@ -1,0 +1,121 @@
+// What walks (rays.cpp) and winners at one radius (winners.cpp) share: some origins, their costs against all words, and the scan.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "../../../neighbours/native/pool.hpp"
+#include "rays.hpp"
+
+namespace deniable {
+
+// So many origins and rays are taken together through a chunk of tiles: its projections and products stay in the
+// second-level cache meanwhile.
+constexpr std::size_t kOriginsAtOnce = 96, kRaysAtOnce = 48;
+constexpr std::size_t kChunkTiles = 64;      // a multiple of kRayTilesAtOnce
+constexpr std::size_t kNearTiles = 32;       // give the first bound
+constexpr float kDown = 1.0f - 1e-6f;        // makes a float32 product no larger than the real one
+constexpr float kLargestInverse = 1e30f;
+constexpr double kRelative = 1e-6;           // covers what rounding does to the threshold
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// A test that lets every u through with <g, u> - A_u * inverse >= threshold. A product of A is rounded down, so never too much is taken.
+inline RayTest test_of(double threshold, float inverse) {
+    constexpr double most = 32767.0;
+    RayTest test{std::int16_t(std::floor(std::min(std::max(threshold / kRayUnit, -32768.0), most))), 0, 65535, 0};
+    int shift = 0;
+    const double mantissa = std::frexp(double(inverse), &shift);
+    if (shift > 15) {
+        test.cap = 0;  // all that matters lies within one unit
+    } else if (shift > 0) {
+        test.shift = std::uint16_t(shift);
+        test.multiplier = std::uint16_t(mantissa * 65536.0);
+    } else {
+        test.multiplier = std::uint16_t(double(inverse) * 65536.0);
+    }
+    if (inverse > 0.5f) test.cap = std::uint16_t(most / double(inverse));
+    return test;
+}
+
+constexpr RayTest kClosed = {kRayClosed, 0, 0, 0};
+
+class Block {
+  public:
+    Block(const RayTables& tables, const RayOrigins& origins, const RayKernel& kernel, std::size_t first, std::size_t count)
+        : t_(tables), o_(origins), kernel_(kernel), first_(first), count_(count), nears_(std::min(kNearTiles, tables.tiles)),
+          tests_(count * tables.rays), near_(count * kNearTiles), start_costs_(count), hits_(count * kChunkTiles),
+          tile_costs_(count * tables.padded_tiles * kRayTile, 65535), least_(count * tables.padded_tiles, 65535) {
+        std::vector<std::uint32_t> order(t_.tiles);
+        for (std::size_t o = 0; o < count_; ++o) {
+            std::uint16_t* least = &least_[o * t_.padded_tiles];
+            kernel_.costs(t_.half, product(o, 0), o_.half[first_ + o], t_.tiles, &tile_costs_[o * t_.padded_tiles * kRayTile], least);
+            std::iota(order.begin(), order.end(), 0u);
+            std::nth_element(order.begin(), order.begin() + std::ptrdiff_t(nears_ - 1), order.end(),
+                             [&](std::uint32_t a, std::uint32_t b) { return least[a] < least[b]; });
+            std::copy_n(order.begin(), nears_, &near_[o * kNearTiles]);
+            start_costs_[o] = cost_of(o, start_of(o));
+        }
+    }
+
+  protected:
+    std::int64_t start_of(std::size_t o) const { return o_.starts[first_ + o]; }
+    const float* product(std::size_t o, std::size_t tile) const { return o_.products + ((first_ + o) * t_.tiles + tile) * kRayTile; }
+    const std::int16_t* projections(std::size_t tile, std::size_t j) const { return t_.projections + (j * t_.padded_tiles + tile) * kRayTile; }
+    const float* origin(std::size_t o) const { return o_.vectors + (first_ + o) * t_.dimension; }
+    const float* vector(std::int64_t position) const { return t_.vectors + std::size_t(position) * t_.dimension; }
+    const double* direction(std::size_t j) const { return t_.directions + j * t_.dimension; }
+    float slack_of(std::size_t o, std::int64_t position) const { return t_.slack[std::size_t(position) / kRayTile] + o_.slack[first_ + o]; }
+    double cost_of(std::size_t o, std::int64_t position) const { return kernel_.half_square(vector(position), origin(o), t_.dimension); }
+    double projection_of(std::int64_t position, std::size_t j) const { return kernel_.project(vector(position), direction(j), t_.dimension); }
+
+    // A test so weak that everything passes lets the empty tiles behind the last one through as well.
+    bool is_word(std::int64_t position) const { return std::size_t(position) < t_.tiles * kRayTile && std::isfinite(t_.half[position]); }
+
+    // What A of the i-th word of a near tile is at most.
+    float most_cost(std::size_t o, std::size_t tile, std::size_t i) const {
+        const std::size_t word = tile * kRayTile + i;
+        return ((t_.half[word] + o_.half[first_ + o]) - product(o, tile)[i]) + t_.gaps[word] + o_.gaps[first_ + o];
+    }
+
+    // How many units a projection in a tile may be under its number: one and twice the slack; the rest covers float32 arithmetic.
+    double units_under(std::size_t tile) const { return 2.0 * double(t_.slack[tile]) / kRayUnit + 1.02; }
+
+    // Calls consider(origin, ray, position) for every word that passes the test of its ray.
+    template <class Consider>
+    void scan(const Consider& consider) {
+        for (std::size_t first = 0; first < t_.rays; first += kRaysAtOnce)
+            for (std::size_t tile = 0; tile < t_.padded_tiles; tile += kChunkTiles)
+                for (std::size_t j = first; j < std::min(first + kRaysAtOnce, t_.rays); ++j) {
+                    const std::size_t hits = kernel_.scan(t_.highest + j * t_.padded_tiles + tile, projections(tile, j), &least_[tile],
+                                                          &tile_costs_[tile * kRayTile], t_.padded_tiles,
+                                                          std::min(kChunkTiles, t_.padded_tiles - tile), &tests_[j * count_], count_, hits_.data());
+                    for (std::size_t h = 0; h < hits; ++h)
+                        for (std::uint32_t words = hits_[h].words; words; words &= words - 1)
+                            consider(hits_[h].origin, j, std::int64_t((tile + hits_[h].tile) * kRayTile + std::size_t(__builtin_ctz(words))));
+                }
+    }
+
+    const RayTables& t_;
+    const RayOrigins& o_;
+    const RayKernel& kernel_;
+    std::size_t first_, count_, nears_;
+    std::vector<RayTest> tests_;       // [ray][origin]
+    std::vector<std::uint32_t> near_;  // [origin][kNearTiles]
+    std::vector<double> start_costs_;  // [origin]: A of the word each starts in
+
+  private:
+    std::vector<RayHit> hits_;
+    std::vector<std::uint16_t> tile_costs_;  // [origin][padded tile][32]: the costs A in units
+    std::vector<std::uint16_t> least_;       // [origin][padded tile]
+};
+
+template <class Task>
+void in_blocks(std::size_t count, std::size_t threads, const Task& task) {
+    const std::size_t most = std::max<std::size_t>(1, std::min(kOriginsAtOnce, (count + threads - 1) / threads));
+    run_parallel((count + most - 1) / most, threads, [&](std::size_t block) { task(block * most, std::min(most, count - block * most)); });
+}
+
+}  // namespace deniable

@@ -1,0 +1,104 @@
+"""``deniable check``: a look at a private file before it is released."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deniable.cli.options import AsJson, FileOptions, Quiet, with_groups
+from deniable.cli.terminal import make_table, open_console, print_json
+
+if TYPE_CHECKING:
+    from deniable.records.checking.check import FileCheck
+    from deniable.records.checking.profile import ColumnProfile
+
+LOOK_FIRST = 3
+"""The exit code that says: the file can be read, and something in it should be looked at before it is released."""
+
+_MOST_ROWS = 24
+
+
+@with_groups
+def check(
+    *,
+    file: Annotated[Path, typer.Argument(help="The private file, in any format that `deniable privatize` reads, or a folder.")],
+    embedding: Annotated[str, typer.Option(help="The name of the embedding that the file would be released with.")] = "default",
+    reading: FileOptions,
+    records: Annotated[int, typer.Option(help="How many records to look at, from the first on.")] = 10_000,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Look at a private file before it is released: its columns, what would be released as it is, and the command for it.
+
+    What is printed is private, as the file is. The exit code is 0 if nothing stands out, 3 if something should be looked at first, 1 if the
+    file cannot be read.
+    """
+    from deniable.embeddings.embedding import Embedding
+    from deniable.progress import Progress
+    from deniable.records.checking.check import check_file
+    from deniable.records.formats.layout import make_layout
+
+    layout = make_layout(file, columns=(), **reading.reading())
+    with Progress("looking at the file", unit="bytes") as shown:
+        found = check_file(
+            file,
+            layout,
+            Embedding.open(embedding),
+            options=(*_options(reading), *(("--embedding", embedding) if embedding != "default" else ())),
+            most=records,
+            report=None if quiet or as_json else shown.report,
+        )
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _show(found)
+    if found.look_first:
+        raise typer.Exit(LOOK_FIRST)
+
+
+def _options(reading: FileOptions) -> tuple[str, ...]:
+    cells = reading.cells
+    given = {"--format": reading.format, "--delimiter": cells.delimiter, "--sheet": cells.sheet}
+    given["--encoding"] = cells.encoding if cells.encoding != "utf-8" else None
+    named = [part for name, value in given.items() if value is not None for part in (name, value)]
+    return (*named, *(() if cells.header else ("--no-header",)))
+
+
+def _show(found: FileCheck) -> None:
+    from deniable.errors import printable
+
+    console = open_console()
+    looked = f"all {found.records:,} records" if found.complete else f"the first {found.records:,} records"
+    console.print(f"{printable(found.file)}: {found.format}, {looked}. This is about private text: keep it to yourself.\n")
+    headings = ["column", "looks like", "filled", "different", "words", "longest", "unknown", "likely language"]
+    console.print(make_table(headings, [_row(column) for column in found.columns[:_MOST_ROWS]], left=(0, 1, 7)))
+    if len(found.columns) > _MOST_ROWS:
+        console.print(f"and {len(found.columns) - _MOST_ROWS:,} more columns: --json lists them all")
+    if found.findings:
+        console.print()
+    for finding in sorted(found.findings, key=lambda each: each.level != "look"):
+        console.print(f"{'look first' if finding.level == 'look' else 'note'}: {finding.says}")
+    if found.command:
+        names = ", ".join(printable(name) for name in found.public) or "nothing"
+        console.print(f"\nWould be released as it is: {names}")
+        console.print(f"In other words: {', '.join(printable(name) or 'the text' for name in found.private)}")
+        console.print(f"\n{found.command}", soft_wrap=True)
+        console.print("How to choose ε: deniable calibrate, and the guide.")
+
+
+def _row(column: ColumnProfile) -> list[str]:
+    from deniable.errors import printable
+
+    texts = column.words > 0
+    return [
+        printable(column.path) or "(the text)",
+        column.kind,
+        f"{column.values - column.empty:,}",
+        f"{column.distinct:,}",
+        f"{column.words:,}" if texts else "",
+        f"{column.longest:,}" if texts else "",
+        f"{column.unknown:.0%}" if texts else "",
+        column.language or column.script or "" if texts and column.kind in ("free text", "short text") else "",
+    ]

@@ -1,0 +1,162 @@
+"""A file before its release: what its columns are, what to look at first, and the command that would release it."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import printable
+from deniable.parameters import validated_count
+from deniable.progress import Report
+from deniable.records.checking.fields import WHOLE_LINE, read_fields
+from deniable.records.checking.profile import ColumnProfile, Columns
+from deniable.records.checking.unknown import MANY, say_unknown, scripts_of_embedding
+from deniable.records.formats.layout import FOLDER, SPREADSHEETS, Layout
+from deniable.records.formats.opening import open_source
+from deniable.records.formats.source import FileSource, Source
+
+EPSILON = 6.0
+"""The ε in the suggested command; nothing here chooses it."""
+
+_LEFT_AS_THEY_ARE = {
+    "e-mail": "e-mail addresses",
+    "phone": "phone numbers",
+    "person": "names or ids of people",
+    "short text": "short texts",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One sentence about a file: a note, or something to look at before the release."""
+
+    level: Literal["note", "look"]
+    says: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileCheck:
+    """What was found in a file. ``complete`` says whether all of its records were looked at."""
+
+    file: str
+    format: str
+    embedding: str
+    records: int
+    """How many records were looked at."""
+    complete: bool
+    columns: list[ColumnProfile]
+    findings: list[Finding]
+    private: list[str]
+    """The columns that the command would release in other words."""
+    public: list[str]
+    """What it would release as it is."""
+    command: str
+
+    @property
+    def look_first(self) -> bool:
+        """Whether something should be looked at before the file is released."""
+        return any(finding.level == "look" for finding in self.findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as JSON-ready data; it is private, as the file is."""
+        return {**asdict(self), "look_first": self.look_first}
+
+
+def check_file(
+    path: Path, layout: Layout, embedding: Embedding, *, options: tuple[str, ...] = (), most: int = 10_000, report: Report | None = None
+) -> FileCheck:
+    """Look at the first ``most`` records of a file, and judge what a release of it would do.
+
+    ``options`` are those that the file is read with, for the suggested command. ``report`` is told how far the reading is.
+
+    :raises RecordError: if the file cannot be read.
+    :raises InvalidParameter: if it has no such sheet, or ``most`` is no number of records.
+    :raises OSError: if it cannot be opened.
+    """
+    most = validated_count(most, "records")
+    columns, records, complete = Columns(embedding), 0, True
+    with open_source(path) as source:
+        for fields in read_fields(source, layout, most=most + 1):
+            if records == most:
+                complete = False
+                break
+            records += 1
+            for name, value in fields:
+                columns.add(name, value)
+            if report is not None and source.size is not None:
+                report(source.position(), source.size)
+        others = _other_sheets(source, layout)
+    profiles = columns.profiles()
+    free = [column.path for column in profiles if column.kind == "free text" or column.path == WHOLE_LINE]
+    kept = [column.path for column in profiles if column.path not in free]
+    return FileCheck(
+        file=str(path),
+        format=layout.format,
+        embedding=embedding.name,
+        records=records,
+        complete=complete,
+        columns=profiles,
+        findings=_findings(profiles, free, embedding, others),
+        private=free,
+        public=[*kept, *(f"the sheet {name}" for name in others)],
+        command=_command(path, layout, free, options),
+    )
+
+
+def _other_sheets(source: Source, layout: Layout) -> list[str]:
+    if layout.format not in SPREADSHEETS or not isinstance(source, FileSource):
+        return []
+    from deniable.records.formats.spreadsheets.reader import open_workbook
+
+    return open_workbook(source, layout.format, layout.sheet).others
+
+
+def _command(path: Path, layout: Layout, free: list[str], options: tuple[str, ...]) -> str:
+    named = [part for name in free if name != WHOLE_LINE for part in ("--column", name)]
+    target = f"private-{path.resolve().name}"
+    said = ["deniable", "privatize", str(path), *options, *named, "--epsilon", f"{EPSILON:g}", "--output", target]
+    return shlex.join(said) if free or layout.format in ("text", FOLDER) else ""
+
+
+def _findings(columns: list[ColumnProfile], free: list[str], embedding: Embedding, others: list[str]) -> list[Finding]:
+    found: list[Finding] = []
+
+    def look(says: str) -> None:
+        found.append(Finding(level="look", says=says))
+
+    def note(says: str) -> None:
+        found.append(Finding(level="note", says=says))
+
+    if not columns:
+        look("no record was found in it")
+    elif not free:
+        look("no column looks like free text: if one is, name it with --column")
+    scripts = scripts_of_embedding(embedding)
+    for column in columns:
+        where = f"in {_called(column)}"
+        if column.path in free:
+            if column.unknown > MANY:
+                script = column.script if column.script not in scripts else None
+                look(say_unknown(column.unknown, where, embedding, script))
+            spent = EPSILON * column.longest
+            note(f"the longest text {where} has {column.longest:,} words: ε = {EPSILON:g} a word adds up to {spent:g} there")
+        elif column.kind in _LEFT_AS_THEY_ARE:
+            look(
+                f"{_called(column)} looks like {_LEFT_AS_THEY_ARE[column.kind]}, and would be released as it is; take it out or name it too"
+            )
+        if column.kind == "person" and column.most_repeated > 1:
+            how = f"with a key, --consistent-by {shlex.quote(column.path)} releases a word of a person as the same word everywhere"
+            note(f"one value of {_called(column)} stands in {column.most_repeated:,} records: what is spent on a person adds up; {how}")
+    nested = [column for column in columns if column.nested and column.path in free]
+    if nested:
+        note(f"{len(nested)} of the free texts stand inside objects or lists: only what is named by its path is released in other words")
+    for name in others:
+        look(f"the sheet {printable(name)} would be released as it is; look into it too, with --sheet")
+    return found
+
+
+def _called(column: ColumnProfile) -> str:
+    return "the text" if column.path == WHOLE_LINE else f"the column {printable(column.path)}"

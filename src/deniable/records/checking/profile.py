@@ -1,0 +1,170 @@
+"""What is known of one column: what its values are, how many words they have, and which of them an embedding knows."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Literal
+
+from deniable.embeddings.embedding import Embedding
+from deniable.records.checking.fields import Value
+from deniable.records.checking.languages import language_of, scripts_of
+from deniable.words.cutter import Cutter, Lookup
+
+Kind = Literal["empty", "number", "date", "e-mail", "phone", "person", "identifier", "category", "free text", "short text"]
+
+_MOST_SEEN, _MOST_COLUMNS = 200_000, 1_000
+_FEW = 30
+_NUMBER = re.compile(r"[-+]?[\d.,]*\d[\d.,]*(?:[eE][-+]?\d+)?%?")
+_DATE = re.compile(r"\d{4}-\d\d?-\d\d?(?:[T ].*)?|\d\d?[./]\d\d?[./]\d{2,4}(?: .*)?")
+_E_MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+_PHONE = re.compile(r"\+?[\d ()/.-]{7,20}")
+_PERSON = re.compile(
+    r"(?i)(?:^|[._\s\[\]-])(?:user|author|patient|customer|client|person|employee|member|name|surname|nurse|doctor)(?:$|[._\s\[\]-]|name|id)"
+)
+_ID = re.compile(r"(?i)(?:^|[._\s\[\]-])(?:id|key|uuid|guid|number|no|nr|ssn|mrn|iban)$")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnProfile:
+    """One column of a file, by its path."""
+
+    path: str
+    kind: Kind
+    values: int
+    """With the empty ones."""
+    empty: int
+    distinct: int
+    """How many different values there are."""
+    most_repeated: int
+    """How often the most frequent value stands there."""
+    words: int
+    longest: int
+    """The number of words of the longest text."""
+    unknown: float
+    """The share of words that the embedding does not know."""
+    script: str | None
+    language: str | None
+    """A guess."""
+
+    @property
+    def nested(self) -> bool:
+        """Whether the column stands inside another."""
+        return "." in self.path or "[]" in self.path
+
+
+@dataclass(kw_only=True)
+class Gathering:
+    """A column while its values come in. No value is kept but as a digest."""
+
+    path: str
+    values: int = 0
+    seen: Counter[bytes] = field(default_factory=Counter)
+    """How often each value stands there, by its digest."""
+    empty: int = 0
+    looks: Counter[str] = field(default_factory=Counter)
+    lengths: Counter[int] = field(default_factory=Counter)
+    """How many texts have how many words."""
+    words: int = 0
+    frequent: Counter[str] = field(default_factory=Counter)
+    """How often each word stands there."""
+    unknown: int = 0
+    scripts: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def texts(self) -> int:
+        """How many values are texts."""
+        return self.lengths.total()
+
+    @property
+    def longest(self) -> int:
+        """The number of words of the longest text."""
+        return max(self.lengths, default=0)
+
+    def add(self, value: Value, cutter: Cutter, lookup: Lookup, unknown_id: int) -> None:
+        """Take in one value."""
+        self.values += 1
+        if value is None or value == "":
+            self.empty += 1
+            return
+        text = str(value)
+        if len(self.seen) < _MOST_SEEN:
+            self.seen[hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()] += 1
+        if isinstance(value, bool | int | float):
+            self.looks["number"] += 1
+            return
+        if isinstance(value, datetime.date):
+            self.looks["date"] += 1
+            return
+        self.looks[_look_of(text.strip())] += 1
+        words = cutter.words(text)
+        self.words += len(words)
+        self.lengths[len(words)] += 1
+        self.unknown += sum(number == unknown_id for number in lookup.ids(words))
+        self.frequent.update(word.casefold() for word in words)
+        self.scripts += scripts_of(words)
+
+    def profile(self) -> ColumnProfile:
+        """Return what is known of the column."""
+        return ColumnProfile(
+            path=self.path,
+            kind=self._kind(),
+            values=self.values,
+            empty=self.empty,
+            distinct=len(self.seen),
+            most_repeated=max(self.seen.values(), default=0),
+            words=self.words,
+            longest=self.longest,
+            unknown=self.unknown / self.words if self.words else 0.0,
+            script=self.scripts.most_common(1)[0][0] if self.scripts else None,
+            language=language_of(self.frequent, self.scripts),
+        )
+
+    def _kind(self) -> Kind:
+        filled = self.values - self.empty
+        if not filled:
+            return "empty"
+        own = max(("e-mail", "phone", "date", "number"), key=lambda look: self.looks[look])
+        all_differ = len(self.seen) >= 0.98 * filled and filled > 1
+        if self.looks[own] > 0.5 * filled:
+            if own in ("number", "phone") and all_differ and _ID.search(self.path):
+                return "identifier"
+            return own  # type: ignore[return-value]
+        long = sum(count for words, count in self.lengths.items() if words >= 4)
+        if self.texts and (long >= 0.3 * self.texts or self.words >= 5 * self.texts):
+            return "free text"
+        if _PERSON.search(self.path):
+            return "person"
+        if _ID.search(self.path) or (all_differ and self.words <= 1.5 * self.texts and self.unknown > 0.5 * self.words):
+            return "identifier"
+        return "category" if len(self.seen) <= _FEW and len(self.seen) <= 0.5 * filled else "short text"
+
+
+def _look_of(text: str) -> str:
+    for look, pattern in (("date", _DATE), ("number", _NUMBER), ("e-mail", _E_MAIL), ("phone", _PHONE)):
+        if pattern.fullmatch(text):
+            return look
+    return "text"
+
+
+class Columns:
+    """The columns of a file while its records come in."""
+
+    def __init__(self, embedding: Embedding) -> None:
+        self._cutter, self._lookup, self._unknown_id = Cutter(embedding), Lookup(embedding), embedding.unknown_id
+        self._found: dict[str, Gathering] = {}
+
+    def add(self, path: str, value: Value) -> None:
+        """Take in one field of a record."""
+        column = self._found.get(path)
+        if column is None and len(self._found) < _MOST_COLUMNS:
+            column = self._found[path] = Gathering(path=path)
+        if column is not None:
+            column.add(value, self._cutter, self._lookup, self._unknown_id)
+
+    def profiles(self) -> list[ColumnProfile]:
+        """Return what is known of each column, in the order in which they came."""
+        return [column.profile() for column in self._found.values()]

@@ -1,0 +1,71 @@
+"""What a release says of words that its embedding does not know: too many of them, or of a script that it does not have."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import DeniableError, printable
+from deniable.records.checking.fields import WHOLE_LINE, read_fields
+from deniable.records.checking.languages import script_of, scripts_of
+from deniable.records.formats.layout import Layout
+from deniable.records.formats.opening import open_source
+from deniable.words.cutter import Cutter, Lookup
+
+MANY = 0.2
+"""The share of unknown words from which on a release warns."""
+
+_RECORDS, _FEWEST_WORDS = 500, 50
+_WORDS_OF_AN_EMBEDDING, _LEAST_SHARE = 20_000, 0.05
+
+
+def scripts_of_embedding(embedding: Embedding) -> set[str]:
+    """Return the scripts that a fair share of the embedding's first words are of."""
+    counts = scripts_of(embedding.words[:_WORDS_OF_AN_EMBEDDING])
+    return {script for script, count in counts.items() if count >= _LEAST_SHARE * sum(counts.values())}
+
+
+def say_unknown(share: float, where: str, embedding: Embedding, script: str | None) -> str:
+    """Return in words that a share of words is unknown; ``script`` is what most of these are of, if the embedding has none of it."""
+    why = f" (most of them are {script}, and its words are not)" if script is not None else ""
+    return (
+        f"{share:.0%} of the words {where} are unknown to the embedding {embedding.name!r}{why}: they are all released as if they were one "
+        "and the same word. Another embedding may know them: deniable embeddings"
+    )
+
+
+def unknown_warnings(path: Path, layout: Layout, embedding: Embedding) -> list[str]:
+    """Return a sentence for each private column of a file of whose words more than a fifth are unknown, by its first records.
+
+    What cannot be read gives no warning: the release itself says so. The sentences are for the owner of the file alone.
+    """
+    words: dict[str, Counter[str]] = {}
+    private = {*layout.columns, *(f"{name}[]" for name in layout.columns)} or {WHOLE_LINE}
+    cutter, lookup = Cutter(embedding), Lookup(embedding)
+    try:
+        with open_source(path) as source:
+            for fields in read_fields(source, layout, most=_RECORDS):
+                for name, value in fields:
+                    if isinstance(value, str) and name in private:
+                        words.setdefault(name, Counter()).update(cutter.words(value))
+    except (DeniableError, OSError):
+        return []
+    said = []
+    for name, counts in words.items():
+        total = sum(counts.values())
+        unknown = [word for word, number in zip(counts, lookup.ids(list(counts)), strict=True) if number == embedding.unknown_id]
+        share = sum(counts[word] for word in unknown) / max(1, total)
+        if total >= _FEWEST_WORDS and share > MANY:
+            where = f"in the column {printable(name)}" if name != WHOLE_LINE else "of the text"
+            said.append(say_unknown(share, where, embedding, _foreign_script({word: counts[word] for word in unknown}, embedding)))
+    return said
+
+
+def _foreign_script(unknown: dict[str, int], embedding: Embedding) -> str | None:
+    """Return the script that most of the unknown words are of, if the embedding has hardly a word of it."""
+    counts: Counter[str] = Counter()
+    for word, count in unknown.items():
+        counts[script_of(word) or ""] += count
+    script, count = counts.most_common(1)[0]
+    return script if script and count > 0.5 * sum(counts.values()) and script not in scripts_of_embedding(embedding) else None

@@ -1,0 +1,41 @@
+"""Columns that stand inside others, by their path: ``visit.note``, ``visits[].note``, ``notes[]``.
+
+A column may also be called just that, dots and brackets included. What has exactly the name that was asked for is always meant; where a
+file has both, both hold private text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+EVERY = None
+"""The step of a path into every element of a list."""
+
+_PART = re.compile(r"(?P<key>.*?)(?P<lists>(?:\[\])*)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Path:
+    """A column by its name, and the steps to it: the key of an object, or ``EVERY`` element of a list. Without steps it is not nested."""
+
+    name: str
+    steps: tuple[str | None, ...] = ()
+
+    def up_to(self, step: int) -> str:
+        """Return the path as far as a step, as it is written."""
+        said = ""
+        for each in self.steps[:step]:
+            said += "[]" if each is EVERY else f".{each}" if said else each
+        return said
+
+
+def parse_path(name: str) -> Path:
+    """Return the path that a name stands for, beside the column of just that name."""
+    steps: list[str | None] = []
+    for part in name.split("."):
+        found = _PART.fullmatch(part)
+        if found is None or not found["key"]:
+            return Path(name=name)
+        steps += [found["key"], *[EVERY] * (len(found["lists"]) // 2)]
+    return Path(name=name, steps=tuple(steps)) if len(steps) > 1 else Path(name=name)

@@ -1,0 +1,260 @@
+"""Spreadsheets of OpenDocument (.ods), as LibreOffice writes them: where their rows stand, and how they are written with released texts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import BinaryIO
+
+from deniable.records.formats.spreadsheets.archive import Archive, ArchiveWriter
+from deniable.records.formats.spreadsheets.cells import Cell, Release, SheetRow, choose_sheet
+from deniable.records.formats.spreadsheets.ods_parts import (
+    REFUSED,
+    TYPE,
+    copy_element,
+    odf_attributes,
+    odf_name,
+    passes,
+    root_attributes,
+    write_manifest,
+    write_styles,
+)
+from deniable.records.formats.spreadsheets.xml import (
+    NOT_IN_XML,
+    Event,
+    XmlWriter,
+    children,
+    escape_text,
+    read_xml,
+    skip_element,
+    write_attributes,
+)
+
+_CONTENT = "content.xml"
+_CELLS = ("table:table-cell", "table:covered-table-cell")
+_LAST_COLUMN, _LAST_ROW = 16_384, 1_048_576
+_MOST_EQUAL_ROWS = 100_000
+_NUMBER = re.compile(r"[0-9]{1,9}")
+_KEPT_OF_A_CELL = (
+    "table:style-name",
+    "table:number-columns-spanned",
+    "table:number-rows-spanned",
+    "table:number-matrix-columns-spanned",
+    "table:number-matrix-rows-spanned",
+    "table:protect",
+)
+_VALUES = ("office:value-type", "office:value", "office:date-value", "office:time-value", "office:boolean-value", "office:currency")
+_KEPT_OF_A_ROW = ("table:default-cell-style-name", "table:visibility")
+_KEPT = {
+    "table:table": ("table:name", "table:style-name"),
+    "table:table-column": ("table:number-columns-repeated", "table:default-cell-style-name", "table:visibility"),
+    "table:table-column-group": ("table:display",),
+    "table:table-row-group": ("table:display",),
+    "table:named-range": ("table:name", "table:base-cell-address", "table:cell-range-address", "table:range-usable-as"),
+}
+"""Attributes of elements around rows; the other elements there have none that pass."""
+
+
+class Ods:
+    """A spreadsheet of OpenDocument, of which one sheet holds private text.
+
+    Equal cells and rows that follow one another are written once there, with a number; here each is one of its own.
+    """
+
+    def __init__(self, archive: Archive, sheet: str | None) -> None:
+        """Find the sheet, the first one unless another is named.
+
+        :raises RecordError: if it is no spreadsheet, or holds what keeps copies of cells.
+        :raises InvalidParameter: if there is no such sheet.
+        """
+        self._archive = archive
+        kind = archive.read("mimetype").strip() if "mimetype" in archive.sizes else b""
+        if _CONTENT not in archive.sizes or kind != TYPE.encode():
+            archive.refuse("is not an .ods spreadsheet, or a damaged one")
+        names = list(self._sheet_names())
+        if not names:
+            archive.refuse("has no sheet")
+        self._place, self._read = choose_sheet(names, sheet, archive.name), 0
+        self.sheet, self.others = names[self._place], [name for place, name in enumerate(names) if place != self._place]
+
+    def position(self) -> int:
+        """Return how many bytes of the sheets were read."""
+        return self._read
+
+    def size(self) -> int:
+        """Return how many bytes the sheets have."""
+        return self._archive.sizes[_CONTENT]
+
+    def rows(self) -> Iterator[SheetRow]:
+        """Yield the rows of the sheet that hold anything.
+
+        :raises RecordError: if the sheet is damaged.
+        """
+        place = -1
+        for found in self._walk():
+            if isinstance(found, SheetRow):
+                if place == self._place and found.holds_anything:
+                    yield found
+            elif found.kind == "start" and odf_name(found.name) == "table:table":
+                place += 1
+
+    def write(self, file: BinaryIO, release: Release, *, header: int | None, private: list[int]) -> None:  # noqa: ARG002 - of every kind
+        """Write the spreadsheet anew, each row of the sheet with its released texts."""
+        with ArchiveWriter(file) as target:
+            target.add("mimetype", TYPE.encode(), stored=True)
+            with target.open(_CONTENT) as sink:
+                self._write_content(XmlWriter(sink), release)
+            write_styles(self._archive, target)
+            write_manifest(target, [_CONTENT, *(["styles.xml"] if "styles.xml" in self._archive.sizes else [])])
+
+    def _sheet_names(self) -> Iterator[str]:
+        depth = 0
+        for event in read_xml(self._archive.chunks(_CONTENT), self._archive.name, _CONTENT):
+            name = odf_name(event.name) if event.kind != "text" else ""
+            if event.kind == "start":
+                if name in REFUSED:
+                    self._archive.refuse(REFUSED[name])
+                if name == "table:table":
+                    depth += 1
+                    if depth > 1:
+                        self._archive.refuse("has a sheet inside a cell, which cannot be read")
+                    yield event.attributes.get(f"{event.name.rpartition(' ')[0]} name", "")
+            elif event.kind == "end" and name == "table:table":
+                depth -= 1
+
+    def _walk(self) -> Iterator[Event | SheetRow]:
+        """Yield what stands in the document: the rows of all sheets, and the events of all else."""
+        events, number = read_xml(self._counted(), self._archive.name, _CONTENT), 0
+        for event in events:
+            name = odf_name(event.name) if event.kind == "start" else ""
+            if name == "table:table":
+                number = 0
+            if name != "table:table-row":
+                yield event
+                continue
+            row, times = self._row(event, events, number + 1)
+            if not row.holds_anything:
+                repeated = f' table:number-rows-repeated="{times}"' if times > 1 else ""
+                yield replace(row, written=f"{row.written}{repeated}>")
+            elif times > _MOST_EQUAL_ROWS:
+                self._archive.refuse(f"sheet {self.sheet!r}, row {row.number:,}: stands there {times:,} times; delete what is not needed")
+            else:
+                for more in range(times):
+                    yield replace(row, number=row.number + more, written=f"{row.written}>")
+            number += times
+
+    def _counted(self) -> Iterator[bytes]:
+        self._read = 0
+        for chunk in self._archive.chunks(_CONTENT):
+            self._read += len(chunk)
+            yield chunk
+
+    def _row(self, event: Event, events: Iterator[Event], number: int) -> tuple[SheetRow, int]:
+        """Return a row that has begun, and how many times it stands there."""
+        about = odf_attributes(event.attributes)
+        times = self._number(about.get("table:number-rows-repeated", "1"), _LAST_ROW, number)
+        cells, column = list[Cell](), 1
+        for inner in children(events):
+            name = odf_name(inner.name)
+            if name not in _CELLS:
+                skip_element(events)
+                continue
+            found, repeated = self._cell(name, inner, events, column, number)
+            cells += found
+            column += repeated
+            if column > _LAST_COLUMN + 1:
+                self._archive.refuse(f"sheet {self.sheet!r}, row {number:,}: has far too many cells; the file is damaged")
+        said = write_attributes(about, _KEPT_OF_A_ROW)
+        return SheetRow(number=number, cells=cells, written=f"<table:table-row{said}"), times
+
+    def _cell(self, name: str, event: Event, events: Iterator[Event], column: int, row: int) -> tuple[list[Cell], int]:
+        """Return a cell that has begun, as often as it stands there, and how often that is; an empty one is returned once."""
+        about = odf_attributes(event.attributes)
+        times = self._number(about.get("table:number-columns-repeated", "1"), _LAST_COLUMN, row)
+        text, written = self._content(events)
+        if about.get("office:value-type", "string") != "string":  # what is shown is rounded, or a date as people write it
+            text = next((about[key] for key in _VALUES[1:5] if key in about), text)
+        elif "office:string-value" in about:
+            text = about["office:string-value"]
+        style = name + write_attributes(about, _KEPT_OF_A_CELL)
+        if "table:formula" in about:
+            whole = f"<{style}{write_attributes(about, ['table:formula'])}></{name}>"
+            return [Cell(column=column + more, text=text, formula=True, written=whole) for more in range(times)], times
+        if text is None:
+            repeated = f' table:number-columns-repeated="{times}"' if times > 1 else ""
+            return [Cell(column=column, text=None, written=f"<{style}{repeated}></{name}>")], times
+        values = write_attributes(about, (*_VALUES, "office:string-value"))
+        whole = f"<{style}{values}>{written}</{name}>"
+        return [Cell(column=column + more, text=text, written=whole, style=style) for more in range(times)], times
+
+    def _content(self, events: Iterator[Event]) -> tuple[str | None, str]:
+        """Return the text in a cell that has begun, None if there is no paragraph, and it as it is written again."""
+        paragraphs, written = list[str](), list[str]()
+        for event in children(events):
+            name, about = odf_name(event.name), odf_attributes(event.attributes)
+            if name in ("text:p", "text:h"):
+                seen: list[str] = []
+                written.append(copy_element(_noting(events, seen), name, about))
+                paragraphs.append("".join(seen))
+            elif name == "table:table":
+                self._archive.refuse("has a sheet inside a cell, which cannot be read")
+            else:
+                skip_element(events)
+        return "\n".join(paragraphs) if paragraphs else None, "".join(written)
+
+    def _number(self, given: str, most: int, row: int) -> int:
+        if not _NUMBER.fullmatch(given) or not 1 <= int(given) <= most:
+            self._archive.refuse(f"sheet {self.sheet!r}, row {row:,}: is repeated a wrong number of times; the file is damaged")
+        return int(given)
+
+    def _write_content(self, writer: XmlWriter, release: Release) -> None:
+        place, events = -1, self._walk()
+        for found in events:
+            if isinstance(found, SheetRow):
+                chosen = place == self._place and found.holds_anything
+                _write_row(writer, found, release(found) if chosen else {})
+                continue
+            name = odf_name(found.name) if found.kind != "text" else ""
+            if found.kind == "end":
+                writer.end(name)
+            elif found.kind == "start":
+                about = odf_attributes(found.attributes)
+                place += name == "table:table"
+                inner = (event for event in events if not isinstance(event, SheetRow))
+                if name == "office:document-content":
+                    writer.start(name, root_attributes())
+                elif not passes(name, about):
+                    skip_element(inner)
+                elif name.startswith(("style:", "number:")):
+                    writer.raw(copy_element(inner, name, about))
+                else:
+                    writer.start(name, {key: about[key] for key in _KEPT.get(name, ()) if key in about})
+        writer.close()
+
+
+def _noting(events: Iterator[Event], seen: list[str]) -> Iterator[Event]:
+    """Yield the events of a paragraph, and note the text that people see in it."""
+    for event in events:
+        if event.kind == "text":
+            seen.append(event.name)
+        elif event.kind == "start":
+            name = odf_name(event.name)
+            if name == "text:s":
+                count = odf_attributes(event.attributes).get("text:c", "1")
+                seen.append(" " * (min(int(count), 1_000) if _NUMBER.fullmatch(count) else 1))
+            elif name in ("text:tab", "text:line-break"):
+                seen.append("\t" if name == "text:tab" else "\n")
+        yield event
+
+
+def _write_row(writer: XmlWriter, row: SheetRow, released: dict[int, str]) -> None:
+    writer.raw(row.written)
+    for place, cell in enumerate(row.cells):
+        if place in released:
+            text = escape_text(NOT_IN_XML.sub("", released[place]))
+            name = (cell.style or "").split(" ", 1)[0]
+            writer.raw(f'<{cell.style} office:value-type="string"><text:p>{text}</text:p></{name}>')
+        else:
+            writer.raw(cell.written)
+    writer.raw("</table:table-row>")

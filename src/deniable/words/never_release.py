@@ -1,0 +1,205 @@
+"""Words that must never be released: a public list from files, from the program that calls, or from the package.
+
+What a list holds
+-----------------
+Words are compared as ``fold`` writes them: in Unicode form NFKC with one kind of apostrophe and hyphen, whatever their case. A line may
+hold several words, and every one of them is listed. Hyphens, apostrophes and full stops separate words too, so that "Van Damme-Jones" lists
+"van", "damme-jones", "dammejones", "damme" and "jones". Passed over, unless the line holds nothing else, are single letters (initials),
+numbers, and the endings that English writes with an apostrophe: "J. O'Brien's" lists "o'brien", "obrien" and "brien", not every "j", "o"
+and "'s".
+
+A word of a vocabulary is never released if it is listed itself or one of its parts is: with "smith" on the list, "Smith", "smith's" and
+"smith-jones" are left out as well. Other forms of a word, such as its plural, are other words. For a built-in list, what a hyphen joins to
+a letter or number is no part: "Ray" is a name, and "x-ray" stays.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import lzma
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import TypeAlias
+
+import regex
+
+from deniable.errors import InvalidParameter
+from deniable.words.cutter import CLITICS
+from deniable.words.normal_form import normalise
+from deniable.words.word_list import read_word_list
+
+BUILT_IN = ("names",)
+"""The lists that come with the package; ``words/data/README.md`` says where they are from."""
+
+_PARAMETER = "never_release"
+_PIECE = regex.compile(r"[\p{L}\p{M}\p{N}]++")
+_LETTER = regex.compile(r"\p{L}")
+_CONTROL = regex.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_WITH_A_LETTER = regex.compile(r"(?:^|-)(?:[A-Za-z]|\p{N}++)-|-(?:[A-Za-z]|\p{N}++)$")
+_CLITIC = regex.compile(rf"(?:{'|'.join(sorted(CLITICS))})$")
+_COMMENT = "# "
+_ENDINGS_OF_FILES = (".txt", ".csv", ".tsv", ".lst", ".gz", ".xlsx")
+
+GivenList: TypeAlias = "NeverRelease | str | Path | Iterable[str | Path] | None"
+"""What a list may be given as: see ``NeverRelease.of``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NeverRelease:
+    """A public list of words that are never released: built-in ``lists`` by name, and other ``words`` as ``fold`` writes them.
+
+    It must not be made from the private text: who has a release can tell which words never come out.
+    """
+
+    words: frozenset[str] = frozenset()
+    lists: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, given: GivenList) -> NeverRelease:
+        """Return the list that is given as itself, as the name of a built-in one, as the path of a file, or as words.
+
+        Among words, ``"names"`` is the built-in list, and a ``Path`` is a file of words.
+
+        :raises InvalidParameter: if a file cannot be read or holds no word, or an entry is none of these.
+        """
+        if given is None or isinstance(given, NeverRelease):
+            return cls() if given is None else given
+        if isinstance(given, str) and given not in BUILT_IN:
+            raise InvalidParameter(_PARAMETER, given, f"must be {' or '.join(map(repr, BUILT_IN))}, a Path of a file, or a list of words")
+        entries = [given] if isinstance(given, str | Path) else list(given)
+        found = [cls._of_entry(entry) for entry in entries]
+        return cls(
+            words=frozenset().union(*(each.words for each in found)),
+            lists=tuple(sorted({name for each in found for name in each.lists})),
+        )
+
+    @classmethod
+    def read(cls, named: Sequence[str | Path]) -> NeverRelease:
+        """Return the list that is named as on the command line: by names of built-in lists and paths of files.
+
+        :raises InvalidParameter: if a file cannot be read or holds no word.
+        """
+        return cls.of([each if each in BUILT_IN else Path(each) for each in named])
+
+    @classmethod
+    def _of_entry(cls, entry: object) -> NeverRelease:
+        if isinstance(entry, Path):
+            return cls(words=_read_file(entry))
+        if not isinstance(entry, str):
+            raise InvalidParameter(_PARAMETER, type(entry).__name__, "must hold words, 'names' or a Path of a file")
+        if entry in BUILT_IN:
+            return cls(lists=(entry,))
+        if entry.lower().endswith(_ENDINGS_OF_FILES):
+            raise InvalidParameter(_PARAMETER, entry, "looks like a file; write Path(…) for its words")
+        return cls(words=frozenset(words_of_line(entry)))
+
+    def __bool__(self) -> bool:
+        """Return whether anything is listed."""
+        return bool(self.words or self.lists)
+
+    def __len__(self) -> int:
+        """Return how many words are listed."""
+        return len(self.words.union(*map(built_in_words, self.lists)))
+
+    def __or__(self, other: NeverRelease) -> NeverRelease:
+        """Return what is listed in either."""
+        return NeverRelease(words=self.words | other.words, lists=tuple(sorted({*self.lists, *other.lists})))
+
+    @property
+    def digest(self) -> str:
+        """A name of all listed words: the same on every machine."""
+        return _digest(self)
+
+    def holds(self, word: str) -> bool:
+        """Return whether a word of a vocabulary is listed, or one of its parts is."""
+        forms = forms_of(word)
+        if not self.words.isdisjoint(forms):
+            return True
+        if len(forms) > 1 and _WITH_A_LETTER.search(word):
+            forms -= set(_PIECE.findall(fold(word)))
+        return any(not built_in_words(name).isdisjoint(forms) for name in self.lists)
+
+
+@lru_cache(maxsize=8)
+def _digest(listed: NeverRelease) -> str:
+    words = sorted(listed.words.union(*map(built_in_words, listed.lists)))
+    return hashlib.blake2b("\n".join(words).encode("utf-8", "surrogatepass"), digest_size=16, person=b"deniable-never-1").hexdigest()
+
+
+def fold(text: str) -> str:
+    """Return the text as words are compared: every form that a release takes for the same word becomes one."""
+    return normalise(text).casefold()
+
+
+def forms_of(word: str) -> set[str]:
+    """Return what a word of a vocabulary is looked up by: itself, without its ending, and its parts."""
+    folded = fold(word)
+    if folded.isalpha():
+        return {folded}
+    wholes, pieces = _take_apart(folded)
+    return {folded, *wholes, *pieces}
+
+
+def words_of_line(line: str) -> set[str]:
+    """Return the words that a line of a list names, folded; see the top of this file."""
+    telling, others = set[str](), set[str]()
+    for chunk in fold(line).split():
+        wholes, pieces = _take_apart(chunk)
+        if strong := {piece for piece in pieces if _tells(piece)}:
+            telling |= wholes | strong
+        else:
+            others |= wholes | pieces
+    return telling or others
+
+
+def _take_apart(chunk: str) -> tuple[set[str], set[str]]:
+    """Return a folded word with what stands around it and without, and the parts of it; an ending as in "'s" is no part."""
+    pieces = list(_PIECE.finditer(chunk))
+    if not pieces or _CLITIC.fullmatch(chunk):
+        return {chunk}, set()
+    trimmed = chunk[pieces[0].start() : pieces[-1].end()]
+    stem = _CLITIC.sub("", trimmed)
+    parts = _PIECE.findall(stem)
+    joined = {"".join(parts)} if "." not in stem and any(map(_tells, parts)) else set[str]()  # o'brien is obrien, but u.s. is not us
+    return {chunk, trimmed, stem, *joined}, set(parts)
+
+
+def _tells(piece: str) -> bool:
+    return _LETTER.search(piece) is not None and not (len(piece) == 1 and piece.isascii())
+
+
+def _read_file(path: Path) -> frozenset[str]:
+    lines = read_word_list(path, name=_PARAMETER)
+    if any(_CONTROL.search(line) for line in lines):
+        raise InvalidParameter(_PARAMETER, str(path), "holds control characters: this is no file of words, one or more a line")
+    words = frozenset(word for line in lines if not line.startswith(_COMMENT) for word in words_of_line(line))
+    if not words:
+        raise InvalidParameter(_PARAMETER, str(path), "holds no word: write one or more on each line")
+    return words
+
+
+@lru_cache(maxsize=len(BUILT_IN))
+def built_in_words(name: str) -> frozenset[str]:
+    """Return the words of a built-in list.
+
+    :raises InvalidParameter: if there is no such list.
+    """
+    if name not in BUILT_IN:
+        raise InvalidParameter(_PARAMETER, name, f"there is no such list; the package has {', '.join(BUILT_IN)}")
+    return frozenset(_lines(name))
+
+
+def built_in_digest(name: str) -> str:
+    """Return what tells the content of a built-in list from that of another version of the package.
+
+    :raises InvalidParameter: if there is no such list.
+    """
+    return NeverRelease(lists=(name,)).digest
+
+
+def _lines(name: str) -> Iterator[str]:
+    packed = (resources.files("deniable.words") / "data" / f"{name}.txt.xz").read_bytes()
+    return iter(lzma.decompress(packed).decode("utf-8").split("\n")[:-1])

@@ -1,0 +1,196 @@
+"""A look at a file before its release: kinds of columns, what would stay in the clear, what is unknown, and the command for it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner, Result
+
+from deniable import Embedding
+from deniable.cli.app import app
+from deniable.errors import RecordError
+from deniable.records.checking.check import FileCheck, check_file
+from deniable.records.checking.languages import language_of, script_of, scripts_of
+from deniable.records.formats.layout import make_layout
+from tests.support.made_ods import ods_parts
+from tests.support.made_xlsx import leaky_parts, zipped
+
+NOTES = [
+    "the doctor said that the train was late again and we waited",
+    "she was not well but it is better now with the new pills",
+    "they came from the hospital to the house in the evening",
+]
+STATES = ["old", "new"]
+RUSSIAN = ["доктор сказал что поезд опять опоздал и мы долго ждали", "она была не очень здорова но теперь ей лучше"]
+
+
+def checked(path: Path, **reading: Any) -> FileCheck:
+    layout = make_layout(path, columns=(), **{"format": None, "delimiter": None, "header": True, "encoding": "utf-8", **reading})
+    return check_file(path, layout, Embedding.open())
+
+
+def kinds(found: FileCheck) -> dict[str, str]:
+    return {column.path: column.kind for column in found.columns}
+
+
+def write_csv(path: Path, rows: int = 60) -> Path:
+    lines = [
+        f"{number},user{number % 7},u{number % 7}@example.org,{STATES[number % 2]},2026-01-{number % 28 + 1:02},{NOTES[number % 3]}"
+        for number in range(1, rows + 1)
+    ]
+    path.write_text("\n".join(["id,patient,mail,state,day,note", *lines]) + "\n")
+    return path
+
+
+def test_columns_are_told_apart_and_people_are_looked_at_first(tmp_path: Path) -> None:
+    found = checked(write_csv(tmp_path / "in.csv"))
+    expected = {"id": "identifier", "patient": "person", "mail": "e-mail", "state": "category", "day": "date", "note": "free text"}
+    assert kinds(found) == expected
+    assert found.private == ["note"]
+    assert found.public == ["id", "patient", "mail", "state", "day"]
+    note = next(column for column in found.columns if column.path == "note")
+    assert (note.language, note.script, note.longest, note.values) == ("English", "Latin", 13, 60)
+    assert note.unknown < 0.05
+    looks = [finding.says for finding in found.findings if finding.level == "look"]
+    assert any("the column mail looks like e-mail addresses" in each for each in looks)
+    assert any("the column patient looks like names or ids of people" in each for each in looks)
+    assert any("stands in 9 records" in finding.says for finding in found.findings)
+    assert found.look_first
+
+
+def test_the_suggested_command_runs_and_releases_what_was_said(tmp_path: Path) -> None:
+    source = write_csv(tmp_path / "in put.csv")
+    found = checked(source)
+    command = shlex.split(found.command)
+    assert command[:3] == ["deniable", "privatize", str(source)]
+    command[command.index("--output") + 1] = str(tmp_path / "out.csv")
+    done = CliRunner().invoke(app, [*command[1:], "--quiet"])
+    assert done.exit_code == 0, done.output
+    before, after = source.read_text().splitlines(), (tmp_path / "out.csv").read_text().splitlines()
+    assert [line.rsplit(",", 1)[0] for line in before] == [line.rsplit(",", 1)[0] for line in after]
+    assert before != after
+
+
+def test_a_file_with_nothing_to_look_at_is_fine(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("id,note\n" + "".join(f"{i},{NOTES[i % 3]}\n" for i in range(20)))
+    assert not checked(tmp_path / "in.csv").look_first
+
+
+def test_texts_that_the_embedding_does_not_know_are_looked_at_first(tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("\n".join(RUSSIAN * 5))
+    found = checked(tmp_path / "in.txt")
+    assert found.columns[0].language == "Russian"
+    assert found.columns[0].unknown > 0.8
+    assert "(most of them are Cyrillic, and its words are not)" in found.findings[0].says
+    assert found.look_first
+
+
+def test_nested_text_is_found_in_json_and_parquet(tmp_path: Path) -> None:
+    rows = [{"id": i, "visit": {"note": NOTES[i % 3], "day": 1}, "visits": [{"plan": NOTES[0]}], "tags": [NOTES[1]]} for i in range(30)]
+    (tmp_path / "a.json").write_text(json.dumps(rows))
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
+    for name in ("a.json", "a.jsonl", "a.parquet"):
+        found = checked(tmp_path / name)
+        assert found.private == ["visit.note", "visits[].plan", "tags[]"]
+        assert "--column 'visits[].plan'" in found.command
+        assert any("3 of the free texts stand inside objects or lists" in finding.says for finding in found.findings)
+
+
+def test_spreadsheets_and_their_other_sheets_are_looked_into(tmp_path: Path) -> None:
+    (tmp_path / "a.xlsx").write_bytes(zipped(leaky_parts("secret")))
+    found = checked(tmp_path / "a.xlsx")
+    assert "the sheet Other" in found.public
+    assert any("the sheet Other would be released as it is" in finding.says for finding in found.findings)
+    rows: list[tuple[str | int | None, ...]] = [("id", "note"), *[(i, NOTES[i % 3]) for i in range(9)]]
+    (tmp_path / "a.ods").write_bytes(zipped(ods_parts(rows)))
+    assert kinds(checked(tmp_path / "a.ods")) == {"id": "identifier", "note": "free text"}
+
+
+def test_a_folder_is_looked_at_as_texts(tmp_path: Path) -> None:
+    folder = tmp_path / "letters"
+    folder.mkdir()
+    (folder / "a.txt").write_text("\n".join(NOTES))
+    found = checked(folder, format="folder")
+    assert found.records == 1
+    assert "--format" not in found.command  # the command line says with which options the file was read
+    assert found.columns[0].words > 20
+
+
+def test_only_the_first_records_are_read_when_there_are_many(tmp_path: Path) -> None:
+    source = write_csv(tmp_path / "in.csv", rows=50)
+    layout = make_layout(source, format=None, columns=(), delimiter=None, header=True, encoding="utf-8")
+    found = check_file(source, layout, Embedding.open(), most=10)
+    assert (found.records, found.complete) == (10, False)
+
+
+def test_a_file_that_cannot_be_read_says_so(tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text('{"a": 1}\n"qzx"\n')
+    with pytest.raises(RecordError, match="record 2: not a JSON object"):
+        checked(tmp_path / "in.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        (" ".join(NOTES), "English"),
+        (" ".join(RUSSIAN * 3), "Russian"),
+        ("der Arzt hat gesagt dass die Bahn nicht kommt und sie mit dem Auto zu ihm fahren und das ist auch für uns nicht gut", "German"),
+        ("le médecin a dit que le train est en retard et nous avons attendu dans la salle pour les autres avec des amis", "French"),
+        ("昨日は病院に行きました", "Japanese"),
+        ("今天我去了医院", "Chinese"),
+        ("xyzzy plugh", None),
+        ("", None),
+    ],
+)
+def test_languages_are_guessed(text: str, language: str | None) -> None:
+    from collections import Counter
+
+    words = text.split()
+    assert language_of(Counter(words), scripts_of([*words])) == language
+
+
+def test_scripts_are_told_by_letters() -> None:
+    assert [script_of(word) for word in ("fox", "лиса", "αλεπού", "12-34", "")] == ["Latin", "Cyrillic", "Greek", None, None]
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["check", *arguments])
+
+
+def test_the_command_shows_one_screen_and_ends_with_3_when_something_is_to_be_looked_at(tmp_path: Path) -> None:
+    done = run(str(write_csv(tmp_path / "in.csv")), "--quiet")
+    assert done.exit_code == 3
+    assert "keep it to yourself" in " ".join(done.output.split())
+    assert len(done.output.splitlines()) < 50
+    assert "--column note" in done.output
+    assert "doctor" not in done.output
+
+
+def test_the_command_gives_json_and_ends_with_0_when_nothing_stands_out(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("id;note\n" + "".join(f"{i};{NOTES[i % 3]}\n" for i in range(20)))
+    done = run(str(tmp_path / "in.csv"), "--json", "--delimiter", ";")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.output)
+    assert found["look_first"] is False
+    assert "--delimiter ';'" in found["command"]
+    assert [column["kind"] for column in found["columns"]] == ["identifier", "free text"]
+
+
+def test_what_cannot_be_read_ends_with_1_or_2(tmp_path: Path) -> None:
+    from subprocess import run as run_command
+    from sys import executable
+
+    (tmp_path / "in.jsonl").write_text("qzx\n")
+    for name, code, said in (("in.jsonl", 1, "not a JSON object"), ("none.csv", 1, "No such file"), ("a.docx", 2, "are not read")):
+        done = run_command([executable, "-m", "deniable", "check", name], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == code, done.stderr
+        assert said in done.stderr
+        assert done.stderr.count("\n") == 1
+        assert "qzx" not in done.stderr

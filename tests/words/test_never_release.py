@@ -1,0 +1,108 @@
+"""What a list of words that are never released holds, and which words of a vocabulary it means."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from deniable.errors import InvalidParameter
+from deniable.words.never_release import NeverRelease, built_in_words, words_of_line
+
+
+@pytest.mark.parametrize(
+    ("line", "listed"),
+    [
+        ("Kowalczyk", {"kowalczyk"}),
+        ("KOWALCZYK's", {"kowalczyk's", "kowalczyk"}),
+        ("Anna Maria Kowalczyk", {"anna", "maria", "kowalczyk"}),
+        ("Van Damme-Jones", {"van", "damme-jones", "dammejones", "damme", "jones"}),
+        ("J. O’Brien", {"o'brien", "obrien", "brien"}),
+        ("type 2 diabetes", {"type", "diabetes"}),
+        ("covid-19", {"covid-19", "covid19", "covid"}),
+        ("12", {"12"}),
+        ("x", {"x"}),
+        ("'s", {"'s"}),
+        ("U.S.", {"u.s.", "u.s", "u", "s"}),
+        ("STRASSE straße", {"strasse"}),
+        ("ﬁsher", {"fisher"}),
+    ],
+)
+def test_a_line_lists_every_word_of_it_but_initials_numbers_and_endings(line: str, listed: set[str]) -> None:
+    assert words_of_line(line) == listed
+
+
+@pytest.mark.parametrize(
+    ("listed", "left_out", "stays"),
+    [
+        ("smith", ["smith", "Smith", "SMITH", "smith's", "smith-jones", "smith.jones", "Smith’s"], ["smiths", "smithsonian", "blacksmith"]),
+        ("o'brien", ["O'Brien", "obrien", "brien", "o’brien"], ["o", "o'clock"]),
+        ("don", ["don", "Don's"], ["don't", "do", "donkey"]),
+        ("john's", ["john", "john's"], ["'s", "johns"]),
+        ("ray", ["ray", "x-ray"], ["rays", "array"]),
+        ("19", ["19", "covid-19"], ["1", "190"]),
+    ],
+)
+def test_a_word_is_left_out_in_every_form_that_folds_to_it_and_where_it_is_a_part(
+    listed: str, left_out: list[str], stays: list[str]
+) -> None:
+    found = NeverRelease.of([listed])
+    assert [word for word in (*left_out, *stays) if found.holds(word)] == left_out
+
+
+def test_a_file_may_have_comments_blank_lines_and_any_ends_of_lines(tmp_path: Path) -> None:
+    path = tmp_path / "drugs"
+    path.write_bytes("\ufeff# of the drugs\r\nAspirin\r\n\r\n  ibuprofen  \n#metoo\n".encode())
+    found = NeverRelease.read([path])
+    assert found.words == {"aspirin", "ibuprofen", "#metoo", "metoo"}
+    assert found == NeverRelease.of(["aspirin", "Ibuprofen", "#MeToo"]) == NeverRelease.of(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"", "holds no word"),
+        (b"# nothing\n\n", "holds no word"),
+        (b"aspirin\x00ibuprofen", "control characters"),
+        (b"\xff\xfea\x00", "must be a UTF-8 file"),
+    ],
+)
+def test_a_file_that_is_no_list_is_refused(content: bytes, problem: str, tmp_path: Path) -> None:
+    path = tmp_path / "list"
+    path.write_bytes(content)
+    with pytest.raises(InvalidParameter, match=problem):
+        NeverRelease.read([str(path)])
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InvalidParameter, match=r"nowhere.*No such file"):
+        NeverRelease.read([str(tmp_path / "nowhere")])
+
+
+@pytest.mark.parametrize("given", ["kowalczyk", ["drugs.txt"], [3], [b"word"]])
+def test_what_may_be_meant_otherwise_is_refused_in_python(given: object) -> None:
+    with pytest.raises(InvalidParameter):
+        NeverRelease.of(given)  # type: ignore[arg-type]
+
+
+def test_lists_add_up_and_their_digest_does_not_depend_on_their_order() -> None:
+    one, other = NeverRelease.of(["b", "a c"]), NeverRelease.of(["a c", "b", "B"])
+    assert one == other
+    assert one.digest == other.digest != NeverRelease.of(["b"]).digest
+    both = NeverRelease.of(["names", "kowalczyk", "aspirin"])
+    assert both.lists == ("names",)
+    assert both == NeverRelease.of("names") | NeverRelease.of(["aspirin", "kowalczyk"])
+    assert len(both) == len(built_in_words("names")) + 1, "kowalczyk is a name already"
+    assert pickle.loads(pickle.dumps(both)) == both
+    assert not NeverRelease.of(None)
+    assert not NeverRelease.of([])
+
+
+def test_the_built_in_list_has_given_names_and_surnames_and_not_what_is_mostly_a_word() -> None:
+    names = NeverRelease.of("names")
+    for name in ("kowalczyk", "smith", "Nguyen", "maria", "john", "o'brien", "hussein", "mark", "grace", "jean-paul"):
+        assert names.holds(name), name
+    for word in ("will", "may", "the", "doctor", "pain", "long", "black", "male", "x-ray", "april", "co-operation", "said", "heart", "son"):
+        assert not names.holds(word), word
+    assert all(word == word.lower() and word.isalpha() for word in built_in_words("names"))

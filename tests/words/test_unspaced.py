@@ -1,0 +1,168 @@
+"""Scripts without spaces, cut by the words of a vocabulary."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+import regex
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deniable.words.cutter import Cutter, Lookup
+from tests.support.made_languages import VOCABULARIES, made_embedding
+
+JAPANESE, CHINESE, THAI = (made_embedding(language) for language in ("japanese", "chinese", "thai"))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("東京タワーが好き", ["東京", "タワー", "が", "好き"]),
+        ("東京都", ["東京都"]),
+        ("東京都に行く。", ["東京都", "に", "行く"]),
+        ("猫を食べました", ["猫", "を", "食べ", "まし", "た"]),
+        ("京都へ行った", ["京都", "へ", "行っ", "た"]),
+        ("ﾀﾜｰ", ["タワー"]),
+        ("マイクロソフトの猫", ["マイクロソフト", "の", "猫"]),
+        ("猫 が\n好き", ["猫", "が", "好き"]),
+        ("Tシャツが好き", ["tシャツ", "が", "好き"]),
+        ("「Tシャツ」", ["tシャツ"]),
+        ("iPhone6が好き", ["iphone6", "が", "好き"]),
+        ("電話は03-1234-5678です", ["電話", "は", "03-1234-5678", "です"]),
+        ("価格は3.5です", ["価格", "は", "3.5", "です"]),
+        ("anna@example.jpに行く", ["anna@example.jp", "に", "行く"]),
+        ("https://example.jp/annaが好き", ["https://example.jp/anna", "が", "好き"]),
+        ("http://annaが好き", ["http://anna", "が", "好き"]),
+        ("第二十が好き", ["第二十", "が", "好き"]),
+        ("猫!?(魚)", ["猫", "魚"]),
+        ("well-known 猫's", ["well", "known", "猫", "s"]),
+        ("_猫_", ["猫"]),
+        ("か\u3099", ["が"]),
+    ],
+)
+def test_japanese(text: str, words: list[str]) -> None:
+    assert Cutter(JAPANESE).words(text) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("北京大学的学生喜欢中国医生。", ["北京大学", "的", "学生", "喜欢", "中国", "医生"]),
+        ("病人去医院", ["病人", "去", "医院"]),
+        ("2011年", ["2011", "年"]),
+        ("19世纪", ["19世纪"]),
+        ("去19世纪", ["去", "19世纪"]),
+        ("一百二十学生", ["一百二十", "学生"]),
+    ],
+)
+def test_chinese(text: str, words: list[str]) -> None:
+    assert Cutter(CHINESE).words(text) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("ฉันรักแมวที่โรงพยาบาล", ["ฉัน", "รัก", "แมว", "ที่", "โรงพยาบาล"]),
+        ("หมอกินข้าว", ["หมอ", "กิน", "ข้าว"]),
+        ("ตากลม", ["ตา", "กลม"]),
+        ("ฉันXYZรัก", ["ฉัน", "xyz", "รัก"]),
+    ],
+)
+def test_thai(text: str, words: list[str]) -> None:
+    assert Cutter(THAI).words(text) == words
+
+
+def test_no_word_begins_with_a_combining_mark() -> None:
+    for word in Cutter(THAI).words("กี่ฉันน้ำปู่่่ย่าที่ไม่รู้จัก"):
+        assert not regex.match(r"\p{M}", word)
+
+
+def test_forms_of_verbs_and_adjectives_go_in_as_the_word_itself() -> None:
+    ids = Lookup(JAPANESE).ids(Cutter(JAPANESE).words("寒かった 行って 食べた"))
+    assert [JAPANESE.words[i] for i in ids] == ["寒い", "た", "行く", "て", "食べる", "た"]
+
+
+def test_forms_that_no_vocabulary_holds_stay_unknown() -> None:
+    assert Lookup(CHINESE).ids(["的", "行っ"]) == [CHINESE.unknown_id] * 2
+
+
+def test_text_in_another_language_than_the_vocabulary_is_cut_plainly() -> None:
+    assert Cutter(made_embedding("french")).words("東京タワーが好き") == ["東京タワーが好き"]
+    assert Cutter(JAPANESE).words("Don't e-mail anna@example.com: 555-12-3456") == [
+        "don",
+        "t",
+        "e",
+        "mail",
+        "anna@example.com",
+        "555-12-3456",
+    ]
+
+
+@pytest.mark.parametrize("language", ["japanese", "chinese", "thai"])
+def test_every_word_of_the_vocabulary_by_itself_is_one_word(language: str) -> None:
+    # Thai "น้ำ" among them, which NFKC spells otherwise.
+    cutter, lookup = Cutter(made_embedding(language)), Lookup(made_embedding(language))
+    assert [lookup.ids(cutter.words(word)) for word in VOCABULARIES[language]] == [[i] for i in range(len(VOCABULARIES[language]))]
+
+
+MIXED = st.lists(
+    st.sampled_from([*VOCABULARIES["japanese"], *VOCABULARIES["thai"], *"龘鱻アか่ี1aB.-@'_ \u3099、", "Tシ", "http://", "第一", "\u0301"]),
+    max_size=14,
+).map("".join)
+
+
+@pytest.mark.parametrize("embedding", [JAPANESE, CHINESE, THAI], ids=["japanese", "chinese", "thai"])
+@given(text=MIXED | st.text(max_size=40))
+def test_words_and_gaps_make_the_text_and_no_letter_is_lost(embedding: object, text: str) -> None:
+    cutter = Cutter(embedding)  # type: ignore[arg-type]
+    words, gaps = cutter.words_and_gaps(text)
+    assert words == cutter.words(text)
+    assert not regex.search(r"[\p{L}\p{N}]", "".join(gaps))
+    assert all(regex.search(r"[\p{L}\p{N}]", word) for word in words)
+    kept = Cutter(embedding, keep_case=True)  # type: ignore[arg-type]
+    if text.lower().upper().lower() == text.lower() and len(text.lower()) == len(text):
+        assert len(kept.words(text)) == len(words)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "東京タワーが好き" * 25_000,
+        "龘" * 200_000,
+        "ア" * 200_000,
+        "あ" * 200_000,
+        "一" * 200_000,
+        "a東" * 100_000,
+        "a" * 200_000 + "東",
+        "東" + "a" * 200_000 + ".a",
+        "ที่" * 70_000,
+        "กี่่่" * 40_000,
+        "東.a" * 60_000,
+        "a.東" * 60_000,
+        "東\u0301" * 60_000,
+        "第" * 200_000,
+    ],
+    ids=[
+        "words",
+        "unknown",
+        "katakana",
+        "hiragana",
+        "numerals",
+        "letters between",
+        "letters before",
+        "letters after",
+        "thai",
+        "unknown thai",
+        "marks after",
+        "marks before",
+        "combining marks",
+        "ordinals",
+    ],
+)
+def test_long_runs_take_time_in_proportion(text: str) -> None:
+    for embedding in (JAPANESE, THAI):
+        start = time.perf_counter()
+        assert Cutter(embedding).words(text)
+        # Quadratic time would be minutes; a loaded machine is allowed a lot of linear time.
+        assert time.perf_counter() - start < 20
