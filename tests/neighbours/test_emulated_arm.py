@@ -1,13 +1,9 @@
-"""The search on ARM, compiled by a cross compiler and run by an emulator, returns the oracle's words.
-
-``make check-slow`` installs both tools where it may (``g++-aarch64-linux-gnu`` and ``qemu-user`` on Debian).
-"""
+"""The search on ARM, compiled by a cross compiler and run by an emulator, returns the oracle's words."""
 
 from __future__ import annotations
 
 import shutil
 import struct
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,22 +11,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import deniable
 from deniable import Embedding
 from deniable.arrays import Floats, Ids, Vectors
 from deniable.neighbours.oracle import OracleNeighbours
+from tests.support.emulated_arm import PACKAGE, compile_object, compile_program, needs_the_tools, run_program
 from tests.support.hostile import HOSTILE, HOSTILE_AT_ANY_SIZE, hostile_queries, hostile_vectors, named, noisy_queries
 from tests.support.strategies import random_embedding
 
-COMPILER, EMULATOR = shutil.which("aarch64-linux-gnu-g++"), shutil.which("qemu-aarch64")
+pytestmark = needs_the_tools
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(COMPILER is None, reason="no cross compiler: apt-get install g++-aarch64-linux-gnu"),
-    pytest.mark.skipif(EMULATOR is None, reason="no emulator: apt-get install qemu-user"),
-]
-
-NATIVE = Path(deniable.__file__).parent / "neighbours" / "native"
+NATIVE = PACKAGE / "neighbours" / "native"
 DRIVER = Path(__file__).with_name("emulated.cpp")
 PATHS = ("neon", "portable")
 
@@ -45,17 +35,9 @@ class Found:
 
 
 def compile_search(sources: Path, folder: Path) -> Path:
-    """Return the search as a program for aarch64, made with the options of CMakeLists.txt."""
-    options = ["-std=c++17", "-O3", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", f"-I{sources}"]
-    neon, program = folder / "scan_neon.o", folder / "search"
-    files = [str(file) for file in sorted(sources.glob("*.cpp")) if file.name not in ("module.cpp", "scan_neon.cpp")]
-    subprocess.run([str(COMPILER), *options, "-march=armv8.2-a+dotprod", "-c", str(sources / "scan_neon.cpp"), "-o", str(neon)], check=True)
-    subprocess.run([str(COMPILER), *options, "-static", "-pthread", *files, str(DRIVER), str(neon), "-o", str(program)], check=True)
-    return program
-
-
-def run(program: Path, path: str, *, given: bytes, processor: str = "max") -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([str(EMULATOR), "-cpu", processor, str(program), path], input=given, capture_output=True, check=False)
+    neon = compile_object(sources / "scan_neon.cpp", folder / "scan_neon.o", "-march=armv8.2-a+dotprod")
+    others = [file for file in sorted(sources.glob("*.cpp")) if file.name not in ("module.cpp", "scan_neon.cpp")]
+    return compile_program([*others, DRIVER, neon], folder / "search", headers=sources)
 
 
 def mark_shadowed(embedding: Embedding) -> NDArray[np.uint8]:
@@ -68,7 +50,9 @@ def ask(program: Path, path: str, embedding: Embedding, queries: Vectors, *, k: 
     vectors = np.ascontiguousarray(embedding.vectors, dtype="<f4")
     words, dimension = vectors.shape
     head = struct.pack("<5Q", words, dimension, len(queries), k, threads)
-    answer = run(program, path, given=head + vectors.tobytes() + mark_shadowed(embedding).tobytes() + queries.astype("<f4").tobytes())
+    answer = run_program(
+        program, path, given=head + vectors.tobytes() + mark_shadowed(embedding).tobytes() + queries.astype("<f4").tobytes()
+    )
     assert answer.returncode == 0, answer.stderr.decode()
     ends = np.cumsum([8 * len(queries) * k, 8 * len(queries) * k, 8 * len(queries)])
     distances, near, nearest = (
@@ -153,7 +137,7 @@ def test_the_index_is_the_one_that_other_processors_build(program: Path, make: s
 
 
 def test_a_processor_without_the_dot_product_is_told_apart(program: Path) -> None:
-    refused = run(program, "neon", given=b"", processor="cortex-a53")
+    refused = run_program(program, "neon", given=b"", processor="cortex-a53")
     assert (refused.returncode, refused.stderr) == (2, b"neon: the processor lacks asimddp\n")
 
 

@@ -33,7 +33,7 @@ const std::vector<const RayKernel*>& ray_kernels() {
     static const std::vector<const RayKernel*> found = [] {
         std::vector<const RayKernel*> kernels;
         for (const RayKernel* kernel : {usable(ray_kernel_avx512(), {"avx512f", "avx512bw", "avx512vl", "fma"}),
-                                        usable(ray_kernel_avx2(), {"avx2", "fma"}), ray_kernel_portable()})
+                                        usable(ray_kernel_avx2(), {"avx2", "fma"}), ray_kernel_neon(), ray_kernel_portable()})
             if (kernel) kernels.push_back(kernel);
         return kernels;
     }();

@@ -48,6 +48,7 @@ struct RayKernel {
 
 const RayKernel* ray_kernel_avx512();  // null where the file was compiled for another architecture
 const RayKernel* ray_kernel_avx2();
+const RayKernel* ray_kernel_neon();
 const RayKernel* ray_kernel_portable();
 
 }  // namespace deniable
