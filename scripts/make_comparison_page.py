@@ -1,6 +1,7 @@
 """Write the numbers of docs/experiments/comparison.md from the results beside it: everything below the heading "The numbers".
 
-The correction under "Which should I use" comes from here too: it has to stand as long as the results are of words as released only.
+The corrections under "Which should I use" come from here too: one has to stand as long as the results are of words as released only, the
+other says what an adversary misses who reads each word by itself, from the results of scripts/measure_attackers.py beside the page.
 
 Words per second are left out: they were measured on busy machines. docs/mechanisms/speed.md counts processor seconds instead.
 
@@ -16,6 +17,7 @@ from deniable.comparison import ComparisonResult, read_comparison
 from deniable.comparison.report.page import privacy_utility_figure
 from deniable.comparison.report.words import LEGEND, columns_of, finding, met_and_missed, target_name
 from deniable.report.figure import png
+from make_attackers_page import headline, read_results
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "experiments"
 HEADING = "## The numbers"
@@ -25,6 +27,11 @@ CORRECTION = (
     "on both sides and can decode it, at no cost in privacy, and that changes the order: randomised response, hard to beat as released, is "
     "not so once all are decoded. Its errors are uniform, so nothing can be learnt from them; a mechanism that keeps words near their "
     "meaning gets much of what it lost back. The page about decoding has the numbers, and `deniable compare` now shows both."
+)
+IN_CONTEXT = (
+    "**What the adversary misses.** The adversaries below read each word by itself. [Measured on running text](attackers.md): {headline} "
+    "So what is equal below is equal for single words. `deniable compare --target context=0.2 --public corpus.txt` brings mechanisms to an "
+    "equal attacker in context, `--target kinds=0.3` to one who tells the kind of a word; that was not measured for this page."
 )
 SETTINGS = {
     "comparison-sst2-default": "SST-2, built-in embedding (50,000 words, 50 dimensions)",
@@ -55,11 +62,16 @@ def section(name: str, title: str, result: ComparisonResult) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def with_correction(words: str, *, needed: bool) -> str:
-    """Return the words of the page with the correction below the heading of the advice, once; without it where it is not needed."""
+def with_correction(words: str, *, needed: bool, attacked: str = "") -> str:
+    """Return the words of the page with the correction below the heading of the advice, once; without it where it is not needed.
+
+    ``attacked`` is what was found of attackers in context, if anything was.
+    """
     begin, _, rest = words.partition(f"{ADVICE}\n\n")
-    paragraphs = [paragraph for paragraph in rest.split("\n\n") if not paragraph.startswith("**A correction.**")]
-    shown = [textwrap.fill(CORRECTION, 140, break_long_words=False, break_on_hyphens=False)] if needed else []
+    ours = ("**A correction.**", "**What the adversary misses.**")
+    paragraphs = [paragraph for paragraph in rest.split("\n\n") if not paragraph.startswith(ours)]
+    corrections = [CORRECTION] * needed + [IN_CONTEXT.format(headline=attacked)] * bool(attacked)
+    shown = [textwrap.fill(each, 140, break_long_words=False, break_on_hyphens=False) for each in corrections]
     return begin + f"{ADVICE}\n\n" + "\n\n".join([*shown, *paragraphs])
 
 
@@ -75,7 +87,10 @@ def main() -> None:
             (FOLDER / f"{name}.png").write_bytes(png(privacy_utility_figure(result), dpi=150))
             sections.append(section(name, title, result))
     words = page.read_text("utf-8").split(f"\n{HEADING}\n")[0].rstrip("\n")
-    words = with_correction(words, needed=any(result.decoding is None for result in results))
+    attacked = read_results(FOLDER)
+    words = with_correction(
+        words, needed=any(result.decoding is None for result in results), attacked=headline(attacked) if attacked else ""
+    )
     page.write_text(words + "\n\n" + "\n\n".join(sections) + "\n", encoding="utf-8")
 
 

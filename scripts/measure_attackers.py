@@ -80,7 +80,7 @@ def main(arguments: list[str] | None = None) -> None:
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
         "options": _without_folders([given.mechanism])[0],
         "seconds": round(time.time() - began),
-        "result": result.to_dict(),
+        "result": result.to_dict() | {"frequencies": given.public.name},
     }
     given.output.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 

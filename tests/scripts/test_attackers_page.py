@@ -9,11 +9,42 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from deniable.comparison.naming import make_attacker
+from deniable.comparison.texts import cut_texts
 from deniable.embeddings import store
+from deniable.learning.passages import passages_of
+from deniable.mechanisms.catalogue import parse_mechanism
+from deniable.records.labelled import LabelledTexts
+from deniable.text.policies import TextPolicy
 from tests.audit.made_text import follow_one_another
 from tests.support.strategies import random_embedding
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+
+
+@pytest.mark.parametrize("typed", ["multivariate", "rank-smoothing", "custext:k=10", "santext", "tem"])
+def test_epsilon_is_where_the_attacker_names_the_wanted_share(typed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sklearn")
+    monkeypatch.setattr(sys, "path", [str(SCRIPTS), *sys.path])
+    from measure_decoding import epsilons_where
+
+    embedding, mechanism = random_embedding(200, 20), parse_mechanism(typed)
+    texts = [" ".join(f"w{i}" for i in document) for document in np.random.default_rng(1).integers(200, size=(200, 20))]
+    found = epsilons_where(embedding, mechanism, passages_of(texts, embedding, TextPolicy()), [0.4, 1e-9])
+    assert [wanted for wanted, _ in found] == [0.4], "the other is out of reach"
+    labelled = LabelledTexts(source="made", people=["a"] * len(texts), texts=texts)
+    attacker = make_attacker(embedding, [cut_texts(labelled, embedding, longest=None)])
+    assert attacker.attack(mechanism, epsilon=found[0][1], directions=300, seed=2).share == pytest.approx(0.4, abs=0.06)
+
+
+def test_where_to_look_is_known_or_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sklearn")
+    monkeypatch.setattr(sys, "path", [str(SCRIPTS), *sys.path])
+    from measure_decoding import epsilons_where
+
+    embedding = random_embedding(20, 3)
+    with pytest.raises(SystemExit, match="line"):
+        epsilons_where(embedding, parse_mechanism("line"), passages_of(["w1 w2"], embedding, TextPolicy()), [0.4])
 
 
 def test_what_is_measured_becomes_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,11 +66,32 @@ def test_what_is_measured_becomes_a_page(tmp_path: Path, monkeypatch: pytest.Mon
     make_attackers_page.main()
     page = (tmp_path / "attackers.md").read_text(encoding="utf-8")
     result = json.loads(output.read_text(encoding="utf-8"))
-    assert str(tmp_path) not in page + result["command"]
+    assert str(tmp_path) not in page + output.read_text(encoding="utf-8")
+    assert result["result"]["frequencies"] == "public.txt"
     assert "| made | tiny | multivariate | 1.5 |" in page
+    assert (tmp_path / "attackers.png").stat().st_size > 1_000
+    assert "in context " in page
     best = max(each["word"]["first"]["value"] for each in result["result"]["results"][0]["attackers"])
     assert f"**{100 * best:.1f} %**" in page
     assert np.isfinite(best)
     output.unlink()
     with pytest.raises(SystemExit, match="measure first"):
         make_attackers_page.main()
+
+
+def test_settings_that_have_a_result_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [str(SCRIPTS), *sys.path])
+    import run_attackers
+
+    run: list[list[str]] = []
+    monkeypatch.setattr(run_attackers.subprocess, "run", lambda command, *, check: run.append(command) if check else None)
+    (tmp_path / "attackers-sst2-custext.json").write_text("{}", encoding="utf-8")
+    run_attackers.main([str(tmp_path), "--into", str(tmp_path), "--only", "sst2", "--", "--places", "100"])
+    measured = [Path(command[-1]).name for command in run]
+    assert measured == [each.file for each in run_attackers.settings() if each.data == "sst2" and each.label != "custext"]
+    plus = next(command for command in run if "santext-plus" in command[-1])
+    assert f"santext-plus:sensitive={tmp_path / 'rare-default.txt'},p=0.3" in plus
+    assert plus[-4:-2] == ["--places", "100"]
+    listed = (tmp_path / "rare-default.txt").read_text(encoding="utf-8").split("\n")
+    assert len(listed) == 45_001
+    assert all(len(each.epsilons) == 3 for each in run_attackers.settings())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -17,7 +18,9 @@ def script() -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sys, "path", [str(ROOT / "scripts"), *sys.path])  # scripts import one another
+        spec.loader.exec_module(module)
     return module
 
 
@@ -27,8 +30,15 @@ def test_the_correction_stands_below_its_heading_once(script: ModuleType) -> Non
     assert corrected.startswith(f"# Title\n\nBefore.\n\n{script.ADVICE}\n\n**A correction.** ")
     assert script.with_correction(corrected, needed=True) == corrected
     assert script.with_correction(corrected, needed=False) == plain
+    both = script.with_correction(corrected, needed=True, attacked="In context 3 points more.")
+    assert both.count("**What the adversary misses.**") == both.count("**A correction.**") == 1
+    assert "In context 3 points more." in " ".join(both.split())
+    assert script.with_correction(both, needed=True, attacked="In context 3 points more.") == both
+    assert script.with_correction(both, needed=True) == corrected
 
 
 def test_the_committed_page_is_corrected(script: ModuleType) -> None:
     words = (ROOT / "docs" / "experiments" / "comparison.md").read_text("utf-8").split(f"\n{script.HEADING}\n")[0].rstrip("\n")
-    assert script.with_correction(words, needed=True) == words
+    attacked = script.read_results(script.FOLDER)
+    assert attacked
+    assert script.with_correction(words, needed=True, attacked=script.headline(attacked)) == words
