@@ -60,6 +60,7 @@ def laid_out(folder: Path) -> Path:
     shutil.copytree(FROZEN / "home", home)
     write_key(folder)
     (folder / "keep.txt").write_text("the\nFox\ncafé\nxyzzy\n", encoding="utf-8")
+    (folder / "never.txt").write_text("Doctor\nnew keys\nfox's\nnobody-here\n", encoding="utf-8")
     (folder / "sensitive.txt").write_text("doctor\nkeys\nsoup\nApple\n", encoding="utf-8")
     return home
 

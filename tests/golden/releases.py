@@ -98,6 +98,7 @@ POLICIES: dict[str, str] = {
     "punctuation": "-e 3 --embedding plain --punctuation keep",
     "case": "-e 3 --embedding plain --case keep",
     "keep words": "-e 3 --embedding plain --keep-words keep.txt",
+    "never release": "-e 3 --embedding plain --never-release never.txt --keep-words keep.txt",
     "all kept": "-e 3 --embedding plain --unknown redact --punctuation keep --case keep --keep-words keep.txt",
     "record epsilon": "--record-epsilon 12 --embedding plain",
     "record epsilon with a ceiling": "--record-epsilon 12 -e 2 --embedding plain",

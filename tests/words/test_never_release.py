@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from deniable.errors import InvalidParameter
-from deniable.words.never_release import NeverRelease, built_in_words, words_of_line
+from deniable.words.never_release import NeverRelease, built_in_digest, built_in_words, words_of_line
 
 
 @pytest.mark.parametrize(
@@ -106,3 +106,9 @@ def test_the_built_in_list_has_given_names_and_surnames_and_not_what_is_mostly_a
     for word in ("will", "may", "the", "doctor", "pain", "long", "black", "male", "x-ray", "april", "co-operation", "said", "heart", "son"):
         assert not names.holds(word), word
     assert all(word == word.lower() and word.isalpha() for word in built_in_words("names"))
+
+
+def test_the_built_in_list_is_the_one_that_cards_name() -> None:
+    """Whoever changes the list lets nobody decode what was released with the old one; the guide states its length."""
+    assert built_in_digest("names") == "ba20ddce889012a5028b47e677b2ba5c"
+    assert len(built_in_words("names")) == 201_312

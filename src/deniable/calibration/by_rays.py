@@ -15,6 +15,7 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.calibration.calibration import GRID_VALUES, Asked, Calibration, Scope
+from deniable.calibration.carrying_over import carry_over
 from deniable.calibration.storage import Columns, Rows, fill, open_store, support_arrays, support_columns
 from deniable.channel.rays.rays import SEED, TABLE_BYTES, Envelope, RadialRays
 from deniable.channel.rays.statistics import (
@@ -184,7 +185,14 @@ def measure_by_rays(
         values = GRID_VALUES if epsilons is None else len(epsilons)
         columns |= support_columns(values) | {"grid": ("<f8", (values,))}
     with open_store(embedding, settings, columns, len(embedding) if ids is None else len(ids), keep=scope.keep) as store:
-        if not store.complete:
+        whole = ids is None and not support and not store.complete
+        if whole and (carried := carry_over(embedding, mechanism, noise, settings, columns, table_bytes=table_bytes)) is not None:
+
+            def changed_rows(part: Ids) -> Rows:
+                return {"ids": part, "radii": round_up(carried.first_breakpoints(part))}
+
+            fill(store, carried.order, changed_rows, at_once=max(1, _PAIRS_AT_ONCE // rays), report=report)
+        elif not store.complete:
             engine = RadialRays(embedding, noise, rays=rays, table_bytes=table_bytes)
             order = engine.tables.order if ids is None else ids[np.argsort(engine.tables.place(ids), kind="stable")]
             found = np.asarray(store.arrays["grid"][0]) if support and store.done else epsilons

@@ -56,9 +56,19 @@ def open_store(embedding: Embedding, settings: dict[str, Any], columns: Columns,
     """
     if not keep:
         return Memory(columns, words)
-    digest = hashlib.blake2b(json.dumps(settings, sort_keys=True).encode(), digest_size=8).hexdigest()
-    folder = work_folder(embedding, "calibrations") / digest
+    folder = calibration_folder(embedding, settings)
     return Store(folder, settings, columns, words, embedding=embedding.name, last_id=embedding.unknown_id)
+
+
+def calibration_folder(embedding: Embedding, settings: dict[str, Any]) -> Path:
+    """Return where a calibration with these settings lies, whether it was made or not."""
+    digest = hashlib.blake2b(json.dumps(settings, sort_keys=True).encode(), digest_size=8).hexdigest()
+    return work_folder(embedding, "calibrations") / digest
+
+
+def has_begun(folder: Path) -> bool:
+    """Return whether words of a calibration are on the disk."""
+    return (folder / JOURNAL).is_file()
 
 
 def fill(store: Store | Memory, ids: Ids, measure: Callable[[Ids], Rows], *, at_once: int, report: Report | None) -> None:
