@@ -14,7 +14,7 @@ import pytest
 from deniable import Embedding
 from deniable.arrays import Floats, Ids
 from deniable.channel.rays import rays as module
-from deniable.channel.rays.rays import Rays
+from deniable.channel.rays.rays import Envelope, Rays, Stretch
 from deniable.channel.rays.tables import RayTables, WordTables
 from tests.channel.rays.test_rays import KINDS, hostile, size_of
 from tests.support.emulated_arm import PACKAGE, compile_program, needs_the_tools, run_program
@@ -78,7 +78,7 @@ def numbers_of(embedding: Embedding, ids: Ids, furthest: float) -> Numbers:
     rays = Rays(embedding, rays=33, path="numpy")
     size = size_of(embedding)
     near, far = np.full(33, 0.5 * size), np.linspace(size, 4 * size, 33)
-    walks = [*rays.envelopes(ids, furthest=furthest), *rays.stretches(ids, near, far)]
+    walks: list[Envelope | Stretch] = [*rays.envelopes(ids, furthest=furthest), *rays.stretches(ids, near, far)]
     along = [part for walk in walks for part in (walk.counts, walk.winners, walk.radii)]
     return [*rays.first_breakpoints(ids), rays.winners_at(ids, far), *along]
 
