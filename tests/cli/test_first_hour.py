@@ -69,6 +69,24 @@ def test_nan_is_a_missing_text() -> None:
         private.many(["red", 1.5])  # type: ignore[list-item]
 
 
+def test_ctrl_c_before_anything_is_released_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from deniable.cli.app import main
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("deniable.records.jobs.job.run_job", interrupted)
+    monkeypatch.chdir(tmp_path)
+    Path("in.csv").write_text("text\nmy doctor said\n")
+    monkeypatch.setattr(sys, "argv", ["deniable", "privatize", "in.csv", "-c", "text", "-e", "6", "-o", "out.csv"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 130
+    assert "Nothing was released yet, and nothing is kept." in capfd.readouterr().err
+
+
 def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
     with (tmp_path / "in.csv").open("w") as file:
         file.write("text\n")
@@ -76,8 +94,8 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "deniable", "privatize", "in.csv", "-c", "text", "-e", "6", "-o", "out.csv"]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env={**os.environ, "DENIABLE_THREADS": "1"}) as work:
         deadline = time.monotonic() + 120
-        partial = tmp_path / "out.csv.partial"
-        while not (partial.exists() and partial.stat().st_size) and time.monotonic() < deadline and work.poll() is None:
+        journal = tmp_path / "out.csv.journal"
+        while not (journal.exists() and journal.read_bytes().count(b"\n") > 1) and time.monotonic() < deadline and work.poll() is None:
             time.sleep(0.05)
         for _ in range(10):  # Python drops one that happens to be raised in a callback; people press again
             work.send_signal(signal.SIGINT)

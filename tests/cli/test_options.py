@@ -152,4 +152,4 @@ def test_reading_options_are_named_as_functions_name_them() -> None:
         given.update(reading.reading())
 
     assert run(command, "--format", "csv", "--no-header").exit_code == 0
-    assert given == {"format": "csv", "delimiter": None, "header": False, "encoding": "utf-8"}
+    assert given == {"format": "csv", "delimiter": None, "header": False, "encoding": "utf-8", "sheet": None}

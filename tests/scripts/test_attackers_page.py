@@ -84,7 +84,7 @@ def test_settings_that_have_a_result_are_left_out(tmp_path: Path, monkeypatch: p
     import run_attackers
 
     run: list[list[str]] = []
-    monkeypatch.setattr(run_attackers.subprocess, "run", lambda command, *, check: run.append(command) if check else None)
+    monkeypatch.setattr("subprocess.run", lambda command, *, check: run.append(command) if check else None)
     (tmp_path / "attackers-sst2-custext.json").write_text("{}", encoding="utf-8")
     run_attackers.main([str(tmp_path), "--into", str(tmp_path), "--only", "sst2", "--", "--places", "100"])
     measured = [Path(command[-1]).name for command in run]

@@ -103,7 +103,7 @@ def test_a_journal_of_an_earlier_version_is_read(embedding: Embedding, table: Pa
     assert not tally.knows_rows
     promised = private(embedding).receipt()
     layout = type("OneColumn", (), {"columns": ("one",)})()
-    reader = type("Silent", (), {"untouched": None})()
+    reader = type("Silent", (), {"untouched": None, "has_lists": False})()
     assert receipt_of(promised, reader, layout, tally).budget["longest_row"] == {"words": 5, "epsilon": 15}
     layout.columns = ("one", "two")
     assert receipt_of(promised, reader, layout, tally).budget["longest_row"] is None

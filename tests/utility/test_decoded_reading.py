@@ -152,21 +152,23 @@ def test_the_better_reading_on_validation_texts_is_chosen(validation: dict[str, 
     assert choose("both", 1.0, 1, validation).reading == reading
 
 
-def made_findings(released: float, decoded: float, *readings: Any) -> Findings:
-    """Return findings at ε = 1 of as many runs as readings are given, which each run chose; accuracies are alike at all places."""
+def made_findings(released: float, decoded: float, *readings: Any, epsilons: tuple[float, ...] = (1.0,)) -> Findings:
+    """Return findings at every ε of as many runs as readings are given, which each run chose; accuracies are alike at all places."""
 
     def outcomes(accuracy: float) -> list[Outcome]:
         return [
             Outcome(
-                at=at, epsilon=1.0, run=run, scores={"accuracy": accuracy, "macro F1": accuracy}, words={"all": 9}, changed={"all": 0.5}
+                at=at, epsilon=epsilon, run=run, scores={"accuracy": accuracy, "macro F1": accuracy}, words={"all": 9}, changed={"all": 0.5}
             )
+            for epsilon in epsilons
             for run in range(1, len(readings) + 1)
             for at in ("train", "test", "both")
         ]
 
     clean = Outcome(at="nowhere", epsilon=None, run=1, scores={"accuracy": 0.9, "macro F1": 0.9}, words={"all": 0}, changed={"all": 0.0})
     choices = [
-        Choice(at=at, epsilon=1.0, run=run, reading=reading, validation={AS_RELEASED: 0.5, DECODED: 0.6})
+        Choice(at=at, epsilon=epsilon, run=run, reading=reading, validation={AS_RELEASED: 0.5, DECODED: 0.6})
+        for epsilon in epsilons
         for run, reading in enumerate(readings, 1)
         for at in ("train", "test", "both")
     ]
@@ -176,7 +178,7 @@ def made_findings(released: float, decoded: float, *readings: Any) -> Findings:
         decoded=DecodedPoints(
             points=points_of(found.decoded), chosen=points_of(found.chosen()), choices=choices, support=40, directions=9, method="rays"
         ),
-        unchanged={1.0: 0.5},
+        unchanged=dict.fromkeys(epsilons, 0.5),
         majority={"accuracy": 0.5},
         acceptable_loss=0.02,
         about=ABOUT,
@@ -212,6 +214,8 @@ def test_table_page_json_and_figure_show_both_readings() -> None:
     ]
     assert [(point["at"], point["reading"]) for point in answer["decoded_points"]] == [(at, DECODED) for at in ("train", "test", "both")]
     assert answer["decoding"]["choices"][0]["validation"] == {AS_RELEASED: 0.5, DECODED: 0.6}
+    assert "decoded: from" not in utility_page(found).html(), "one point is no curve"
+    found = made_findings(0.7, 0.89, DECODED, epsilons=(1.0, 2.0))
     html = utility_page(found).html()
     for words in (
         "Decoded text",
@@ -223,7 +227,7 @@ def test_table_page_json_and_figure_show_both_readings() -> None:
     ):
         assert words in html, words
     lines = [line for line in utility_figure(found).axes[0].lines if line.get_marker() == "o"]
-    assert [np.asarray(line.get_ydata()).tolist() for line in lines] == [[0.7], [0.89]] * 3
+    assert [np.asarray(line.get_ydata()).tolist() for line in lines] == [[0.7, 0.7], [0.89, 0.89]] * 3
     assert [line.is_dashed() for line in lines] == [False, True] * 3
     assert lines[0].get_label() == "perturbed at both times", "the place that the answer speaks of comes first"
 

@@ -137,7 +137,9 @@ def _to_file(
         with open_source(source) as records:
             made = run_job(private, records, layout, output, workers=workers, receipt=receipt, resume=resume, force=force, progress=shown)
     except KeyboardInterrupt:
-        if source is not None and not private.settings.seeded and beside(output, ".partial").exists():
+        if not beside(output, ".partial").exists():
+            _say("Stopped. Nothing was released yet, and nothing is kept.", quiet=quiet)
+        elif source is not None and not private.settings.seeded:
             _say("Stopped. What is done is kept: the same command with --resume goes on.", quiet=quiet)
         raise
     if made is None:
