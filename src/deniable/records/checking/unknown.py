@@ -41,6 +41,7 @@ def unknown_warnings(path: Path, layout: Layout, embedding: Embedding) -> list[s
     What cannot be read gives no warning: the release itself says so. The sentences are for the owner of the file alone.
     """
     words: dict[str, Counter[str]] = {}
+    embedding = embedding if embedding.left_out is None else embedding.left_out.source  # listed words are unknown by choice
     private = {*layout.columns, *(f"{name}[]" for name in layout.columns)} or {WHOLE_LINE}
     cutter, lookup = Cutter(embedding), Lookup(embedding)
     try:
@@ -66,7 +67,8 @@ def counted_warning(words: int, unknown: int, embedding: Embedding) -> str | Non
     """Return the same sentence about a release that was counted; None if there is nothing to say."""
     if words < _FEWEST_WORDS or unknown <= MANY * words:
         return None
-    return say_unknown(unknown / words, "of the text", embedding, None)
+    listed = "" if embedding.left_out is None else ", those that are never released among them,"
+    return say_unknown(unknown / words, f"of the text{listed}", embedding, None)
 
 
 def _foreign_script(unknown: dict[str, int], embedding: Embedding) -> str | None:
