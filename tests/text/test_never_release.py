@@ -18,6 +18,7 @@ from deniable.embeddings.subwords import Subwords
 from deniable.mechanisms.catalogue import CATALOGUE, make_mechanism
 from deniable.text.card import read_card
 from deniable.text.policies import UnknownPolicy
+from deniable.text.recipe import resolve_recipe
 from deniable.words.never_release import NeverRelease
 
 KEY = bytes(range(32))
@@ -107,6 +108,17 @@ def test_kowalczyk_comes_out_of_the_built_in_embedding_without_a_list_and_never_
     assert Recipe(epsilon=5).make().many(texts).count("kowalczyk") >= 5
     for listed in ("names", ["Kowalczyk"]):
         assert Recipe(epsilon=5, never_release=listed).make().many(texts).count("kowalczyk") == 0
+
+
+def test_the_built_in_embedding_without_names_is_the_one_that_is_calibrated_in_the_package() -> None:
+    made = Recipe(epsilon=6, never_release="names").make()
+    embedding = made.mechanism.embedding
+    assert embedding.left_out is not None
+    assert (embedding.left_out.count, len(embedding)) == (12_014, 37_986), "the guide states these numbers"
+    assert embedding.fingerprint == "efa36a98f43ac310756e7e38bdefd8ce"
+    assert made.receipt().calibration is not None
+    resolved = resolve_recipe(max_unchanged=0.5, quantile=0.95, never_release="names")
+    assert "by the calibration of all 37,986 words" in resolved.messages[0]
 
 
 def test_the_space_is_that_of_the_embedding_without_the_words() -> None:

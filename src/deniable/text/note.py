@@ -29,6 +29,8 @@ from deniable.mechanisms.catalogue import identity_of, is_papers_mechanism
 from deniable.parameters import validated_max_unchanged
 
 FILE_NAME = "calibration.json"
+WITHOUT_NAMES = "calibration-without-names.json"
+"""The file in the package for the default embedding without the words of the built-in list of names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -255,9 +257,20 @@ def read_note(mechanism: Mechanism) -> Note | None:
 
     :raises DamagedCalibration: if it cannot be read.
     """
-    file: Traversable | None = note_path(mechanism)
-    if file is None:
-        file = resources.files("deniable.embeddings") / "data" / FILE_NAME
+    return _read_note(mechanism, note_path(mechanism) or _in_the_package(FILE_NAME)) or _read_packaged(mechanism)
+
+
+def _read_packaged(mechanism: Mechanism) -> Note | None:
+    """Return the note that the package has of an embedding without some words."""
+    known = is_papers_mechanism(mechanism) and mechanism.embedding.left_out is not None
+    return _read_note(mechanism, _in_the_package(WITHOUT_NAMES)) if known else None
+
+
+def _in_the_package(name: str) -> Traversable:
+    return resources.files("deniable.embeddings") / "data" / name
+
+
+def _read_note(mechanism: Mechanism, file: Traversable) -> Note | None:
     try:
         if isinstance(file, Path):
             with open_plain_file(file) as opened:
