@@ -8,6 +8,7 @@ The counts are those of ``statistics.distinct_words`` on whole walks, to the las
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -19,6 +20,7 @@ from deniable.channel.rays.rays import RadialRays
 from deniable.channel.rays.statistics import LengthFunction, length_function
 from deniable.progress import Report
 
+_MOST_BYTES = 1 << 31
 _PAIRS_AT_ONCE = 256_000
 _PAIRS_AT_ONCE_IN_PARTS = 16_384_000  # many, so that the parts' tables are seldom made again
 
@@ -43,6 +45,7 @@ class DistinctWords:
         self._engine, self._ids, self._radii, self._report = engine, ids, radii, report
         self.length: LengthFunction = length_function(engine.noise)
         self._draws = self.length.draws(engine.rays)
+        self._last = _remembered((len(ids), engine.rays))
 
     def moved(self, rows: Ids, epsilon: float) -> Ids:
         """Return how many draws surely leave each word's cell: one more is the most distinct words there can be."""
@@ -56,9 +59,12 @@ class DistinctWords:
         """Return the distinct words of these rows at one ε."""
         counts = np.empty(len(rows), dtype=np.int64)
         for part in self._parts(len(rows)):
-            some = rows[part]
-            words = self._engine.winners_at(self._ids[some], self._draws / epsilon, stays=self._stays(some, epsilon))
+            some, lengths = rows[part], self._draws / epsilon
+            likely = None if self._last is None else self._last[some].astype(np.int64)
+            words = self._engine.winners_at(self._ids[some], lengths, stays=self._stays(some, epsilon), likely=likely)
             counts[part] = _distinct(words)
+            if self._last is not None:
+                self._last[some] = words
         return counts
 
     def at_all(self, rows: Ids, epsilons: Floats) -> Counts:
@@ -95,6 +101,19 @@ class DistinctWords:
             yield slice(start, min(start + self._at_once, rows))
         if self._report is not None:
             self._report(rows, rows)
+
+
+def _remembered(shape: tuple[int, int]) -> NDArray[np.int32] | None:
+    """Return room for the word that each ray ended in last, which is likely at the next ε; on the disk, and none if there are too many."""
+    if 4 * shape[0] * shape[1] > _MOST_BYTES:
+        return None
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - the array holds it, and it goes with the array
+    try:
+        words: NDArray[np.int32] = np.memmap(file, dtype=np.int32, mode="w+", shape=shape)
+    except OSError:  # no room: then every search begins anew
+        return None
+    words[...] = -1
+    return words
 
 
 def _distinct(words: Ids) -> Ids:

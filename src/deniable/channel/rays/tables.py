@@ -30,6 +30,7 @@ NEVER = -32_768
 """The projection of what cannot win: no word's is as low."""
 
 _LEAST = 1e-36
+_CACHE_LINE = 64
 _UNIT_ROUNDOFF = 2.0**-24
 _TILES_PROJECTED_AT_ONCE = 256
 _WORDS_TO_FIND_THE_SPREAD, _TURNS = 2048, 4
@@ -113,8 +114,8 @@ def ray_tables(words: WordTables, directions: Floats) -> RayTables:
     """Return the projections of all words on the directions."""
     tiles, rays = words.tiles, len(directions)
     padded = -(-tiles // TILES_AT_ONCE) * TILES_AT_ONCE
-    projections = np.full((rays, padded, TILE), NEVER, dtype=np.int16)
-    highest = np.full((rays, padded), NEVER, dtype=np.int16)
+    projections = _lines((rays, padded, TILE))
+    highest = _lines((rays, padded))
     along = directions.astype(np.float32)
     at_once = max(1, _TILES_PROJECTED_AT_ONCE * 1000 // max(rays, 1000))
     for start in range(0, tiles, at_once):
@@ -128,6 +129,16 @@ def ray_tables(words: WordTables, directions: Floats) -> RayTables:
         projections[:, part] = projected.reshape(rays, -1, TILE)
         highest[:, part] = projections[:, part].max(axis=2)
     return RayTables(directions=directions, projections=projections, highest=highest)
+
+
+def _lines(shape: tuple[int, ...]) -> NDArray[np.int16]:
+    """Return numbers that begin with a line of the cache, so that no tile lies across two."""
+    count = math.prod(shape)
+    room = np.empty(count + _CACHE_LINE // 2, dtype=np.int16)
+    start = -room.ctypes.data % _CACHE_LINE // 2
+    lines: NDArray[np.int16] = room[start : start + count].reshape(shape)
+    lines[...] = NEVER
+    return lines
 
 
 def unit_directions(rays: int, dimension: int, *, seed: int) -> Floats:

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <new>
 #include <numeric>
 #include <vector>
 
@@ -16,6 +17,7 @@ namespace deniable {
 // second-level cache meanwhile.
 constexpr std::size_t kOriginsAtOnce = 96, kRaysAtOnce = 48;
 constexpr std::size_t kChunkTiles = 64;      // a multiple of kRayTilesAtOnce
+constexpr std::size_t kRaysAhead = 2;         // whose projections are fetched meanwhile
 constexpr std::size_t kNearTiles = 32;       // give the first bound
 constexpr float kDown = 1.0f - 1e-6f;        // makes a float32 product no larger than the real one
 constexpr float kLargestInverse = 1e30f;
@@ -42,20 +44,38 @@ inline RayTest test_of(double threshold, float inverse) {
 
 constexpr RayTest kClosed = {kRayClosed, 0, 0, 0};
 
+// Numbers that begin with a line of the cache, so that no tile lies across two; not set to anything at first.
+class Lines {
+  public:
+    explicit Lines(std::size_t count) : numbers_(static_cast<std::uint16_t*>(::operator new[](count * sizeof(std::uint16_t), std::align_val_t{64}))) {}
+    ~Lines() { ::operator delete[](numbers_, std::align_val_t{64}); }
+    Lines(const Lines&) = delete;
+    Lines& operator=(const Lines&) = delete;
+    std::uint16_t& operator[](std::size_t place) { return numbers_[place]; }
+
+  private:
+    std::uint16_t* numbers_;
+};
+
 class Block {
   public:
     Block(const RayTables& tables, const RayOrigins& origins, const RayKernel& kernel, std::size_t first, std::size_t count)
         : t_(tables), o_(origins), kernel_(kernel), first_(first), count_(count), nears_(std::min(kNearTiles, tables.tiles)),
-          tests_(count * tables.rays), near_(count * kNearTiles), start_costs_(count), hits_(count * kChunkTiles),
-          tile_costs_(count * tables.padded_tiles * kRayTile, 65535), least_(count * tables.padded_tiles, 65535) {
+          tests_(count * tables.rays), near_(count * kNearTiles), unders_(count * kNearTiles), start_costs_(count), hits_(count * kChunkTiles),
+          tile_costs_(count * tables.padded_tiles * kRayTile), least_(count * tables.padded_tiles) {
         std::vector<std::uint32_t> order(t_.tiles);
         for (std::size_t o = 0; o < count_; ++o) {
             std::uint16_t* least = &least_[o * t_.padded_tiles];
-            kernel_.costs(t_.half, product(o, 0), o_.half[first_ + o], t_.tiles, &tile_costs_[o * t_.padded_tiles * kRayTile], least);
+            std::uint16_t* costs = &tile_costs_[o * t_.padded_tiles * kRayTile];
+            kernel_.costs(t_.half, product(o, 0), o_.half[first_ + o], t_.tiles, costs, least);
+            std::fill(costs + t_.tiles * kRayTile, costs + t_.padded_tiles * kRayTile, std::uint16_t(65535));
+            std::fill(least + t_.tiles, least + t_.padded_tiles, std::uint16_t(65535));
             std::iota(order.begin(), order.end(), 0u);
             std::nth_element(order.begin(), order.begin() + std::ptrdiff_t(nears_ - 1), order.end(),
                              [&](std::uint32_t a, std::uint32_t b) { return least[a] < least[b]; });
             std::copy_n(order.begin(), nears_, &near_[o * kNearTiles]);
+            // A projection may be one unit and twice the slack under its number; the rest covers float32 arithmetic.
+            for (std::size_t k = 0; k < nears_; ++k) unders_[o * kNearTiles + k] = float(2.0 * double(t_.slack[order[k]]) / kRayUnit + 1.03);
             start_costs_[o] = cost_of(o, start_of(o));
         }
     }
@@ -80,22 +100,31 @@ class Block {
         return ((t_.half[word] + o_.half[first_ + o]) - product(o, tile)[i]) + t_.gaps[word] + o_.gaps[first_ + o];
     }
 
-    // How many units a projection in a tile may be under its number: one and twice the slack; the rest covers float32 arithmetic.
-    double units_under(std::size_t tile) const { return 2.0 * double(t_.slack[tile]) / kRayUnit + 1.02; }
+    RayNear near(std::size_t o) const { return {&near_[o * kNearTiles], &unders_[o * kNearTiles], nears_}; }
 
     // Calls consider(origin, ray, position) for every word that passes the test of its ray.
     template <class Consider>
     void scan(const Consider& consider) {
         for (std::size_t first = 0; first < t_.rays; first += kRaysAtOnce)
-            for (std::size_t tile = 0; tile < t_.padded_tiles; tile += kChunkTiles)
+            for (std::size_t tile = 0; tile < t_.padded_tiles; tile += kChunkTiles) {
+                const std::size_t tiles = std::min(kChunkTiles, t_.padded_tiles - tile);
+                for (std::size_t o = 0; o < count_; ++o) fetch(&tile_costs_[(o * t_.padded_tiles + tile) * kRayTile], tiles);
                 for (std::size_t j = first; j < std::min(first + kRaysAtOnce, t_.rays); ++j) {
+                    if (j + kRaysAhead < t_.rays) fetch(projections(tile, j + kRaysAhead), tiles);
                     const std::size_t hits = kernel_.scan(t_.highest + j * t_.padded_tiles + tile, projections(tile, j), &least_[tile],
-                                                          &tile_costs_[tile * kRayTile], t_.padded_tiles,
-                                                          std::min(kChunkTiles, t_.padded_tiles - tile), &tests_[j * count_], count_, hits_.data());
+                                                          &tile_costs_[tile * kRayTile], t_.padded_tiles, tiles, &tests_[j * count_], count_, hits_.data());
                     for (std::size_t h = 0; h < hits; ++h)
                         for (std::uint32_t words = hits_[h].words; words; words &= words - 1)
                             consider(hits_[h].origin, j, std::int64_t((tile + hits_[h].tile) * kRayTile + std::size_t(__builtin_ctz(words))));
                 }
+            }
+    }
+
+    // Asks for some tiles' numbers before they are needed: the few that are looked at lie where no processor expects them.
+    template <class Number>
+    static void fetch(const Number* numbers, std::size_t tiles) {
+        static_assert(sizeof(Number) * kRayTile == 64, "a tile is a line of the cache");
+        for (std::size_t tile = 0; tile < tiles; ++tile) __builtin_prefetch(numbers + tile * kRayTile, 0, 2);
     }
 
     const RayTables& t_;
@@ -104,12 +133,13 @@ class Block {
     std::size_t first_, count_, nears_;
     std::vector<RayTest> tests_;       // [ray][origin]
     std::vector<std::uint32_t> near_;  // [origin][kNearTiles]
+    std::vector<float> unders_;        // [origin][kNearTiles]
     std::vector<double> start_costs_;  // [origin]: A of the word each starts in
 
   private:
     std::vector<RayHit> hits_;
-    std::vector<std::uint16_t> tile_costs_;  // [origin][padded tile][32]: the costs A in units
-    std::vector<std::uint16_t> least_;       // [origin][padded tile]
+    Lines tile_costs_;  // [origin][padded tile][32]: the costs A in units
+    Lines least_;       // [origin][padded tile]
 };
 
 template <class Task>

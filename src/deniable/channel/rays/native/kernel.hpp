@@ -26,6 +26,13 @@ struct RayHit {
     std::uint32_t origin, tile, words;
 };
 
+// Some tiles, and how many units a projection in each may be under its number.
+struct RayNear {
+    const std::uint32_t* tiles;
+    const float* unders;
+    std::size_t count;
+};
+
 constexpr std::int16_t kRayClosed = 32767;  // the threshold that no projection reaches: the ray is not looked at
 
 struct RayKernel {
@@ -36,10 +43,11 @@ struct RayKernel {
                         std::size_t stride, std::size_t tiles, const RayTest* tests, std::size_t origins, RayHit* hits);
     // The (half + origin_half) - product of all words in units, rounded down, and the least of each tile.
     void (*costs)(const float* half, const float* product, float origin_half, std::size_t tiles, std::uint16_t* costs, std::uint16_t* least);
-    // The largest (projection - shift) * reciprocal of one tile, or `so_far` if that is larger.
-    float (*steepest)(const std::int16_t* projection, const float* reciprocal, float shift, float so_far);
-    // The largest (projection - shift) - cost * inverse of one tile, or `so_far` if that is larger.
-    float (*highest)(const std::int16_t* projection, const float* cost, float inverse, float shift, float so_far);
+    // The largest (projection - under - shift) * reciprocal of the words of some tiles, or `so_far` if that is larger. `reciprocals` has 32 and
+    // `unders` one number for each of the tiles, in their order.
+    float (*steepest)(const std::int16_t* projections, const RayNear& near, const float* reciprocals, float shift, float so_far);
+    // The largest (projection - under) - cost * inverse of the words of some tiles, or `so_far` if that is larger.
+    float (*highest)(const std::int16_t* projections, const RayNear& near, const float* costs, float inverse, float so_far);
     // The difference of the lines of u and c from x along g: s_u - s_c and A_u - A_c.
     void (*difference)(const float* u, const float* c, const float* x, const double* g, std::size_t dimension, double* rise, double* cost);
     double (*half_square)(const float* u, const float* x, std::size_t dimension);  // |u - x|^2 / 2

@@ -106,12 +106,8 @@ class Walks : Block {
         ray.cost = start_costs_[o];
         ray.reached = 0.0;
         ray.active = true;
-        float inverse = cap(j);
-        const double base = projection_of(ray.winner, j), lowest = (base + double(slack_of(o, ray.winner))) / kRayUnit;
-        for (std::size_t k = 0; k < nears_; ++k) {
-            const std::size_t near = near_[o * kNearTiles + k];
-            inverse = kernel_.steepest(projections(near, j), &reciprocals_[(o * kNearTiles + k) * kRayTile], float(lowest + units_under(near)), inverse);
-        }
+        const double base = projection_of(ray.winner, j), shift = (base + double(slack_of(o, ray.winner))) / kRayUnit;
+        const float inverse = kernel_.steepest(projections(0, j), near(o), &reciprocals_[o * kNearTiles * kRayTile], float(shift), cap(j));
         aim(o, j, base, std::min(inverse, kLargestInverse));
     }
 

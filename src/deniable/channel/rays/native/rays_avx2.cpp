@@ -53,21 +53,29 @@ __m256 shifted(const std::int16_t* projection, float shift) {
     return _mm256_sub_ps(_mm256_cvtepi32_ps(whole), _mm256_set1_ps(shift));
 }
 
+// The largest value(projection less what it may be under, place of its other numbers) of all words of the tiles.
 template <class Value>
-float largest(const Value& value, float so_far) {
+float largest(const std::int16_t* projections, const RayNear& near, float shift, float so_far, const Value& value) {
+    __m256 top = _mm256_set1_ps(so_far);
+    for (std::size_t k = 0; k < near.count; ++k)
+        for (std::size_t i = 0; i < kRayTile; i += 8) {
+            const __m256 least = shifted(projections + near.tiles[k] * kRayTile + i, near.unders[k] + shift);
+            top = _mm256_max_ps(value(least, k * kRayTile + i), top);  // the second stays where the first is no number
+        }
     alignas(32) float lanes[8];
-    _mm256_store_ps(lanes, _mm256_max_ps(_mm256_max_ps(value(0), value(8)), _mm256_max_ps(value(16), value(24))));
+    _mm256_store_ps(lanes, top);
     for (int i = 0; i < 8; ++i) so_far = lanes[i] > so_far ? lanes[i] : so_far;
     return so_far;
 }
 
-float steepest(const std::int16_t* projection, const float* reciprocal, float shift, float so_far) {
-    return largest([&](std::size_t i) { return _mm256_mul_ps(shifted(projection + i, shift), _mm256_loadu_ps(reciprocal + i)); }, so_far);
+float steepest(const std::int16_t* projections, const RayNear& near, const float* reciprocals, float shift, float so_far) {
+    return largest(projections, near, shift, so_far, [&](__m256 least, std::size_t i) { return _mm256_mul_ps(least, _mm256_loadu_ps(reciprocals + i)); });
 }
 
-float highest(const std::int16_t* projection, const float* cost, float inverse, float shift, float so_far) {
+float highest(const std::int16_t* projections, const RayNear& near, const float* costs, float inverse, float so_far) {
     const __m256 inverses = _mm256_set1_ps(inverse);
-    return largest([&](std::size_t i) { return _mm256_fnmadd_ps(_mm256_loadu_ps(cost + i), inverses, shifted(projection + i, shift)); }, so_far);
+    return largest(projections, near, 0.0f, so_far,
+                   [&](__m256 least, std::size_t i) { return _mm256_fnmadd_ps(_mm256_loadu_ps(costs + i), inverses, least); });
 }
 
 const RayKernel kernel = {"avx2", scan, costs, steepest, highest, difference, half_square, project};

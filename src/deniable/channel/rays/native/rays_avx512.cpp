@@ -43,20 +43,26 @@ __m512 shifted(const std::int16_t* projection, float shift) {
     return _mm512_sub_ps(_mm512_cvtepi32_ps(whole), _mm512_set1_ps(shift));
 }
 
-float larger(__m512 a, __m512 b, float so_far) {
-    const float top = _mm512_reduce_max_ps(_mm512_max_ps(a, b));
-    return top > so_far ? top : so_far;
+// The largest value(projection less what it may be under, place of its other numbers) of all words of the tiles.
+template <class Value>
+float largest(const std::int16_t* projections, const RayNear& near, float shift, float so_far, const Value& value) {
+    __m512 top = _mm512_set1_ps(so_far);
+    for (std::size_t k = 0; k < near.count; ++k)
+        for (std::size_t i = 0; i < kRayTile; i += 16) {
+            const __m512 least = shifted(projections + near.tiles[k] * kRayTile + i, near.unders[k] + shift);
+            top = _mm512_max_ps(value(least, k * kRayTile + i), top);  // the second stays where the first is no number
+        }
+    return _mm512_reduce_max_ps(top);
 }
 
-float steepest(const std::int16_t* projection, const float* reciprocal, float shift, float so_far) {
-    const auto value = [&](std::size_t i) { return _mm512_mul_ps(shifted(projection + i, shift), _mm512_loadu_ps(reciprocal + i)); };
-    return larger(value(0), value(16), so_far);
+float steepest(const std::int16_t* projections, const RayNear& near, const float* reciprocals, float shift, float so_far) {
+    return largest(projections, near, shift, so_far, [&](__m512 least, std::size_t i) { return _mm512_mul_ps(least, _mm512_loadu_ps(reciprocals + i)); });
 }
 
-float highest(const std::int16_t* projection, const float* cost, float inverse, float shift, float so_far) {
+float highest(const std::int16_t* projections, const RayNear& near, const float* costs, float inverse, float so_far) {
     const __m512 inverses = _mm512_set1_ps(inverse);
-    const auto value = [&](std::size_t i) { return _mm512_fnmadd_ps(_mm512_loadu_ps(cost + i), inverses, shifted(projection + i, shift)); };
-    return larger(value(0), value(16), so_far);
+    return largest(projections, near, 0.0f, so_far,
+                   [&](__m512 least, std::size_t i) { return _mm512_fnmadd_ps(_mm512_loadu_ps(costs + i), inverses, least); });
 }
 
 const RayKernel kernel = {"avx512", scan, costs, steepest, highest, difference, half_square, project};

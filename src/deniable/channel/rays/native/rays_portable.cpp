@@ -38,20 +38,23 @@ void costs(const float* half, const float* product, float origin_half, std::size
     }
 }
 
-float steepest(const std::int16_t* projection, const float* reciprocal, float shift, float so_far) {
-    for (std::size_t i = 0; i < kRayTile; ++i) {
-        const float value = (float(projection[i]) - shift) * reciprocal[i];
-        so_far = value > so_far ? value : so_far;
-    }
+// The largest value(projection less what it may be under, place of its other numbers) of all words of the tiles.
+template <class Value>
+float largest(const std::int16_t* projections, const RayNear& near, float shift, float so_far, const Value& value) {
+    for (std::size_t k = 0; k < near.count; ++k)
+        for (std::size_t i = 0; i < kRayTile; ++i) {
+            const float found = value(float(projections[near.tiles[k] * kRayTile + i]) - (near.unders[k] + shift), k * kRayTile + i);
+            so_far = found > so_far ? found : so_far;
+        }
     return so_far;
 }
 
-float highest(const std::int16_t* projection, const float* cost, float inverse, float shift, float so_far) {
-    for (std::size_t i = 0; i < kRayTile; ++i) {
-        const float value = (float(projection[i]) - shift) - cost[i] * inverse;
-        so_far = value > so_far ? value : so_far;
-    }
-    return so_far;
+float steepest(const std::int16_t* projections, const RayNear& near, const float* reciprocals, float shift, float so_far) {
+    return largest(projections, near, shift, so_far, [&](float least, std::size_t i) { return least * reciprocals[i]; });
+}
+
+float highest(const std::int16_t* projections, const RayNear& near, const float* costs, float inverse, float so_far) {
+    return largest(projections, near, 0.0f, so_far, [&](float least, std::size_t i) { return least - costs[i] * inverse; });
 }
 
 const RayKernel kernel = {"portable", scan, costs, steepest, highest, difference, half_square, project};

@@ -37,11 +37,7 @@ class Winners : Block {
         }
         const float inverse = float(1.0 / ends_.radii[j]) * (1.0f + 1e-6f);
         if (!(inverse < kLargestInverse)) return;
-        float top = -1e30f;
-        for (std::size_t k = 0; k < nears_; ++k) {
-            const std::size_t near = near_[o * kNearTiles + k];
-            top = kernel_.highest(projections(near, j), &most_[(o * kNearTiles + k) * kRayTile], inverse, float(units_under(near)), top);
-        }
+        const float top = kernel_.highest(projections(0, j), near(o), &most_[o * kNearTiles * kRayTile], inverse, -1e30f);
         // A float32 number of so many units is off by less than the hundredth that units_under leaves.
         if (top > -65536.0f) lift(o, j, double(top) * kRayUnit);
     }
