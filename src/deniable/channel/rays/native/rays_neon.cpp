@@ -61,20 +61,25 @@ float32x4_t shifted(const std::int16_t* projection, float shift) {
     return vsubq_f32(vcvtq_f32_s32(vmovl_s16(vld1_s16(projection))), vdupq_n_f32(shift));
 }
 
-// Passes over what is not a number.
+// The largest value(projection less what it may be under, place of its other numbers) of all words of the tiles; passes over what is no number.
 template <class Value>
-float largest(const Value& value, float so_far) {
-    float32x4_t best = vdupq_n_f32(so_far);
-    for (std::size_t i = 0; i < kRayTile; i += 4) best = vmaxnmq_f32(best, value(i));
-    return vmaxnmvq_f32(best);
+float largest(const std::int16_t* projections, const RayNear& near, float shift, float so_far, const Value& value) {
+    float32x4_t top = vdupq_n_f32(so_far);
+    for (std::size_t k = 0; k < near.count; ++k)
+        for (std::size_t i = 0; i < kRayTile; i += 4) {
+            const float32x4_t least = shifted(projections + near.tiles[k] * kRayTile + i, near.unders[k] + shift);
+            top = vmaxnmq_f32(top, value(least, k * kRayTile + i));
+        }
+    return vmaxnmvq_f32(top);
 }
 
-float steepest(const std::int16_t* projection, const float* reciprocal, float shift, float so_far) {
-    return largest([&](std::size_t i) { return vmulq_f32(shifted(projection + i, shift), vld1q_f32(reciprocal + i)); }, so_far);
+float steepest(const std::int16_t* projections, const RayNear& near, const float* reciprocals, float shift, float so_far) {
+    return largest(projections, near, shift, so_far, [&](float32x4_t least, std::size_t i) { return vmulq_f32(least, vld1q_f32(reciprocals + i)); });
 }
 
-float highest(const std::int16_t* projection, const float* cost, float inverse, float shift, float so_far) {
-    return largest([&](std::size_t i) { return vfmsq_n_f32(shifted(projection + i, shift), vld1q_f32(cost + i), inverse); }, so_far);
+float highest(const std::int16_t* projections, const RayNear& near, const float* costs, float inverse, float so_far) {
+    return largest(projections, near, 0.0f, so_far,
+                   [&](float32x4_t least, std::size_t i) { return vfmsq_n_f32(least, vld1q_f32(costs + i), inverse); });
 }
 
 const RayKernel kernel = {"neon", scan, costs, steepest, highest, difference, half_square, project};
