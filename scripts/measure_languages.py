@@ -30,6 +30,7 @@ from deniable.calibration.run import Files, calibrate
 from deniable.embeddings import store
 from deniable.utility.measurement import measure_utility
 from deniable.words.cutter import Cutter, Lookup
+from deniable.words.normal_form import normalise
 
 OUT = Path(__file__).resolve().parent.parent / "docs" / "experiments" / "languages.json"
 VECTORS = {
@@ -106,10 +107,17 @@ def measure_cutting(data: Path, language: str) -> dict[str, Any]:
     return {
         "sentences": len(gold),
         "vocabulary": None if embedding is None else len(embedding),
+        "gold_known": None if embedding is None else gold_known(embedding, gold),
         "asks_for": list(asked_for.in_words) if asked_for is not None else [],
         "plain": compare(vocabulary, gold),
         **found,
     }
+
+
+def gold_known(embedding: Embedding, gold: Iterable[tuple[str, list[str]]]) -> float:
+    """Return the share of gold words that the vocabulary holds as they are."""
+    words = [normalise(word).lower() for _, gold_words in gold for word in gold_words if _LETTER_OR_DIGIT.search(word)]
+    return round(sum(word in embedding.index for word in words) / len(words), 4)
 
 
 def compare(vocabulary: Embedding, gold: Iterable[tuple[str, list[str]]]) -> dict[str, float]:
