@@ -46,6 +46,7 @@ def main() -> None:
     tables = time.perf_counter() - started
     epsilons = sweep(rays)
     contestants = {"rays, walked": whole_walks(rays, epsilons, options.words), "rays, N_w only": first_only(rays, options.words)}
+    contestants |= {"rays, one ε": at_one_epsilon(rays, float(np.median(epsilons)), options.words)}
     contestants |= {"numpy, direct": by_numpy(embedding, float(np.median(epsilons)))}
     contestants |= by_faiss(embedding, float(np.median(epsilons)))
     rates: dict[str, list[float]] = {name: [] for name in contestants}
@@ -112,6 +113,17 @@ def first_only(rays: Rays, words: int) -> Callable[[], int]:
     def round_of_draws() -> int:
         rays.first_breakpoints(next(blocks))
         return words * rays.rays * SWEEP
+
+    return round_of_draws
+
+
+def at_one_epsilon(rays: Rays, epsilon: float, words: int) -> Callable[[], int]:
+    """Return a round of draws at one ε: the released word of every direction, without a walk."""
+    lengths, blocks = gamma_draws(rays.rays, rays.embedding.dimension) / epsilon, _blocks(rays, words)
+
+    def round_of_draws() -> int:
+        rays.winners_at(next(blocks), lengths)
+        return words * rays.rays
 
     return round_of_draws
 

@@ -129,6 +129,21 @@ def test_words_that_were_listed_are_counted_as_among_all() -> None:
     assert np.array_equal(count_distinct(some, 4.0), whole[some.ids])
 
 
+def test_without_room_for_the_last_words_the_counts_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick, _ = both(random_embedding(90, 5), rays=50)
+    expected = choose(quick, Targets(min_distinct=15, quantile=0.9))
+
+    def full(*_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.posix_fallocate", full)
+    found = choose(quick, Targets(min_distinct=15, quantile=0.9))
+    assert expected.distinct is not None
+    assert found.distinct is not None
+    assert found.epsilon == expected.epsilon
+    assert np.array_equal(found.distinct, expected.distinct)
+
+
 def test_every_pass_is_reported() -> None:
     quick, _ = both(random_embedding(90, 5), rays=50)
     told: list[tuple[int, int]] = []

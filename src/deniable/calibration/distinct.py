@@ -8,6 +8,7 @@ The counts are those of ``statistics.distinct_words`` on whole walks, to the las
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -105,11 +106,13 @@ class DistinctWords:
 
 def _remembered(shape: tuple[int, int]) -> NDArray[np.int32] | None:
     """Return room for the word that each ray ended in last, which is likely at the next ε; on the disk, and none if there are too many."""
-    if 4 * shape[0] * shape[1] > _MOST_BYTES:
+    size = 4 * shape[0] * shape[1]
+    if size > _MOST_BYTES or not hasattr(os, "posix_fallocate"):
         return None
-    file = tempfile.TemporaryFile()  # noqa: SIM115 - the array holds it, and it goes with the array
     try:
-        words: NDArray[np.int32] = np.memmap(file, dtype=np.int32, mode="w+", shape=shape)
+        with tempfile.TemporaryFile() as file:  # the map holds on to it
+            os.posix_fallocate(file.fileno(), 0, size)  # a full disk is noticed here, and not when the map is written to
+            words: NDArray[np.int32] = np.memmap(file, dtype=np.int32, mode="r+", shape=shape)
     except OSError:  # no room: then every search begins anew
         return None
     words[...] = -1
