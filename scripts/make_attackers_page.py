@@ -146,9 +146,19 @@ def headline(results: list[dict[str, Any]]) -> str:
     for mechanism in dict.fromkeys(_mechanism(result) for result in results):
         own = [result for result in results if _mechanism(result) == mechanism]
         more = {name: gains(own, name) for name in (IN_CONTEXT, LEARNT, LANGUAGE_MODEL)}
-        reached = " and ".join(f"{_range(found)} {name}" for name, found in more.items() if found)
-        said.append(f"behind {mechanism} {reached}")
+        reached = ", ".join(f"{_range(found)} {name}" for name, found in more.items() if found)
+        apart, total = intervals_apart(own), len(_findings(own))
+        said.append(f"behind {mechanism} {reached} (beyond what the intervals allow for at {apart} of {total} releases)")
     return f"Beyond the attacker who reads word by word, in points of the words named: {'; '.join(said)}."
+
+
+def intervals_apart(results: list[dict[str, Any]]) -> int:
+    """Return at how many releases an attacker's interval lies above that of the one who reads word by word."""
+    count = 0
+    for _, found in _findings(results):
+        firsts = {each["name"]: each["word"]["first"] for each in found["attackers"]}
+        count += any(first["low"] > firsts[ALONE]["high"] for first in firsts.values())
+    return count
 
 
 def gains(results: list[dict[str, Any]], name: str) -> list[float]:
@@ -290,7 +300,7 @@ def _setting(result: dict[str, Any]) -> str:
     mechanism = result["options"].partition(":")[0]
     embedding = result["result"]["embedding"]["name"]
     more = ", k = 10" if "k=10" in result["options"] else ""
-    read = " with a language model" if "--language-model" in result["command"] else ""
+    read = ", language model" if "--language-model" in result["command"] else ""
     return f"{mechanism}{more}{'' if embedding == 'default' else f', {embedding}'}{read}"
 
 
