@@ -271,7 +271,7 @@ class VocabularyOptions(MechanismOptions):
         :raises EmbeddingNotFound: if it is not installed.
         :raises InvalidParameter: if a list cannot be read, or leaves no word.
         """
-        return open_without(self.embedding, self.read_listed())
+        return open_without(self.embedding, self.read_listed()) if self.never_release else super().open()
 
     def arguments(self) -> MechanismArguments:
         """Return the embedding without the words that never come out, and the mechanism.
