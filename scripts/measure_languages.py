@@ -18,6 +18,7 @@ import lzma
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from deniable.calibration.run import Files, calibrate
 from deniable.embeddings import store
 from deniable.utility.measurement import measure_utility
 from deniable.words.cutter import Cutter, Lookup
+from deniable.words.normal_form import normalise
 
 OUT = Path(__file__).resolve().parent.parent / "docs" / "experiments" / "languages.json"
 VECTORS = {
@@ -54,6 +56,7 @@ LABELLED = {
 }
 SHARES = (0.25, 0.5, 0.75)
 RUNS, MOST_TEXTS = 3, 6_000
+SCORES = {"accuracy": "", "macro F1": "_f1"}
 _LETTER_OR_DIGIT = regex.compile(r"[\p{L}\p{N}]")
 
 Span = tuple[int, int]
@@ -106,10 +109,17 @@ def measure_cutting(data: Path, language: str) -> dict[str, Any]:
     return {
         "sentences": len(gold),
         "vocabulary": None if embedding is None else len(embedding),
+        "gold_known": None if embedding is None else gold_known(embedding, gold),
         "asks_for": list(asked_for.in_words) if asked_for is not None else [],
         "plain": compare(vocabulary, gold),
         **found,
     }
+
+
+def gold_known(embedding: Embedding, gold: Iterable[tuple[str, list[str]]]) -> float:
+    """Return the share of gold words that the vocabulary holds as they are."""
+    words = [normalise(word).lower() for _, gold_words in gold for word in gold_words if _LETTER_OR_DIGIT.search(word)]
+    return round(sum(word in embedding.index for word in words) / len(words), 4)
 
 
 def compare(vocabulary: Embedding, gold: Iterable[tuple[str, list[str]]]) -> dict[str, float]:
@@ -181,30 +191,20 @@ def utility_of(data: Path, language: str) -> dict[str, Any]:
         raise SystemExit(f"there are no vectors for {language!r}")
     average = AverageUnchanged(embedding)
     epsilons = [round(average.epsilon(share), 3) for share in SHARES]
+    measure = partial(measure_utility, text_column="text", label_column="label", runs=RUNS, texts=MOST_TEXTS, decode=False)
     measured: dict[str, Any] = {"epsilons": epsilons, "shares": list(SHARES)}
     for rules in ("rules", "plain") if embedding.language_rules is not None else ("plain",):
         if rules == "plain":
             embedding.cut_plainly()
-        found = measure_utility(
-            data / LABELLED[language],
-            text_column="text",
-            label_column="label",
-            embedding=embedding,
-            epsilons=epsilons,
-            runs=RUNS,
-            texts=MOST_TEXTS,
-            decode=False,
-        )
-        measured[rules] = {
-            "texts": found.about.texts,
-            "majority": round(found.majority["accuracy"], 4),
-            "majority_f1": round(found.majority["macro F1"], 4),
-            "original": round(found.clean.mean("accuracy"), 4),
-            "original_f1": round(found.clean.mean("macro F1"), 4),
-            "released": [round(point.mean("accuracy"), 4) for point in found.at("both")],
-            "released_f1": [round(point.mean("macro F1"), 4) for point in found.at("both")],
-            "changed": [round(point.changed, 4) for point in found.at("both")],
-        }
+        found = measure(data / LABELLED[language], embedding=embedding, epsilons=epsilons)
+        received = found.at("both")
+        measured[rules] = {"texts": found.about.texts, "changed": [round(point.changed, 4) for point in received]}
+        for score, ending in SCORES.items():
+            measured[rules] |= {
+                f"majority{ending}": round(found.majority[score], 4),
+                f"original{ending}": round(found.clean.mean(score), 4),
+            }
+            measured[rules][f"released{ending}"] = [round(point.mean(score), 4) for point in received]
     return measured
 
 
