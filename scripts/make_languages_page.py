@@ -23,7 +23,7 @@ The vectors: French fastText vectors of spaCy's `fr_core_news_md` 3.8.0 (300 dim
 Navec for news (300), Chinese word2vec of the package `synonyms` 3.10.2 (100; the commonest function words are missing from it). For German,
 Spanish and Arabic there were none at hand. They were added with `deniable embeddings add`. Repeat it:
 
-```bash
+```text
 python scripts/measure_languages.py cutting --data ../shared/data/languages
 python scripts/measure_languages.py utility --data ../shared/data/languages
 python scripts/measure_languages.py calibration --data ../shared/data/languages --page japanese.html

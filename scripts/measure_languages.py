@@ -18,6 +18,7 @@ import lzma
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,7 @@ LABELLED = {
 }
 SHARES = (0.25, 0.5, 0.75)
 RUNS, MOST_TEXTS = 3, 6_000
+SCORES = {"accuracy": "", "macro F1": "_f1"}
 _LETTER_OR_DIGIT = regex.compile(r"[\p{L}\p{N}]")
 
 Span = tuple[int, int]
@@ -189,30 +191,20 @@ def utility_of(data: Path, language: str) -> dict[str, Any]:
         raise SystemExit(f"there are no vectors for {language!r}")
     average = AverageUnchanged(embedding)
     epsilons = [round(average.epsilon(share), 3) for share in SHARES]
+    measure = partial(measure_utility, text_column="text", label_column="label", runs=RUNS, texts=MOST_TEXTS, decode=False)
     measured: dict[str, Any] = {"epsilons": epsilons, "shares": list(SHARES)}
     for rules in ("rules", "plain") if embedding.language_rules is not None else ("plain",):
         if rules == "plain":
             embedding.cut_plainly()
-        found = measure_utility(
-            data / LABELLED[language],
-            text_column="text",
-            label_column="label",
-            embedding=embedding,
-            epsilons=epsilons,
-            runs=RUNS,
-            texts=MOST_TEXTS,
-            decode=False,
-        )
-        measured[rules] = {
-            "texts": found.about.texts,
-            "majority": round(found.majority["accuracy"], 4),
-            "majority_f1": round(found.majority["macro F1"], 4),
-            "original": round(found.clean.mean("accuracy"), 4),
-            "original_f1": round(found.clean.mean("macro F1"), 4),
-            "released": [round(point.mean("accuracy"), 4) for point in found.at("both")],
-            "released_f1": [round(point.mean("macro F1"), 4) for point in found.at("both")],
-            "changed": [round(point.changed, 4) for point in found.at("both")],
-        }
+        found = measure(data / LABELLED[language], embedding=embedding, epsilons=epsilons)
+        received = found.at("both")
+        measured[rules] = {"texts": found.about.texts, "changed": [round(point.changed, 4) for point in received]}
+        for score, ending in SCORES.items():
+            measured[rules] |= {
+                f"majority{ending}": round(found.majority[score], 4),
+                f"original{ending}": round(found.clean.mean(score), 4),
+            }
+            measured[rules][f"released{ending}"] = [round(point.mean(score), 4) for point in received]
     return measured
 
 
