@@ -19,6 +19,7 @@ from deniable.mechanisms.catalogue import CATALOGUE, make_mechanism
 from deniable.text.card import read_card
 from deniable.text.policies import UnknownPolicy
 from deniable.text.recipe import resolve_recipe
+from deniable.words.cutter import Cutter, rules_for
 from deniable.words.never_release import NeverRelease
 
 KEY = bytes(range(32))
@@ -27,8 +28,8 @@ OUT = ["kowalczyk", "Kowalczyk", "kowalczyk's", "aspirin", "aspirin-like"]
 WORDS = [*OUT, *(f"word{letter}" for letter in "abcdefghijklmno"), "'s"]
 OPTIONS: dict[str, dict[str, object]] = {"santext-plus": {"sensitive": ["worda", "kowalczyk"]}, "custext": {"k": 4}}
 TEXT = "Kowalczyk took aspirin worda KOWALCZYK's wordb aspirin-like strange"
-STRANGE = "Stranger took nothing worda STRANGE's wordb nothing-like strange"
-"""The same text with unknown words in the place of listed ones; ``took`` is unknown in both."""
+STRANGE = "Stranger took nothing worda STRANGERs wordb nothinglike strange"
+"""The same text with unknown words in the place of listed ones, each of which is one word; ``took`` is unknown in both."""
 
 Release = Callable[[str, str], str]
 """Releases a text under an id."""
@@ -58,6 +59,38 @@ def lets_out(release: Release, texts: int = 300) -> set[str]:
 def takes_as_unknown(release: Release, texts: int = 50) -> bool:
     """Return whether listed words are released as unknown words are, with the same key."""
     return all(release(TEXT, str(number)) == release(STRANGE, str(number)) for number in range(texts))
+
+
+def test_a_listed_name_is_one_unknown_word_whatever_its_parts() -> None:
+    embedding = Embedding(["o'brien", "o", "brien", "al-smith", "al", "called"], np.eye(6))
+    private = Privatizer(Multivariate(embedding, epsilon=1000.0), never_release=["o'brien", "smith"], unknown="redact")
+    assert private("O'Brien called Al-Smith, al called") == "[redacted] called [redacted] al called"
+
+
+def test_a_listed_word_of_a_script_without_spaces_is_one_unknown_word() -> None:
+    words = ["山田太郎", "山田", "太郎", "が", "の", "ひかる", "は", "を", "に"]
+    private = Privatizer(
+        Multivariate(Embedding(words, np.eye(len(words))), epsilon=1000.0), never_release=["山田太郎", "ひかり"], unknown="redact"
+    )
+    assert private("山田太郎が") == "[redacted] が"
+    assert private("山田が") == "山田 が"
+    assert private("ひかりが") == "[redacted] が", "a listed form is not its dictionary form"
+
+
+def test_a_list_does_not_change_how_other_text_is_cut() -> None:
+    words = [*(f"w{n}" for n in range(1000)), *"一二三四五六七八九"]
+    embedding = Embedding(words, np.random.default_rng(0).standard_normal((len(words), 3)))
+    less = leave_out(embedding, NeverRelease.of([f"w{n}" for n in range(200)]))
+    assert (rules_for(less), Cutter(less).words("一二三 w5")) == (rules_for(embedding), Cutter(embedding).words("一二三 w5"))
+
+
+def test_arabic_marks_and_the_letters_of_turkish_hide_no_listed_word() -> None:
+    arabic = ["محمد", "محمّد", *("ابتثجحخدذرزسشصضطظعغفقكلمنهوي")]
+    private = Privatizer(Multivariate(Embedding(arabic, np.eye(len(arabic))), epsilon=1000.0), never_release=["محمد"], unknown="redact")
+    assert private("محمد محمّد") == "[redacted] [redacted]"
+    turkish = Embedding(["ısmail", "kılıç", "ibrahim", "word"], np.eye(4))
+    private = Privatizer(Multivariate(turkish, epsilon=1.0), never_release=["ISMAIL KILIÇ İBRAHİM"], case="keep")
+    assert {private("JOHN") for _ in range(50)} == {"WORD"}
 
 
 @pytest.mark.parametrize("unknown", get_args(UnknownPolicy))

@@ -112,3 +112,16 @@ def test_the_built_in_list_is_the_one_that_cards_name() -> None:
     """Whoever changes the list lets nobody decode what was released with the old one; the guide states its length."""
     assert built_in_digest("names") == "ba20ddce889012a5028b47e677b2ba5c"
     assert len(built_in_words("names")) == 201_312
+
+
+def test_a_word_of_ones_own_takes_out_more_than_the_built_in_list_and_has_another_digest() -> None:
+    built_in, more = NeverRelease.of("names"), NeverRelease.of(["names", "ray"])
+    assert (built_in.holds("x-ray"), more.holds("x-ray")) == (False, True)
+    assert built_in.digest != more.digest
+    assert built_in.holds("mary-j-smith"), "a letter between two names is no reason to keep them"
+
+
+@pytest.mark.parametrize("entry", ["Names", "names ", "", "  ", "drugs.json", "lists/drugs", "a\\b"])
+def test_an_entry_that_lists_nothing_or_looks_like_a_file_is_refused(entry: str) -> None:
+    with pytest.raises(InvalidParameter, match="never_release"):
+        NeverRelease.of([entry])

@@ -2,8 +2,8 @@
 
 So fewer of them count than there are. The way is that of Korn and Graubard (1998). The number of tries is divided by the design effect,
 which compares how much the clusters differ with what independent tries would show, and by what is not known of that from few clusters
-(Student's t). The interval of Clopper and Pearson for that many tries is given. It is never narrower than for independent tries, and says
-what to expect of other documents or authors of this kind.
+(Student's t); where every try was right, or none, a cluster counts as one try. The interval of Clopper and Pearson for that many tries is
+given. It is never narrower than for independent tries, and says what to expect of other documents or authors of this kind.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def _independent(hits: Flags, clusters: Ids) -> float:
     count = int(of.max()) + 1
     if count == 1:
         return 1.0
+    if right in (0.0, 1.0):  # all clusters are alike, which says nothing of how much they differ: the worst is taken
+        return float(count)
     surer = (stdtrit(tries - 1, 1.0 - _TAIL) / stdtrit(count - 1, 1.0 - _TAIL)) ** 2
-    if right in (0.0, 1.0):  # all clusters are alike, which shows no effect
-        return float(tries * surer)
     surplus = np.bincount(of, weights=hits - right)
     effect = float((surplus**2).sum() * count / (count - 1) / (tries * right * (1.0 - right)))
     return float(tries * surer / max(1.0, effect))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
@@ -159,11 +159,20 @@ class Embedding:
     @cached_property
     def language_rules(self) -> LanguageRules | None:
         """What its words ask of the cutter beyond the plain rules: a function of the words alone; mostly nothing, None."""
+        if self.left_out is not None:
+            return self.left_out.language_rules()
         return find_language_rules(self.words, self.index, cased=self.cased)
+
+    @property
+    def cut_by(self) -> Embedding:
+        """The embedding that text is cut by: itself, or the whole one if words that are never released were taken out of it."""
+        return self if self.left_out is None else self.left_out.source
 
     def cut_plainly(self) -> None:
         """Have text cut by the plain rules whatever the words ask for: to read what was released before there were others."""
         self.__dict__["language_rules"] = None
+        if self.left_out is not None:
+            self.left_out.source.cut_plainly()
 
     @cached_property
     def shadowed(self) -> Ids:
@@ -244,6 +253,17 @@ class LeftOut:
         kept = np.zeros(len(self.source), dtype=bool)
         kept[self.kept] = True
         return [self.source.words[place] for place in np.flatnonzero(~kept).tolist()]
+
+    def language_rules(self) -> LanguageRules | None:
+        """Return the rules of the whole vocabulary, by which text is cut; a spelling that is listed means no word that is left."""
+        rules = self.source.language_rules
+        if rules is None:
+            return None
+        places = dict(zip(self.kept.tolist(), range(len(self.kept)), strict=True))
+        spellings = {
+            spelling: places[word] for spelling, word in rules.spellings.items() if word in places and not self.listed.holds(spelling)
+        }
+        return replace(rules, spellings=spellings)
 
     def in_words(self) -> str:
         """Return what was left out by which list, in public terms."""

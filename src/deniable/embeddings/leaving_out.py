@@ -2,8 +2,8 @@
 
 The words are taken out of the vocabulary itself, which is what makes it certain: no search can find them, no policy can look them up, and
 all that is computed for an embedding (its index, channels, calibrations, keyed noise) is that of the smaller one, which has a fingerprint
-of its own. In a text such a word is unknown, like any other word that the vocabulary does not hold. Which words are left out is public and
-does not depend on any text, so every promise holds as it stands over the smaller vocabulary.
+of its own. Text is still cut by the whole vocabulary, so that such a word is one word in a text, and an unknown one. Which words are left
+out is public and does not depend on any text, so every promise holds as it stands over the smaller vocabulary.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ def leave_out(embedding: Embedding, listed: NeverRelease) -> Embedding:
     if left_out.count:
         smaller.name = f"{source.name}-without-{f'{left_out.count}-words' if listed.words else '-and-'.join(listed.lists)}"
     smaller.left_out = left_out
+    smaller.__dict__.pop("language_rules", None)  # a copy has those of the whole vocabulary
     return smaller
 
 

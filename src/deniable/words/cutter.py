@@ -232,6 +232,11 @@ class Vocabulary(Protocol):
         """What its words ask for beyond the plain rules."""
         ...
 
+    @property
+    def cut_by(self) -> Vocabulary:
+        """The vocabulary that text is cut by: itself, or the whole one where words that are never released were taken out of it."""
+        ...
+
 
 def rules_for(vocabulary: Vocabulary) -> int:
     """Return the number of the rules by which text is cut for this vocabulary."""
@@ -245,13 +250,15 @@ def _spellings(vocabulary: Vocabulary) -> Mapping[str, int]:
 class Cutter:
     """Cuts texts into words as a release with this vocabulary does.
 
+    Words that were taken out of the vocabulary are cut as if they were still in it, so that each is one unknown word, whatever its parts.
     An uncased vocabulary folds text to lower case before it is cut, unless ``keep_case`` says that a policy releases the case of words.
     """
 
     def __init__(self, vocabulary: Vocabulary, *, keep_case: bool = False) -> None:
-        self._languages = vocabulary.language_rules
-        self._tokeniser = Tokeniser(_spellings(vocabulary), cased=vocabulary.cased, languages=self._languages)
-        self.folds = not vocabulary.cased and not keep_case
+        whole = vocabulary.cut_by
+        self._languages = whole.language_rules
+        self._tokeniser = Tokeniser(_spellings(whole), cased=whole.cased, languages=self._languages)
+        self.folds = not whole.cased and not keep_case
 
     def words(self, text: str) -> list[str]:
         """Return the words of a text, in lower case if the cutter ``folds``."""

@@ -138,6 +138,11 @@ def find_spelling(words: Sequence[str], index: Mapping[str, int], *, cased: bool
     return Spelling(respelled=respelled, coinciding=coinciding)
 
 
+def without_arabic_marks(text: str) -> str:
+    """Return the text without vowel marks and lengthening strokes of Arabic, which people write or leave out."""
+    return text.translate(_WITHOUT_ARABIC_MARKS)
+
+
 def _elided_in(index: Mapping[str, int], respelled: Mapping[str, int]) -> frozenset[str]:
     found = {word: index.get(word, respelled.get(word)) for word in (*ELIDED, *_ENGLISH)}
     ranks = {word: rank for word, rank in found.items() if rank is not None}

@@ -28,6 +28,7 @@ import regex
 
 from deniable.errors import InvalidParameter
 from deniable.words.cutter import CLITICS
+from deniable.words.languages import without_arabic_marks
 from deniable.words.normal_form import normalise
 from deniable.words.word_list import read_word_list
 
@@ -38,10 +39,11 @@ _PARAMETER = "never_release"
 _PIECE = regex.compile(r"[\p{L}\p{M}\p{N}]++")
 _LETTER = regex.compile(r"\p{L}")
 _CONTROL = regex.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_WITH_A_LETTER = regex.compile(r"(?:^|-)(?:[A-Za-z]|\p{N}++)-|-(?:[A-Za-z]|\p{N}++)$")
+_WITH_A_LETTER = regex.compile(r"(?:[A-Za-z]|\p{N}++)-[^-]++|[^-]++-(?:[A-Za-z]|\p{N}++)")
+_ONE_I = str.maketrans("ı", "i")
 _CLITIC = regex.compile(rf"(?:{'|'.join(sorted(CLITICS))})$")
 _COMMENT = "# "
-_ENDINGS_OF_FILES = (".txt", ".csv", ".tsv", ".lst", ".gz", ".xlsx")
+_ENDINGS_OF_FILES = (".txt", ".csv", ".tsv", ".lst", ".json", ".jsonl", ".gz", ".xz", ".zst", ".xlsx", ".ods", ".parquet", ".docx", ".pdf")
 
 GivenList: TypeAlias = "NeverRelease | str | Path | Iterable[str | Path] | None"
 """What a list may be given as: see ``NeverRelease.of``."""
@@ -92,9 +94,14 @@ class NeverRelease:
             raise InvalidParameter(_PARAMETER, type(entry).__name__, "must hold words, 'names' or a Path of a file")
         if entry in BUILT_IN:
             return cls(lists=(entry,))
-        if entry.lower().endswith(_ENDINGS_OF_FILES):
+        if entry.strip().casefold() in BUILT_IN:
+            raise InvalidParameter(_PARAMETER, entry, f"write {entry.strip().casefold()!r} for the built-in list")
+        if entry.lower().endswith(_ENDINGS_OF_FILES) or "/" in entry or "\\" in entry:
             raise InvalidParameter(_PARAMETER, entry, "looks like a file; write Path(…) for its words")
-        return cls(words=frozenset(words_of_line(entry)))
+        words = frozenset(words_of_line(entry))
+        if not words:
+            raise InvalidParameter(_PARAMETER, entry, "holds no word")
+        return cls(words=words)
 
     def __bool__(self) -> bool:
         """Return whether anything is listed."""
@@ -118,20 +125,29 @@ class NeverRelease:
         forms = forms_of(word)
         if not self.words.isdisjoint(forms):
             return True
-        if len(forms) > 1 and _WITH_A_LETTER.search(word):
+        if len(forms) > 1 and _WITH_A_LETTER.fullmatch(word):
             forms -= set(_PIECE.findall(fold(word)))
         return any(not built_in_words(name).isdisjoint(forms) for name in self.lists)
 
 
 @lru_cache(maxsize=8)
 def _digest(listed: NeverRelease) -> str:
-    words = sorted(listed.words.union(*map(built_in_words, listed.lists)))
-    return hashlib.blake2b("\n".join(words).encode("utf-8", "surrogatepass"), digest_size=16, person=b"deniable-never-1").hexdigest()
+    # Lists and other words apart: a word of one's own takes out more than the same word of a built-in list.
+    lists = [f"{name} {built_in_digest(name)}" for name in listed.lists]
+    return _digest_of([*lists, "", *sorted(listed.words)])
+
+
+def _digest_of(lines: Sequence[str]) -> str:
+    return hashlib.blake2b("\n".join(lines).encode("utf-8", "surrogatepass"), digest_size=16, person=b"deniable-never-1").hexdigest()
 
 
 def fold(text: str) -> str:
-    """Return the text as words are compared: every form that a release takes for the same word becomes one."""
-    return normalise(text).casefold()
+    """Return the text as words are compared: every form that a release takes for the same word becomes one.
+
+    The i of Turkish is every other i, as lists in capitals do not tell them apart; marks that Arabic text may have or lack do not count.
+    """
+    folded = normalise(text).casefold().translate(_ONE_I).replace("i\u0307", "i")
+    return without_arabic_marks(folded) or folded
 
 
 def forms_of(word: str) -> set[str]:
@@ -197,7 +213,7 @@ def built_in_digest(name: str) -> str:
 
     :raises InvalidParameter: if there is no such list.
     """
-    return NeverRelease(lists=(name,)).digest
+    return _digest_of(sorted(built_in_words(name)))
 
 
 def _lines(name: str) -> Iterator[str]:
