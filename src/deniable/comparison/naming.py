@@ -43,8 +43,6 @@ MOST_JUDGED = 20_000
 MOST_IN_CONTEXT = 10_000
 """On how many words the attacker in context is judged, or a few more: those of whole texts, drawn at random."""
 
-_OUTPUTS_AT_ONCE = 4_096
-
 
 @dataclass(frozen=True, kw_only=True)
 class Named:
@@ -172,8 +170,9 @@ class NamingAttacker:
     def _likeliest_words(self, behind: Posterior) -> Ids:
         """Return the word that is likeliest behind each released word."""
         frequent, shares = int(np.bincount(self.spelt).argmax()), self.shares[behind.channel.inputs]
-        parts = range(0, len(self.embedding), _OUTPUTS_AT_ONCE)
-        return np.concatenate([_likeliest_columns(behind.matrix[start : start + _OUTPUTS_AT_ONCE] @ shares, frequent) for start in parts])
+        at_once = 4_096
+        parts = range(0, len(self.embedding), at_once)
+        return np.concatenate([_likeliest_columns(behind.matrix[start : start + at_once] @ shares, frequent) for start in parts])
 
 
 def _likeliest_columns(chances: csr_array, otherwise: int) -> Ids:
