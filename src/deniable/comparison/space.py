@@ -15,9 +15,9 @@ from deniable.channel.channel import Channel
 from deniable.comparison.knowledge import PublicContext, WordKinds
 from deniable.comparison.matching import Match, Matcher
 from deniable.comparison.measurements import NOTHING_SAVED, SavedMeasurements
-from deniable.comparison.naming import Named, NamingAttacker, make_attacker
+from deniable.comparison.naming import NamingAttacker, make_attacker
 from deniable.comparison.probe import Probe, make_probe
-from deniable.comparison.readings import OF_ALL_WORDS, Name, OfAllWords, Reading, ReadingEffort, read_privacy
+from deniable.comparison.readings import OF_ALL_WORDS, Name, Named, OfAllWords, Reading, ReadingEffort, read_privacy
 from deniable.comparison.received import ReceivedAccuracy, ReceivedTask, channels_of, learn_words
 from deniable.comparison.results import ByPlace, MeanAndSpread, OnVectors, ReceiverAccuracies, Row, SpaceCounts, Worth
 from deniable.comparison.settings import ComparisonSettings
