@@ -12,16 +12,15 @@ import numpy as np
 from deniable.comparison.knowledge import Knowledge, WordKinds, make_word_kinds, read_context
 from deniable.comparison.matching import TOLERANCE
 from deniable.comparison.measurements import SavedMeasurements
+from deniable.comparison.probe import SampleCounts
 from deniable.comparison.results import (
     ComparisonResult,
     Row,
-    SampleCounts,
     SpaceCounts,
-    TextCounts,
 )
 from deniable.comparison.settings import ATTACKERS, TARGETS, ComparisonSettings
 from deniable.comparison.space import Comparison, name_of
-from deniable.comparison.texts import cut_texts, split_texts
+from deniable.comparison.texts import TextCounts, cut_texts, split_texts
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.learning.scores import sklearn
