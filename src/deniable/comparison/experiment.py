@@ -13,11 +13,7 @@ from deniable.comparison.knowledge import Knowledge, WordKinds, make_word_kinds,
 from deniable.comparison.matching import TOLERANCE
 from deniable.comparison.measurements import SavedMeasurements
 from deniable.comparison.probe import SampleCounts
-from deniable.comparison.results import (
-    ComparisonResult,
-    Row,
-    SpaceCounts,
-)
+from deniable.comparison.results import ComparisonResult, Row, SpaceCounts
 from deniable.comparison.settings import ATTACKERS, TARGETS, ComparisonSettings
 from deniable.comparison.space import Comparison, name_of
 from deniable.comparison.texts import TextCounts, cut_texts, split_texts
