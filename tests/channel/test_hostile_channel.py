@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,8 @@ WORDS, ROWS = 20, 6
 Numbers = dict[str, np.ndarray[Any, Any]]
 
 
-def opened(root: Path) -> ChannelFolder:
-    return ChannelFolder(root, SETTINGS, ROWS, words=WORDS)
+def opened(root: Path) -> AbstractContextManager[ChannelFolder]:
+    return ChannelFolder(root, SETTINGS, ROWS, words=WORDS).opened()
 
 
 @pytest.fixture

@@ -14,12 +14,14 @@ from deniable.cli.measuring.compare import parse_target
 from deniable.comparison import ComparisonResult, ComparisonSettings, Target, compare_mechanisms, read_comparison
 from deniable.comparison.experiment import comparable_mechanisms
 from deniable.comparison.measurements import SavedMeasurements
+from deniable.comparison.probe import SampleCounts
 from deniable.comparison.readings import Reading, ReadingEffort
 from deniable.comparison.report.page import comparison_page
 from deniable.comparison.report.words import finding, table
-from deniable.comparison.results import MeanAndSpread, Row, SampleCounts, TextCounts, Worth
+from deniable.comparison.results import MeanAndSpread, Row, Worth
 from deniable.comparison.settings import TARGETS
 from deniable.comparison.space import Comparison, name_of
+from deniable.comparison.texts import TextCounts
 from deniable.embeddings import store
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import DeniableError, InvalidParameter, RecordError, UnusableAuditData

@@ -248,7 +248,7 @@ def channel_files() -> list[Files]:
 
     rng = np.random.default_rng(2)
     with tempfile.TemporaryDirectory() as place:
-        with ChannelFolder(Path(place), CHANNEL, _CHANNEL_ROWS, words=20) as channel:
+        with ChannelFolder(Path(place), CHANNEL, _CHANNEL_ROWS, words=20).opened() as channel:
             for rows in (4, 2):
                 outputs = [rng.permutation(20)[:3] for _ in range(rows)]
                 channel.append([Row(outputs=each, chances=np.array([0.5, 0.2, 0.1])) for each in outputs])
@@ -284,7 +284,7 @@ def read_channel(folder: Path, _source: random.Random) -> None:
     from deniable.channel.channel import Channel
     from deniable.channel.store import ChannelFolder
 
-    with ChannelFolder(folder, CHANNEL, _CHANNEL_ROWS, words=20) as opened:
+    with ChannelFolder(folder, CHANNEL, _CHANNEL_ROWS, words=20).opened() as opened:
         if not opened.complete:
             return
         inputs, arrays = np.arange(_CHANNEL_ROWS), opened.arrays(mapped=True)

@@ -83,7 +83,7 @@ def make_channels(
         folders = []
         for epsilon in unique:
             settings = _settings(embedding, chosen, maker, epsilon, directions, None if inputs is None else ids)
-            folders.append(open_folders.enter_context(ChannelFolder(root, settings, len(ids), words=len(embedding))))
+            folders.append(open_folders.enter_context(ChannelFolder(root, settings, len(ids), words=len(embedding)).opened()))
         _fill(folders, maker, ordered, report)
         made = {
             epsilon: Channel(

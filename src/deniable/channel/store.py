@@ -12,10 +12,11 @@ import hashlib
 import json
 import os
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +39,7 @@ class Block(NamedTuple):
 
 
 class ChannelFolder:
-    """The rows of one channel, filled in order; as a context it is locked, and a second process waits for the first."""
+    """The rows of one channel, filled in order while it is open."""
 
     def __init__(self, root: Path, settings: dict[str, object], rows: int, *, words: int) -> None:
         """Name the channel with these settings, of this many rows, whose outputs are ids of this many words."""
@@ -47,25 +48,18 @@ class ChannelFolder:
         self._rows, self._words = rows, words
         self.done = 0
 
-    def __enter__(self) -> Self:
-        """Open or begin the channel.
+    @contextmanager
+    def opened(self) -> Iterator[Self]:
+        """Open or begin the channel. It is locked meanwhile: a second process waits for the first. What was written stays.
 
         :raises DamagedChannel: if what is there cannot be trusted.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._lock: IO[bytes] = (self.folder / LOCK).open("a+b")
-        lock(self._lock, wait=True)
-        try:
+        with (self.folder / LOCK).open("a+b") as file:
+            lock(file, wait=True)
             self._begin()
             self.done = self._check()
-        except BaseException:
-            self._lock.close()
-            raise
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Let go of the lock; what was written stays."""
-        self._lock.close()
+            yield self
 
     @property
     def complete(self) -> bool:

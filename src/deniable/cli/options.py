@@ -185,14 +185,8 @@ class FileOptions:
 
     def reading(self) -> ReadingOptions:
         """Return the options by the names that functions which read records have for them."""
-        cells = self.cells
-        return {
-            "format": self.format,
-            "delimiter": cells.delimiter,
-            "header": cells.header,
-            "encoding": cells.encoding,
-            "sheet": cells.sheet,
-        }
+        cell = self.cells
+        return {"format": self.format, "delimiter": cell.delimiter, "header": cell.header, "encoding": cell.encoding, "sheet": cell.sheet}
 
 
 class MechanismArguments(TypedDict):

@@ -9,19 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from deniable.comparison.knowledge import WordKinds, make_word_kinds, read_context
+from deniable.comparison.knowledge import Knowledge, WordKinds, make_word_kinds, read_context
 from deniable.comparison.matching import TOLERANCE
 from deniable.comparison.measurements import SavedMeasurements
-from deniable.comparison.results import (
-    ComparisonResult,
-    Row,
-    SampleCounts,
-    SpaceCounts,
-    TextCounts,
-)
+from deniable.comparison.probe import SampleCounts
+from deniable.comparison.results import ComparisonResult, Row, SpaceCounts
 from deniable.comparison.settings import ATTACKERS, TARGETS, ComparisonSettings
 from deniable.comparison.space import Comparison, name_of
-from deniable.comparison.texts import cut_texts, split_texts
+from deniable.comparison.texts import TextCounts, cut_texts, split_texts
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.learning.scores import sklearn
@@ -87,7 +82,8 @@ def compare_mechanisms(
         if kinds is None and any(target.reading == "kinds" for target in settings.targets):
             kinds = make_word_kinds(space, np.concatenate([learn.ids, tested.ids]))
         public = None if settings.public is None else read_context(space, settings.public, data.texts)
-        comparison = Comparison(space, learn, tested, settings, public=public, kinds=kinds, saved=saved, channel_report=channel_report)
+        knowledge = Knowledge(public=public, kinds=kinds)
+        comparison = Comparison(space, learn, tested, settings, knowledge=knowledge, saved=saved, channel_report=channel_report)
         first = first or comparison
         spaces.append(comparison.counts())
         for row in chain.from_iterable(map(comparison.rows, taking_part)):
@@ -112,7 +108,7 @@ def compare_mechanisms(
         rows=tuple(rows),
         decoding=settings.decoding,
         spaces=tuple(spaces),
-        public=None if first.public is None else first.public.summary,
+        public=None if first.knowledge.public is None else first.knowledge.public.summary,
         kinds="" if kinds is None else kinds.kinds.in_words(),
     )
 

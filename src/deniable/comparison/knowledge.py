@@ -16,7 +16,6 @@ import numpy as np
 
 from deniable.arrays import Ids
 from deniable.audit.inversion.text import digest_of
-from deniable.comparison.results import PublicSummary
 from deniable.decoding.kinds import Kinds, make_kinds, most_frequent_words
 from deniable.decoding.ngrams import Bigrams, PairCounts
 from deniable.embeddings.embedding import Embedding
@@ -56,6 +55,26 @@ class PublicContext:
     bigrams: Bigrams = field(repr=False)
     summary: PublicSummary
     digest: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Knowledge:
+    """What attackers know: of a public text, if they read in context, and of what kind words are, if that is asked for."""
+
+    public: PublicContext | None = None
+    kinds: WordKinds | None = None
+
+
+NOTHING_KNOWN = Knowledge()
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublicSummary:
+    """The public text that attackers read: its words, and how many documents were left out since they are part of the compared texts."""
+
+    source: str
+    words: int
+    left_out: int
 
 
 def read_context(embedding: Embedding, path: Path, attacked: Iterable[str]) -> PublicContext:

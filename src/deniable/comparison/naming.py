@@ -26,7 +26,7 @@ from deniable.channel.channel import Channel
 from deniable.channel.draws import Draws
 from deniable.channel.making import make_channel
 from deniable.comparison.knowledge import WordKinds
-from deniable.comparison.readings import Name, OfAllWords
+from deniable.comparison.readings import Named, OfAllWords
 from deniable.comparison.texts import Texts
 from deniable.decoding.context import ContextDecoder
 from deniable.decoding.ngrams import Bigrams
@@ -42,21 +42,6 @@ MOST_JUDGED = 20_000
 
 MOST_IN_CONTEXT = 10_000
 """On how many words the attacker in context is judged, or a few more: those of whole texts, drawn at random."""
-
-_OUTPUTS_AT_ONCE = 4_096
-
-
-@dataclass(frozen=True, kw_only=True)
-class Named:
-    """The share of words, or of kinds, that is named at one ε, and its standard error."""
-
-    epsilon: float
-    share: float
-    error: float
-
-    def value(self, name: Name) -> float:  # noqa: ARG002 - there is one only
-        """Return the share."""
-        return self.share
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -172,8 +157,9 @@ class NamingAttacker:
     def _likeliest_words(self, behind: Posterior) -> Ids:
         """Return the word that is likeliest behind each released word."""
         frequent, shares = int(np.bincount(self.spelt).argmax()), self.shares[behind.channel.inputs]
-        parts = range(0, len(self.embedding), _OUTPUTS_AT_ONCE)
-        return np.concatenate([_likeliest_columns(behind.matrix[start : start + _OUTPUTS_AT_ONCE] @ shares, frequent) for start in parts])
+        at_once = 4_096
+        parts = range(0, len(self.embedding), at_once)
+        return np.concatenate([_likeliest_columns(behind.matrix[start : start + at_once] @ shares, frequent) for start in parts])
 
 
 def _likeliest_columns(chances: csr_array, otherwise: int) -> Ids:

@@ -34,6 +34,15 @@ class Probe:
         return _distances(self.embedding.rows(self.ids), self.embedding.rows(outputs))
 
 
+@dataclass(frozen=True, kw_only=True)
+class SampleCounts:
+    """The words that privacy is read on: how many, how many distinct ones, and how often a blind guess names one."""
+
+    words: int
+    distinct: int
+    guess: float
+
+
 def make_probe(embedding: Embedding, text: Ids, *, words: int, seed: int) -> Probe:
     """Return the probe of ``words`` words drawn from a text; words drawn twice are one probed word with a larger share."""
     generator = np.random.Generator(np.random.PCG64([seed, 1]))

@@ -77,6 +77,19 @@ class Reading:
         return float(getattr(self, name))
 
 
+@dataclass(frozen=True, kw_only=True)
+class Named:
+    """The share of words, or of kinds, that an attacker over all words names at one ε, and its standard error."""
+
+    epsilon: float
+    share: float
+    error: float
+
+    def value(self, name: Name) -> float:  # noqa: ARG002 - there is one only
+        """Return the share."""
+        return self.share
+
+
 def read_privacy(mechanism: Mechanism, probe: Probe, *, effort: ReadingEffort, seed: int) -> Reading:
     """Return the readings of a mechanism on the probed words, from draws of this seed."""
     draws = Draws(mechanism, seed=seed)

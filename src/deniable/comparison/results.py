@@ -12,9 +12,12 @@ import msgspec
 import numpy as np
 
 from deniable.audit.results import EmbeddingSummary
+from deniable.comparison.knowledge import PublicSummary
 from deniable.comparison.matching import Target
+from deniable.comparison.probe import SampleCounts
 from deniable.comparison.readings import Name, OfAllWords, Reading
 from deniable.comparison.received import ReceivedAccuracy
+from deniable.comparison.texts import TextCounts
 from deniable.errors import RecordError
 from deniable.utility.receiver import DecodingEffort
 
@@ -143,24 +146,6 @@ class Row:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TextCounts:
-    """Texts to learn from, texts to test on, and words to learn from."""
-
-    learn: int
-    test: int
-    words: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class SampleCounts:
-    """The words that privacy is read on: how many, how many distinct ones, and how often a blind guess names one."""
-
-    words: int
-    distinct: int
-    guess: float
-
-
-@dataclass(frozen=True, kw_only=True)
 class SpaceCounts:
     """What the texts are in one embedding: words, the share it does not know, and how often a blind guess names a word.
 
@@ -176,15 +161,6 @@ class SpaceCounts:
     original: float
     original_on_vectors: float | None
     blind_kinds: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class PublicSummary:
-    """The public text that attackers read: its words, and how many documents were left out since they are part of the compared texts."""
-
-    source: str
-    words: int
-    left_out: int
 
 
 @dataclass(frozen=True, kw_only=True)

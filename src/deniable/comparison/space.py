@@ -12,12 +12,12 @@ import numpy as np
 from deniable.arrays import Ids
 from deniable.audit.results import summarise_embedding
 from deniable.channel.channel import Channel
-from deniable.comparison.knowledge import PublicContext, WordKinds
+from deniable.comparison.knowledge import NOTHING_KNOWN, Knowledge
 from deniable.comparison.matching import Match, Matcher
 from deniable.comparison.measurements import NOTHING_SAVED, SavedMeasurements
-from deniable.comparison.naming import Named, NamingAttacker, make_attacker
+from deniable.comparison.naming import NamingAttacker, make_attacker
 from deniable.comparison.probe import Probe, make_probe
-from deniable.comparison.readings import OF_ALL_WORDS, Name, OfAllWords, Reading, ReadingEffort, read_privacy
+from deniable.comparison.readings import OF_ALL_WORDS, Name, Named, OfAllWords, Reading, ReadingEffort, read_privacy
 from deniable.comparison.received import ReceivedAccuracy, ReceivedTask, channels_of, learn_words
 from deniable.comparison.results import ByPlace, MeanAndSpread, OnVectors, ReceiverAccuracies, Row, SpaceCounts, Worth
 from deniable.comparison.settings import ComparisonSettings
@@ -49,16 +49,12 @@ class Comparison:
         test: Texts,
         settings: ComparisonSettings,
         *,
-        public: PublicContext | None = None,
-        kinds: WordKinds | None = None,
+        knowledge: Knowledge = NOTHING_KNOWN,
         saved: SavedMeasurements = NOTHING_SAVED,
         channel_report: Report | None = None,
     ) -> None:
-        """Prepare the words that privacy is read on: a sample of the words of the texts to learn from.
-
-        ``public`` is what attackers know who read in context, ``kinds`` of what kind words are, if that is asked for.
-        """
-        self.public, self._kinds = public, kinds
+        """Prepare the words that privacy is read on: a sample of the words of the texts to learn from."""
+        self.knowledge = knowledge
         self._received, self._channel_report = ReceivedTask(embedding, learn, test), channel_report
         self._embedding, self.learn, self.test, self._settings = embedding, learn, test, settings
         self._saved = saved
@@ -80,8 +76,8 @@ class Comparison:
 
     @cached_property
     def _attacker(self) -> NamingAttacker:
-        context = None if self.public is None else self.public.bigrams
-        return make_attacker(self._embedding, [self.learn, self.test], context=context, kinds=self._kinds)
+        public, kinds = self.knowledge.public, self.knowledge.kinds
+        return make_attacker(self._embedding, [self.learn, self.test], context=None if public is None else public.bigrams, kinds=kinds)
 
     def original(self) -> float:
         """Return the accuracy of a classifier that learnt from original text."""
@@ -175,11 +171,12 @@ class Comparison:
     def _named(self, compared: _Compared, reading: OfAllWords, effort: ReadingEffort, seed: int, epsilon: float) -> Named:
         """Return how often the attacker over all words names a word, or its kind."""
         texts, how = {"learn": self.learn.digest, "test": self.test.digest}, {"directions": effort.directions, "seed": seed}
+        public, kinds = self.knowledge.public, self.knowledge.kinds
         known: dict[str, object] = {}
-        if reading != "named" and self.public is not None:
-            known["public"] = self.public.digest
-        if reading == "kinds" and self._kinds is not None:
-            known["kinds"] = self._kinds.digest
+        if reading != "named" and public is not None:
+            known["public"] = public.digest
+        if reading == "kinds" and kinds is not None:
+            known["kinds"] = kinds.digest
         key = {**self._key(compared, epsilon), "what": reading, **texts, **known, "effort": how}
         attack = partial(self._attacker.attack, compared.chosen, reading, epsilon=epsilon, directions=effort.directions, seed=seed)
         return self._saved.get(key, Named, attack)

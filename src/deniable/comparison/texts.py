@@ -37,6 +37,15 @@ class Texts:
         return whole.hexdigest()
 
 
+@dataclass(frozen=True, kw_only=True)
+class TextCounts:
+    """Texts to learn from, texts to test on, and words to learn from."""
+
+    learn: int
+    test: int
+    words: int
+
+
 def cut_texts(found: LabelledTexts, embedding: Embedding, *, longest: int | None) -> Texts:
     """Return labelled texts cut into words as a release cuts them, at most ``longest`` words of each.
 

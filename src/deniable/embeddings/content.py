@@ -58,8 +58,8 @@ class Content:
     """An embedding as it is read: its words, vectors and ⊥, and what was noted about them when it was stored.
 
     ``unknown_origin`` says where the vector of ⊥ comes from, ``shadowed`` are the ids of words that share their vector with
-    an earlier word, ``protection`` is the public map of exposed words, ``linear_map`` how the vectors were made from those of another
-    embedding. ``folder`` is None for what is not in a folder.
+    an earlier word, ``protection`` is the public map of exposed words (always given, since without it they would go in as themselves),
+    ``linear_map`` how the vectors were made from those of another embedding. ``folder`` is None for what is not in a folder.
     ``as_stored`` has the spelling in the files, by id, of words that ``words`` spells otherwise. ``state`` says which files were
     read: see ``verification.files_state``.
     """
@@ -73,7 +73,7 @@ class Content:
     cased: bool
     shadowed: Ids
     subwords: Subwords | None = None
-    protection: Ids | None = None
+    protection: Ids | None
     linear_map: LinearMap | None = None
     folder: Path | None = None
     as_stored: dict[int, str] = field(default_factory=dict)

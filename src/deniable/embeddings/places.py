@@ -175,6 +175,7 @@ def read_default() -> Content:
         fingerprint=facts.fingerprint,
         cased=facts.cased,
         shadowed=np.array(facts.shadowed, dtype=np.int64),
+        protection=None,
     )
 
 

@@ -64,8 +64,8 @@ class Card:
     vocabulary: int
     dimension: int
     protected: int
-    linear_map: NamedMap | None = None
-    never_release: NamedNeverRelease | None = None
+    linear_map: NamedMap | None
+    never_release: NamedNeverRelease | None
     unknown: UnknownPolicy
     punctuation: PunctuationPolicy
     case: CasePolicy
@@ -129,22 +129,18 @@ class Card:
             kind=self.kind,
             epsilon_per_word=self.epsilon,
             epsilon_per_record=self.record_epsilon,
-            embedding=NamedEmbedding(
-                name=self.embedding,
-                fingerprint=self.fingerprint,
-                words=self.vocabulary,
-                dimension=self.dimension,
-                protected_words=self.protected,
-                map=self.linear_map,
-                never_release=self.never_release,
-            ),
-            policy=Policies(unknown=self.unknown, punctuation=self.punctuation, case=self.case, keep_words=list(self.keep_words)),
+            embedding=NamedEmbedding(**self._named(NamedEmbedding)),
+            policy=Policies(**self._named(Policies) | {"keep_words": list(self.keep_words)}),
             rules_for_words=self.rules,
             consistent=self.consistent,
             in_words=self.in_words(),
         )
         data: dict[str, Any] = msgspec.to_builtins(written)
         return data
+
+    def _named(self, part: type[msgspec.Struct]) -> dict[str, Any]:
+        """Return the fields that a part of the file shares with the card."""
+        return {name: getattr(self, name) for name in part.__struct_fields__}
 
     def in_words(self) -> list[str]:
         """Return what a person who receives the release has to know, in a few sentences."""
@@ -326,21 +322,15 @@ def parse_card(content: bytes, source: str) -> Card:
 
 
 def _card(written: CardFile, source: str) -> Card:
-    named, embedding, policy = written.mechanism, written.embedding, written.policy
+    named = written.mechanism
     return Card(
         mechanism=None if named is None else ChosenMechanism(name=named.name, options=named.options),
         kind=written.kind,
         parameters={} if named is None else named.parameters,
         epsilon=written.epsilon_per_word,
         record_epsilon=written.epsilon_per_record,
-        embedding=embedding.name,
-        fingerprint=embedding.fingerprint,
-        vocabulary=embedding.words,
-        dimension=embedding.dimension,
-        protected=embedding.protected_words,
-        linear_map=embedding.map,
-        never_release=embedding.never_release,
-        **msgspec.structs.asdict(policy) | {"keep_words": tuple(policy.keep_words)},
+        **msgspec.structs.asdict(written.embedding),
+        **msgspec.structs.asdict(written.policy) | {"keep_words": tuple(written.policy.keep_words)},
         consistent=written.consistent,
         columns=tuple(written.columns),
         rules=written.rules_for_words,

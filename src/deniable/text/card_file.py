@@ -61,15 +61,22 @@ class NamedNeverRelease(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     source_fingerprint: str
 
 
-class NamedEmbedding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Which embedding it was."""
+class NamedEmbedding(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+    rename={"embedding": "name", "vocabulary": "words", "protected": "protected_words", "linear_map": "map"},
+):
+    """Which embedding it was, by the names that a ``Card`` has; the file has shorter ones."""
 
-    name: str
+    embedding: str
     fingerprint: str
-    words: Annotated[int, msgspec.Meta(ge=1)]
+    vocabulary: Annotated[int, msgspec.Meta(ge=1)]
     dimension: Annotated[int, msgspec.Meta(ge=1)]
-    protected_words: Annotated[int, msgspec.Meta(ge=0)]
-    map: NamedMap | None = None
+    protected: Annotated[int, msgspec.Meta(ge=0)]
+    linear_map: NamedMap | None = None
     never_release: NamedNeverRelease | None = None
 
 
@@ -140,8 +147,8 @@ def _check(card: CardFile) -> None:
         check_option_types(entry_of(card.mechanism.name), card.mechanism.options)
     if not _FINGERPRINT.fullmatch(card.embedding.fingerprint):
         raise InvalidParameter("fingerprint", card.embedding.fingerprint[:50], "must be 32 hexadecimal digits")
-    if card.embedding.map is not None:
-        for digest in (card.embedding.map.source_fingerprint, card.embedding.map.digest):
+    if (made := card.embedding.linear_map) is not None:
+        for digest in (made.source_fingerprint, made.digest):
             if not _FINGERPRINT.fullmatch(digest):
                 raise InvalidParameter("map", digest[:50], "must be 32 hexadecimal digits")
     if (never := card.embedding.never_release) is not None:

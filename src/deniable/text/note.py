@@ -74,9 +74,9 @@ class NoteRow:
     epsilon: float
     unchanged: Spread
     unchanged_quantiles: Mapping[float, float]
-    words_above_half: int | None = None
-    support: Spread | None = None
-    distinct: Spread | None = None
+    words_above_half: int | None
+    support: Spread | None
+    distinct: Spread | None
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:

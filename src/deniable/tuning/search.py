@@ -79,8 +79,8 @@ class Search:
         choose: Texts,
         *,
         target: float,
-        quick: DecodingEffort = QUICK,
-        thorough: DecodingEffort = THOROUGH,
+        quick: DecodingEffort,
+        thorough: DecodingEffort,
     ) -> None:
         """Prepare a search for the ε at which the attacker names the share ``target`` of the words.
 

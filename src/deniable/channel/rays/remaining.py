@@ -11,7 +11,7 @@ nothing, and none is missed. So the answer is the same, to the last bit, as that
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -60,8 +60,8 @@ class RemainingRays:
         directions, self._stretch = public_directions(noise, rays)
         path = path or ray_paths()[0]
         self._embedding = embedding
-        self._left = _Tables.of(word_tables(embedding), directions, path)
-        self._gone = _Tables.of(_with_places(_words_gone(left_out)), directions, path)
+        self._left = _Tables(word_tables(embedding), directions, path)
+        self._gone = _Tables(_with_places(_words_gone(left_out)), directions, path)
         self.followed = self.asked = 0
 
     def first_breakpoints(self, ids: Ids, known: Floats) -> Floats:
@@ -100,17 +100,11 @@ class RemainingRays:
         return lengths
 
 
-@dataclass(frozen=True, kw_only=True)
 class _Tables:
     """Words, and their projections on all directions."""
 
-    words: WordTables
-    rays: RayTables
-    path: str
-
-    @classmethod
-    def of(cls, words: WordTables, directions: Floats, path: str) -> _Tables:
-        return cls(words=words, rays=ray_tables(words, directions), path=path)
+    def __init__(self, words: WordTables, directions: Floats, path: str) -> None:
+        self.words, self.rays, self.path = words, ray_tables(words, directions), path
 
     def origins(self, embedding: Embedding, ids: Ids, places: Ids) -> Origins:
         """Return these words of an embedding as origins, which stand in these places of the tables."""

@@ -48,7 +48,7 @@ class Sheet:
 
     name: str
     part: str
-    state: str | None = None
+    state: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +107,7 @@ def find_parts(archive: Archive) -> Parts:
             kind, part = related.get(next((about[f"{each}id"] for each in _OFFICES if f"{each}id" in about), ""), ("", ""))
             if kind != "worksheet":
                 archive.refuse("has a sheet that is not there; the file is damaged")
-            sheets.append(Sheet(name=about.get("name", ""), part=part, state=about.get("state")))
+            sheets.append(Sheet(name=about.get("name", ""), part=part, state=about.get("state", "")))
         elif element == "workbookPr":
             from_1904 = about.get("date1904") in ("1", "true")
         elif element == "workbookView":
