@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deniable import Embedding, InvalidParameter, Privatizer, Recipe
+from deniable import Embedding, InvalidParameter, Multivariate, Privatizer, Recipe
 from deniable.analysis.decoded_files import decode_file
 from deniable.analysis.receiving import open_channel, receive
 from deniable.analysis.word_use import measure_word_use
@@ -16,6 +16,7 @@ from deniable.embeddings import store
 from deniable.errors import MalformedCard, NotThisRelease, RecordError
 from deniable.records import privatize_file
 from deniable.text.card import Card, read_card
+from deniable.words.languages import LANGUAGE_RULES
 
 WORDS = 40
 NAMES = [f"word{i:02d}x" for i in range(WORDS)]
@@ -233,3 +234,23 @@ def test_word_use_is_written_as_csv_and_as_a_page(tmp_path: Path) -> None:
     assert "What this page does not say" in html
     with pytest.raises(InvalidParameter, match="name the column"):
         measure_word_use(path, card, by="group")
+
+
+def test_an_embedding_in_memory_cuts_by_the_rules_that_the_card_names() -> None:
+    names = ["東京", "タワー", "東京タワー", "猫", "魚"]
+    vectors = np.random.default_rng(3).standard_normal((len(names), 3)).astype(np.float32)
+    embedding, plain = Embedding(names, vectors), Embedding(names, vectors)
+    plain.cut_plainly()
+    before = Privatizer(Multivariate(plain, epsilon=EPSILON))
+    texts = before.many(["猫 魚", "東京 タワー", "猫 東京タワー"] * 300)
+    received = receive(before.card, texts, embedding=embedding, directions=100)
+    assert received.decoder.channel.embedding.language_rules is None
+    assert embedding.language_rules is not None  # the caller's own is left as it is
+    now = receive(Privatizer(Multivariate(embedding, epsilon=EPSILON)).card, texts, embedding=embedding, directions=100)
+    assert now.decoder.channel.embedding.language_rules is not None
+
+
+def test_an_embedding_in_memory_that_asks_for_other_rules_is_refused() -> None:
+    texts, card = released()
+    with pytest.raises(MalformedCard, match="is cut by rules"):
+        receive(replace(card, rules=LANGUAGE_RULES), texts, embedding=embedding_of(), directions=100)

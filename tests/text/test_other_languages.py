@@ -64,6 +64,34 @@ def test_what_is_released_is_cut_into_the_same_words_again(language: str) -> Non
         assert reader.lookup.ids(cutter.words(text or "")) == ids.tolist()
 
 
+CLITICS = {
+    "french": ["l'", "d'", "s'", "homme", "eau", "'s", "n't", "'ll"],
+    "japanese": ["猫", "魚", "が", "'s", "n't", "'ll"],
+    "thai": ["แมว", "หมอ", "'s", "n't"],
+}
+
+
+@pytest.mark.parametrize("policy", [{}, {"punctuation": "keep"}], ids=str)
+@pytest.mark.parametrize("language", CLITICS)
+def test_clitics_of_a_vocabulary_with_rules_are_released_as_words_that_are_read_again(language: str, policy: dict[str, Any]) -> None:
+    words = CLITICS[language]
+    embedding = Embedding(words, np.random.default_rng(7).standard_normal((len(words), 4)))
+    texts = [f"{one} {other}" for one in words for other in words]
+    released = make_private(embedding, epsilon=1e6, **policy).many(texts, record_ids=range(len(texts)))
+    assert released == texts
+    cutter, reader = Cutter(embedding), ReleasedWords(embedding)
+    expected = [[embedding.index[word] for word in text.split()] for text in texts]
+    assert [ids.tolist() for ids in reader.ids(released)] == expected
+    assert [reader.lookup.ids(cutter.words(text or "")) for text in released] == expected
+
+
+def test_clitics_are_joined_as_ever_where_text_is_cut_plainly() -> None:
+    embedding = Embedding(CLITICS["japanese"], np.random.default_rng(7).standard_normal((6, 4)))
+    embedding.cut_plainly()
+    assert make_private(embedding, epsilon=1e6)("猫 's", record_id=1) == "猫's"
+    assert make_private(embedding, epsilon=1e6, punctuation="keep")("猫 's", record_id=1) == "猫's"
+
+
 def test_texts_that_differ_in_unknown_words_alone_give_the_same_words() -> None:
     one, other = "猫が龘を食べた。マイクロソフト", "猫が鱻を食べた! 「ドイツ」"
     private = make_private(made_embedding("japanese"))

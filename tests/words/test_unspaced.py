@@ -9,6 +9,7 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deniable import Embedding
 from deniable.words.cutter import Cutter, Lookup
 from tests.support.made_languages import VOCABULARIES, made_embedding
 
@@ -32,8 +33,6 @@ JAPANESE, CHINESE, THAI = (made_embedding(language) for language in ("japanese",
         ("電話は03-1234-5678です", ["電話", "は", "03-1234-5678", "です"]),
         ("価格は3.5です", ["価格", "は", "3.5", "です"]),
         ("anna@example.jpに行く", ["anna@example.jp", "に", "行く"]),
-        ("https://example.jp/annaが好き", ["https://example.jp/anna", "が", "好き"]),
-        ("http://annaが好き", ["http://anna", "が", "好き"]),
         ("第二十が好き", ["第二十", "が", "好き"]),
         ("猫!?(魚)", ["猫", "魚"]),
         ("well-known 猫's", ["well", "known", "猫", "s"]),
@@ -43,6 +42,53 @@ JAPANESE, CHINESE, THAI = (made_embedding(language) for language in ("japanese",
 )
 def test_japanese(text: str, words: list[str]) -> None:
     assert Cutter(JAPANESE).words(text) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("東京猫@example.com", ["東京猫@example.com"]),
+        ("東京.猫@example.com", ["東京.猫@example.com"]),
+        ("taro東京＠example.com", ["taro東京@example.com"]),
+        ("taro@東京.com", ["taro@東京.com"]),
+        ("taro@t東京.jp", ["taro@t東京.jp"]),
+        ("taro@example.東京", ["taro@example.東京"]),
+        ("猫は東京猫@example.jpです", ["猫は東京猫@example.jp", "です"]),  # where the address begins, nothing says
+        ("猫、東京@example.jp、魚", ["猫", "東京@example.jp", "魚"]),
+        ("3、猫。4、東京@example.jp", ["3", "猫", "4", "東京@example.jp"]),
+        ("https://example.com/東京/猫魚", ["https://example.com/東京/猫魚"]),
+        ("https://example.jp/annaが好き", ["https://example.jp/annaが好き"]),  # the path may go on in any letters
+        ("http://annaが好き", ["http://annaが好き"]),
+        ("https://example.jpが好き", ["https://example.jp", "が", "好き"]),
+        ("「https://example.jp/東京」が好き", ["https://example.jp/東京", "が", "好き"]),
+        ("猫https://example.jp/東京。猫が好き", ["猫https://example.jp/東京", "猫", "が", "好き"]),
+        ("example.jp/東京?q=猫", ["example.jp/東京?q=猫"]),
+        ("www.東京.jp", ["www.東京.jp"]),
+        ("_www.東京.jp", ["www.東京.jp"]),
+        ("東京猫.com", ["東京猫.com"]),
+        ("東京猫.comが好き", ["東京猫.com", "が", "好き"]),
+        ("東京.example.com", ["東京.example.com"]),
+        ("猫はexample.com", ["猫", "は", "example.com"]),
+        ("猫はexample.comが好き", ["猫", "は", "example.com", "が", "好き"]),
+        ("０９０ー１２３４ー５６７８", ["090-1234-5678"]),
+        ("猫は090ー1234-5678です", ["猫", "は", "090-1234-5678", "です"]),
+        ("猫は090ーー1234ｰ5678です", ["猫", "は", "090--1234-5678", "です"]),
+        ("０９０ー（１２３４）ー５６７８", ["090-(1234)-5678"]),
+        ("タワー1ー猫", ["タワー", "1", "ー", "猫"]),
+        ("コーヒー2", ["コーヒー", "2"]),
+        ("猫090----1234-5678", ["猫", "090----1234-5678"]),
+        ("090----1234-5678猫", ["090----1234-5678", "猫"]),
+        ("猫090-----1234猫", ["猫", "090-----1234", "猫"]),
+    ],
+)
+def test_addresses_and_numbers_are_one_word_whatever_letters_they_hold(text: str, words: list[str]) -> None:
+    assert Cutter(JAPANESE).words(text) == words
+
+
+@pytest.mark.parametrize("embedding", [CHINESE, THAI], ids=["chinese", "thai"])
+@pytest.mark.parametrize("address", ["北京แมว@example.com", "https://example.com/北京/แมว", "090ー1234ー5678"])
+def test_addresses_and_numbers_are_one_word_in_other_scripts(embedding: Embedding, address: str) -> None:
+    assert Cutter(embedding).words(address) == [address.replace("ー", "-")]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +153,20 @@ def test_every_word_of_the_vocabulary_by_itself_is_one_word(language: str) -> No
 
 
 MIXED = st.lists(
-    st.sampled_from([*VOCABULARIES["japanese"], *VOCABULARIES["thai"], *"龘鱻アか่ี1aB.-@'_ \u3099、", "Tシ", "http://", "第一", "\u0301"]),
+    st.sampled_from(
+        [
+            *VOCABULARIES["japanese"],
+            *VOCABULARIES["thai"],
+            *"龘鱻アか่ี1aB.-@'_ \u3099、",
+            "Tシ",
+            "http://",
+            ".com",
+            "/",
+            "1ー2",
+            "第一",
+            "\u0301",
+        ]
+    ),
     max_size=14,
 ).map("".join)
 
@@ -142,6 +201,18 @@ def test_words_and_gaps_make_the_text_and_no_letter_is_lost(embedding: object, t
         "a.東" * 60_000,
         "東\u0301" * 60_000,
         "第" * 200_000,
+        "1ー" * 100_000 + "東",
+        "1" + "-ー" * 100_000 + "東",
+        "ー" * 200_000 + "1",
+        "東" + "-" * 200_000 + "1東",
+        "東1" + "-" * 200_000,
+        "東.com" * 40_000,
+        "東." * 100_000,
+        "東@" * 100_000,
+        "東@a.jp、" * 30_000,
+        "a.jp東" * 40_000 + "@",
+        "://東" + "、" * 200_000,
+        "東/a.b" * 40_000,
     ],
     ids=[
         "words",
@@ -158,6 +229,18 @@ def test_words_and_gaps_make_the_text_and_no_letter_is_lost(embedding: object, t
         "marks before",
         "combining marks",
         "ordinals",
+        "lengthened numbers",
+        "lengthened marks",
+        "lengthening",
+        "repeated marks",
+        "repeated marks after",
+        "hosts",
+        "labels",
+        "at signs",
+        "addresses",
+        "domains",
+        "ends of addresses",
+        "paths",
     ],
 )
 def test_long_runs_take_time_in_proportion(text: str) -> None:

@@ -94,12 +94,13 @@ def receive(
     words in their context. ``support`` words may have gone in. ``report`` is told how many rows of the channel are made, of how many.
 
     :raises InvalidParameter: if the card is of a release that cannot be decoded.
-    :raises MalformedCard: if the embedding here is another one than the card's.
+    :raises MalformedCard: if the embedding here is another one than the card's, or its words ask for other rules to cut text.
     :raises NotThisRelease: if the text was not released as the card says.
     """
     space = card.without_words(embedding) if isinstance(embedding, Embedding) else card.open_embedding(embedding)
     if space.fingerprint != card.fingerprint:
         raise MalformedCard(card.source, f"the embedding {space.name!r} is another one than the text was released with")
+    space = card.cut_as_released(space)
     marks = marks_of(card)
     counts = ReleasedWords(space, marks).count(released)
     check_words(space, counts)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
@@ -233,7 +234,16 @@ class Card:
                 f"the embedding {embedding.name!r} here is another one (fingerprint {embedding.fingerprint[:12]}) than the text was "
                 f"released with ({self.fingerprint[:12]}): nothing that is decoded with it would be right",
             )
-        if self.rules == RULES:  # an earlier version may have cut plainly what is cut by the rules of a language now
+        return self.cut_as_released(embedding)
+
+    def cut_as_released(self, embedding: Embedding) -> Embedding:
+        """Return the embedding as one that cuts text by the rules of this release; the one that is given is left as it is.
+
+        :raises MalformedCard: if its words ask for other rules.
+        """
+        if self.rules == RULES and embedding.language_rules is not None:
+            # An earlier version may have cut plainly what is cut by the rules of a language now.
+            embedding = copy(embedding)
             embedding.cut_plainly()
         if rules_for(embedding) != self.rules:
             problem = f"text for {embedding.name!r} is cut by rules {rules_for(embedding)}, not {self.rules} as the card says"

@@ -105,6 +105,7 @@ class Draft:
     ``drawn`` holds the ids that go through the mechanism, in order, and ``positions`` the places of these words among all words of the
     text. ``fixed`` holds the words that are released as they are, by their position among the released words; it is empty unless a
     policy says so. ``gaps`` (before each word, and one at the end) and ``shapes`` are None unless punctuation or case is kept.
+    ``joins_clitics`` says whether a clitic is written to the word before it.
     """
 
     words: int
@@ -115,6 +116,7 @@ class Draft:
     gaps: list[str] | None = field(default=None, repr=False)
     shapes: list[Shape] | None = field(default=None, repr=False)
     protected: int = 0
+    joins_clitics: bool = True
 
     @property
     def size(self) -> int:
@@ -129,7 +131,9 @@ class Draft:
             words = [self.fixed[i] if i in self.fixed else next(drawn) for i in range(len(self.fixed) + len(released))]
         if self.shapes is not None:
             words = [shape(word) for shape, word in zip(self.shapes, words, strict=True)]
-        return join_words(words) if self.gaps is None else join_with_gaps(words, self.gaps)
+        if self.gaps is None:
+            return join_words(words, clitics=self.joins_clitics)
+        return join_with_gaps(words, self.gaps, clitics=self.joins_clitics)
 
 
 class Drafter:
@@ -145,6 +149,8 @@ class Drafter:
         self._stands_in = None if embedding.protection is None else embedding.protection.tolist()
         self._kept = self._known_ids(policy.keep_words)
         self._plain = policy == TextPolicy()
+        # Rules of a language do not cut a clitic off every word that it can be released after: 魚's, l''s.
+        self._joins_clitics = embedding.language_rules is None
 
     @property
     def kept_words(self) -> list[str]:
@@ -164,12 +170,13 @@ class Drafter:
         ids = self._lookup.ids(words, folded=self._cutter.folds)
         unknown = ids.count(self._unknown)
         if self._plain:
-            return self._protected(Draft(words=len(words), unknown=unknown, drawn=ids, positions=range(len(ids))))
+            return self._finished(Draft(words=len(words), unknown=unknown, drawn=ids, positions=range(len(ids))))
         if unknown and self._policy.unknown == "error":
             raise UnknownWord(record=record, position=ids.index(self._unknown) + 1)
-        return self._protected(self._with_policies(words, gaps, ids, unknown))
+        return self._finished(self._with_policies(words, gaps, ids, unknown))
 
-    def _protected(self, draft: Draft) -> Draft:
+    def _finished(self, draft: Draft) -> Draft:
+        draft.joins_clitics = self._joins_clitics
         # After the policies: a protected word that goes in as ⊥ is not an unknown word to them.
         if self._stands_in is not None:
             mapped = [self._stands_in[word_id] for word_id in draft.drawn]
@@ -224,19 +231,19 @@ class Drafter:
         return frozenset(self._lookup.ids(words)) - {self._unknown}
 
 
-def join_words(words: Sequence[str]) -> str:
-    """Return the words separated by single spaces, clitics joined to the word before them."""
+def join_words(words: Sequence[str], *, clitics: bool = True) -> str:
+    """Return the words separated by single spaces; ``clitics`` says whether clitics are joined to the word before them."""
     text = " ".join(words)
-    return _CLITIC_AFTER_SPACE.sub(r"\1", text) if "'" in text else text
+    return _CLITIC_AFTER_SPACE.sub(r"\1", text) if clitics and "'" in text else text
 
 
-def join_with_gaps(words: Sequence[str], gaps: Sequence[str]) -> str:
-    """Return the words with the given punctuation between them; there is one gap more than words."""
+def join_with_gaps(words: Sequence[str], gaps: Sequence[str], *, clitics: bool = True) -> str:
+    """Return the words with the given punctuation between them; there is one gap more than words. ``clitics`` as for ``join_words``."""
     parts = [gaps[0].lstrip()]
     for i, word in enumerate(words):
         gap = gaps[i] or " "
         if i > 0:
-            parts.append("" if gap == " " and word.lower() in CLITICS else gap)
+            parts.append("" if clitics and gap == " " and word.lower() in CLITICS else gap)
         parts.append(word)
     if words:
         parts.append(gaps[-1].rstrip())

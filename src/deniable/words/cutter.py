@@ -32,6 +32,7 @@ from typing import Protocol
 
 import regex
 
+from deniable.words.addresses import ADDRESS, PATH, TOP_DOMAINS
 from deniable.words.languages import LANGUAGE_RULES, LanguageRules
 from deniable.words.normal_form import normalise
 
@@ -50,10 +51,8 @@ CLITICS = frozenset({"'s", "n't", "'re", "'ve", "'ll", "'d", "'m"})
 
 _WORD = r"[\p{L}\p{N}]\w*+"
 _AFTER_A_DIGIT = r"(?<=\p{N}\p{M}{0,30})"
-# What makes a host a web address when it follows: a path, a query or a fragment, perhaps after a port.
-_PATH = r"(?<=\.\p{L}{2,24})(?::\p{N}{1,5})?+(?:/|\?[\w.-]++=|\#(?=\w))"
 _JOINED = (
-    rf"(?:://(?=[^\s<>\"])|{_PATH})[^\s<>\"]*+"
+    rf"(?:://(?=[^\s<>\"])|{PATH})[^\s<>\"]*+"
     rf"|[-.,:/&'@+!\#$%*=?^{{|}}~]{_WORD}"  # all that may stand before the @ of an e-mail address
     rf"|[-+]++@{_WORD}"
     # Whatever joins digits, with letters among them or without: (555)123-4567, 12–AB–34.
@@ -70,8 +69,7 @@ _LETTER_OR_DIGIT = regex.compile(r"[\p{L}\p{N}]")
 _DIGIT = regex.compile(r"\p{N}")
 _PIECE = regex.compile(r"(?:[^\W_]|\p{N})++")
 _NUMBER = regex.compile(r"(?<![^\W_]|\p{N})[^\W\p{N}_]*+\p{N}(?:[^\W_]|\p{N})*+")
-_ADDRESS = regex.compile(rf"@|://|(?<!\w)www\.|{_PATH}|(?<=\.\p{{L}}{{2,24}}):\p{{N}}{{1,5}}+(?!\w)", regex.IGNORECASE)
-_DOMAIN = r"(?i:com|net|org|edu|gov)(?![\p{L}\p{M}\p{N}])"
+_DOMAIN = rf"{TOP_DOMAINS}(?![\p{{L}}\p{{M}}\p{{N}}])"
 # Possessive throughout: the library takes quadratic time to back out of the shorter [\w.-]*\.
 _HOST = rf"(?<![\w.-])(?:[\w-]*+(?:\.(?!{_DOMAIN})[\w-]*+)*+\.{_DOMAIN})++"
 _WHOLE = rf"{_HOST}(*SKIP)(*FAIL)"
@@ -116,7 +114,7 @@ class Tokeniser:
         if self._unspaced is None:
             yield from self._spans_between(normalised, 0, len(normalised))
             return
-        for piece in self._unspaced.pieces(normalised):
+        for piece in self._unspaced.pieces(normalised, self._chunk):
             if piece.is_word:
                 yield piece.start, piece.stop
             else:
@@ -131,10 +129,10 @@ class Tokeniser:
                 yield match.start() + start, match.start() + position
 
     def _parts(self, chunk: str) -> Iterator[str]:
-        if self._elision is not None and (elided := self._elision.match(chunk)) and not (self._holds(chunk) or _ADDRESS.search(chunk)):
+        if self._elision is not None and (elided := self._elision.match(chunk)) and not (self._holds(chunk) or ADDRESS.search(chunk)):
             yield elided.group()
             chunk = chunk[elided.end() :]
-        if self._holds(chunk) or _ADDRESS.search(chunk) or not _LETTER.search(chunk):
+        if self._holds(chunk) or ADDRESS.search(chunk) or not _LETTER.search(chunk):
             yield chunk
         elif _DIGIT.search(chunk) and (code := _code_in(chunk)):
             yield from self._split(chunk[: code.start])

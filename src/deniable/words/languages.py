@@ -28,9 +28,9 @@ import regex
 
 from deniable.words.east_asian import CHINESE, JAPANESE, inflected_forms
 from deniable.words.normal_form import is_normal, normalise
-from deniable.words.unspaced import SCRIPTS, Unspaced
+from deniable.words.unspaced import SCRIPTS, Unspaced, with_hyphens
 
-LANGUAGE_RULES = 3
+LANGUAGE_RULES = 4
 """The number of these rules, where a vocabulary asks for any: one more whenever some text is cut otherwise than before."""
 
 _ELIDED = """
@@ -65,7 +65,8 @@ class LanguageRules:
 
     def prepare(self, normalised: str) -> str:
         """Return a normalised text as it is cut."""
-        return normalised.translate(_WITHOUT_ARABIC_MARKS) if self.drops_arabic_marks else normalised
+        prepared = normalised.translate(_WITHOUT_ARABIC_MARKS) if self.drops_arabic_marks else normalised
+        return prepared if self.unspaced is None else with_hyphens(prepared)
 
 
 @dataclass(frozen=True, kw_only=True)

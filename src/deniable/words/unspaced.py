@@ -8,6 +8,7 @@ characters are found only where a run is nothing else).
 
 Unknown words: up to two Chinese characters or three hiragana, and any length of katakana or of another script. Letters of scripts with
 spaces, and digits, are kept together as the plain rules have them (``Tokeniser``), unless the vocabulary holds a word of both ("Tシャツ").
+Addresses are one word (``addresses``), and the sign that lengthens a kana is a hyphen among digits: "090ー1234ー5678".
 No word begins with a combining mark. All costs are whole numbers, so that every machine cuts alike.
 """
 
@@ -20,6 +21,7 @@ from typing import NamedTuple
 
 import regex
 
+from deniable.words.addresses import Addresses
 from deniable.words.east_asian import NUMERALS
 
 SCRIPTS = {
@@ -34,6 +36,8 @@ SCRIPTS = {
 _HAN, _HIRAGANA, _KATAKANA, _OTHER, _SPACED = range(5)
 _KINDS = ((r"\p{Han}", _HAN), (r"\p{Hiragana}", _HIRAGANA), (r"[\p{Katakana}ー]", _KATAKANA))
 _MARK = regex.compile(r"\p{M}")
+# The lengthening sign lengthens a kana, and after a digit there is none.
+_LENGTHENING_AS_HYPHEN = regex.compile(r"(?<=\p{N}[^\w\s]*)ー++(?=[^\w\s]*+\p{N})")
 _RUN = regex.compile(r"[\w--\p{M}]\w*+", regex.V1)
 
 # In thousandths of a natural logarithm. Measured on gold text: see docs/experiments/languages.md.
@@ -72,11 +76,12 @@ class Unspaced:
         letters = rf"[[{''.join(SCRIPTS[script] for script in scripts)}]&&[\p{{L}}\p{{N}}]]"
         other = rf"[\w--{letters}--\p{{M}}]"
         self._letter = regex.compile(letters, regex.V1)
+        self._addresses = Addresses(letters)
         self._spaced = regex.compile(rf"{other}[\w--{letters}]*+", regex.V1)
         self._last_spaced = regex.compile(rf"(?<![\w--{letters}]){other}[\w--{letters}]*+\Z", regex.V1)
         # A part of an address or a number: marks join it to more of the kind outside the run.
-        self._joined_before = regex.compile(rf"(?<={other}[^\w\s]{{1,3}}){other}[\w--{letters}]*+", regex.V1)
-        self._joined_after = regex.compile(rf"{other}[\w--{letters}]*+(?=[^\w\s]{{1,3}}{other})", regex.V1)
+        self._joined_before = regex.compile(rf"(?<={other}[^\w\s]+){other}[\w--{letters}]*+", regex.V1)
+        self._joined_after = regex.compile(rf"{other}[\w--{letters}]*+(?=[^\w\s]++{other})", regex.V1)
         self._cased = cased
         self._ranks = spellings
         self._listed = listed
@@ -91,18 +96,30 @@ class Unspaced:
                     lengths[word[0]].add(len(word))
         self._lengths = {first: tuple(sorted(found)) for first, found in lengths.items()}
 
-    def pieces(self, text: str) -> Iterator[Piece]:
-        """Yield the parts of a text in order: words of runs without spaces, and all that the plain rules have to cut."""
+    def pieces(self, text: str, chunk: regex.Pattern[str]) -> Iterator[Piece]:
+        """Yield the parts of a text in order: words of runs without spaces, and all that the plain rules have to cut.
+
+        ``chunk`` is what the plain rules cut text into first: a chunk that is an address is one word, whatever letters it holds.
+        """
         end = 0
         if self._letter.search(text):
-            for match in _RUN.finditer(text):
-                found = self._trimmed(text, *match.span())
-                if found is not None:
-                    start, stop = found
-                    yield Piece(end, start, is_word=False)
-                    yield from self._cut(text, start, stop)
-                    end = stop
-        yield Piece(end, len(text), is_word=False)
+            for start, stop in self._addresses.spans(text, chunk):
+                yield from self._pieces_between(text, end, start)
+                yield Piece(start, stop, is_word=True)
+                end = stop
+            yield from self._pieces_between(text, end, len(text))
+        else:
+            yield Piece(0, len(text), is_word=False)
+
+    def _pieces_between(self, text: str, end: int, last: int) -> Iterator[Piece]:
+        for match in _RUN.finditer(text, end, last):
+            found = self._trimmed(text, *match.span())
+            if found is not None:
+                start, stop = found
+                yield Piece(end, start, is_word=False)
+                yield from self._cut(text, start, stop)
+                end = stop
+        yield Piece(end, last, is_word=False)
 
     def _trimmed(self, text: str, start: int, stop: int) -> tuple[int, int] | None:
         """Return the part of a run that is cut here: without letters at its ends that belong to what stands outside."""
@@ -212,3 +229,10 @@ class Unspaced:
 
 def _cost_of(rank: int) -> int:
     return round(1_000 * math.log(rank + 1))
+
+
+def with_hyphens(normalised: str) -> str:
+    """Return the text with hyphens for lengthening signs between digits, as they are typed in telephone numbers: 090ー1234ー5678."""
+    if "ー" not in normalised:
+        return normalised
+    return _LENGTHENING_AS_HYPHEN.sub(lambda found: "-" * len(found.group()), normalised)
