@@ -90,17 +90,17 @@ def test_ctrl_c_before_anything_is_released_says_so(
 def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
     with (tmp_path / "in.csv").open("w") as file:
         file.write("text\n")
-        file.writelines("my doctor said the keys were stolen from the old house by the river\n" for _ in range(200_000))
+        file.writelines("my doctor said the keys were stolen from the old house by the river\n" for _ in range(1_000_000))
     command = [sys.executable, "-m", "deniable", "privatize", "in.csv", "-c", "text", "-e", "6", "-o", "out.csv"]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env={**os.environ, "DENIABLE_THREADS": "1"}) as work:
         deadline = time.monotonic() + 120
         journal = tmp_path / "out.csv.journal"
         while not (journal.exists() and journal.read_bytes().count(b"\n") > 1) and time.monotonic() < deadline and work.poll() is None:
             time.sleep(0.05)
-        for _ in range(10):  # Python drops one that happens to be raised in a callback; people press again
+        for _ in range(20):  # Python drops one that happens to be raised in a callback; people press again
             work.send_signal(signal.SIGINT)
             with suppress(subprocess.TimeoutExpired):
-                work.wait(5)
+                work.wait(2)
                 break
         _, said = work.communicate(timeout=120)
     assert work.returncode == 130
