@@ -113,7 +113,7 @@ class ParquetReader(FinishedAtTheEnd):
         """
         for part in self._parts():
             start = 0
-            for group in gather(self._rows(part), size, lambda: False):
+            for group in gather(self._rows(part), size, lambda: False, name=self._source.name, done=self._done):
                 yield self._batch(part.slice(start, len(group)), group)
                 start += len(group)
                 self._done += len(group)
