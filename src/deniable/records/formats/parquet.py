@@ -233,12 +233,12 @@ def _untouched(schema: pa.Schema, texts: list[TextColumn]) -> str | None:
         inside = [column.label for column in texts if column.place == place]
         if any(label != f"{schema.field(place).name}[]" for label in inside):
             parts.append(f"all of {printable(schema.field(place).name)} but {', '.join(map(printable, inside))}")
-    if _has_own_metadata(schema, private):
+    if has_own_metadata(schema, private):
         parts.append("the file's own metadata")
     return " and ".join(parts) or None
 
 
-def _has_own_metadata(schema: pa.Schema, private: Sequence[int]) -> bool:
+def has_own_metadata(schema: pa.Schema, private: Sequence[int]) -> bool:
     """Return whether the schema carries more than types: notes of its own on the file or on a column.
 
     What pandas notes about types is not counted, unless it holds attributes set by hand or the number of different

@@ -132,9 +132,7 @@ def _one_text_each(rows: Iterator[Row], name: str, done: int) -> Iterator[Row]:
     for record, row in enumerate(rows, done + 1):
         texts = sum(text is not None for text in row.texts)
         if texts > 1:
-            problem = (
-                f"has {texts:,} texts, and record_epsilon would be spent on each of them; use epsilon, or leave one text in the record"
-            )
+            problem = f"has {texts:,} texts, and record_epsilon would be spent on each of them; use epsilon, or leave one text in it"
             raise RecordError(name, problem, record=record)
         yield row
 
