@@ -328,3 +328,13 @@ def test_the_receipt_says_that_a_name_and_its_path_add_up(private: Privatizer, t
     assert receipt is not None
     assert any("by its very name and by its path" in each for each in receipt.relaxations)
     assert receipt.budget["longest_row"]["words"] == 3
+
+
+@pytest.mark.parametrize("other", [{"a": {"b.c": "qzx"}}, {"a.b": {"c": "qzx"}}, {"a": {"b": {"c": "fox"}, "b.c": "qzx"}}])
+def test_keys_that_spell_a_part_of_the_path_are_refused(private: Privatizer, tmp_path: Path, other: Any) -> None:
+    source = written(tmp_path / "in.jsonl", [{"a": {"b": {"c": "fox"}}}, other])
+    with pytest.raises(RecordError, match=r"line 2: a key is called as a part of the path a\.b\.c"):
+        privatize_file(private, source, tmp_path / "out.jsonl", columns=["a.b.c"])
+    flat = written(tmp_path / "flat.jsonl", [{"a.b": 5, "a.b.c": "fox."}])
+    privatize_file(private, flat, tmp_path / "flat.out.jsonl", columns=["a.b.c"])
+    assert read(tmp_path / "flat.out.jsonl") == [{"a.b": 5, "a.b.c": "fox"}]

@@ -136,3 +136,15 @@ def test_a_record_budget_is_never_spent_on_the_name_and_on_the_path(embedding: E
     with pytest.raises(RecordError, match=r"record 3: has 2 texts, and record_epsilon would be spent on each"):
         privatize_file(private, tmp_path / "in.parquet", tmp_path / "out.parquet", columns=["a.b"])
     assert not (tmp_path / "out.parquet").exists()
+
+
+@pytest.mark.parametrize("required", [False, True])
+def test_a_field_that_is_never_null_may_stand_in_a_struct_that_is(private: Privatizer, tmp_path: Path, required: bool) -> None:
+    inner = pa.struct([pa.field("note", pa.string(), nullable=False), pa.field("k", pa.int64(), nullable=False), pa.field("m", pa.int8())])
+    kind = pa.struct([pa.field("in", inner, nullable=not required)])
+    rows = [{"in": {"note": "fox.", "k": 1, "m": None}}, None, {"in": {"note": "the", "k": 2, "m": 3}}]
+    pq.write_table(pa.table({"v": pa.array(rows, kind)}), tmp_path / "in.parquet")
+    privatize_file(private, tmp_path / "in.parquet", tmp_path / "out.parquet", columns=["v.in.note"])
+    after = pq.read_table(tmp_path / "out.parquet")
+    assert after.schema == pq.read_schema(tmp_path / "in.parquet")
+    assert after["v"].to_pylist() == [{"in": {"note": "fox", "k": 1, "m": None}}, None, rows[2]]

@@ -125,9 +125,15 @@ class ParquetReader(FinishedAtTheEnd):
         return pack_stream(pieces, self.schema)
 
     def finish(self, partial: Path, ends: list[int], finished: Path) -> None:
-        """Write the Arrow streams of a partial file as Parquet."""
+        """Write the Arrow streams of a partial file as Parquet.
+
+        :raises RecordError: if Arrow cannot write it.
+        """
         private = [self.schema.field(column.place).name for column in self._texts if not column.steps]
-        streams_to_parquet(partial, ends, self.footer, finished, private=private)
+        try:
+            streams_to_parquet(partial, ends, self.footer, finished, private=private)
+        except (pa.ArrowException, ArithmeticError, LookupError, ValueError):  # the library's own words could quote a value
+            raise RecordError(self._path, "holds columns that cannot be written as Parquet again; leave them out of it") from None
 
     def _parts(self, column: int | None = None) -> Iterator[pa.RecordBatch]:
         """Yield the rows that are not done, or one column of them, in parts that take little memory.
