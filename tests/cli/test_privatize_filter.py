@@ -183,3 +183,9 @@ def test_output_comes_in_large_batches_when_input_is_fast(command: Command) -> N
     started = time.monotonic()
     assert command.run(data=b"fox\n" * 50_000)[0] == 0
     assert time.monotonic() - started < 20  # line by line this takes minutes
+
+
+def test_what_lists_relax_is_said_before_they_go_to_standard_output(command: Command) -> None:
+    status, _, said = command.run("--format", "jsonl", "-c", "l[]", data=b'{"l": ["the fox", "fox"]}\n')
+    assert status == 0
+    assert "relaxed: a column holds lists of texts" in said

@@ -26,7 +26,16 @@ def test_the_page_of_a_release_is_the_one_made_later_from_its_receipt(command: C
 
 def test_a_page_that_is_in_the_way_stops_before_anything_is_drawn(command: Command, tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text("mine")
-    for page in ("page.html", "in.csv", "out.csv", "out.csv.receipt.json", "nowhere/page.html"):
+    for page in (
+        "page.html",
+        "in.csv",
+        "out.csv",
+        "out.csv.receipt.json",
+        "out.csv.journal",
+        "out.csv.partial",
+        "out.csv.finishing",
+        "nowhere/page.html",
+    ):
         status, _, said = command.run("in.csv", "-c", "note", "-o", "out.csv", "--receipt-page", page)
         assert (status, said.count("\n")) == (1, 1), said
         assert page.split("/")[0] in said

@@ -18,6 +18,7 @@ LOOK_FIRST = 3
 """The exit code that says: the file can be read, and something in it should be looked at before it is released."""
 
 _MOST_ROWS = 24
+_NO_NAME = "(no name)"
 
 
 @with_groups
@@ -81,10 +82,10 @@ def _show(found: FileCheck) -> None:
     for finding in sorted(found.findings, key=lambda each: each.level != "look"):
         console.print(f"{'look first' if finding.level == 'look' else 'note'}: {finding.says}")
     if found.command:
-        names = ", ".join(printable(name) for name in found.public) or "nothing"
+        names = ", ".join(printable(name) or _NO_NAME for name in found.public) or "nothing"
         console.print(f"\nWould be released as it is: {names}")
-        console.print(f"In other words: {', '.join(printable(name) or 'the text' for name in found.private)}")
-        console.print(f"\n{found.command}", soft_wrap=True)
+        console.print(f"In other words: {', '.join('the text' if name is None else printable(name) or _NO_NAME for name in found.private)}")
+        console.print(f"\n{printable(found.command)}", soft_wrap=True)
         console.print("How to choose ε: deniable calibrate, and the guide.")
 
 
@@ -93,7 +94,7 @@ def _row(column: ColumnProfile) -> list[str]:
 
     texts = column.words > 0
     return [
-        printable(column.path) or "(the text)",
+        "(the text)" if column.path is None else printable(column.path) or _NO_NAME,
         column.kind,
         f"{column.values - column.empty:,}",
         f"{column.distinct:,}",

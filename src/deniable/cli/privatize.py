@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from deniable.text.recipe import Recipe
 
 _ENGINES = ("local", "spark")
+_BESIDE = (".receipt.json", ".card.json", ".partial", ".journal", ".finishing")
 
 
 @with_groups
@@ -87,7 +88,7 @@ def privatize(
         from deniable.neighbours.threads import set_threads
         from deniable.records.formats.layout import make_layout
 
-        written = (output, receipt, card, *(Path(f"{output}{ending}") for ending in (".receipt.json", ".card.json")))
+        written = (output, receipt, card, *(Path(f"{output}{ending}") for ending in _BESIDE))
         check_page(receipt_page, file or "-", *written, force=force or resume)
         columns, named_by = tuple(column or ()), release.naming_column
         if engine == "local":
@@ -240,9 +241,11 @@ def _warn_by_counts(private: Privatizer, source: Path | None, made: Receipt) -> 
 
 
 def _say_what_is_relaxed(private: Privatizer, layout: Layout) -> None:
+    from deniable.records.formats.paths import leads_into_lists
     from deniable.records.jobs.job import relaxations_of
 
-    for relaxation in relaxations_of(private.settings.relaxations, layout.columns):
+    lists = layout.format in ("json", "jsonl") and leads_into_lists(layout.columns)
+    for relaxation in relaxations_of(private.settings.relaxations, layout.columns, lists=lists):
         if not relaxation.startswith("insecure_seed"):  # said already, louder
             print(f"deniable: relaxed: {relaxation}", file=sys.stderr)
 

@@ -86,7 +86,7 @@ def privatize_stream(private: Privatizer, source: Source, sink: BinaryIO, layout
     check_budget(private.record_epsilon, layout.columns)
     private.take_tally()
     promised = private.receipt_for(Tally())  # a calibration that cannot be read is said before anything is released
-    tally, size = Tally(), BatchSize(up_to_errors=True)
+    tally, size = Tally(), BatchSize(up_to_errors=True, one_text=private.record_epsilon is not None)
     reader = open_reader(source, layout, naming_for(private, source, layout))
     check_budget(private.record_epsilon, layout.columns, lists=reader.has_lists)
     by_arrival = source.identity() is None  # also with a seed: who waits for an answer must not wait for more text

@@ -196,3 +196,109 @@ def test_what_cannot_be_read_ends_with_1_or_2(tmp_path: Path) -> None:
         assert said in done.stderr
         assert done.stderr.count("\n") == 1
         assert "qzx" not in done.stderr
+
+
+def test_a_column_without_a_name_is_not_taken_for_the_whole_text(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text(",note\n" + "".join(f"anna{i} smith,{NOTES[i % 3]}\n" for i in range(9)))
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"": f"anna{i} smith", "note": NOTES[i % 3]}) + "\n" for i in range(9)))
+    for name in ("in.csv", "in.jsonl"):
+        found = checked(tmp_path / name)
+        assert (found.private, found.public) == (["note"], [""])
+        assert any(finding.level == "look" and "the column without a name" in finding.says for finding in found.findings)
+        shown = " ".join(run(str(tmp_path / name), "--quiet").output.split())
+        assert "Would be released as it is: (no name) In other words: note" in shown
+
+
+@pytest.mark.parametrize("name", ["in.csv", "in.jsonl"])
+def test_free_text_without_a_name_is_named_in_the_command(tmp_path: Path, name: str) -> None:
+    lines = [",id", *(f"{NOTES[i % 3]},{i}" for i in range(9))]
+    objects = [json.dumps({"": NOTES[i % 3], "id": i}) for i in range(9)]
+    (tmp_path / name).write_text("\n".join(lines if name == "in.csv" else objects) + "\n")
+    found = checked(tmp_path / name)
+    assert found.private == [""]
+    command = shlex.split(found.command)
+    assert command[command.index("--column") + 1] == ""
+    command[command.index("--output") + 1] = str(tmp_path / f"out.{name}")
+    done = CliRunner().invoke(app, [*command[1:], "--quiet"])
+    assert done.exit_code == 0, done.output
+    assert NOTES[0] not in (tmp_path / f"out.{name}").read_text()
+
+
+FAR = {
+    "date": pa.array([10**7] * 3, pa.int32()).cast(pa.date32()),
+    "duration": pa.array([2**62] * 3, pa.duration("s")),
+    "timestamp": pa.array([2**61] * 3, pa.timestamp("us")),
+    "zone": pa.array([0] * 3, pa.timestamp("us", tz="Nowhere/Xx")),
+    "struct": pa.StructArray.from_arrays([pa.array(NOTES), pa.array([10**7] * 3, pa.int32()).cast(pa.date32())], names=["text", "far"]),
+    "list": pa.ListArray.from_arrays([0, 1, 2, 3], pa.array([10**7] * 3, pa.int32()).cast(pa.date32())),
+}
+
+
+@pytest.mark.parametrize("kind", list(FAR))
+def test_dates_that_no_calendar_has_stop_neither_the_look_nor_the_release(tmp_path: Path, kind: str) -> None:
+    pq.write_table(pa.table({"note": NOTES, "far": FAR[kind]}), tmp_path / "in.parquet")
+    found = checked(tmp_path / "in.parquet")
+    told = {"far.text": "free text", "far.far": "other"} if kind == "struct" else {"far[]" if kind == "list" else "far": "other"}
+    assert kinds(found) == {"note": "free text", **told}
+    assert found.look_first
+    done = CliRunner().invoke(
+        app, ["privatize", str(tmp_path / "in.parquet"), "-c", "note", "-e", "6", "-q", "-o", str(tmp_path / "out.parquet")]
+    )
+    assert done.exit_code == 0, done.output
+    assert pq.read_table(tmp_path / "out.parquet")["far"].equals(pq.read_table(tmp_path / "in.parquet")["far"])
+
+
+def test_what_is_not_looked_into_is_said_to_be_released_as_it_is(tmp_path: Path) -> None:
+    import datetime
+
+    columns = {"note": NOTES, "photo": [b"a"] * 3, "at": [datetime.time(1, 2)] * 3, "took": [datetime.timedelta(1)] * 3}
+    pairs = pa.array([[("a", 1)]] * 3, pa.map_(pa.string(), pa.int64()))
+    table = pa.table({**columns, "pairs": pairs}).replace_schema_metadata({"comment": "by anna"})
+    pq.write_table(table, tmp_path / "in.parquet")
+    found = checked(tmp_path / "in.parquet")
+    assert found.public == ["photo", "at", "took", "pairs[]", "the file's own metadata"]
+    assert {kind for name, kind in kinds(found).items() if name != "note"} == {"other"}
+    looks = " ".join(finding.says for finding in found.findings if finding.level == "look")
+    assert all(f"the column {name} looks like" in looks for name in ("photo", "at", "took", "pairs[]"))
+    assert "the file's own metadata would be released as it is" in looks
+
+
+def test_what_is_deep_or_after_the_thousandth_column_is_said_too(tmp_path: Path) -> None:
+    deep: Any = "anna smith"
+    for _ in range(25):
+        deep = {"a": deep}
+    (tmp_path / "deep.jsonl").write_text("".join(json.dumps({"note": note, "deep": deep}) + "\n" for note in NOTES))
+    found = checked(tmp_path / "deep.jsonl")
+    assert found.look_first
+    assert [column.kind for column in found.columns] == ["free text", "other"]
+    many = {"note": NOTES[0], **{f"k{i}": 1 for i in range(1_200)}}
+    (tmp_path / "many.jsonl").write_text(json.dumps(many) + "\n")
+    found = checked(tmp_path / "many.jsonl")
+    assert found.public[-1] == "every column after the first 1,000"
+    assert found.look_first
+
+
+def test_identifiers_are_looked_at_unless_they_count_the_records(tmp_path: Path) -> None:
+    for ids, look in (([*range(7, 16)], False), ([4711, 815, 99, 3, 5, 8, 6, 20, 1], True), ([1, 2, 3, 5, 6, 7, 8, 9, 10], True)):
+        (tmp_path / "in.csv").write_text("ssn,note\n" + "".join(f"{each},{NOTES[i % 3]}\n" for i, each in enumerate(ids)))
+        found = checked(tmp_path / "in.csv")
+        assert (kinds(found)["ssn"], found.look_first) == ("identifier", look)
+
+
+def test_what_a_release_refuses_is_refused_here_too(tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text('{"note": NaN}\n')
+    with pytest.raises(RecordError, match="record 1: not a JSON object"):
+        checked(tmp_path / "in.jsonl")
+
+
+def test_lone_surrogates_and_names_like_options_end_in_no_traceback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "".join(f'{{"k": "{note} \\udfff", "n": "\\ud800"}}\n' for note in NOTES)
+    Path("-x.jsonl").write_text(text)
+    for options in ([], ["--json"]):
+        done = run("--quiet", *options, "--", "-x.jsonl")
+        assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    assert shlex.split(checked(Path("-x.jsonl")).command)[2] == "./-x.jsonl"
+    Path("y.jsonl").write_text('{"\\ud800k": "fox"}\n')
+    with pytest.raises(RecordError, match="a lone surrogate"):
+        checked(Path("y.jsonl"))

@@ -61,3 +61,17 @@ def test_a_stream_is_judged_when_it_is_over(tmp_path: Path, output: list[str]) -
     for text, warnings in ((RUSSIAN * 20, 1), (KNOWN * 20, 0)):
         done = subprocess.run(command, input=text, cwd=tmp_path, capture_output=True, text=True, check=True)
         assert done.stderr.count("of the words of the text are unknown") == warnings
+
+
+def test_a_warning_never_stops_a_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from deniable import Embedding
+    from deniable.records.checking import unknown
+    from deniable.records.formats.layout import make_layout
+
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    (tmp_path / "in.txt").write_text("the fox\n")
+    monkeypatch.setattr(unknown, "read_fields", fail)
+    layout = make_layout(tmp_path / "in.txt", format=None, columns=(), delimiter=None, header=True, encoding="utf-8")
+    assert unknown.unknown_warnings(tmp_path / "in.txt", layout, Embedding.open()) == []

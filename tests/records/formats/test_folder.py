@@ -163,3 +163,13 @@ def test_a_released_folder_is_read_by_its_receiver_and_not_rewritten(private: Pr
     assert len(list(read_texts(source, column=None, format="folder"))) == 4
     with pytest.raises(RecordError, match="is a folder, whose files are read and not written again"):
         rewrite_file(source, tmp_path / "out", lambda texts: texts, column=None, format="folder")
+
+
+def test_what_is_wrong_with_a_file_is_said_without_its_name(private: Privatizer, tmp_path: Path) -> None:
+    folder = tmp_path / "letters"
+    folder.mkdir()
+    (folder / "a.txt").write_text("the fox")
+    (folder / "smith.txt").write_bytes(b"\xff\xfe\xff")
+    with pytest.raises(RecordError, match="file 2 by name: ") as caught:
+        privatize_file(private, folder, tmp_path / "out", format="folder")
+    assert "smith" not in str(caught.value)

@@ -305,3 +305,36 @@ def test_json_lines_under_the_name_of_json_are_read_when_it_is_said(private: Pri
     (tmp_path / "in.json").write_text('{"t": "fox."}\n')
     privatize_file(private, tmp_path / "in.json", tmp_path / "out.json", columns=["t"], format="jsonl")
     assert (tmp_path / "out.json").read_text() == '{"t":"fox"}\n'
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".json"])
+def test_a_record_budget_is_never_spent_on_the_name_and_on_the_path(embedding: Embedding, tmp_path: Path, ending: str) -> None:
+    private = Privatizer(Multivariate(embedding, epsilon=1.0), record_epsilon=5.0)
+    one, both = {"a.b": "the quick", "a": {"b": None}}, {"a.b": "the fox", "a": {"b": "the fox"}}
+    source = written(tmp_path / f"in{ending}", [one, both])
+    with pytest.raises(RecordError, match=r"record 2: has 2 texts, and record_epsilon would be spent on each"):
+        privatize_file(private, source, tmp_path / f"out{ending}", columns=["a.b"])
+    assert not (tmp_path / f"out{ending}").exists()
+    sink, layout = io.BytesIO(), make_layout(source, format=None, columns=("a.b",), delimiter=None, header=True, encoding="utf-8")
+    with open_source(source) as records, pytest.raises(RecordError, match="record 2: has 2 texts"):
+        privatize_stream(private, records, sink, layout)
+    assert sink.getvalue().count(b'"a.b"') == 1, "the record before it is released"
+    assert privatize_file(private, written(tmp_path / f"one{ending}", [one]), tmp_path / f"alone{ending}", columns=["a.b"]) is not None
+
+
+def test_the_receipt_says_that_a_name_and_its_path_add_up(private: Privatizer, tmp_path: Path) -> None:
+    source = written(tmp_path / "in.jsonl", [{"a.b": "the quick", "a": {"b": "fox"}}])
+    receipt = privatize_file(private, source, tmp_path / "out.jsonl", columns=["a.b"])
+    assert receipt is not None
+    assert any("by its very name and by its path" in each for each in receipt.relaxations)
+    assert receipt.budget["longest_row"]["words"] == 3
+
+
+@pytest.mark.parametrize("other", [{"a": {"b.c": "qzx"}}, {"a.b": {"c": "qzx"}}, {"a": {"b": {"c": "fox"}, "b.c": "qzx"}}])
+def test_keys_that_spell_a_part_of_the_path_are_refused(private: Privatizer, tmp_path: Path, other: Any) -> None:
+    source = written(tmp_path / "in.jsonl", [{"a": {"b": {"c": "fox"}}}, other])
+    with pytest.raises(RecordError, match=r"line 2: a key is called as a part of the path a\.b\.c"):
+        privatize_file(private, source, tmp_path / "out.jsonl", columns=["a.b.c"])
+    flat = written(tmp_path / "flat.jsonl", [{"a.b": 5, "a.b.c": "fox."}])
+    privatize_file(private, flat, tmp_path / "flat.out.jsonl", columns=["a.b.c"])
+    assert read(tmp_path / "flat.out.jsonl") == [{"a.b": 5, "a.b.c": "fox"}]

@@ -11,6 +11,7 @@ import pytest
 
 from deniable import InvalidParameter, Keyed, Multivariate, Privatizer
 from deniable.embeddings.embedding import Embedding
+from deniable.errors import RecordError
 from deniable.records import privatize_file
 from deniable.records.rewriting import read_texts, rewrite_file
 
@@ -126,3 +127,24 @@ def test_what_is_hidden_under_a_null_is_not_read_and_does_not_come_out(private: 
 def test_nested_texts_are_rewritten_by_their_receiver(tmp_path: Path) -> None:
     rewrite_file(written(tmp_path / "in.parquet"), tmp_path / "out.parquet", lambda texts: ["x"] * len(texts), column="visits[].note")
     assert pq.read_table(tmp_path / "out.parquet")["visits"][3].as_py()[1]["note"] == "x"
+
+
+def test_a_record_budget_is_never_spent_on_the_name_and_on_the_path(embedding: Embedding, tmp_path: Path) -> None:
+    private = Privatizer(Multivariate(embedding, epsilon=1.0), record_epsilon=5.0)
+    table = pa.table({"a.b": ["the", None, "fox"], "a": [{"b": None}, {"b": "the"}, {"b": "fox"}]})
+    pq.write_table(table, tmp_path / "in.parquet")
+    with pytest.raises(RecordError, match=r"record 3: has 2 texts, and record_epsilon would be spent on each"):
+        privatize_file(private, tmp_path / "in.parquet", tmp_path / "out.parquet", columns=["a.b"])
+    assert not (tmp_path / "out.parquet").exists()
+
+
+@pytest.mark.parametrize("required", [False, True])
+def test_a_field_that_is_never_null_may_stand_in_a_struct_that_is(private: Privatizer, tmp_path: Path, required: bool) -> None:
+    inner = pa.struct([pa.field("note", pa.string(), nullable=False), pa.field("k", pa.int64(), nullable=False), pa.field("m", pa.int8())])
+    kind = pa.struct([pa.field("in", inner, nullable=not required)])
+    rows = [{"in": {"note": "fox.", "k": 1, "m": None}}, None, {"in": {"note": "the", "k": 2, "m": 3}}]
+    pq.write_table(pa.table({"v": pa.array(rows, kind)}), tmp_path / "in.parquet")
+    privatize_file(private, tmp_path / "in.parquet", tmp_path / "out.parquet", columns=["v.in.note"])
+    after = pq.read_table(tmp_path / "out.parquet")
+    assert after.schema == pq.read_schema(tmp_path / "in.parquet")
+    assert after["v"].to_pylist() == [{"in": {"note": "fox", "k": 1, "m": None}}, None, rows[2]]

@@ -12,10 +12,11 @@ from deniable.errors import printable
 from deniable.parameters import validated_count
 from deniable.progress import Report
 from deniable.records.checking.fields import WHOLE_LINE, read_fields
-from deniable.records.checking.profile import ColumnProfile, Columns
+from deniable.records.checking.profile import MOST_COLUMNS, ColumnProfile, Columns
 from deniable.records.checking.unknown import MANY, say_unknown, scripts_of_embedding
 from deniable.records.formats.layout import FOLDER, SPREADSHEETS, Layout
 from deniable.records.formats.opening import open_source
+from deniable.records.formats.paths import parse_path
 from deniable.records.formats.source import FileSource, Source
 
 EPSILON = 6.0
@@ -25,7 +26,9 @@ _LEFT_AS_THEY_ARE = {
     "e-mail": "e-mail addresses",
     "phone": "phone numbers",
     "person": "names or ids of people",
+    "identifier": "identifiers",
     "short text": "short texts",
+    "other": "something that is not looked into (bytes, times, maps, deep values)",
 }
 
 
@@ -49,8 +52,8 @@ class FileCheck:
     complete: bool
     columns: list[ColumnProfile]
     findings: list[Finding]
-    private: list[str]
-    """The columns that the command would release in other words."""
+    private: list[str | None]
+    """The columns that the command would release in other words; None for the text of a file that has none."""
     public: list[str]
     """What it would release as it is."""
     command: str
@@ -88,10 +91,12 @@ def check_file(
                 columns.add(name, value)
             if report is not None and source.size is not None:
                 report(source.position(), source.size)
-        others = _other_sheets(source, layout)
-    profiles = columns.profiles()
-    free = [column.path for column in profiles if column.kind == "free text" or column.path == WHOLE_LINE]
-    kept = [column.path for column in profiles if column.path not in free]
+        profiles = columns.profiles()
+        free = [column.path for column in profiles if column.kind == "free text" or column.path is WHOLE_LINE]
+        others = [f"the sheet {printable(name)}" for name in _other_sheets(source, layout)]
+        others += ["the file's own metadata"] if _has_metadata(source, layout, free) else []
+    others += [f"every column after the first {MOST_COLUMNS:,}"] if columns.more else []
+    kept = [column.path for column in profiles if column.path is not None and column.path not in free]
     return FileCheck(
         file=str(path),
         format=layout.format,
@@ -101,7 +106,7 @@ def check_file(
         columns=profiles,
         findings=_findings(profiles, free, embedding, others),
         private=free,
-        public=[*kept, *(f"the sheet {name}" for name in others)],
+        public=[*kept, *others],
         command=_command(path, layout, free, options, names=any(column.script == "Latin" for column in profiles if column.path in free)),
     )
 
@@ -114,15 +119,27 @@ def _other_sheets(source: Source, layout: Layout) -> list[str]:
     return open_workbook(source, layout.format, layout.sheet).others
 
 
-def _command(path: Path, layout: Layout, free: list[str], options: tuple[str, ...], *, names: bool) -> str:
-    named = [part for name in free if name != WHOLE_LINE for part in ("--column", name)]
+def _has_metadata(source: Source, layout: Layout, free: list[str | None]) -> bool:
+    """Return whether a Parquet file carries notes of its own, which a release copies."""
+    if layout.format != "parquet" or not isinstance(source, FileSource):
+        return False
+    from deniable.records.formats.parquet import has_own_metadata, open_parquet
+
+    schema = open_parquet(source)[0].schema_arrow
+    private = {name for name in free if name is not None} | {parse_path(name).steps[:1] for name in free if name is not None}
+    return has_own_metadata(schema, [place for place, name in enumerate(schema.names) if name in private or (name,) in private])
+
+
+def _command(path: Path, layout: Layout, free: list[str | None], options: tuple[str, ...], *, names: bool) -> str:
+    named = [part for name in free if name is not None for part in ("--column", name)]
     target = f"private-{path.resolve().name}"
     never = ["--never-release", "names"] if names else []  # the built-in list is of names in Latin letters
-    said = ["deniable", "privatize", str(path), *options, *named, *never, "--epsilon", f"{EPSILON:g}", "--output", target]
+    named_file = f"./{path}" if str(path).startswith("-") else str(path)  # it would be read as an option
+    said = ["deniable", "privatize", named_file, *options, *named, *never, "--epsilon", f"{EPSILON:g}", "--output", target]
     return shlex.join(said) if free or layout.format in ("text", FOLDER) else ""
 
 
-def _findings(columns: list[ColumnProfile], free: list[str], embedding: Embedding, others: list[str]) -> list[Finding]:
+def _findings(columns: list[ColumnProfile], free: list[str | None], embedding: Embedding, others: list[str]) -> list[Finding]:
     found: list[Finding] = []
 
     def look(says: str) -> None:
@@ -144,20 +161,23 @@ def _findings(columns: list[ColumnProfile], free: list[str], embedding: Embeddin
                 look(say_unknown(column.unknown, where, embedding, script))
             spent = EPSILON * column.longest
             note(f"the longest text {where} has {column.longest:,} words: ε = {EPSILON:g} a word adds up to {spent:g} there")
-        elif column.kind in _LEFT_AS_THEY_ARE:
+        elif column.kind in _LEFT_AS_THEY_ARE and not column.counts_up:
             look(
                 f"{_called(column)} looks like {_LEFT_AS_THEY_ARE[column.kind]}, and would be released as it is; take it out or name it too"
             )
         if column.kind == "person" and column.most_repeated > 1:
-            how = f"with a key, --consistent-by {shlex.quote(column.path)} releases a word of a person as the same word everywhere"
+            how = f"with a key, --consistent-by {shlex.quote(column.path or '')} releases a word of a person as the same word everywhere"
             note(f"one value of {_called(column)} stands in {column.most_repeated:,} records: what is spent on a person adds up; {how}")
     nested = [column for column in columns if column.nested and column.path in free]
     if nested:
         note(f"{len(nested)} of the free texts stand inside objects or lists: only what is named by its path is released in other words")
-    for name in others:
-        look(f"the sheet {printable(name)} would be released as it is; look into it too, with --sheet")
+    for other in others:
+        how = ", with --sheet" if other.startswith("the sheet ") else ""
+        look(f"{other} would be released as it is; look into it too{how}")
     return found
 
 
 def _called(column: ColumnProfile) -> str:
-    return "the text" if column.path == WHOLE_LINE else f"the column {printable(column.path)}"
+    if column.path is None:
+        return "the text"
+    return f"the column {printable(column.path)}" if column.path else "the column without a name"

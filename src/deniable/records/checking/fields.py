@@ -5,29 +5,43 @@ from __future__ import annotations
 import csv
 import datetime
 import decimal
+import enum
 import json
+import re
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from deniable.errors import RecordError
 from deniable.records.formats.folder import FolderSource
 from deniable.records.formats.json_array import Elements
 from deniable.records.formats.layout import FOLDER, SPREADSHEETS, Layout
+from deniable.records.formats.paths import parse_path
 from deniable.records.formats.source import LONGEST_RECORD, FileSource, Lines, Source
 
-Value = str | float | bool | datetime.date | None
-Field = tuple[str, Value]
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Other(enum.Enum):
+    """What stands for a value that is not looked into: bytes, times, maps, dates that no calendar has, what is nested too deeply."""
+
+    VALUE = "other"
+
+
+Value = str | float | bool | datetime.date | Other | None
+Field = tuple[str | None, Value]
 """The path of a value, as ``--column`` takes it, and the value."""
 
-WHOLE_LINE = ""
-"""The path of a text that has none: a line, or a file of a folder."""
+WHOLE_LINE = None
+"""The path of a text that has none: a line, or a file of a folder. No name of a column is the same, also not an empty one."""
 
 _DEEPEST = 20
+_LONE = re.compile("[\ud800-\udfff]")
 
 
 def read_fields(source: Source, layout: Layout, *, most: int) -> Iterator[list[Field]]:
-    """Yield the fields of the first ``most`` records of a file.
+    """Yield the fields of the first ``most`` records of a file; of Parquet, those of the named columns alone if the layout names any.
 
     :raises RecordError: if a record cannot be read.
     """
@@ -44,7 +58,7 @@ def _records(source: Source, layout: Layout) -> Iterator[list[Field]]:
     if layout.format in SPREADSHEETS and isinstance(source, FileSource):
         return _cells(source, layout)
     if layout.format == "parquet" and isinstance(source, FileSource):
-        return _parquet_rows(source)
+        return _parquet_rows(source, layout)
     return ([(WHOLE_LINE, line.removesuffix("\r"))] for line in Lines(source, layout.encoding))
 
 
@@ -69,18 +83,25 @@ def _objects(source: Source, layout: Layout) -> Iterator[list[Field]]:
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
+            record = json.loads(line, parse_constant=_refuse_constant)
         except (ValueError, RecursionError):  # the library's own words could quote the text
             record = None
         if not isinstance(record, dict):
             raise RecordError(source.name, "not a JSON object", record=number)
-        yield [field for key, value in record.items() for field in _flat(key, value)]
+        fields = [field for key, value in record.items() for field in _flat(key, value)]
+        if any(_LONE.search(path) for path, _ in fields if path):
+            raise RecordError(source.name, "a key holds half a character (a lone surrogate), which no text may", record=number)
+        yield fields
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(name)  # NaN and Infinity, which are no JSON, and which a release refuses
 
 
 def _flat(path: str, value: Any, depth: int = 0) -> Iterator[Field]:
     if depth > _DEEPEST:
-        return
-    if isinstance(value, dict):
+        yield path, Other.VALUE
+    elif isinstance(value, dict):
         for key, inner in value.items():
             yield from _flat(f"{path}.{key}", inner, depth + 1)
     elif isinstance(value, list):
@@ -90,6 +111,8 @@ def _flat(path: str, value: Any, depth: int = 0) -> Iterator[Field]:
         yield path, value
     elif isinstance(value, decimal.Decimal):
         yield path, float(value)
+    else:
+        yield path, Other.VALUE
 
 
 def _cells(source: FileSource, layout: Layout) -> Iterator[list[Field]]:
@@ -103,17 +126,50 @@ def _cells(source: FileSource, layout: Layout) -> Iterator[list[Field]]:
         yield [(_name(names, cell.column - 1), None if cell.formula else cell.text) for cell in row.cells]
 
 
-def _parquet_rows(source: FileSource) -> Iterator[list[Field]]:
+def _parquet_rows(source: FileSource, layout: Layout) -> Iterator[list[Field]]:
     from deniable.records.formats.parquet import open_parquet
     from deniable.records.formats.parquet_batches import BoundedBatches
 
     file, footer = open_parquet(source)
     bounded = BoundedBatches(source, file, footer, most_rows=512, most_bytes=8 << 20)
+    wanted = {*layout.columns, *(path.steps[0] for path in map(parse_path, layout.columns) if path.steps)}
     for group in range(len(footer.groups)):
         for batch in bounded.of_group(group):
+            columns = [
+                (name, column) for name, column in zip(batch.schema.names, batch.columns, strict=True) if not wanted or name in wanted
+            ]
             try:
-                rows = batch.to_pylist()
-            except (UnicodeDecodeError, ValueError):
+                values = [(name, _values(column)) for name, column in columns]
+            except UnicodeDecodeError:
                 raise RecordError(source.name, f"row group {group + 1:,} holds what cannot be read as text") from None
-            for row in rows:
-                yield [field for key, value in row.items() for field in _flat(key, value)]
+            for row in range(len(batch)):
+                yield [field for name, column in values for field in _flat(name, column[row])]
+
+
+def _values(column: pa.Array) -> list[Any]:
+    import pyarrow as pa
+
+    try:
+        return list(column.to_pylist())
+    except UnicodeDecodeError:
+        raise
+    except (ArithmeticError, LookupError, ValueError, pa.ArrowException):  # dates and times that Python does not have, fields of one name
+        return [_value(scalar) for scalar in column]
+
+
+def _value(scalar: pa.Scalar) -> Any:
+    """Return a value as far as Python can say it."""
+    import pyarrow as pa
+
+    try:
+        return scalar.as_py()
+    except UnicodeDecodeError:
+        raise
+    except (ArithmeticError, LookupError, ValueError, pa.ArrowException):
+        if isinstance(scalar, pa.StructScalar):
+            # Of fields of one name the last would hide the others.
+            names = [field.name for field in scalar.type]
+            return {name: _value(scalar[i]) if names.count(name) == 1 else Other.VALUE for i, name in enumerate(names)}
+        if isinstance(scalar, pa.ListScalar | pa.LargeListScalar) and not isinstance(scalar, pa.MapScalar):
+            return [_value(each) for each in scalar]
+        return Other.VALUE

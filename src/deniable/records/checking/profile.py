@@ -10,14 +10,18 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from deniable.embeddings.embedding import Embedding
-from deniable.records.checking.fields import Value
+from deniable.records.checking.fields import Other, Value
 from deniable.records.checking.languages import language_of, scripts_of
 from deniable.words.cutter import Cutter, Lookup
 
-Kind = Literal["empty", "number", "date", "e-mail", "phone", "person", "identifier", "category", "free text", "short text"]
+Kind = Literal["empty", "number", "date", "e-mail", "phone", "person", "identifier", "category", "free text", "short text", "other"]
 
-_MOST_SEEN, _MOST_COLUMNS = 200_000, 1_000
+MOST_COLUMNS = 1_000
+"""How many columns are looked into."""
+
+_MOST_SEEN = 200_000
 _FEW = 30
+_WHOLE = re.compile(r"\d{1,18}", re.ASCII)
 _NUMBER = re.compile(r"[-+]?[\d.,]*\d[\d.,]*(?:[eE][-+]?\d+)?%?")
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?(?:[T ].*)?|\d\d?[./]\d\d?[./]\d{2,4}(?: .*)?")
 _E_MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
@@ -32,7 +36,8 @@ _ID = re.compile(r"(?i)(?:^|[._\s\[\]-])(?:id|key|uuid|guid|number|no|nr|ssn|mrn
 class ColumnProfile:
     """One column of a file, by its path."""
 
-    path: str
+    path: str | None
+    """None if it is the text of a file that has no columns."""
     kind: Kind
     values: int
     """With the empty ones."""
@@ -49,19 +54,24 @@ class ColumnProfile:
     script: str | None
     language: str | None
     """A guess."""
+    counts_up: bool
+    """Whether each value is the one before it and 1 more: it says no more than the order of the records."""
 
     @property
     def nested(self) -> bool:
         """Whether the column stands inside another."""
-        return "." in self.path or "[]" in self.path
+        return self.path is not None and ("." in self.path or "[]" in self.path)
 
 
 @dataclass(kw_only=True)
 class Gathering:
     """A column while its values come in. No value is kept but as a digest."""
 
-    path: str
+    path: str | None
     values: int = 0
+    counts_up: bool = True
+    last: int | None = None
+    """The value before, while they count up."""
     seen: Counter[bytes] = field(default_factory=Counter)
     """How often each value stands there, by its digest."""
     empty: int = 0
@@ -90,7 +100,12 @@ class Gathering:
         if value is None or value == "":
             self.empty += 1
             return
+        if isinstance(value, Other):
+            self.looks["other"] += 1
+            self.counts_up = False
+            return
         text = str(value)
+        self._count_up(text)
         if len(self.seen) < _MOST_SEEN:
             self.seen[hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()] += 1
         if isinstance(value, bool | int | float):
@@ -107,6 +122,13 @@ class Gathering:
         self.frequent.update(word.casefold() for word in words)
         self.scripts += scripts_of(words)
 
+    def _count_up(self, text: str) -> None:
+        if not self.counts_up:
+            return
+        number = int(text) if _WHOLE.fullmatch(text) else None
+        self.counts_up = number is not None and (self.last is None or number == self.last + 1)
+        self.last = number
+
     def profile(self) -> ColumnProfile:
         """Return what is known of the column."""
         return ColumnProfile(
@@ -121,24 +143,25 @@ class Gathering:
             unknown=self.unknown / self.words if self.words else 0.0,
             script=self.scripts.most_common(1)[0][0] if self.scripts else None,
             language=language_of(self.frequent, self.scripts),
+            counts_up=self.counts_up and not self.empty and self.values > 1,
         )
 
     def _kind(self) -> Kind:
         filled = self.values - self.empty
         if not filled:
             return "empty"
-        own = max(("e-mail", "phone", "date", "number"), key=lambda look: self.looks[look])
+        own = max(("e-mail", "phone", "date", "number", "other"), key=lambda look: self.looks[look])
         all_differ = len(self.seen) >= 0.98 * filled and filled > 1
         if self.looks[own] > 0.5 * filled:
-            if own in ("number", "phone") and all_differ and _ID.search(self.path):
+            if own in ("number", "phone") and all_differ and _ID.search(self.path or ""):
                 return "identifier"
             return own  # type: ignore[return-value]
         long = sum(count for words, count in self.lengths.items() if words >= 4)
         if self.texts and (long >= 0.3 * self.texts or self.words >= 5 * self.texts):
             return "free text"
-        if _PERSON.search(self.path):
+        if _PERSON.search(self.path or ""):
             return "person"
-        if _ID.search(self.path) or (all_differ and self.words <= 1.5 * self.texts and self.unknown > 0.5 * self.words):
+        if _ID.search(self.path or "") or (all_differ and self.words <= 1.5 * self.texts and self.unknown > 0.5 * self.words):
             return "identifier"
         return "category" if len(self.seen) <= _FEW and len(self.seen) <= 0.5 * filled else "short text"
 
@@ -155,14 +178,18 @@ class Columns:
 
     def __init__(self, embedding: Embedding) -> None:
         self._cutter, self._lookup, self._unknown_id = Cutter(embedding), Lookup(embedding), embedding.unknown_id
-        self._found: dict[str, Gathering] = {}
+        self._found: dict[str | None, Gathering] = {}
+        self.more = False
+        """Whether there are more columns than are looked into."""
 
-    def add(self, path: str, value: Value) -> None:
+    def add(self, path: str | None, value: Value) -> None:
         """Take in one field of a record."""
         column = self._found.get(path)
-        if column is None and len(self._found) < _MOST_COLUMNS:
+        if column is None and len(self._found) < MOST_COLUMNS:
             column = self._found[path] = Gathering(path=path)
-        if column is not None:
+        if column is None:
+            self.more = True
+        else:
             column.add(value, self._cutter, self._lookup, self._unknown_id)
 
     def profiles(self) -> list[ColumnProfile]:

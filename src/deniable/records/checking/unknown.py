@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 from deniable.embeddings.embedding import Embedding
-from deniable.errors import DeniableError, printable
+from deniable.errors import printable
 from deniable.records.checking.fields import WHOLE_LINE, read_fields
 from deniable.records.checking.languages import script_of, scripts_of
 from deniable.records.formats.layout import Layout
@@ -38,20 +38,25 @@ def say_unknown(share: float, where: str, embedding: Embedding, script: str | No
 def unknown_warnings(path: Path, layout: Layout, embedding: Embedding) -> list[str]:
     """Return a sentence for each private column of a file of whose words more than a fifth are unknown, by its first records.
 
-    What cannot be read gives no warning: the release itself says so. The sentences are for the owner of the file alone.
+    What cannot be read gives no warning: the release itself says so, and whatever goes wrong here must not stop it. The sentences are for
+    the owner of the file alone.
     """
-    words: dict[str, Counter[str]] = {}
-    embedding = embedding if embedding.left_out is None else embedding.left_out.source  # listed words are unknown by choice
-    private = {*layout.columns, *(f"{name}[]" for name in layout.columns)} or {WHOLE_LINE}
-    cutter, lookup = Cutter(embedding), Lookup(embedding)
     try:
-        with open_source(path) as source:
-            for fields in read_fields(source, layout, most=_RECORDS):
-                for name, value in fields:
-                    if isinstance(value, str) and name in private:
-                        words.setdefault(name, Counter()).update(cutter.words(value))
-    except (DeniableError, OSError):
+        return _warnings(path, layout, embedding)
+    except Exception:
         return []
+
+
+def _warnings(path: Path, layout: Layout, embedding: Embedding) -> list[str]:
+    words: dict[str | None, Counter[str]] = {}
+    embedding = embedding if embedding.left_out is None else embedding.left_out.source  # listed words are unknown by choice
+    private: set[str | None] = {*layout.columns, *(f"{name}[]" for name in layout.columns)} or {WHOLE_LINE}
+    cutter, lookup = Cutter(embedding), Lookup(embedding)
+    with open_source(path) as source:
+        for fields in read_fields(source, layout, most=_RECORDS):
+            for name, value in fields:
+                if isinstance(value, str) and name in private:
+                    words.setdefault(name, Counter()).update(cutter.words(value))
     said = []
     for name, counts in words.items():
         total = sum(counts.values())

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -64,12 +65,9 @@ class FolderSource:
     def digest(self) -> str | None:
         """Return a digest of what stands in the files, in their order; what they are called is no part of it."""
         digest = hashlib.blake2b(digest_size=16)
-        for path, about in self.files:
-            source = FileSource(path, listed=about)
-            try:
+        for place in range(len(self.files)):
+            with self._opened(place) as source:
                 digest.update((source.digest() or "").encode())
-            finally:
-                source.close()
         return digest.hexdigest()
 
     def text(self, place: int, encoding: str) -> str:
@@ -77,19 +75,31 @@ class FolderSource:
 
         :raises RecordError: if it is no text, too long, or not the file any more that was listed.
         """
-        path, about = self.files[place]
-        source = FileSource(path, listed=about)
-        try:
+        with self._opened(place) as source:
             lines, length = [], 0
             for line in Lines(source, encoding):
                 length += len(line) + 1
                 if length > LONGEST_RECORD:
-                    raise RecordError(path, f"longer than {LONGEST_RECORD:,} characters; split it into more files")
+                    raise RecordError(self.name, f"longer than {LONGEST_RECORD:,} characters; split it into more files")
                 lines.append(line)
-        finally:
-            source.close()
-        self._read += about.st_size
+        self._read += self.files[place][1].st_size
         return "\n".join(lines)
+
+    @contextmanager
+    def _opened(self, place: int) -> Iterator[FileSource]:
+        """Lend a file. What is wrong with it is said by its number: its name may be that of a person."""
+        path, about = self.files[place]
+        which = f"file {place + 1:,} by name"
+        try:
+            source = FileSource(path, listed=about)
+            try:
+                yield source
+            finally:
+                source.close()
+        except RecordError as error:
+            raise RecordError(self.name, f"{which}: {error.problem}", line=error.line) from None
+        except OSError as error:
+            raise RecordError(self.name, f"{which}: cannot be read ({error.strerror or 'no reason is given'})") from None
 
     def close(self) -> None:
         """Do nothing: every file is closed once it is read."""

@@ -11,7 +11,7 @@ import msgspec
 from deniable.errors import InvalidParameter, RecordError, printable
 from deniable.records.formats.layout import TO_SEE_THE_NAMES, Layout, number_of
 from deniable.records.formats.naming import Naming, Place
-from deniable.records.formats.paths import EVERY, Path, parse_path
+from deniable.records.formats.paths import EVERY, Path, leads_into_lists, parse_path
 from deniable.records.formats.reader import LineReader, Row
 from deniable.records.formats.source import LONGEST_RECORD, Lines, Source
 
@@ -54,7 +54,8 @@ class JsonLinesReader(LineReader):
         self._id = None if naming is None or naming.column is None else parse_path(naming.column)
         super().__init__(source, self.records_of(source, layout), naming)
         self.untouched = f"every value of keys other than {', '.join(layout.columns)}"
-        self.has_lists = any(EVERY in path.steps for path in self._paths)
+        self.has_lists = leads_into_lists(layout.columns)
+        self._spelt = {path.name: [list(path.spelt(step)) for step in range(len(path.steps))] for path in self._paths}
 
     def records_of(self, source: Source, layout: Layout) -> Lines:
         """Return what gives the objects one by one, as text."""
@@ -126,6 +127,8 @@ class JsonLinesReader(LineReader):
         """Yield where the texts of a column stand: under its very name, and where its path leads."""
         if path.name in record:
             yield _Slot(record, path.name, path.name, path.name)
+        if path.steps:
+            self._refuse_spelt(record, path, 0, line)
         if path.steps and path.steps[0] in record:
             yield from self._walk(record, path, 0, (), line)
 
@@ -142,8 +145,16 @@ class JsonLinesReader(LineReader):
                 yield _Slot(holder, key, path.name, (path.name, ".", *passed))
                 continue
             inner = self._opened(holder, key, path, step + 1, line)
+            if isinstance(inner, dict):
+                self._refuse_spelt(inner, path, step + 1, line)
             if inner is not None:
                 yield from self._walk(inner, path, step + 1, passed, line)
+
+    def _refuse_spelt(self, holder: dict[str, Any], path: Path, step: int, line: int) -> None:
+        """Refuse keys with the dots of the path in them: whoever named the path may have meant what stands there, and it would pass."""
+        for key, is_the_rest in self._spelt[path.name][step]:
+            if key in holder and (is_the_rest or bytes(_WRITE(holder[key]))[:1] in (b"{", b"[")):
+                self._refuse(f"a key is called as a part of the path {path.name}, dots or brackets included; rename it", line)
 
     def _opened(self, holder: Any, key: Any, path: Path, step: int, line: int) -> dict[str, Any] | list[Any] | None:
         """Return the object or list on the way, in the place of its bytes; None if there is null."""

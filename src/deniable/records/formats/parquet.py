@@ -113,7 +113,7 @@ class ParquetReader(FinishedAtTheEnd):
         """
         for part in self._parts():
             start = 0
-            for group in gather(self._rows(part), size, lambda: False):
+            for group in gather(self._rows(part), size, lambda: False, name=self._source.name, done=self._done):
                 yield self._batch(part.slice(start, len(group)), group)
                 start += len(group)
                 self._done += len(group)
@@ -125,9 +125,15 @@ class ParquetReader(FinishedAtTheEnd):
         return pack_stream(pieces, self.schema)
 
     def finish(self, partial: Path, ends: list[int], finished: Path) -> None:
-        """Write the Arrow streams of a partial file as Parquet."""
+        """Write the Arrow streams of a partial file as Parquet.
+
+        :raises RecordError: if Arrow cannot write it.
+        """
         private = [self.schema.field(column.place).name for column in self._texts if not column.steps]
-        streams_to_parquet(partial, ends, self.footer, finished, private=private)
+        try:
+            streams_to_parquet(partial, ends, self.footer, finished, private=private)
+        except (pa.ArrowException, ArithmeticError, LookupError, ValueError):  # the library's own words could quote a value
+            raise RecordError(self._path, "holds columns that cannot be written as Parquet again; leave them out of it") from None
 
     def _parts(self, column: int | None = None) -> Iterator[pa.RecordBatch]:
         """Yield the rows that are not done, or one column of them, in parts that take little memory.
@@ -233,12 +239,12 @@ def _untouched(schema: pa.Schema, texts: list[TextColumn]) -> str | None:
         inside = [column.label for column in texts if column.place == place]
         if any(label != f"{schema.field(place).name}[]" for label in inside):
             parts.append(f"all of {printable(schema.field(place).name)} but {', '.join(map(printable, inside))}")
-    if _has_own_metadata(schema, private):
+    if has_own_metadata(schema, private):
         parts.append("the file's own metadata")
     return " and ".join(parts) or None
 
 
-def _has_own_metadata(schema: pa.Schema, private: Sequence[int]) -> bool:
+def has_own_metadata(schema: pa.Schema, private: Sequence[int]) -> bool:
     """Return whether the schema carries more than types: notes of its own on the file or on a column.
 
     What pandas notes about types is not counted, unless it holds attributes set by hand or the number of different

@@ -113,21 +113,23 @@ def _positions(column: pa.Array, steps: tuple[str | None, ...]) -> list[list[tup
     ]
 
 
-def _put(column: pa.Array, steps: tuple[str | None, ...], texts: pa.Array) -> pa.Array:
+def _put(column: pa.Array, steps: tuple[str | None, ...], texts: pa.Array, *, nullable: bool = True) -> pa.Array:
+    """Return the column with other texts in it; one that is not ``nullable`` is null only under a null, and filled there."""
     if not steps:
-        return texts
+        return texts if nullable or not texts.null_count else pa.array([text or "" for text in texts.to_pylist()], type=texts.type)
     kind = column.type
     if steps[0] is EVERY:
-        values = _put(column.flatten(), steps[1:], texts)
+        values = _put(column.flatten(), steps[1:], texts, nullable=kind.value_field.nullable)
         lengths = pc.fill_null(pc.list_value_length(column), 0)
         ends = pc.cumulative_sum(lengths.cast(pa.int64()))
         offsets = pa.concat_arrays([pa.array([0], pa.int64()), ends])
         make, width = (pa.LargeListArray, pa.int64()) if pa.types.is_large_list(kind) else (pa.ListArray, pa.int32())
-        return make.from_arrays(offsets.cast(width), values, type=kind, mask=pc.is_null(column))
+        return make.from_arrays(offsets.cast(width), values, type=kind, mask=pc.is_null(column) if nullable else None)
     place = kind.get_field_index(steps[0])
-    children = column.flatten()
-    children[place] = _put(children[place], steps[1:], texts)
-    return pa.StructArray.from_arrays(children, fields=list(kind), mask=pc.is_null(column))
+    inner = column.flatten()  # null where the struct is, which a field that is never null must not be
+    children = [inner[i] if field.nullable else column.field(i) for i, field in enumerate(kind)]
+    children[place] = _put(inner[place], steps[1:], texts, nullable=kind.field(place).nullable)
+    return pa.StructArray.from_arrays(children, fields=list(kind), mask=pc.is_null(column) if nullable else None)
 
 
 def check_lengths(column: pa.Array, done: int, path: Path, longest: int) -> None:

@@ -7,6 +7,7 @@ file has both, both hold private text.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 EVERY = None
@@ -28,6 +29,17 @@ class Path:
         for each in self.steps[:step]:
             said += "[]" if each is EVERY else f".{each}" if said else each
         return said
+
+    def spelt(self, step: int) -> Iterator[tuple[str, bool]]:
+        """Yield the keys that spell two steps and more from a step on, and whether they spell all the rest; not the name of the whole."""
+        for end in range(step + 2, len(self.steps) + 1):
+            if self.steps[step] is not EVERY and (step, end) != (0, len(self.steps)):
+                yield Path(name="", steps=self.steps[step:end]).up_to(end - step), end == len(self.steps)
+
+
+def leads_into_lists(names: Sequence[str]) -> bool:
+    """Return whether one of the names is a path into a list."""
+    return any(EVERY in parse_path(name).steps for name in names)
 
 
 def parse_path(name: str) -> Path:

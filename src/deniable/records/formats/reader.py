@@ -84,11 +84,13 @@ class BatchSize:
 
     A batch should take well under a second, so that checkpoints are frequent, and hold thousands of words. ``up_to_errors`` says that
     the records before one that cannot be read make a batch too: how many of them a stream gets must not depend on where batches end.
+    ``one_text`` says that a record has a budget of its own, which is spent on each of its texts: one with several of them is refused.
     """
 
-    def __init__(self, *, up_to_errors: bool = False) -> None:
+    def __init__(self, *, up_to_errors: bool = False, one_text: bool = False) -> None:
         self.characters = 20_000
         self.up_to_errors = up_to_errors
+        self.one_text = one_text
 
     def took(self, seconds: float) -> None:
         """Learn how long the last batch took."""
@@ -98,8 +100,12 @@ class BatchSize:
             self.characters = max(self.characters // 2, 2_500)
 
 
-def gather(rows: Iterator[Row], size: BatchSize, idle: Callable[[], bool]) -> Iterator[list[Row]]:
-    """Yield the rows in lists: as many as make a batch, or fewer when the next one is still to come (``idle``)."""
+def gather(rows: Iterator[Row], size: BatchSize, idle: Callable[[], bool], *, name: str, done: int) -> Iterator[list[Row]]:
+    """Yield the rows in lists: as many as make a batch, or fewer when the next one is still to come (``idle``).
+
+    ``done`` rows of the file called ``name`` came before them.
+    """
+    rows = _one_text_each(rows, name, done) if size.one_text else rows
     batch: list[Row] = []
     characters = weight = 0
     while True:
@@ -120,6 +126,15 @@ def gather(rows: Iterator[Row], size: BatchSize, idle: Callable[[], bool]) -> It
             batch, characters, weight = [], 0, 0
     if batch:
         yield batch
+
+
+def _one_text_each(rows: Iterator[Row], name: str, done: int) -> Iterator[Row]:
+    for record, row in enumerate(rows, done + 1):
+        texts = sum(text is not None for text in row.texts)
+        if texts > 1:
+            problem = f"has {texts:,} texts, and record_epsilon would be spent on each of them; use epsilon, or leave one text in it"
+            raise RecordError(name, problem, record=record)
+        yield row
 
 
 class Reader(Protocol):
@@ -196,7 +211,7 @@ class RowReader(ABC):
 
         :raises RecordError: if a record cannot be read, or at the end, if two records of a keyed release have one id.
         """
-        for rows in gather(self._rows, size, self._idle):
+        for rows in gather(self._rows, size, self._idle, name=self._name, done=self._done):
             yield self._batch(rows, pause=self._idle())
             self._done += len(rows)
         if self._naming is not None:

@@ -169,7 +169,7 @@ class Job:
 
     def _release(self, reader: Reader, journal: Journal, partial: Partial, progress: type[Progress] | None) -> None:
         work = Checkpoints(reader, journal, partial, self._pack(reader))
-        size = BatchSize()
+        size = BatchSize(one_text=self._private.record_epsilon is not None)
         try:
             reader.skip(journal.records)
             with releasing(self._private, workers=self._workers, not_for_workers=(journal.fileno(), partial.fileno())) as release:
@@ -307,15 +307,24 @@ def receipt_of(promised: Receipt, reader: Reader, layout: Layout, tally: Tally) 
     public = promised.public
     if reader.untouched:
         public = (*public, f"released exactly as it is: {reader.untouched}")
-    relaxations = relaxations_of(promised.relaxations, layout.columns, lists=reader.has_lists)
+    several = tally.knows_rows and tally.rows < tally.records
+    relaxations = relaxations_of(promised.relaxations, layout.columns, lists=reader.has_lists, several=several)
     if len(layout.columns) <= 1 and not reader.has_lists and not tally.knows_rows:  # begun by a version that did not count rows
         tally = tally.every_text_is_a_row()
     return replace(promised.with_tally(tally), public=public, relaxations=tuple(relaxations))
 
 
-def relaxations_of(relaxations: Sequence[str], columns: Sequence[str], *, lists: bool = False) -> list[str]:
-    """Return what is disclosed beyond the guarantee, with what releasing several columns of a record, or lists in it, adds to it."""
+def relaxations_of(relaxations: Sequence[str], columns: Sequence[str], *, lists: bool = False, several: bool = False) -> list[str]:
+    """Return what is disclosed beyond the guarantee, with what releasing several columns of a record, or lists in it, adds to it.
+
+    ``several`` says that records had more than one text, also if they have no lists: one name can be that of a key and a path.
+    """
     found = list(relaxations)
+    if several and len(columns) == 1 and not lists:
+        found.append(
+            "a record has the column by its very name and by its path: what is spent on a row adds up over both (in the budget: "
+            "longest_row; a record there is one text)"
+        )
     if lists and len(columns) == 1:
         found.append(
             "a column holds lists of texts: what is spent on a row adds up over its elements (in the budget: longest_row; a record there "
