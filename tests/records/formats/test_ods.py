@@ -18,6 +18,11 @@ from deniable.records.rewriting import read_texts
 from tests.support.made_ods import content_of, leaky_ods, ods_parts
 from tests.support.made_xlsx import unzipped, zipped
 
+_SHEET = (
+    '<table:table table:name="S"><table:table-row><table:table-cell office:value-type="string"><text:p>text</text:p></table:table-cell>'
+    "</table:table-row></table:table>"
+)
+
 
 def read(path: Path, sheet: str | int = 0, *, header: int | None = 0) -> list[list[Any]]:
     frame = pandas.read_excel(path, sheet_name=sheet, engine="odf", header=header, keep_default_na=False)
@@ -56,7 +61,7 @@ def test_nothing_in_the_file_quotes_a_private_cell(private: Privatizer, tmp_path
     assert 'table:formula="of:=[.B2]"></table:table-cell>' in content
     assert 'office:date-value="2026-01-02"><text:p>02.01.26</text:p>' in content
     assert '<text:a xlink:href="http://x">here</text:a>' in content
-    assert '<table:named-range table:name="Area"' in content
+    assert "named-range" not in content
     assert "style:data-style-name" in content
     assert 'table:number-rows-repeated="1048000"' in content
     assert len(list(read_texts(tmp_path / "out.ods", column="text"))) == 2
@@ -102,7 +107,13 @@ def test_whether_texts_were_equal_is_not_seen(tmp_path: Path, embedding: Embeddi
     [
         (content_of('<table:tracked-changes/><table:table table:name="S"/>'), "recorded changes"),
         (content_of('<table:table table:name="S"/><table:data-pilot-tables/>'), "pivot table"),
-        (content_of('<table:table table:name="S"><table:shapes><table:table/></table:shapes></table:table>'), "a sheet inside a cell"),
+        (content_of('<table:table table:name="S"><table:shapes><table:table/></table:shapes></table:table>'), "a sheet inside another"),
+        (content_of(f"<table:label-ranges>{_SHEET}</table:label-ranges>{_SHEET}"), "a sheet where none belongs"),
+        (content_of(f'<x:y xmlns:x="urn:x">{_SHEET}</x:y>{_SHEET}'), "a sheet where none belongs"),
+        (content_of(_SHEET.replace("<table:table-row>", "<table:foo><table:table-row/></table:foo><table:table-row>")), "a row where none"),
+        (content_of(f"<table:table-row/>{_SHEET}"), "a row where none belongs"),
+        (content_of(_SHEET.replace("<table:table-row>", "<table:table-source/><table:table-row>")), "links to other documents"),
+        (content_of(_SHEET.replace("<text:p>", "<table:cell-range-source/><text:p>")), "links to other documents"),
         (content_of(""), "has no sheet"),
         ("<!DOCTYPE x><x/>", "is not XML"),
         (content_of('<table:table table:name="S"><table:table-row table:number-rows-repeated="0"/></table:table>'), "a wrong number"),

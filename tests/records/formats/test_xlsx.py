@@ -106,7 +106,9 @@ def test_nothing_in_the_file_quotes_a_private_cell(embedding: Embedding, tmp_pat
     assert book["Notes"]["C3"].value == "rich stays"
     assert b"<i></i>" in out["xl/sharedStrings.xml"]
     assert [book["Other"][cell].value for cell in ("A1", "B1", "C1", "D1")] == ["=Notes!B2", "=1+1", "kept", "#N/A"]
-    assert list(book.defined_names) == ["Area"]
+    assert not book.defined_names
+    assert book["Notes"].print_area == "'Notes'!$A$1:$C$3"
+    assert not book["Other"].print_titles
     assert list(book["Notes"].tables) == ["T"]
 
 
@@ -132,6 +134,11 @@ def test_the_bytes_do_not_depend_on_how_long_or_how_often_private_words_are(tmp_
         ("xl/worksheets/sheet1.xml", "<worksheet", "is not XML"),
         ("xl/sharedStrings.xml", "<sst/>", "row 1: a cell has a text that is not there"),
         ("_rels/.rels", rels(), "is not an .xlsx workbook"),
+        (
+            "xl/worksheets/sheet1.xml",
+            f'<worksheet xmlns="{MAIN}"><sheetData/><extLst><row r="1"><c r="A1" t="str"><v>text</v></c></row></extLst></worksheet>',
+            "has a row where none belongs",
+        ),
     ],
 )
 def test_what_keeps_copies_or_is_damaged_is_refused_in_one_line(
@@ -291,3 +298,24 @@ def test_work_that_is_cut_off_goes_on_where_it_was(
     privatize_file(noisy, source, target, columns=["text"], resume=True)
     assert [row[1] for row in cells(target)[1:]] == drawn
     assert leftovers(target) == []
+
+
+@pytest.mark.parametrize("change", [-1, 1])
+def test_nothing_is_written_unless_exactly_the_released_rows_are_used(
+    private: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: int
+) -> None:
+    from deniable.records.formats.spreadsheets.xlsx import Xlsx
+
+    def write(self: Xlsx, *given: Any, **more: Any) -> None:
+        """Write other rows than those that were read, as if the file had been changed."""
+        rows = [["text"], *[["fox"]] * (5 + change)]
+        changed = made(tmp_path / "changed.xlsx", rows, others=False)
+        with open_source(changed) as source:
+            whole(Xlsx(archives.Archive(source.reopen(), "changed"), None), *given, **more)
+
+    source, whole = made(tmp_path / "in.xlsx", [["text"], *[["fox"]] * 5], others=False), Xlsx.write
+    monkeypatch.setattr(Xlsx, "write", write)
+    with pytest.raises(RecordError, match="its rows are not those that were released; nothing is written"):
+        privatize_file(private, source, tmp_path / "out.xlsx", columns=["text"])
+    assert not (tmp_path / "out.xlsx").exists()
+    assert not (tmp_path / "out.xlsx.finishing").exists()

@@ -32,6 +32,9 @@ from deniable.records.formats.spreadsheets.xml import (
 )
 
 _CONTENT = "content.xml"
+_AROUND_SHEETS = ["office:document-content", "office:body", "office:spreadsheet"]
+_AROUND_ROWS = [*_AROUND_SHEETS, "table:table"]
+_AROUND_A_ROW = {"table:table-rows", "table:table-header-rows", "table:table-row-group"}
 _CELLS = ("table:table-cell", "table:covered-table-cell")
 _LAST_COLUMN, _LAST_ROW = 16_384, 1_048_576
 _MOST_EQUAL_ROWS = 100_000
@@ -53,7 +56,6 @@ _KEPT = {
     "table:table-column": ("table:number-columns-repeated", "table:default-cell-style-name", "table:visibility"),
     "table:table-column-group": ("table:display",),
     "table:table-row-group": ("table:display",),
-    "table:named-range": ("table:name", "table:base-cell-address", "table:cell-range-address", "table:range-usable-as"),
 }
 """Attributes of elements around rows; the other elements there have none that pass."""
 
@@ -112,23 +114,34 @@ class Ods:
             write_manifest(target, [_CONTENT, *(["styles.xml"] if "styles.xml" in self._archive.sizes else [])])
 
     def _sheet_names(self) -> Iterator[str]:
-        depth = 0
-        for event in read_xml(self._archive.chunks(_CONTENT), self._archive.name, _CONTENT):
-            name = odf_name(event.name) if event.kind != "text" else ""
+        for event in self._events():
+            if event.kind == "start" and odf_name(event.name) == "table:table":
+                yield odf_attributes(event.attributes).get("table:name", "")
+
+    def _events(self) -> Iterator[Event]:
+        """Yield what stands in the document; a sheet or a row that is not where it belongs might be counted here and not there.
+
+        :raises RecordError: if one is not, or something keeps copies of cells.
+        """
+        around: list[str] = []
+        for event in read_xml(self._counted(), self._archive.name, _CONTENT):
             if event.kind == "start":
+                name = odf_name(event.name)
                 if name in REFUSED:
                     self._archive.refuse(REFUSED[name])
-                if name == "table:table":
-                    depth += 1
-                    if depth > 1:
-                        self._archive.refuse("has a sheet inside a cell, which cannot be read")
-                    yield event.attributes.get(f"{event.name.rpartition(' ')[0]} name", "")
-            elif event.kind == "end" and name == "table:table":
-                depth -= 1
+                if name == "table:table" and around != _AROUND_SHEETS:
+                    inside = "inside another" if name in around else "where none belongs"
+                    self._archive.refuse(f"has a sheet {inside}, which cannot be read")
+                if name == "table:table-row" and (around[:4] != _AROUND_ROWS or not _AROUND_A_ROW.issuperset(around[4:])):
+                    self._archive.refuse("has a row where none belongs, which cannot be read")
+                around.append(name)
+            elif event.kind == "end":
+                around.pop()
+            yield event
 
     def _walk(self) -> Iterator[Event | SheetRow]:
         """Yield what stands in the document: the rows of all sheets, and the events of all else."""
-        events, number = read_xml(self._counted(), self._archive.name, _CONTENT), 0
+        events, number = self._events(), 0
         for event in events:
             name = odf_name(event.name) if event.kind == "start" else ""
             if name == "table:table":
@@ -206,8 +219,6 @@ class Ods:
                 seen: list[str] = []
                 written.append(copy_element(_noting(events, seen), name, about))
                 paragraphs.append("".join(seen))
-            elif name == "table:table":
-                self._archive.refuse("has a sheet inside a cell, which cannot be read")
             else:
                 skip_element(events)
         return "\n".join(paragraphs) if paragraphs else None, "".join(written)

@@ -27,20 +27,23 @@ NAMESPACES = {
 _PREFIXES = {uri: prefix for prefix, uri in NAMESPACES.items()}
 _MANIFEST = f"{_ODF}:manifest:1.0"
 
+_LINKS = "links to other documents and keeps copies of their cells; break the links first (Edit, Links to External Files)"
 REFUSED = {
     "table:tracked-changes": "holds recorded changes, and with them what stood in cells before; accept them and end the recording first",
     "table:data-pilot-tables": "holds a pivot table, which keeps copies of cells; delete it first, or save the sheet as CSV",
-    "table:dde-links": "links to other documents and keeps copies of their cells; break the links first",
+    "table:dde-links": _LINKS,
+    "table:table-source": _LINKS,
+    "table:cell-range-source": _LINKS,
 }
 
 _PASS = {
     *(f"office:{name}" for name in ("document-content", "document-styles", "font-face-decls", "styles", "automatic-styles")),
     *(f"office:{name}" for name in ("body", "spreadsheet")),
     *(f"table:{name}" for name in ("table", "table-column", "table-columns", "table-header-columns", "table-column-group")),
-    *(f"table:{name}" for name in ("table-rows", "table-header-rows", "table-row-group", "named-expressions", "named-range")),
+    *(f"table:{name}" for name in ("table-rows", "table-header-rows", "table-row-group")),
     *(f"text:{name}" for name in ("p", "h", "span", "s", "tab", "line-break", "a")),
 }
-"""What passes beside styles. Comments, filters, validations, conditions and drawings can quote a cell."""
+"""What passes beside styles. Comments, names of ranges, filters, validations, conditions and drawings can quote a cell."""
 
 _STYLES_LEFT_OUT = ("style:background-image", "style:header", "style:footer", "style:map", "style:master-page")
 

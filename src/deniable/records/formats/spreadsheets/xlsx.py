@@ -58,6 +58,7 @@ _SHEET: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """What of a sheet passes beside its rows. Filters, links, validations, conditional formats, comments and drawings can quote cells."""
 
+_AROUND_A_ROW = ["worksheet", "sheetData", "row"]
 _ROW = ("s", "customFormat", "outlineLevel", "collapsed")
 """Of a row neither its height, which follows how long texts are, nor whether it is hidden, which may follow a filter on them."""
 _FORMULA = ("t", "ref", "si", "aca", "ca", "bx", "dt2D", "dtr", "del1", "del2", "r1", "r2")
@@ -153,8 +154,16 @@ class Xlsx:
         """Yield what stands in a sheet: its rows, and the events of all else."""
         events = read_xml(self._counted(part), self._archive.name, part)
         self._results, number = Results(), 0
+        around: list[str] = []
         for event in events:
-            if event.kind == "start" and main_name(event.name) == "row":
+            if event.kind == "start":
+                around.append(main_name(event.name))
+            elif event.kind == "end":
+                around.pop()
+            if event.kind == "start" and around[-1] == "row":
+                if around != _AROUND_A_ROW:
+                    self._archive.refuse(f"the part {part} has a row where none belongs; the file is damaged")
+                around.pop()
                 row = self._row(event.attributes, events, number + 1)
                 number = row.number
                 yield row

@@ -35,6 +35,10 @@ _REFUSED = {
     "xlMacrosheet": "holds a sheet of macros; delete it first, or save the sheet with the texts as CSV",
 }
 _NUMBER = re.compile(r"[0-9]{1,6}")
+_COLUMN, _LINE = r"\$?[A-Z]{1,3}", r"\$?[0-9]{1,7}"
+_OF_A_SHEET = re.compile(r"(?:'((?:[^']|'')+)'|([^\s'!,()\"]+))!")
+_RANGE = rf"{_OF_A_SHEET.pattern}(?:{_COLUMN}{_LINE}(?::{_COLUMN}{_LINE})?|{_COLUMN}:{_COLUMN}|{_LINE}:{_LINE})"
+_RANGES = re.compile(rf"{_RANGE}(?:,{_RANGE})*")
 
 
 def main_name(name: str) -> str:
@@ -62,7 +66,7 @@ class Parts:
     from_1904: bool
     active: str | None
     names: list[tuple[str, str | None, str]]
-    """Names of ranges: the name, the number of the sheet it belongs to, and what it stands for."""
+    """What is printed of a sheet: the name, the number of the sheet it belongs to, and what it stands for."""
 
 
 def relations(archive: Archive, part: str) -> dict[str, tuple[str, str]]:
@@ -123,14 +127,16 @@ def find_parts(archive: Archive) -> Parts:
         theme=kinds.get("theme"),
         from_1904=from_1904,
         active=active if active is not None and _NUMBER.fullmatch(active) else None,
-        names=[each for each in names if _is_range(*each)],
+        names=[each for each in names if _is_printed(*each, [sheet.name for sheet in sheets])],
     )
 
 
-def _is_range(name: str, sheet: str | None, meaning: str) -> bool:
-    """Return whether a name stands for cells; one that stands for a text of its own, or for a filter, could quote a cell."""
-    quotes = '"' in meaning or "[" in meaning or "{" in meaning
-    return bool(name) and not quotes and "_FilterDatabase" not in name and (sheet is None or bool(_NUMBER.fullmatch(sheet)))
+def _is_printed(name: str, sheet: str | None, meaning: str, sheets: list[str]) -> bool:
+    """Return whether a name says what of a sheet is printed. Any other could be that of a cell ("Create from Selection"), or quote one."""
+    if name not in ("_xlnm.Print_Area", "_xlnm.Print_Titles") or sheet is None or not _NUMBER.fullmatch(sheet) or int(sheet) >= len(sheets):
+        return False
+    listed = _RANGES.fullmatch(meaning)
+    return listed is not None and {(one or other).replace("''", "'") for one, other in _OF_A_SHEET.findall(meaning)} == {sheets[int(sheet)]}
 
 
 def rich_text(events: Iterator[Event]) -> tuple[str, str]:
