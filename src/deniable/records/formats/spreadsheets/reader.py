@@ -20,7 +20,7 @@ from deniable.records.formats.spreadsheets.cells import SheetRow, Workbook
 
 _LEFT_OUT = (
     "left out: results of formulas, names of ranges, heights and hiding of rows, widths and formats of private cells, comments, charts, "
-    "pictures, links, "
+    "pictures, links, themes, "
     "filters, validations, conditional formats, properties of the file"
 )
 
@@ -68,7 +68,7 @@ class SpreadsheetReader(RowReader, FinishedAtTheEnd):
             if naming is not None and naming.column is not None:
                 self._id = find([naming.column], first)[0]
         self.total: int | None = self._book.size()
-        self.untouched: str | None = self._untouched()
+        self.untouched: str | None = self._untouched(layout.format)
         self.has_lists = False
         self._rows = self._records()
 
@@ -171,9 +171,9 @@ class SpreadsheetReader(RowReader, FinishedAtTheEnd):
     def _find_numbered(self, wanted: Sequence[str], first: SheetRow) -> list[int]:
         return [place + 1 for place in find_numbered_columns(wanted, max(cell.column for cell in first.cells), self._name)]
 
-    def _untouched(self) -> str:
+    def _untouched(self, kind: str) -> str:
         others = f", and every cell of {_sheets_as_text(self._book.others)}" if self._book.others else ""
-        return f"every other cell, formula and format of the sheet {self._book.sheet!r}{others} ({_LEFT_OUT})"
+        return f"every other cell, formula and format of the sheet {self._book.sheet!r}{others} ({_LEFT_OUT}{', fonts, colours and borders' if kind == 'ods' else ''})"
 
     def _refuse(self, row: SheetRow, problem: str) -> NoReturn:
         raise RecordError(self._name, f"sheet {self._book.sheet!r}, row {row.number:,}: {problem}")
