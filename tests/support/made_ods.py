@@ -70,7 +70,7 @@ def leaky_ods(secret: str) -> dict[str, str]:
         'office:date-value="2026-01-02">'
         f"<text:p>02.01.26</text:p></table:table-cell><draw:frame>{secret}</draw:frame></table:table-row>"
         '<table:table-row table:number-rows-repeated="1048000"><table:table-cell table:number-columns-repeated="1000"/></table:table-row>'
-        f'<table:named-expressions><table:named-range table:name="Area" table:cell-range-address="$Notes.$A$1:.$B$2"/>'
+        f'<table:named-expressions><table:named-range table:name="{secret}" table:cell-range-address="$Notes.$A$1:.$B$2"/>'
         f'<table:named-expression table:name="Said" table:expression="{secret}"/></table:named-expressions></table:table>'
         f'<table:table table:name="Other"><table:table-row><table:table-cell table:formula="of:=[$Notes.B2]" office:value-type="string">'
         f'<text:p>{secret}</text:p></table:table-cell><table:table-cell office:value-type="string"><text:p>kept <text:a xlink:href="http://x">'

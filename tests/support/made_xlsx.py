@@ -28,7 +28,10 @@ def leaky_parts(secret: str) -> dict[str, str]:
         "xl/workbook.xml": (
             f'<workbook xmlns="{MAIN}" xmlns:r="{_REL}"><workbookPr date1904="1" codeName="{secret}"/><bookViews>'
             f'<workbookView activeTab="0"/></bookViews><sheets><sheet name="Notes" sheetId="1" r:id="rId1"/>'
-            f'<sheet name="Other" sheetId="2" r:id="rId2"/></sheets><definedNames><definedName name="Area">Notes!$A$1:$C$3</definedName>'
+            f'<sheet name="Other" sheetId="2" r:id="rId2"/></sheets><definedNames><definedName name="_xlnm.Print_Area" localSheetId="0">'
+            f"Notes!$A$1:$C$3</definedName><definedName name=\"{secret}\">Notes!$C$2</definedName>"
+            f'<definedName name="n">{secret}</definedName>'
+            f'<definedName name="_xlnm.Print_Titles" localSheetId="1">{secret}!$A:$A</definedName>'
             f'<definedName name="Said">"{secret}"</definedName><definedName name="_xlnm._FilterDatabase">{secret}</definedName>'
             f'</definedNames><calcPr calcId="1"/><extLst><ext uri="x">{secret}</ext></extLst></workbook>'
         ),

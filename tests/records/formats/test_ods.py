@@ -18,6 +18,11 @@ from deniable.records.rewriting import read_texts
 from tests.support.made_ods import content_of, leaky_ods, ods_parts
 from tests.support.made_xlsx import unzipped, zipped
 
+_SHEET = (
+    '<table:table table:name="S"><table:table-row><table:table-cell office:value-type="string"><text:p>text</text:p></table:table-cell>'
+    "</table:table-row></table:table>"
+)
+
 
 def read(path: Path, sheet: str | int = 0, *, header: int | None = 0) -> list[list[Any]]:
     frame = pandas.read_excel(path, sheet_name=sheet, engine="odf", header=header, keep_default_na=False)
@@ -56,8 +61,8 @@ def test_nothing_in_the_file_quotes_a_private_cell(private: Privatizer, tmp_path
     assert 'table:formula="of:=[.B2]"></table:table-cell>' in content
     assert 'office:date-value="2026-01-02"><text:p>02.01.26</text:p>' in content
     assert '<text:a xlink:href="http://x">here</text:a>' in content
-    assert '<table:named-range table:name="Area"' in content
-    assert "style:data-style-name" in content
+    assert "named-range" not in content
+    assert b'style:data-style-name="N1"' in out["styles.xml"]
     assert 'table:number-rows-repeated="1048000"' in content
     assert len(list(read_texts(tmp_path / "out.ods", column="text"))) == 2
     assert read(tmp_path / "out.ods")[1][2] == pandas.Timestamp(2026, 1, 2)
@@ -102,7 +107,13 @@ def test_whether_texts_were_equal_is_not_seen(tmp_path: Path, embedding: Embeddi
     [
         (content_of('<table:tracked-changes/><table:table table:name="S"/>'), "recorded changes"),
         (content_of('<table:table table:name="S"/><table:data-pilot-tables/>'), "pivot table"),
-        (content_of('<table:table table:name="S"><table:shapes><table:table/></table:shapes></table:table>'), "a sheet inside a cell"),
+        (content_of('<table:table table:name="S"><table:shapes><table:table/></table:shapes></table:table>'), "a sheet inside another"),
+        (content_of(f"<table:label-ranges>{_SHEET}</table:label-ranges>{_SHEET}"), "a sheet where none belongs"),
+        (content_of(f'<x:y xmlns:x="urn:x">{_SHEET}</x:y>{_SHEET}'), "a sheet where none belongs"),
+        (content_of(_SHEET.replace("<table:table-row>", "<table:foo><table:table-row/></table:foo><table:table-row>")), "a row where none"),
+        (content_of(f"<table:table-row/>{_SHEET}"), "a row where none belongs"),
+        (content_of(_SHEET.replace("<table:table-row>", "<table:table-source/><table:table-row>")), "links to other documents"),
+        (content_of(_SHEET.replace("<text:p>", "<table:cell-range-source/><text:p>")), "links to other documents"),
         (content_of(""), "has no sheet"),
         ("<!DOCTYPE x><x/>", "is not XML"),
         (content_of('<table:table table:name="S"><table:table-row table:number-rows-repeated="0"/></table:table>'), "a wrong number"),
@@ -152,3 +163,52 @@ def test_a_formula_in_a_private_column_is_refused_with_its_row(private: Privatiz
     (tmp_path / "in.ods").write_bytes(zipped(parts))
     with pytest.raises(RecordError, match="sheet 'Notes', row 2: a private text is made by a formula"):
         privatize_file(private, tmp_path / "in.ods", tmp_path / "out.ods", columns=["more"])
+
+
+def test_how_private_cells_look_is_not_seen_in_what_is_left_of_other_cells(tmp_path: Path, embedding: Embedding) -> None:
+    """Nor are widths, the grouping of equal columns and rows, or spans of text inside a private cell."""
+    formats = "".join(
+        f'<number:number-style style:name="N{i}"><number:number number:decimal-places="{i}"/></number:number-style>'
+        f'<style:style style:name="ce{i}" style:family="table-cell" style:data-style-name="N{i}"/>'
+        for i in range(1, 6)
+    )
+    bold = '<style:style style:name="T1" style:family="text"><style:text-properties fo:font-weight="bold"/></style:style>'
+    cell = '<table:table-cell table:style-name="{}" office:value-type="string"><text:p>{}</text:p></table:table-cell>'
+    number = '<table:table-cell table:style-name="{}" office:value-type="float" office:value="1"><text:p>1</text:p></table:table-cell>'
+    column = '<table:table-column table:default-cell-style-name="{}" table:number-columns-repeated="{}"/>'
+    empty = '<table:table-cell table:style-name="{}" table:number-columns-repeated="{}"/>'
+    header = "".join(cell.format("", name) for name in ("id", "text", "more"))
+    plain = [
+        column.format("ce4", 3),
+        header, cell.format("", "a") + cell.format("ce4", "qzx") + number.format("ce4"), cell.format("", "b") + empty.format("ce4", 2),
+        empty.format("ce4", 3), empty.format("ce4", 3),
+    ]  # fmt: skip
+    secret = cell.format("ce1", 'q<text:span text:style-name="T1">zx</text:span>')
+    styled = [
+        column.format("ce4", 1) + column.format("ce2", 1) + column.format("ce4", 1),
+        header, cell.format("", "a") + secret + number.format("ce4"),
+        cell.format("", "b") + empty.format("ce1", 1) + empty.format("ce4", 1),
+        empty.format("ce4", 1) + empty.format("ce3", 1) + empty.format("ce4", 1), empty.format("ce4", 3),
+    ]  # fmt: skip
+    seen = []
+    for (columns, *rows), styles in ((plain, formats), (styled, formats + bold)):
+        listed = "".join(f"<table:table-row>{row}</table:table-row>" for row in rows)
+        content = content_of(f'<table:table table:name="S">{columns}{listed}</table:table>', styles)
+        (tmp_path / "in.ods").write_bytes(zipped({**ods_parts([]), "content.xml": content}))
+        private = Privatizer(Multivariate(embedding, epsilon=1.0), randomness=Keyed(bytes(32)))
+        privatize_file(private, tmp_path / "in.ods", tmp_path / "out.ods", columns=["text"], record_id="id", force=True)
+        seen.append(unzipped((tmp_path / "out.ods").read_bytes()))
+    assert seen[0] == seen[1]
+    assert b'<table:table-cell table:style-name="ce1" office:value-type="float"' in seen[0]["content.xml"]
+    assert b'number:decimal-places="4"' in seen[0]["styles.xml"]
+    assert b'number:decimal-places="1"' not in seen[0]["styles.xml"]
+
+
+def test_cells_that_stand_there_too_often_are_refused_in_all_sheets_together(
+    private: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("deniable.records.formats.spreadsheets.ods._MOST_CELLS", 100)
+    equal = _SHEET.replace("<table:table-row>", '<table:table-row table:number-rows-repeated="60">')
+    (tmp_path / "in.ods").write_bytes(zipped({**ods_parts([]), "content.xml": content_of(_SHEET + equal.replace('"S"', '"T"') * 2)}))
+    with pytest.raises(RecordError, match="has more than 100 cells that say the same"):
+        privatize_file(private, tmp_path / "in.ods", tmp_path / "out.ods", columns=["text"])

@@ -24,6 +24,8 @@ from deniable.records.formats.spreadsheets import archive as archives
 from deniable.records.rewriting import read_texts, rewrite_file
 from tests.support.made_xlsx import MAIN, leaky_parts, rels, sheet_parts, unzipped, zipped
 
+_SHEETS = (("worksheet", "worksheets/sheet1.xml"), ("worksheet", "worksheets/sheet2.xml"))
+_TEXT = f'<worksheet xmlns="{MAIN}"><sheetData><row r="1"><c r="A1" t="str"><v>text</v></c></row></sheetData>'
 ROWS: list[list[Any]] = [
     ["id", "text", "when", "amount"],
     ["a", "the, quick", datetime.date(2026, 1, 2), 1.5],
@@ -95,7 +97,7 @@ def test_nothing_in_the_file_quotes_a_private_cell(embedding: Embedding, tmp_pat
     out = unzipped((tmp_path / "out.xlsx").read_bytes())
     assert set(out) == {
         "[Content_Types].xml", "_rels/.rels", "xl/_rels/workbook.xml.rels", "xl/workbook.xml", "xl/styles.xml", "xl/sharedStrings.xml",
-        "xl/theme/theme1.xml", "xl/worksheets/sheet1.xml", "xl/worksheets/sheet2.xml", "xl/tables/table1.xml",
+        "xl/worksheets/sheet1.xml", "xl/worksheets/sheet2.xml", "xl/tables/table1.xml",
         "xl/worksheets/_rels/sheet1.xml.rels",
     }  # fmt: skip
     for part, content in out.items():
@@ -106,7 +108,9 @@ def test_nothing_in_the_file_quotes_a_private_cell(embedding: Embedding, tmp_pat
     assert book["Notes"]["C3"].value == "rich stays"
     assert b"<i></i>" in out["xl/sharedStrings.xml"]
     assert [book["Other"][cell].value for cell in ("A1", "B1", "C1", "D1")] == ["=Notes!B2", "=1+1", "kept", "#N/A"]
-    assert list(book.defined_names) == ["Area"]
+    assert not book.defined_names
+    assert book["Notes"].print_area == "'Notes'!$A$1:$C$3"
+    assert not book["Other"].print_titles
     assert list(book["Notes"].tables) == ["T"]
 
 
@@ -130,8 +134,21 @@ def test_the_bytes_do_not_depend_on_how_long_or_how_often_private_words_are(tmp_
         ("xl/_rels/workbook.xml.rels", rels(("worksheet", "worksheets/sheet1.xml"), ("chartsheet", "c.xml")), "a sheet that is a chart"),
         ("xl/worksheets/sheet1.xml", '<!DOCTYPE w [<!ENTITY a "b">]><worksheet/>', "is not XML as spreadsheets have it"),
         ("xl/worksheets/sheet1.xml", "<worksheet", "is not XML"),
-        ("xl/sharedStrings.xml", "<sst/>", "row 1: a cell has a text that is not there"),
+        ("xl/sharedStrings.xml", f'<sst xmlns="{MAIN}"/>', "row 1: a cell has a text that is not there"),
         ("_rels/.rels", rels(), "is not an .xlsx workbook"),
+        (
+            "xl/_rels/workbook.xml.rels",
+            rels(*_SHEETS, *((kind, "sharedStrings.xml") for kind in ("sharedStrings", "styles"))),
+            "one part for two",
+        ),
+        ("xl/_rels/workbook.xml.rels", rels(*_SHEETS[:1], *_SHEETS[:1]), "one part for two"),
+        ("xl/_rels/workbook.xml.rels", rels(*_SHEETS, ("styles", "sharedStrings.xml")), "is of another kind"),
+        ("xl/worksheets/sheet1.xml", _TEXT.replace("<v>text", '<f t="array" ref="qzx">B2</f><v>text') + "</worksheet>", "begin elsewhere"),
+        (
+            "xl/worksheets/sheet1.xml",
+            f'<worksheet xmlns="{MAIN}"><sheetData/><extLst><row r="1"><c r="A1" t="str"><v>text</v></c></row></extLst></worksheet>',
+            "has a row where none belongs",
+        ),
     ],
 )
 def test_what_keeps_copies_or_is_damaged_is_refused_in_one_line(
@@ -157,7 +174,7 @@ def test_what_a_formula_of_another_cell_fills_in_does_not_pass(private: Privatiz
     text = '<c r="{}" t="str"><v>{}</v></c>'
     rows = [
         text.format("A1", "id") + text.format("B1", "text"),
-        text.format("B2", "fox") + '<c r="D2" t="str"><f t="array" ref="D2:E3">B1:C2</f><v>qzx</v></c>' + text.format("E2", "qzx"),
+        text.format("B2", "fox") + '<c r="D2" t="str"><f t="array" ref="$D$2:E$3">B1:C2</f><v>qzx</v></c>' + text.format("E2", "qzx"),
         "".join(text.format(cell, "other" if cell == "C3" else "qzx") for cell in ("C3", "D3", "E3")),
         text.format("D4", "below"),
     ]
@@ -169,7 +186,7 @@ def test_what_a_formula_of_another_cell_fills_in_does_not_pass(private: Privatiz
     assert b"qzx" not in sheet
     assert b"other" in sheet
     assert b"below" in sheet
-    assert b'<f t="array" ref="D2:E3">B1:C2</f>' in sheet
+    assert b'<f t="array" ref="$D$2:E$3">B1:C2</f>' in sheet
 
 
 def test_how_a_private_cell_looks_and_whether_its_row_is_hidden_does_not_pass(private: Privatizer, tmp_path: Path) -> None:
@@ -291,3 +308,81 @@ def test_work_that_is_cut_off_goes_on_where_it_was(
     privatize_file(noisy, source, target, columns=["text"], resume=True)
     assert [row[1] for row in cells(target)[1:]] == drawn
     assert leftovers(target) == []
+
+
+@pytest.mark.parametrize("change", [-1, 1])
+def test_nothing_is_written_unless_exactly_the_released_rows_are_used(
+    private: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: int
+) -> None:
+    from deniable.records.formats.spreadsheets.xlsx import Xlsx
+
+    def write(self: Xlsx, *given: Any, **more: Any) -> None:
+        """Write other rows than those that were read, as if the file had been changed."""
+        rows = [["text"], *[["fox"]] * (5 + change)]
+        changed = made(tmp_path / "changed.xlsx", rows, others=False)
+        with open_source(changed) as source:
+            whole(Xlsx(archives.Archive(source.reopen(), "changed"), None), *given, **more)
+
+    source, whole = made(tmp_path / "in.xlsx", [["text"], *[["fox"]] * 5], others=False), Xlsx.write
+    monkeypatch.setattr(Xlsx, "write", write)
+    with pytest.raises(RecordError, match="its rows are not those that were released; nothing is written"):
+        privatize_file(private, source, tmp_path / "out.xlsx", columns=["text"])
+    assert not (tmp_path / "out.xlsx").exists()
+    assert not (tmp_path / "out.xlsx.finishing").exists()
+
+
+def test_how_private_cells_look_is_not_seen_in_what_is_left_of_other_cells(tmp_path: Path, embedding: Embedding) -> None:
+    """Looks are numbered in the order of the cells that have them, so that one of a private cell would shift all others."""
+    seen = []
+    for secret in ("plain", "linked"):
+        source = made(tmp_path / "in.xlsx", [["id", "text", "more"], ["a", "qzx", 1], ["b", None, 2], ["c", "qzx", 3]], others=False)
+        book = openpyxl.load_workbook(source)
+        sheet = book["Notes"]
+        if secret == "linked":
+            sheet["B2"].font = sheet["B3"].font = sheet["B9"].font = Font(color="0563C1", underline="single")
+            sheet["B4"].number_format = "qzx0.0"
+            sheet.column_dimensions["B"].width = 44
+        sheet["C4"].font, sheet["C4"].number_format = Font(italic=True), "0.000"
+        book.save(source)
+        private = Privatizer(Multivariate(embedding, epsilon=1.0), randomness=Keyed(bytes(32)))
+        privatize_file(private, source, tmp_path / "out.xlsx", columns=["text"], record_id="id", force=True)
+        seen.append((tmp_path / "out.xlsx").read_bytes())
+        sheet = openpyxl.load_workbook(tmp_path / "out.xlsx")["Notes"]
+        assert (sheet["C4"].font.i, sheet["C4"].number_format, sheet["A1"].font.b) == (True, "0.000", True)
+    assert seen[0] == seen[1]
+
+
+def test_values_that_could_be_texts_do_not_pass(private: Privatizer, tmp_path: Path) -> None:
+    parts = leaky_parts("qzx")
+    odd = '<tabColor rgb="qzx"/><pageSetup paperSize="qzx"/><sheetViews>'
+    sheet, table = parts["xl/worksheets/sheet1.xml"], parts["xl/tables/table1.xml"]
+    parts["xl/worksheets/sheet1.xml"] = sheet.replace("<sheetViews>", odd).replace('width="9"', 'width="qzx"')
+    formula = 'name="more"><calculatedColumnFormula>qzx</calculatedColumnFormula></tableColumn>'
+    parts["xl/tables/table1.xml"] = table.replace('name="more"/>', formula)
+    for changed in (parts, {**parts, "xl/tables/table1.xml": table.replace('name="more"', 'name="qzx"')}):
+        (tmp_path / "in.xlsx").write_bytes(zipped(changed))
+        privatize_file(private, tmp_path / "in.xlsx", tmp_path / "out.xlsx", columns=["text"], force=True)
+        assert not any(b"qzx" in content for content in unzipped((tmp_path / "out.xlsx").read_bytes()).values())
+
+
+def test_more_texts_than_fit_in_memory_are_refused(private: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deniable.records.formats.spreadsheets.xlsx_parts._MOST_TEXTS", 5)
+    (tmp_path / "in.xlsx").write_bytes(zipped(leaky_parts("qzx")))
+    with pytest.raises(RecordError, match="has more than 5 different texts"):
+        privatize_file(private, tmp_path / "in.xlsx", tmp_path / "out.xlsx", columns=["text"])
+
+
+def test_a_reference_that_is_none_is_refused(private: Privatizer, tmp_path: Path) -> None:
+    sheet = f'{_TEXT}<mergeCells><mergeCell ref="qzx"/></mergeCells></worksheet>'
+    (tmp_path / "in.xlsx").write_bytes(zipped({**sheet_parts([]), "xl/worksheets/sheet1.xml": sheet}))
+    with pytest.raises(RecordError, match="refers to cells in a way that cannot be read"):
+        privatize_file(private, tmp_path / "in.xlsx", tmp_path / "out.xlsx", columns=["text"])
+    assert not (tmp_path / "out.xlsx").exists()
+
+
+def test_a_part_that_becomes_too_large_is_refused(private: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = made(tmp_path / "in.xlsx")
+    monkeypatch.setattr("zipfile.ZIP64_LIMIT", 100)
+    with pytest.raises(RecordError, match="would be larger than 2 GiB"):
+        privatize_file(private, source, tmp_path / "out.xlsx", columns=["text"])
+    assert not (tmp_path / "out.xlsx").exists()

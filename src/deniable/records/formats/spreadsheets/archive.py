@@ -90,9 +90,15 @@ class ArchiveWriter:
 
     @contextmanager
     def open(self, part: str) -> Iterator[BinaryIO]:
-        """Lend a file for the bytes of a part."""
-        with self._zip.open(_about(part), "w") as file:
-            yield file  # type: ignore[misc]
+        """Lend a file for the bytes of a part.
+
+        :raises RecordError: if it becomes too large.
+        """
+        try:
+            with self._zip.open(_about(part), "w") as file:
+                yield file  # type: ignore[misc]
+        except RuntimeError as error:  # how zipfile says it; its other form, for more, would change the bytes of every spreadsheet
+            raise RecordError("the output", f"the part {part} would be larger than 2 GiB; save the sheet as CSV first") from error
 
     def __enter__(self) -> Self:
         """Return itself."""

@@ -30,6 +30,8 @@ class SheetRow:
     number: int
     cells: list[Cell] = field(repr=False)
     written: str = field(default="", repr=False)
+    style: str | None = None
+    times: int = 1
 
     @property
     def holds_anything(self) -> bool:

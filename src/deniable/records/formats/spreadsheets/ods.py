@@ -18,8 +18,8 @@ from deniable.records.formats.spreadsheets.ods_parts import (
     passes,
     root_attributes,
     write_manifest,
-    write_styles,
 )
+from deniable.records.formats.spreadsheets.ods_styles import PART, Styles
 from deniable.records.formats.spreadsheets.xml import (
     NOT_IN_XML,
     Event,
@@ -32,12 +32,16 @@ from deniable.records.formats.spreadsheets.xml import (
 )
 
 _CONTENT = "content.xml"
+_AROUND_SHEETS = ["office:document-content", "office:body", "office:spreadsheet"]
+_AROUND_ROWS = [*_AROUND_SHEETS, "table:table"]
+_AROUND_A_ROW = {"table:table-rows", "table:table-header-rows", "table:table-row-group"}
 _CELLS = ("table:table-cell", "table:covered-table-cell")
 _LAST_COLUMN, _LAST_ROW = 16_384, 1_048_576
 _MOST_EQUAL_ROWS = 100_000
+_MOST_CELLS = 5_000_000
+"""Cells, of all sheets together, that are equal to the one before and not written in the file: a small one can say it has many."""
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _KEPT_OF_A_CELL = (
-    "table:style-name",
     "table:number-columns-spanned",
     "table:number-rows-spanned",
     "table:number-matrix-columns-spanned",
@@ -46,14 +50,10 @@ _KEPT_OF_A_CELL = (
 )
 _MATRIX = ("table:number-matrix-rows-spanned", "table:number-matrix-columns-spanned")
 _VALUES = ("office:value-type", "office:value", "office:date-value", "office:time-value", "office:boolean-value", "office:currency")
-_KEPT_OF_A_ROW = ("table:default-cell-style-name",)
-"""Not whether it is hidden: that may follow a filter on private texts."""
 _KEPT = {
-    "table:table": ("table:name", "table:style-name"),
-    "table:table-column": ("table:number-columns-repeated", "table:default-cell-style-name", "table:visibility"),
+    "table:table": ("table:name",),
     "table:table-column-group": ("table:display",),
     "table:table-row-group": ("table:display",),
-    "table:named-range": ("table:name", "table:base-cell-address", "table:cell-range-address", "table:range-usable-as"),
 }
 """Attributes of elements around rows; the other elements there have none that pass."""
 
@@ -78,6 +78,7 @@ class Ods:
         if not names:
             archive.refuse("has no sheet")
         self._results = Results()
+        self._at, self._styles, self._private = -1, Styles(archive), list[int]()
         self._place, self._read = choose_sheet(names, sheet, archive.name), 0
         self.sheet, self.others = names[self._place], [name for place, name in enumerate(names) if place != self._place]
 
@@ -94,57 +95,67 @@ class Ods:
 
         :raises RecordError: if the sheet is damaged.
         """
-        place = -1
+        self._private = []
         for found in self._walk():
-            if isinstance(found, SheetRow):
-                if place == self._place and found.holds_anything:
-                    yield found
-            elif found.kind == "start" and odf_name(found.name) == "table:table":
-                place += 1
+            if isinstance(found, SheetRow) and self._at == self._place and found.holds_anything:
+                yield found
 
     def write(self, file: BinaryIO, release: Release, *, header: int | None, private: list[int]) -> None:  # noqa: ARG002 - of every kind
         """Write the spreadsheet anew, each row of the sheet with its released texts."""
+        self._styles, self._private = Styles(self._archive), private
         with ArchiveWriter(file) as target:
             target.add("mimetype", TYPE.encode(), stored=True)
             with target.open(_CONTENT) as sink:
                 self._write_content(XmlWriter(sink), release)
-            write_styles(self._archive, target)
-            write_manifest(target, [_CONTENT, *(["styles.xml"] if "styles.xml" in self._archive.sizes else [])])
+            self._styles.write(target)
+            write_manifest(target, [_CONTENT, PART])
 
     def _sheet_names(self) -> Iterator[str]:
-        depth = 0
-        for event in read_xml(self._archive.chunks(_CONTENT), self._archive.name, _CONTENT):
-            name = odf_name(event.name) if event.kind != "text" else ""
+        for event in self._events():
+            if event.kind == "start" and odf_name(event.name) == "table:table":
+                yield odf_attributes(event.attributes).get("table:name", "")
+
+    def _events(self) -> Iterator[Event]:
+        """Yield what stands in the document; a sheet or a row that is not where it belongs might be counted here and not there.
+
+        :raises RecordError: if one is not, or something keeps copies of cells.
+        """
+        around: list[str] = []
+        for event in read_xml(self._counted(), self._archive.name, _CONTENT):
             if event.kind == "start":
+                name = odf_name(event.name)
                 if name in REFUSED:
                     self._archive.refuse(REFUSED[name])
-                if name == "table:table":
-                    depth += 1
-                    if depth > 1:
-                        self._archive.refuse("has a sheet inside a cell, which cannot be read")
-                    yield event.attributes.get(f"{event.name.rpartition(' ')[0]} name", "")
-            elif event.kind == "end" and name == "table:table":
-                depth -= 1
+                if name == "table:table" and around != _AROUND_SHEETS:
+                    inside = "inside another" if name in around else "where none belongs"
+                    self._archive.refuse(f"has a sheet {inside}, which cannot be read")
+                if name == "table:table-row" and (around[:4] != _AROUND_ROWS or not _AROUND_A_ROW.issuperset(around[4:])):
+                    self._archive.refuse("has a row where none belongs, which cannot be read")
+                around.append(name)
+            elif event.kind == "end":
+                around.pop()
+            yield event
 
     def _walk(self) -> Iterator[Event | SheetRow]:
         """Yield what stands in the document: the rows of all sheets, and the events of all else."""
-        events, number = read_xml(self._counted(), self._archive.name, _CONTENT), 0
+        events, number, self._at, self._column, self._expanded = self._events(), 0, -1, 1, 0
         for event in events:
             name = odf_name(event.name) if event.kind == "start" else ""
             if name == "table:table":
-                self._results, number = Results(), 0
+                self._results, number, self._column = Results(), 0, 1
+                self._at += 1
             if name != "table:table-row":
                 yield event
                 continue
             row, times = self._row(event, events, number + 1)
             if not row.holds_anything:
-                repeated = f' table:number-rows-repeated="{times}"' if times > 1 else ""
-                yield replace(row, written=f"{row.written}{repeated}>")
+                yield replace(row, times=times)
             elif times > _MOST_EQUAL_ROWS:
                 self._archive.refuse(f"sheet {self.sheet!r}, row {row.number:,}: stands there {times:,} times; delete what is not needed")
             else:
+                self._count((times - 1) * len(row.cells))
                 for more in range(times):
-                    yield replace(row, number=row.number + more, written=f"{row.written}>")
+                    yield replace(row, number=row.number + more)
             number += times
 
     def _counted(self) -> Iterator[bytes]:
@@ -168,8 +179,31 @@ class Ods:
             column += repeated
             if column > _LAST_COLUMN + 1:
                 self._archive.refuse(f"sheet {self.sheet!r}, row {number:,}: has far too many cells; the file is damaged")
-        said = write_attributes(about, _KEPT_OF_A_ROW)
-        return SheetRow(number=number, cells=cells, written=f"<table:table-row{said}"), times
+        return SheetRow(number=number, cells=cells), times
+
+    def _count(self, cells: int) -> None:
+        self._expanded += cells
+        if self._expanded > _MOST_CELLS:
+            self._archive.refuse(f"has more than {_MOST_CELLS:,} cells that say the same as those before; delete what is not needed")
+
+    def _look(self, style: str | None, column: int, key: str = "table:style-name") -> str:
+        """Return what a cell says of how it looks: nothing in a private column, where that may follow what was typed."""
+        if self._at == self._place and column in self._private:
+            return ""
+        name = self._styles.place_of(style)
+        return f' {key}="{name}"' if name else ""
+
+    def _runs(self, column: int, times: int) -> Iterator[tuple[int, int]]:
+        """Yield the beginnings and lengths of equal cells or columns, private ones each by itself."""
+        if self._at != self._place or not self._private:
+            yield column, times
+            return
+        apart = sorted(each for each in set(self._private) if column <= each < column + times)
+        for before, after in zip([column - 1, *apart], [*apart, column + times], strict=True):
+            if before in apart:
+                yield before, 1
+            if before + 1 < after:
+                yield before + 1, after - before - 1
 
     def _cell(self, name: str, event: Event, events: Iterator[Event], column: int, row: int) -> tuple[list[Cell], int]:
         """Return a cell that has begun, as often as it stands there, and how often that is; an empty one is returned once."""
@@ -180,22 +214,30 @@ class Ods:
             text = next((about[key] for key in _VALUES[1:5] if key in about), text)
         elif "office:string-value" in about:
             text = about["office:string-value"]
-        style = name + write_attributes(about, _KEPT_OF_A_CELL)
-        plain = name + write_attributes(about, _KEPT_OF_A_CELL[1:])  # how a private cell looks may follow what was typed into it
+        plain, style = name + write_attributes(about, _KEPT_OF_A_CELL), about.get("table:style-name")
+        looks = {start: self._look(style, start) for start, _ in self._runs(column, times)}
+
+        def copies(inside: str, *, formula: bool, plain: str, value: str = "") -> list[Cell]:
+            self._count(times - 1)
+            written = [
+                (start + more, f"<{plain}{looks[start]}{value}>{inside}</{name}>")
+                for start, length in self._runs(column, times)
+                for more in range(length)
+            ]
+            return [Cell(column=at, text=text, formula=formula, written=whole, style=plain) for at, whole in written]
+
         if "table:formula" in about:
             more_rows, more_columns = (self._number(about.get(key, "1"), _LAST_ROW, row) - 1 for key in _MATRIX)
             self._results.add(row, column, row + more_rows, column + more_columns)
         elif text is not None and self._results.hold(row, column):
-            return [Cell(column=column + more, text=text, formula=True, written=f"<{style}></{name}>") for more in range(times)], times
+            return copies("", formula=True, plain=plain), times
         if "table:formula" in about:
-            whole = f"<{style}{write_attributes(about, ['table:formula'])}></{name}>"
-            return [Cell(column=column + more, text=text, formula=True, written=whole) for more in range(times)], times
+            return copies("", formula=True, plain=plain, value=write_attributes(about, ["table:formula"])), times
         if text is None:
-            repeated = f' table:number-columns-repeated="{times}"' if times > 1 else ""
-            return [Cell(column=column, text=None, written=f"<{style}{repeated}></{name}>")], times
+            runs = [(start, f' table:number-columns-repeated="{most}"' if most > 1 else "") for start, most in self._runs(column, times)]
+            return [Cell(column=at, text=None, written=f"<{plain}{looks[at]}{repeated}></{name}>") for at, repeated in runs], times
         values = write_attributes(about, (*_VALUES, "office:string-value"))
-        whole = f"<{style}{values}>{written}</{name}>"
-        return [Cell(column=column + more, text=text, written=whole, style=plain) for more in range(times)], times
+        return copies(written, formula=False, plain=plain, value=values), times
 
     def _content(self, events: Iterator[Event]) -> tuple[str | None, str]:
         """Return the text in a cell that has begun, None if there is no paragraph, and it as it is written again."""
@@ -206,8 +248,6 @@ class Ods:
                 seen: list[str] = []
                 written.append(copy_element(_noting(events, seen), name, about))
                 paragraphs.append("".join(seen))
-            elif name == "table:table":
-                self._archive.refuse("has a sheet inside a cell, which cannot be read")
             else:
                 skip_element(events)
         return "\n".join(paragraphs) if paragraphs else None, "".join(written)
@@ -218,28 +258,68 @@ class Ods:
         return int(given)
 
     def _write_content(self, writer: XmlWriter, release: Release) -> None:
-        place, events = -1, self._walk()
+        events, same = self._walk(), _Same(writer)
+        inner = (event for event in events if not isinstance(event, SheetRow))
         for found in events:
+            name = odf_name(found.name) if isinstance(found, Event) and found.kind != "text" else ""
             if isinstance(found, SheetRow):
-                chosen = place == self._place and found.holds_anything
-                _write_row(writer, found, release(found) if chosen else {})
-                continue
-            name = odf_name(found.name) if found.kind != "text" else ""
-            if found.kind == "end":
+                chosen = self._at == self._place and found.holds_anything
+                whole = _written(found, release(found) if chosen else {})
+                if found.holds_anything:
+                    same.end()
+                    writer.raw(f"<table:table-row>{whole}</table:table-row>")
+                else:
+                    same.add("table:table-row", "", whole, "rows", found.times)
+            elif found.kind == "start" and name == "table:table-column":
+                self._write_column(odf_attributes(found.attributes), same)
+                skip_element(inner)
+            elif found.kind == "end":
+                same.end()
                 writer.end(name)
             elif found.kind == "start":
                 about = odf_attributes(found.attributes)
-                place += name == "table:table"
-                inner = (event for event in events if not isinstance(event, SheetRow))
+                same.end()
                 if name == "office:document-content":
                     writer.start(name, root_attributes())
-                elif not passes(name, about):
-                    skip_element(inner)
                 elif name.startswith(("style:", "number:")):
-                    writer.raw(copy_element(inner, name, about))
+                    self._styles.read(found, inner)
+                elif not passes(name):
+                    skip_element(inner)
                 else:
                     writer.start(name, {key: about[key] for key in _KEPT.get(name, ()) if key in about})
         writer.close()
+
+    def _write_column(self, about: dict[str, str], same: _Same) -> None:
+        times = self._number(about.get("table:number-columns-repeated", "1"), _LAST_COLUMN, 0)
+        for start, length in self._runs(self._column, times):
+            shown = write_attributes(about, ["table:visibility"])
+            look = self._look(about.get("table:default-cell-style-name"), start, "table:default-cell-style-name")
+            same.add("table:table-column", f"{shown}{look}", "", "columns", length)
+        self._column += times
+
+
+class _Same:
+    """Writes equal elements that follow one another once, with a number, whichever way they were told apart before."""
+
+    def __init__(self, writer: XmlWriter) -> None:
+        self._writer = writer
+        self._last: tuple[str, str, str, str] | None = None
+        self._times = 0
+
+    def add(self, name: str, said: str, inside: str, what: str, times: int) -> None:
+        """Add an element that stands there a number of times."""
+        if self._last != (name, said, inside, what):
+            self.end()
+            self._last = (name, said, inside, what)
+        self._times += times
+
+    def end(self) -> None:
+        """Write what was added."""
+        if self._last is not None:
+            name, said, inside, what = self._last
+            repeated = f' table:number-{what}-repeated="{self._times}"' if self._times > 1 else ""
+            self._writer.raw(f"<{name}{said}{repeated}>{inside}</{name}>")
+        self._last, self._times = None, 0
 
 
 def _noting(events: Iterator[Event], seen: list[str]) -> Iterator[Event]:
@@ -257,13 +337,14 @@ def _noting(events: Iterator[Event], seen: list[str]) -> Iterator[Event]:
         yield event
 
 
-def _write_row(writer: XmlWriter, row: SheetRow, released: dict[int, str]) -> None:
-    writer.raw(row.written)
+def _written(row: SheetRow, released: dict[int, str]) -> str:
+    """Return the cells of a row as they are written."""
+    cells = []
     for place, cell in enumerate(row.cells):
         if place in released:
             text = escape_text(NOT_IN_XML.sub("", released[place]))
             name = (cell.style or "").split(" ", 1)[0]
-            writer.raw(f'<{cell.style} office:value-type="string"><text:p>{text}</text:p></{name}>')
+            cells.append(f'<{cell.style} office:value-type="string"><text:p>{text}</text:p></{name}>')
         else:
-            writer.raw(cell.written)
-    writer.raw("</table:table-row>")
+            cells.append(cell.written)
+    return "".join(cells)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from deniable.records.formats.spreadsheets.archive import Archive, ArchiveWriter
-from deniable.records.formats.spreadsheets.xml import Attributes, Event, XmlWriter, escape_text, read_xml, skip_element, write_attributes
+from deniable.records.formats.spreadsheets.archive import ArchiveWriter
+from deniable.records.formats.spreadsheets.xml import Attributes, Event, XmlWriter, escape_text, skip_element, write_attributes
 
 TYPE = "application/vnd.oasis.opendocument.spreadsheet"
 _ODF = "urn:oasis:names:tc:opendocument:xmlns"
@@ -27,25 +27,26 @@ NAMESPACES = {
 _PREFIXES = {uri: prefix for prefix, uri in NAMESPACES.items()}
 _MANIFEST = f"{_ODF}:manifest:1.0"
 
+_LINKS = "links to other documents and keeps copies of their cells; break the links first (Edit, Links to External Files)"
 REFUSED = {
     "table:tracked-changes": "holds recorded changes, and with them what stood in cells before; accept them and end the recording first",
     "table:data-pilot-tables": "holds a pivot table, which keeps copies of cells; delete it first, or save the sheet as CSV",
-    "table:dde-links": "links to other documents and keeps copies of their cells; break the links first",
+    "table:dde-links": _LINKS,
+    "table:table-source": _LINKS,
+    "table:cell-range-source": _LINKS,
 }
 
 _PASS = {
-    *(f"office:{name}" for name in ("document-content", "document-styles", "font-face-decls", "styles", "automatic-styles")),
+    *(f"office:{name}" for name in ("document-content", "automatic-styles")),
     *(f"office:{name}" for name in ("body", "spreadsheet")),
     *(f"table:{name}" for name in ("table", "table-column", "table-columns", "table-header-columns", "table-column-group")),
-    *(f"table:{name}" for name in ("table-rows", "table-header-rows", "table-row-group", "named-expressions", "named-range")),
+    *(f"table:{name}" for name in ("table-rows", "table-header-rows", "table-row-group")),
     *(f"text:{name}" for name in ("p", "h", "span", "s", "tab", "line-break", "a")),
 }
-"""What passes beside styles. Comments, filters, validations, conditions and drawings can quote a cell."""
+"""What passes beside styles. Comments, names of ranges, filters, validations, conditions and drawings can quote a cell."""
 
-_STYLES_LEFT_OUT = ("style:background-image", "style:header", "style:footer", "style:map", "style:master-page")
-
-_FOLLOW_TEXT = {"table-column", "table-row"}
-"""Families of styles that are left out: widths and heights follow how long texts are."""
+_KEPT_IN_TEXT = ("text:c", "xlink:href", "xlink:type")
+"""Attributes of what stands in a cell; not styles of text, of which private cells have some as well."""
 
 
 def odf_name(name: str) -> str:
@@ -62,10 +63,8 @@ def odf_attributes(about: Attributes) -> dict[str, str]:
     return named
 
 
-def passes(name: str, about: Mapping[str, str]) -> bool:
+def passes(name: str) -> bool:
     """Return whether an element may pass."""
-    if name.startswith("style:"):
-        return name not in _STYLES_LEFT_OUT and about.get("style:family") not in _FOLLOW_TEXT
     return name in _PASS or name.startswith("number:")
 
 
@@ -86,7 +85,7 @@ def copy_element(events: Iterator[Event], name: str, about: Mapping[str, str]) -
                 break
         else:
             inner, attributes = odf_name(event.name), odf_attributes(event.attributes)
-            if passes(inner, attributes):
+            if passes(inner):
                 open_names.append(inner)
                 written.append(_start(inner, attributes))
             else:
@@ -95,30 +94,8 @@ def copy_element(events: Iterator[Event], name: str, about: Mapping[str, str]) -
 
 
 def _start(name: str, about: Mapping[str, str]) -> str:
-    said = write_attributes(about, about)
+    said = write_attributes(about, _KEPT_IN_TEXT if name.startswith("text:") else about)
     return f"<{name}{said}>"
-
-
-def write_styles(archive: Archive, target: ArchiveWriter) -> None:
-    """Write the styles of the document that pass."""
-    part = "styles.xml"
-    if part not in archive.sizes:
-        return
-    with target.open(part) as file:
-        writer, events = XmlWriter(file), read_xml(archive.chunks(part), archive.name, part)
-        for event in events:
-            if event.kind == "text":
-                continue
-            name = odf_name(event.name)
-            if event.kind == "end":
-                writer.end(name)
-            elif name == "office:document-styles":
-                writer.start(name, root_attributes())
-            elif passes(name, about := odf_attributes(event.attributes)):
-                writer.raw(copy_element(events, name, about))
-            else:
-                skip_element(events)
-        writer.close()
 
 
 def write_manifest(target: ArchiveWriter, parts: list[str]) -> None:

@@ -19,9 +19,13 @@ from deniable.records.formats.spreadsheets.archive import Archive
 from deniable.records.formats.spreadsheets.cells import SheetRow, Workbook
 
 _LEFT_OUT = (
-    "left out: results of formulas, heights and hiding of rows, widths and formats of private cells, comments, charts, pictures, links, "
+    "left out: results of formulas, names of ranges, heights and hiding of rows, widths and formats of private cells, comments, charts, "
+    "pictures, links, themes, "
     "filters, validations, conditional formats, properties of the file"
 )
+
+
+_CHANGED = "its rows are not those that were released; nothing is written. Was the file changed meanwhile?"
 
 
 def open_workbook(source: FileSource, kind: str, sheet: str | None) -> Workbook:
@@ -64,7 +68,7 @@ class SpreadsheetReader(RowReader, FinishedAtTheEnd):
             if naming is not None and naming.column is not None:
                 self._id = find([naming.column], first)[0]
         self.total: int | None = self._book.size()
-        self.untouched: str | None = self._untouched()
+        self.untouched: str | None = self._untouched(layout.format)
         self.has_lists = False
         self._rows = self._records()
 
@@ -79,18 +83,29 @@ class SpreadsheetReader(RowReader, FinishedAtTheEnd):
     def finish(self, partial: Path, ends: list[int], finished: Path) -> None:
         """Write a copy of the spreadsheet with the released texts of a partial file, which ends at the last of ``ends``.
 
-        :raises RecordError: if the spreadsheet cannot be read any more.
+        :raises RecordError: if the spreadsheet cannot be read any more, or its rows are not exactly those that were released.
         """
+        try:
+            self._finish(partial, ends, finished)
+        except Exception:
+            finished.unlink(missing_ok=True)  # a workbook with the wrong texts, or half of one, is of no use to anybody
+            raise
+
+    def _finish(self, partial: Path, ends: list[int], finished: Path) -> None:
         with os.fdopen(open_regular(partial), "rb") as file, os.fdopen(_create(finished), "w+b") as sink:
             lists = _lists(file, ends[-1])
 
             def release(row: SheetRow) -> dict[int, str]:
                 if row.number == self._header:
                     return {}
-                places, texts = self._places(row), next(lists)
+                places, texts = self._places(row), next(lists, None)
+                if texts is None or len(texts) != len(places):
+                    self._refuse(row, _CHANGED)
                 return dict(zip(places, texts, strict=True))
 
             self._book.write(sink, release, header=self._header, private=self._private)
+            if next(lists, None) is not None:
+                raise RecordError(self._name, f"sheet {self._book.sheet!r}: {_CHANGED}")
 
     def _records(self) -> Iterator[Row]:
         record = 0
@@ -156,9 +171,9 @@ class SpreadsheetReader(RowReader, FinishedAtTheEnd):
     def _find_numbered(self, wanted: Sequence[str], first: SheetRow) -> list[int]:
         return [place + 1 for place in find_numbered_columns(wanted, max(cell.column for cell in first.cells), self._name)]
 
-    def _untouched(self) -> str:
+    def _untouched(self, kind: str) -> str:
         others = f", and every cell of {_sheets_as_text(self._book.others)}" if self._book.others else ""
-        return f"every other cell, formula and format of the sheet {self._book.sheet!r}{others} ({_LEFT_OUT})"
+        return f"every other cell, formula and format of the sheet {self._book.sheet!r}{others} ({_LEFT_OUT}{', fonts, colours and borders' if kind == 'ods' else ''})"
 
     def _refuse(self, row: SheetRow, problem: str) -> NoReturn:
         raise RecordError(self._name, f"sheet {self._book.sheet!r}, row {row.number:,}: {problem}")

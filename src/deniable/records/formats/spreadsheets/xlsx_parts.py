@@ -10,8 +10,10 @@ from typing import BinaryIO
 
 from deniable.records.formats.spreadsheets.archive import Archive, ArchiveWriter
 from deniable.records.formats.spreadsheets.xml import (
+    Attributes,
     Event,
     XmlWriter,
+    children,
     escape_attribute,
     escape_text,
     local_name,
@@ -35,6 +37,12 @@ _REFUSED = {
     "xlMacrosheet": "holds a sheet of macros; delete it first, or save the sheet with the texts as CSV",
 }
 _NUMBER = re.compile(r"[0-9]{1,6}")
+_MOST_TEXTS = 2_000_000
+"""An empty one takes a hundred times as much memory as room in the file."""
+_COLUMN, _LINE = r"\$?[A-Z]{1,3}", r"\$?[0-9]{1,7}"
+_OF_A_SHEET = re.compile(r"(?:'((?:[^']|'')+)'|([^\s'!,()\"]+))!")
+_RANGE = rf"{_OF_A_SHEET.pattern}(?:{_COLUMN}{_LINE}(?::{_COLUMN}{_LINE})?|{_COLUMN}:{_COLUMN}|{_LINE}:{_LINE})"
+_RANGES = re.compile(rf"{_RANGE}(?:,{_RANGE})*")
 
 
 def main_name(name: str) -> str:
@@ -58,11 +66,10 @@ class Parts:
     sheets: list[Sheet]
     shared: str | None
     styles: str | None
-    theme: str | None
     from_1904: bool
     active: str | None
     names: list[tuple[str, str | None, str]]
-    """Names of ranges: the name, the number of the sheet it belongs to, and what it stands for."""
+    """What is printed of a sheet: the name, the number of the sheet it belongs to, and what it stands for."""
 
 
 def relations(archive: Archive, part: str) -> dict[str, tuple[str, str]]:
@@ -99,6 +106,7 @@ def find_parts(archive: Archive) -> Parts:
     sheets, names = [], []
     from_1904, active = False, None
     events = read_xml(archive.chunks(book), archive.name, book)
+    root_of(events, "workbook", archive, book)
     for event in events:
         about, element = event.attributes, main_name(event.name)
         if event.kind != "start":
@@ -116,21 +124,44 @@ def find_parts(archive: Archive) -> Parts:
             names.append((about.get("name", ""), about.get("localSheetId"), text_until_end(events)))
     if not sheets:
         archive.refuse("has no sheet")
+    check_once(archive, [each.part for each in sheets], [kinds[kind] for kind in ("sharedStrings", "styles") if kind in kinds])
     return Parts(
         sheets=sheets,
         shared=kinds.get("sharedStrings"),
         styles=kinds.get("styles"),
-        theme=kinds.get("theme"),
         from_1904=from_1904,
         active=active if active is not None and _NUMBER.fullmatch(active) else None,
-        names=[each for each in names if _is_range(*each)],
+        names=[each for each in names if _is_printed(*each, [sheet.name for sheet in sheets])],
     )
 
 
-def _is_range(name: str, sheet: str | None, meaning: str) -> bool:
-    """Return whether a name stands for cells; one that stands for a text of its own, or for a filter, could quote a cell."""
-    quotes = '"' in meaning or "[" in meaning or "{" in meaning
-    return bool(name) and not quotes and "_FilterDatabase" not in name and (sheet is None or bool(_NUMBER.fullmatch(sheet)))
+def root_of(events: Iterator[Event], name: str, archive: Archive, part: str) -> Attributes:
+    """Read the start of a part, and return what it says.
+
+    :raises RecordError: if it is a part of another kind, which might hold texts of cells.
+    """
+    root = next(events, None)
+    if root is None or main_name(root.name) != name:
+        archive.refuse(f"the part {part} is of another kind than the workbook says; the file is damaged")
+    return root.attributes
+
+
+def check_once(archive: Archive, *parts: list[str]) -> None:
+    """Check that no part is there for two things: it would be released as the one, and pass as the other.
+
+    :raises RecordError: if one is.
+    """
+    listed = [part for some in parts for part in some]
+    if len(set(listed)) < len(listed):
+        archive.refuse("has one part for two things, such as two sheets; the file is damaged")
+
+
+def _is_printed(name: str, sheet: str | None, meaning: str, sheets: list[str]) -> bool:
+    """Return whether a name says what of a sheet is printed. Any other could be that of a cell ("Create from Selection"), or quote one."""
+    if name not in ("_xlnm.Print_Area", "_xlnm.Print_Titles") or sheet is None or not _NUMBER.fullmatch(sheet) or int(sheet) >= len(sheets):
+        return False
+    listed = _RANGES.fullmatch(meaning)
+    return listed is not None and {(one or other).replace("''", "'") for one, other in _OF_A_SHEET.findall(meaning)} == {sheets[int(sheet)]}
 
 
 def rich_text(events: Iterator[Event]) -> tuple[str, str]:
@@ -166,13 +197,22 @@ class SharedTexts:
         self._written: dict[int, str] = {}
         self._places: dict[str, int] = {}
         self._uses = 0
-        events = iter(()) if part is None else read_xml(archive.chunks(part), archive.name, part)
-        for event in events:
-            if event.kind == "start" and main_name(event.name) == "si":
-                text, written = rich_text(events)
-                if written != _plain(text):
-                    self._written[len(self._texts)] = written
-                self._texts.append(text)
+        if part is not None:
+            self._read(archive, part)
+
+    def _read(self, archive: Archive, part: str) -> None:
+        events = read_xml(archive.chunks(part), archive.name, part)
+        root_of(events, "sst", archive, part)
+        for event in children(events):
+            if main_name(event.name) != "si":
+                skip_element(events)
+                continue
+            if len(self._texts) >= _MOST_TEXTS:
+                archive.refuse(f"has more than {_MOST_TEXTS:,} different texts; save it as CSV first")
+            text, written = rich_text(events)
+            if written not in ("", _plain(text)):
+                self._written[len(self._texts)] = written
+            self._texts.append(text)
 
     def __len__(self) -> int:
         return len(self._texts)
@@ -209,29 +249,26 @@ TABLE: dict[str, tuple[str, ...]] = {
     "autoFilter": ("ref",),
     "tableColumns": ("count",),
     "tableColumn": ("id", "name"),
-    "calculatedColumnFormula": ("array",),
     "tableStyleInfo": ("name", "showFirstColumn", "showLastColumn", "showRowStripes", "showColumnStripes"),
 }
-"""What of a table passes: nothing of what it is filtered or sorted by."""
+"""What of a table passes: nothing of what it is filtered or sorted by, and no formula but those of its cells."""
+_OFFERED = re.compile(r"TableStyle(?:Light|Medium|Dark)[0-9]{1,2}")
 
 
-def copy_listed(events: Iterator[Event], writer: XmlWriter, listed: dict[str, tuple[str, ...]] | None) -> None:
-    """Write the elements of a part that are listed, with the attributes that are; all of the main namespace if there is no list."""
+def copy_table(events: Iterator[Event], writer: XmlWriter) -> None:
+    """Write what of a table passes."""
     root = True
     for event in events:
-        if event.kind == "text":
-            if event.name.strip():
-                writer.text(event.name)
-            continue
-        name = main_name(event.name)
+        name = main_name(event.name) if event.kind != "text" else ""
         if event.kind == "end":
             writer.end(name)
-        elif not name or name == "extLst" or (listed is not None and name not in listed):
+        elif event.kind == "start" and (
+            name not in TABLE or (name == "tableStyleInfo" and not _OFFERED.fullmatch(event.attributes.get("name", "")))
+        ):
             skip_element(events)
-        else:
-            about = event.attributes
-            kept = [key for key in about if " " not in key] if listed is None else [key for key in listed[name] if key in about]
-            writer.start(name, {**({"xmlns": MAIN} if root else {}), **{key: about[key] for key in kept}})
+        elif event.kind == "start":
+            about = {key: event.attributes[key] for key in TABLE[name] if key in event.attributes}
+            writer.start(name, {**({"xmlns": MAIN} if root else {}), **about})
             root = False
 
 
@@ -245,8 +282,6 @@ def write_book(target: ArchiveWriter, parts: Parts, *, tables: dict[int, int]) -
     if parts.styles is not None:
         overrides["xl/styles.xml"] = "styles"
         related.append(("styles", "styles.xml"))
-    if parts.theme is not None:
-        related.append(("theme", "theme/theme1.xml"))
     for number in range(1, len(parts.sheets) + 1):
         overrides[f"xl/worksheets/sheet{number}.xml"] = "worksheet"
         related.append(("worksheet", f"worksheets/sheet{number}.xml"))
@@ -259,9 +294,6 @@ def write_book(target: ArchiveWriter, parts: Parts, *, tables: dict[int, int]) -
             writer.element("Default", {"Extension": ending, "ContentType": kind})
         for part, kind in overrides.items():
             writer.element("Override", {"PartName": f"/{part}", "ContentType": f"{_TYPES}.{kind}+xml"})
-        if parts.theme is not None:
-            theme = "application/vnd.openxmlformats-officedocument.theme+xml"
-            writer.element("Override", {"PartName": "/xl/theme/theme1.xml", "ContentType": theme})
         writer.end("Types")
         writer.close()
     write_relations(target, "_rels/.rels", [("officeDocument", "xl/workbook.xml")])
