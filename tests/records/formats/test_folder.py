@@ -92,10 +92,10 @@ def test_an_output_folder_is_never_replaced(private: Privatizer, tmp_path: Path)
     assert texts_in(target) == {"mine.txt": "kept"}
 
 
-def test_a_file_that_is_no_text_is_refused_with_its_name_and_nothing_comes_out(private: Privatizer, tmp_path: Path) -> None:
+def test_a_file_that_is_no_text_is_refused_by_its_number_and_nothing_comes_out(private: Privatizer, tmp_path: Path) -> None:
     source = made(tmp_path / "in")
     (source / "m.txt").write_bytes(b"%PDF-1.7")
-    with pytest.raises(RecordError, match=r"m\.txt, line 1: is a PDF document"):
+    with pytest.raises(RecordError, match=r"in: file 4 by name, line 1: is a PDF document"):
         privatize_file(private, source, tmp_path / "out", format="folder")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in"]
 
@@ -170,6 +170,6 @@ def test_what_is_wrong_with_a_file_is_said_without_its_name(private: Privatizer,
     folder.mkdir()
     (folder / "a.txt").write_text("the fox")
     (folder / "smith.txt").write_bytes(b"\xff\xfe\xff")
-    with pytest.raises(RecordError, match="file 2 by name: ") as caught:
+    with pytest.raises(RecordError, match="file 2 by name, line 1: ") as caught:
         privatize_file(private, folder, tmp_path / "out", format="folder")
     assert "smith" not in str(caught.value)

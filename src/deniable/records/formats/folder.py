@@ -97,7 +97,8 @@ class FolderSource:
             finally:
                 source.close()
         except RecordError as error:
-            raise RecordError(self.name, f"{which}: {error.problem}", line=error.line) from None
+            where = which if error.line is None else f"{which}, line {error.line:,}"
+            raise RecordError(self.name, f"{where}: {error.problem}") from None
         except OSError as error:
             raise RecordError(self.name, f"{which}: cannot be read ({error.strerror or 'no reason is given'})") from None
 
