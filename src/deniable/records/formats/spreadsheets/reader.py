@@ -173,7 +173,8 @@ class SpreadsheetReader(RowReader, FinishedAtTheEnd):
 
     def _untouched(self, kind: str) -> str:
         others = f", and every cell of {_sheets_as_text(self._book.others)}" if self._book.others else ""
-        return f"every other cell, formula and format of the sheet {self._book.sheet!r}{others} ({_LEFT_OUT}{', fonts, colours and borders' if kind == 'ods' else ''})"
+        left_out = f"{_LEFT_OUT}, fonts, colours and borders" if kind == "ods" else _LEFT_OUT
+        return f"every other cell, formula and format of the sheet {self._book.sheet!r}{others} ({left_out})"
 
     def _refuse(self, row: SheetRow, problem: str) -> NoReturn:
         raise RecordError(self._name, f"sheet {self._book.sheet!r}, row {row.number:,}: {problem}")
