@@ -35,7 +35,7 @@ def checked(path: Path, **reading: Any) -> FileCheck:
     return check_file(path, layout, Embedding.open())
 
 
-def kinds(found: FileCheck) -> dict[str, str]:
+def kinds(found: FileCheck) -> dict[str | None, str]:
     return {column.path: column.kind for column in found.columns}
 
 
