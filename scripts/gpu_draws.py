@@ -71,13 +71,17 @@ class Drawing:
         """Return the words that each input becomes, one row of draws an input."""
         starts = torch.tensor(self.embedding.rows(inputs).astype(np.float32), device=self.device)
         if self.mechanism == "santext":
-            weights = torch.softmax(-0.5 * epsilon * torch.cdist(starts, self.words), 1)
-            return torch.multinomial(weights, draws, replacement=True, generator=self.generator)
+            return torch.multinomial(self.chances(inputs, epsilon), draws, replacement=True, generator=self.generator)
         noise = torch.randn(len(starts) * draws, self.dimension, device=self.device, generator=self.generator)
         noise /= noise.norm(dim=1, keepdim=True)
         lengths = torch._standard_gamma(torch.full((len(noise), 1), float(self.dimension), device=self.device), generator=self.generator)
         points = starts.repeat_interleave(draws, 0).addcmul_(noise, lengths / epsilon)
         return self.nearest(points).view(len(starts), draws)
+
+    def chances(self, inputs: Ids, epsilon: float) -> torch.Tensor:
+        """Return P(y | x) of SanText, one row an input."""
+        starts = torch.tensor(self.embedding.rows(inputs).astype(np.float32), device=self.device)
+        return torch.softmax(-0.5 * epsilon * torch.cdist(starts, self.words), 1)
 
     def nearest(self, points: torch.Tensor) -> torch.Tensor:
         """Return the nearest word of each point."""
@@ -131,7 +135,9 @@ class Attacker:
         self.kinds = torch.tensor(kinds[self.inputs], device=drawing.device)
 
     def names(self, epsilon: float, draws: int) -> Named:
-        """Return what it names at one ε."""
+        """Return what it names at one ε; of SanText without draws, as its chances are known."""
+        if self.drawing.mechanism == "santext":
+            return self._names_exactly(epsilon)
         sides: list[list[torch.Tensor]] = [[], []]
         size = self.drawing.rows(draws)
         for first in range(0, len(self.inputs), size):
@@ -145,6 +151,19 @@ class Attacker:
             word=self._success(sides, torch.arange(len(self.inputs), device=self.shares.device), self.shares, draws),
             kind=self._success(sides, self.kinds.clamp(min=0), content / content.sum(), draws),
         )
+
+    def _names_exactly(self, epsilon: float) -> Named:
+        """Return how likely the likeliest input, and the likeliest kind, of each output is the true one."""
+        size = max(1, _SCORES_AT_ONCE // 8 // len(self.drawing.words))
+        best = torch.zeros(len(self.drawing.words), device=self.drawing.device)
+        of_kinds = torch.zeros((int(self.kinds.max()) + 1, len(best)), device=self.drawing.device)
+        for first in range(0, len(self.inputs), size):
+            part = slice(first, first + size)
+            joint = self.drawing.chances(self.inputs[part], epsilon) * self.shares[part, None].float()
+            best = torch.maximum(best, joint.amax(0))
+            having = self.kinds[part] >= 0
+            of_kinds.index_add_(0, self.kinds[part][having], joint[having])
+        return Named(word=float(best.double().sum()), kind=float(of_kinds.amax(0).double().sum() / of_kinds.double().sum()))
 
     def _success(self, sides: list[list[torch.Tensor]], classes: torch.Tensor, shares: torch.Tensor, draws: int) -> float:
         """Return how likely the guess of the class of a word is right."""
@@ -169,11 +188,24 @@ class Attacker:
         return keys, weights
 
 
+def find_epsilons_exactly(attacker: Attacker, wanted: list[tuple[float, str]]) -> list[float | None]:
+    """Return, for SanText, the ε of four digits at which each reading reaches what is wanted; one curve serves all, as it has no noise."""
+    typical = float(np.median(np.linalg.norm(attacker.drawing.embedding.vectors[:5000], axis=1)))
+    grid = np.geomspace(1.0, 100.0, 12) / typical
+    curve = [attacker.names(float(epsilon), 0) for epsilon in grid]
+    found: list[float | None] = []
+    for level, reading in wanted:
+        reached = np.array([getattr(each, reading) for each in curve])
+        inside = reached[0] < level < reached[-1]
+        found.append(float(f"{math.exp(float(np.interp(level, reached, np.log(grid)))):.4g}") if inside else None)
+    return found
+
+
 def find_epsilon(attacker: Attacker, wanted: float, reading: str, *, draws: int = 400) -> float | None:
     """Return the ε, of four digits, at which a reading of the attacker reaches what is wanted; None if it is out of reach."""
     drawing = attacker.drawing
     typical = float(np.median(np.linalg.norm(drawing.embedding.vectors[:5000], axis=1)))
-    scale = drawing.dimension / typical if drawing.mechanism == "multivariate" else 20.0 / typical
+    scale = drawing.dimension / typical
     low, high = math.log(0.05 * scale), math.log(5.0 * scale)
 
     def reached(log_epsilon: float, number: int) -> float:

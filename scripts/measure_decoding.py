@@ -76,7 +76,9 @@ def main() -> None:
     finding.add_argument("--label", default="label")
     finding.add_argument("--embedding", default="default")
     finding.add_argument("--mechanism", default="multivariate")
-    finding.add_argument("--attacker", type=float, action="append", required=True)
+    wanted = finding.add_mutually_exclusive_group(required=True)
+    wanted.add_argument("--attacker", type=float, action="append")
+    wanted.add_argument("--epsilon", type=float, action="append", help="these ε, whatever the attacker names there")
     finding.add_argument("--texts", type=int)
     finding.add_argument("--longest", type=int, default=100, help="words of a text that are used")
     finding.add_argument("-o", "--output", type=Path, required=True)
@@ -105,7 +107,11 @@ def find_epsilons(given: argparse.Namespace) -> None:
     embedding, mechanism = Embedding.open(given.embedding), parse_mechanism(given.mechanism)
     asked = {"data": str(given.data), "text": given.text, "label": given.label, "most": given.texts, "longest": given.longest}
     result, passages = describe(given.name, asked, embedding, given.embedding, given.mechanism)
-    write_result(given.output, result | {"epsilons": epsilons_where(embedding, mechanism, passages, given.attacker)})
+    if given.epsilon:
+        found: list[tuple[float | str, float]] = [("given", epsilon) for epsilon in given.epsilon]
+    else:
+        found = [*epsilons_where(embedding, mechanism, passages, given.attacker)]
+    write_result(given.output, result | {"epsilons": found})
 
 
 def describe(

@@ -104,6 +104,7 @@ def main() -> None:
         command = commands.add_parser(name)
         command.add_argument("--into", type=Path, required=True)
         command.add_argument("--first", type=int, default=len(settings()))
+        command.add_argument("--only", default="", help="settings whose name holds this word are taken alone, such as santext")
         command.add_argument("--skip", default="", help="settings whose name holds this word are left out, such as glove-840b")
         if name == "prepare":
             command.add_argument("datasets", type=Path)
@@ -191,7 +192,7 @@ def make_spaces(given: argparse.Namespace) -> None:
 
 def find_all(given: argparse.Namespace) -> None:
     """Write the ε of every setting, and draw its channels."""
-    from gpu_draws import Attacker, Drawing, drawn_channel, find_epsilon
+    from gpu_draws import Attacker, Drawing, drawn_channel, find_epsilon, find_epsilons_exactly
 
     for setting in _asked(given):
         path, began = given.into / setting.file, time.time()
@@ -205,8 +206,11 @@ def find_all(given: argparse.Namespace) -> None:
         wanted: list[tuple[float | str, float, str]] = [(level, level, "word") for level in WORD_LEVELS]
         if setting.data in KIND_LEVELS:
             wanted.append((f"kind {KIND_LEVELS[setting.data]}", KIND_LEVELS[setting.data], "kind"))
-        found = [(label, find_epsilon(attacker, level, reading)) for label, level, reading in wanted]
-        epsilons = [(label, epsilon) for label, epsilon in found if epsilon is not None]
+        if setting.mechanism == "santext":
+            found = find_epsilons_exactly(attacker, [(level, reading) for _, level, reading in wanted])
+        else:
+            found = [find_epsilon(attacker, level, reading) for _, level, reading in wanted]
+        epsilons = [(label, epsilon) for (label, _, _), epsilon in zip(wanted, found, strict=True) if epsilon is not None]
         drawn = time.time()
         for _, epsilon in epsilons:
             save_channel(given.into / channel_file(result, epsilon), drawn_channel(drawing, inputs_of(embedding), epsilon, given.draws))
@@ -284,7 +288,8 @@ def _rounded(value: Any) -> Any:
 
 
 def _asked(given: argparse.Namespace) -> list[Setting]:
-    return [each for each in settings()[: given.first] if not given.skip or given.skip not in each.file]
+    asked = [each for each in settings()[: given.first] if given.only in each.file]
+    return [each for each in asked if not given.skip or given.skip not in each.file]
 
 
 def _shape_name(purpose: str, dimension: int, strength: float) -> str:

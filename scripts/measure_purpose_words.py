@@ -1,0 +1,108 @@
+"""Measures what a map of the space does to single words: how many keep themselves, and what sample texts become.
+
+    python scripts/measure_purpose_words.py docs/experiments/purpose.json -o docs/experiments/purpose-words.json
+
+It takes the spaces of ``measure_purpose.py spaces`` and, from its results, the ε at which the attacker comes nearest to 8 and to 33 % of
+the words. N_w is the share of releases of a word that are the word itself: a word without neighbours keeps itself at every ε.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import numpy as np
+
+from deniable import Embedding, Privatizer
+from deniable.arrays import Floats
+from deniable.learning.passages import Passages
+from deniable.learning.perturbation import draw
+from deniable.mechanisms.catalogue import parse_mechanism
+from deniable.neighbours.threads import threads
+
+SPACES = {"sst2": ("default", "reduced-16", "sentiment-16-2"), "agnews": ("default", "reduced-16", "topic-16-2")}
+LEVELS = (0.08, 0.33)
+SAMPLES = {
+    "sst2": [
+        "a warm and funny film with a splendid cast",
+        "the plot is dull and the jokes are awful",
+        "my doctor in Boston said that the treatment had failed",
+    ],
+    "agnews": [
+        "the striker scored twice as the home side won the final",
+        "shares of the software company fell after a weak quarter",
+        "my doctor in Boston said that the treatment had failed",
+    ],
+}
+WORDS_AT_ONCE = 4096
+
+
+def main() -> None:
+    """Measure every space at every level, and write after each."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("results", type=Path)
+    parser.add_argument("--draws", type=int, default=100)
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    given = parser.parse_args()
+    results = json.loads(given.results.read_text(encoding="utf-8"))
+    found: list[dict[str, Any]] = json.loads(given.output.read_text(encoding="utf-8")) if given.output.exists() else []
+    done = {(each["data"], each["space"], each["level"]) for each in found}
+    for data, spaces in SPACES.items():
+        for space in spaces:
+            for level in LEVELS:
+                if (data, space, level) in done:
+                    continue
+                epsilon, named = nearest(results, data, space, level)
+                found.append(measure(data, space, epsilon, given.draws) | {"level": level, "named": round(named, 4)})
+                given.output.write_text("[\n" + ",\n".join(json.dumps(each) for each in found) + "\n]\n", encoding="utf-8")
+                print(json.dumps(found[-1]), flush=True)
+
+
+def nearest(results: list[dict[str, Any]], data: str, space: str, level: float) -> tuple[float, float]:
+    """Return the ε at which the attacker comes nearest to a level, and what it names there."""
+    named: dict[float, list[float]] = {}
+    for result in results:
+        if (result["name"], result["embedding"]["name"], result["mechanism"]) == (data, space, "multivariate"):
+            for release in result["releases"]:
+                named.setdefault(release["epsilon"], []).append(release["named"])
+    epsilon = min(named, key=lambda each: abs(mean(named[each]) - level))
+    return epsilon, mean(named[epsilon])
+
+
+def measure(data: str, space: str, epsilon: float, draws: int) -> dict[str, Any]:
+    """Return how many words keep themselves in one space at one ε, which do most, and what the sample texts become."""
+    embedding = Embedding.open(space)
+    kept = share_kept(embedding, epsilon, draws)
+    worst = np.argsort(-kept, kind="stable")[:10]
+    privatizer = Privatizer(embedding, epsilon=epsilon)
+    return {
+        "data": data,
+        "space": space,
+        "epsilon": epsilon,
+        "draws": draws,
+        "words": len(embedding),
+        "mean": round(float(kept.mean()), 4),
+        "largest": round(float(kept.max()), 4),
+        "above_half": round(float((kept > 0.5).mean()), 5),
+        "worst": [embedding.words[i] for i in worst.tolist()],
+        "samples": [[text, privatizer(text)] for text in SAMPLES[data]],
+    }
+
+
+def share_kept(embedding: Embedding, epsilon: float, draws: int) -> Floats:
+    """Return for each word the share of its releases that are itself."""
+    mechanism = parse_mechanism("multivariate")(embedding, epsilon=epsilon)
+    kept = np.zeros(len(embedding))
+    for first in range(0, len(embedding), WORDS_AT_ONCE):
+        words = np.arange(first, min(first + WORDS_AT_ONCE, len(embedding)), dtype=np.int32)
+        ids = np.repeat(words, draws)
+        one = Passages(ids=ids, offsets=np.array([0, len(ids)], dtype=np.int64), drawn=np.ones(len(ids), dtype=np.bool_))
+        kept[words] = (draw(one, mechanism, threads=threads()).ids == ids).reshape(-1, draws).mean(axis=1)
+    return kept
+
+
+if __name__ == "__main__":
+    main()
