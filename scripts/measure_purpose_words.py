@@ -16,11 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from deniable import Embedding, Privatizer
+from deniable import Embedding, Multivariate, Privatizer
 from deniable.arrays import Floats
 from deniable.learning.passages import Passages
 from deniable.learning.perturbation import draw
-from deniable.mechanisms.catalogue import parse_mechanism
 from deniable.neighbours.threads import threads
 
 SPACES = {"sst2": ("default", "reduced-16", "sentiment-16-2"), "agnews": ("default", "reduced-16", "topic-16-2")}
@@ -77,7 +76,7 @@ def measure(data: str, space: str, epsilon: float, draws: int) -> dict[str, Any]
     embedding = Embedding.open(space)
     kept = share_kept(embedding, epsilon, draws)
     worst = np.argsort(-kept, kind="stable")[:10]
-    privatizer = Privatizer(embedding, epsilon=epsilon)
+    privatizer = Privatizer(Multivariate(embedding, epsilon=epsilon))
     return {
         "data": data,
         "space": space,
@@ -94,7 +93,7 @@ def measure(data: str, space: str, epsilon: float, draws: int) -> dict[str, Any]
 
 def share_kept(embedding: Embedding, epsilon: float, draws: int) -> Floats:
     """Return for each word the share of its releases that are itself."""
-    mechanism = parse_mechanism("multivariate")(embedding, epsilon=epsilon)
+    mechanism = Multivariate(embedding, epsilon=epsilon)
     kept = np.zeros(len(embedding))
     for first in range(0, len(embedding), WORDS_AT_ONCE):
         words = np.arange(first, min(first + WORDS_AT_ONCE, len(embedding)), dtype=np.int32)
