@@ -46,6 +46,7 @@ _SECONDS_BETWEEN_LOOKS = 1.0
 _SECONDS_BETWEEN_NOTES = 0.25
 _SECONDS_BETWEEN_MEASURES = 2.0
 _SECONDS_TO_LET_GO = 5.0
+_SECONDS_TO_COME = 60.0
 _SECONDS_BETWEEN_TRIES = 0.02
 
 
@@ -332,8 +333,9 @@ class JobStore:
 
     def _delete_if_over(self, job: JobFolder) -> None:
         now, keep = time.time(), 60.0 * self._settings.jobs.keep_minutes
-        if job.is_upload:
-            over = now - max(path.stat().st_mtime for path in (job.path, *job.path.iterdir())) > keep
+        if job.is_upload:  # of a process that was killed: the input of any other is written to, or refused
+            last = max(path.stat().st_mtime for path in (job.path, *job.path.iterdir()))
+            over = now - last > min(keep, _SECONDS_TO_COME + self._settings.limits.seconds)
         else:
             ended = job.state.ended
             over = ended is not None and now - ended > keep
