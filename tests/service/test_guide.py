@@ -89,6 +89,19 @@ def test_the_unit_is_in_order(tmp_path: Path) -> None:
     done = subprocess.run(["systemd-analyze", "verify", str(tmp_path / "deniable.service")], capture_output=True, text=True, timeout=60)
     assert "deniable.service" not in done.stderr, done.stderr
     assert done.returncode == 0, done.stderr
+    asked = ["systemd-analyze", "security", "--offline=yes", "--no-pager", "--threshold=20", str(tmp_path / "deniable.service")]
+    done = subprocess.run(asked, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, "more than 2.0 of 10 is exposed\n" + done.stdout
+
+
+def test_the_image_is_built_from_what_it_needs_alone() -> None:
+    """A token that lies in the checkout, or an environment of gigabytes, is not sent to the engine that builds."""
+    first, *others = [line for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines() if line and line[0] != "#"]
+    assert first == "*"
+    taken = {line[1:] for line in others if line.startswith("!")}
+    assert all((ROOT / name).exists() for name in taken)
+    copied = set(re.findall(r"^COPY (deploy/\S+)", (ROOT / "deploy" / "Containerfile").read_text(encoding="utf-8"), re.MULTILINE))
+    assert taken == {"CMakeLists.txt", "LICENSE", "README.md", "pyproject.toml", "src", *copied}
 
 
 def test_the_container_is_not_root_and_listens_to_the_settings_only() -> None:
