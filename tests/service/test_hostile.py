@@ -20,6 +20,7 @@ from starlette.responses import FileResponse
 
 from deniable.service import facts, guard, jobs
 from deniable.service.app import Service
+from deniable.service.messages import DecodeReply
 from deniable.service.settings import Limits
 from tests.service.running import JSON, OCTETS, Client, as_csv, make_settings, running, wait_until
 
@@ -199,7 +200,7 @@ def test_texts_that_are_read_slowly_keep_nobody_from_asking_about_words(tmp_path
 
     def slow(*_: Any) -> Any:
         assert go_on.wait(60)
-        return facts.DecodeReply(guesses=[], by="")
+        return DecodeReply(guesses=[], by="")
 
     monkeypatch.setattr(facts.Facts, "_guesses", slow)
     settings = make_settings(tmp_path)
