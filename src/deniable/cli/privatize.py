@@ -89,7 +89,8 @@ def privatize(
         from deniable.records.formats.layout import make_layout
 
         written = (output, receipt, card, *(Path(f"{output}{ending}") for ending in _BESIDE))
-        check_page(receipt_page, file or "-", *written, force=force or resume)
+        if receipt_page is not None:
+            check_page(receipt_page, file or "-", *written, force=force or resume)
         columns, named_by = tuple(column or ()), release.naming_column
         if engine == "local":
             set_threads(threads)
@@ -109,7 +110,8 @@ def privatize(
         else:
             how: dict[str, Any] = {"workers": workers, "as_json": as_json, "quiet": quiet, "force": force, "resume": resume}
             made = _to_file(private, source, layout, output, receipt, **how)
-        write_page(receipt_page, made, receipt or Path(f"{output}.receipt.json"))
+        if receipt_page is not None:
+            write_page(receipt_page, made, receipt or Path(f"{output}.receipt.json"))
 
 
 def _to_file(
