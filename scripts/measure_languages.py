@@ -31,7 +31,7 @@ from deniable.calibration.run import Files, calibrate
 from deniable.embeddings import store
 from deniable.utility.measurement import measure_utility
 from deniable.words.cutter import Cutter, Lookup
-from deniable.words.normal_form import normalise
+from deniable.words.languages import normalise
 
 OUT = Path(__file__).resolve().parent.parent / "docs" / "experiments" / "languages.json"
 VECTORS = {
