@@ -15,7 +15,7 @@ from deniable.calibration.choice import Targets, choose, choose_for_protection, 
 from deniable.calibration.distinct import Counts, DistinctWords
 from deniable.channel.rays.rays import RadialRays, Rays
 from deniable.errors import DamagedCalibration, TargetsNotMet
-from deniable.noise import RadialNoise
+from deniable.randomness import RadialNoise
 from tests.support.strategies import line_embedding, random_embedding
 
 
