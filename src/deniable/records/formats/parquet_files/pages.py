@@ -19,7 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from deniable.errors import RecordError
-from deniable.records.formats.parquet_footer import (
+from deniable.records.formats.parquet_files.footer import (
     BYTE_ARRAY,
     CODECS,
     FIXED_LEN_BYTE_ARRAY,
