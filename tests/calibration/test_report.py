@@ -109,7 +109,7 @@ def test_a_vocabulary_of_two_words_has_a_page() -> None:
 
 
 def test_two_geometries_share_a_scale_that_shows_both() -> None:
-    from deniable.calibration.geometry import geometry
+    from deniable.calibration.compare import geometry
 
     small = calibrated().embedding
     large = Embedding([f"w{i}" for i in range(len(small))], 7.0 * small.vectors)

@@ -14,15 +14,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from deniable.arrays import Vectors
 from deniable.atomic import lock, sync_folder
 from deniable.embeddings.content import MARKERS, UNKNOWN_TOKENS, bad_vector, bad_word, table_problem, unprintable_words
-from deniable.embeddings.readers.raw import RawEmbedding
 from deniable.errors import EmbeddingExists, MalformedEmbedding
+
+if TYPE_CHECKING:
+    from deniable.embeddings.readers.raw import RawEmbedding  # the readers load Arrow, which opening an embedding does not need
 
 _ADDING = ".adding-"
 _REMOVING = ".removing-"
