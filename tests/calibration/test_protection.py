@@ -13,8 +13,8 @@ from deniable.calibration.choice import Targets, choose, evaluate
 from deniable.calibration.export import write_words
 from deniable.calibration.note import make_note
 from deniable.calibration.protection import protect
+from deniable.calibration.report.calibration_page import calibration_page
 from deniable.calibration.report.findings import findings
-from deniable.calibration.report.page import calibration_page
 from deniable.calibration.result import worst_words
 from deniable.calibration.table import measure_table
 from deniable.channel.outputs import output_distributions

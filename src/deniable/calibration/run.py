@@ -186,9 +186,9 @@ def _draw(
     calibration: Calibration, sample: Calibration, choice: Choice | None, epsilons: list[float], files: Files, *, report: Report | None
 ) -> tuple[Path, ...] | None:
     """Write the page and the figures that are asked for; return the files of the figures."""
+    from deniable.calibration.report.calibration_page import calibration_page
     from deniable.calibration.report.figures import write_figures
     from deniable.calibration.report.findings import findings
-    from deniable.calibration.report.page import calibration_page
 
     found = findings(calibration, sample, choice=choice, epsilons=epsilons, words=files.words, sentences=files.sentences, report=report)
     figures = None if files.figures is None else write_figures(found, files.figures)

@@ -209,7 +209,7 @@ class MechanismOptions:
         typer.Option("--mechanism-option", "-O", metavar="NAME=VALUE", help="An option of the mechanism, such as t=0.5. May be repeated."),
     ] = None
 
-    def parse_options(self) -> dict[str, Any]:
+    def parse_options(self) -> dict[str, object]:
         """Return the options of the mechanism as values.
 
         :raises InvalidParameter: if there is no mechanism or no option of that name, or an option is missing or no such value.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, cast
 
 import numpy as np
 
@@ -40,6 +40,15 @@ _NEXT_TO_NOTHING = 1e-9
 
 Options = tuple[tuple[str, Any], ...]
 """Options of a mechanism as plain values, sorted by name."""
+
+
+class PolicyArguments(TypedDict):
+    """The settings of a ``TextPolicy``, by its names for them."""
+
+    unknown: UnknownPolicy
+    punctuation: PunctuationPolicy
+    case: CasePolicy
+    keep_words: frozenset[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,8 +177,9 @@ class Recipe:
     def _keyed(self) -> Keyed | None:
         return None if self.key_file is None else Keyed.from_file(self.key_file, consistent=self.consistent)
 
-    def _policies(self) -> dict[str, Any]:
-        return {"unknown": self.unknown, "punctuation": self.punctuation, "case": self.case, "keep_words": self.keep_words}
+    def _policies(self) -> PolicyArguments:
+        keep_words = cast("frozenset[str]", self.keep_words)  # the policy refuses anything else
+        return {"unknown": self.unknown, "punctuation": self.punctuation, "case": self.case, "keep_words": keep_words}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -335,7 +345,7 @@ def _plain_options(mechanism: object, given: dict[str, object]) -> Options:
     :raises InvalidParameter: if an option does not exist, is missing or no such value, or is an object with a state of its own.
     """
     options = checked_options(entry_of(mechanism), given) if isinstance(mechanism, str) else given
-    plain: dict[str, Any] = {}
+    plain: dict[str, object] = {}
     for name, value in options.items():
         value = tuple(sorted(value)) if isinstance(value, set | frozenset) else tuple(value) if isinstance(value, list) else value
         plain[name] = value

@@ -13,6 +13,7 @@ from deniable.records.checking.languages import script_of, scripts_of
 from deniable.records.formats.layout import Layout
 from deniable.records.formats.opening import open_reader, open_source
 from deniable.records.formats.reader import BatchSize
+from deniable.report.wording import percent
 from deniable.words.cutter import Cutter, Lookup
 
 MANY = 0.2
@@ -32,8 +33,8 @@ def say_unknown(share: float, where: str, embedding: Embedding, script: str | No
     """Return in words that a share of words is unknown; ``script`` is what most of these are of, if the embedding has none of it."""
     why = f" (most of them are {script}, and its words are not)" if script is not None else ""
     return (
-        f"{share:.0%} of the words {where} are unknown to the embedding {embedding.name!r}{why}: they are all released as if they were one "
-        "and the same word. Another embedding may know them: see `deniable embeddings` and the guide on other languages"
+        f"{percent(share)} of the words {where} are unknown to the embedding {embedding.name!r}{why}: they are all released as if they "
+        "were one and the same word. Another embedding may know them: see `deniable embeddings` and the guide on other languages"
     )
 
 
