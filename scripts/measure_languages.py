@@ -25,8 +25,8 @@ from typing import Any
 import regex
 
 from deniable import Embedding
-from deniable.calibration.choice import Targets
 from deniable.calibration.matching import AverageUnchanged
+from deniable.calibration.result import Targets
 from deniable.calibration.run import Files, calibrate
 from deniable.embeddings import store
 from deniable.utility.measurement import measure_utility

@@ -5,11 +5,11 @@ import pytest
 
 from deniable import Embedding, InvalidParameter
 from deniable.calibration.by_rays import measure_by_rays
-from deniable.calibration.choice import Targets
 from deniable.calibration.report.calibration_page import calibration_page
 from deniable.calibration.report.examples import AVERAGES, SENTENCES, example_releases, sample_outputs
 from deniable.calibration.report.figures import LABELS, geometry_figure, histograms, unchanged_curves
 from deniable.calibration.report.findings import SHOWN_AVERAGES, findings
+from deniable.calibration.result import Targets
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.report.wording import of_a_hundred, percent, percent_up, words
 from tests.calibration.reported import HOSTILE, calibrated, found

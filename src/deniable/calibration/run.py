@@ -12,11 +12,11 @@ import numpy as np
 from deniable.arrays import Ids
 from deniable.calibration.by_rays import RayCalibration, measure_by_rays
 from deniable.calibration.calibration import GRID_VALUES, Asked, Calibration
-from deniable.calibration.choice import Choice, Targets, choose, choose_for_protection, evaluate
+from deniable.calibration.choice import choose, choose_for_protection, evaluate
 from deniable.calibration.note import write_note
 from deniable.calibration.protection import Protection, check_protectable
 from deniable.calibration.protection import protect as protect_words
-from deniable.calibration.result import CalibrationResult, ProtectedEmbedding, describe_words, summarize, worst_words
+from deniable.calibration.result import CalibrationResult, Choice, ProtectedEmbedding, Targets, describe_words, summarize, worst_words
 from deniable.calibration.table import measure_table
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
