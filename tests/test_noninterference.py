@@ -32,10 +32,10 @@ from deniable.keyed.key_file import write_new_key
 from deniable.purpose import reduce
 from deniable.randomness import InsecureSeededRandomness
 from deniable.records import privatize_file, privatize_stream
-from deniable.records.formats import arrow_partial
 from deniable.records.formats.layout import Layout, make_layout
 from deniable.records.formats.opening import open_source
-from deniable.records.formats.parquet_footer import read_footer
+from deniable.records.formats.parquet_files import partial as arrow_partial
+from deniable.records.formats.parquet_files.footer import read_footer
 from deniable.records.formats.source import FileSource
 from deniable.records.jobs import releasing
 from deniable.records.jobs.job import Job
@@ -560,7 +560,12 @@ MUTANTS: dict[str, tuple[str, Callable[..., Any], str, str]] = {
     "members of bzip2 that end with batches": ("deniable.records.jobs.job.repack", packed_as_it_came, "csv.bz2", "watch"),
     "members of xz that end with batches": ("deniable.records.jobs.job.repack", packed_as_it_came, "jsonl.xz", "workers"),
     "members of Zstandard that end with batches": ("deniable.records.jobs.job.repack", packed_as_it_came, "txt.zst", "one process"),
-    "row groups that end with batches": ("deniable.records.formats.arrow_partial.row_groups", one_row_group_a_batch, "parquet", "workers"),
+    "row groups that end with batches": (
+        "deniable.records.formats.parquet_files.partial.row_groups",
+        one_row_group_a_batch,
+        "parquet",
+        "workers",
+    ),
     "draws that end with batches": ("deniable.records.jobs.releasing._as_one_stream", drawn_by_batches, "csv", "seed"),
     "writes that end with batches": ("deniable.records.files._write", written_by_batches, "csv", "stream"),
 }

@@ -18,6 +18,7 @@ from deniable.embeddings.content import (
     Noted,
     bad_vector,
     bad_word,
+    computed_fingerprint,
     content_fingerprint,
     is_cased,
     mean_vector,
@@ -26,7 +27,6 @@ from deniable.embeddings.content import (
     table_problem,
     unprintable_words,
 )
-from deniable.embeddings.verification import computed_fingerprint
 from deniable.errors import MalformedEmbedding
 from deniable.parameters import LONGEST_VECTOR, first_unusable
 from deniable.report.wording import words

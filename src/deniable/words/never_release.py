@@ -28,8 +28,7 @@ import regex
 
 from deniable.errors import InvalidParameter
 from deniable.words.cutter import CLITICS
-from deniable.words.languages import without_arabic_marks
-from deniable.words.normal_form import normalise
+from deniable.words.languages import normalise, without_arabic_marks
 from deniable.words.word_list import read_word_list
 
 BUILT_IN = ("names",)
