@@ -74,6 +74,7 @@ class ContextDecoder:
         if len(model.alone) != len(channel.embedding) + 1:
             raise InvalidParameter("model", f"{len(model.alone):,} words", f"must be one of the {len(channel.embedding):,} words and ⊥")
         found = make_posterior(channel, prior, candidates=candidates)
+        self.posterior = found
         expected, lengths = channel.output_shares(found.prior), np.diff(found.starts)
         outputs, width = len(channel.embedding), max(1, int(lengths.max(initial=1)))
         inside = np.arange(width) < lengths[:, None]
