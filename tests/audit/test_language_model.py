@@ -31,9 +31,6 @@ class MadeBeams:
     def __init__(self, texts: list[list[str]], sure: float) -> None:
         self.texts, self._sure = texts, sure
 
-    def __len__(self) -> int:
-        return len(self.texts)
-
     def scores(self, candidates: Sequence[str]) -> Floats:
         """A word follows from the one before the last, and any other may stand there too."""
         expected = [f"w{(int(text[-2][1:]) * 7 + 3) % WORDS}" if len(text) > 1 else "" for text in self.texts]

@@ -17,7 +17,6 @@ from deniable.audit.inversion.shadow import ReleasedShadow
 from deniable.channel.channel import Channel
 from deniable.decoding.context import CANDIDATES, ContextDecoder
 from deniable.decoding.ngrams import Bigrams
-from deniable.decoding.posterior import make_posterior
 from deniable.decoding.reading import Reading, read_alone, read_in_context
 
 TRUSTS = (1.0, 0.75, 0.5, 0.25, 0.0)
@@ -31,7 +30,6 @@ class InContext:
 
     def __init__(self, channel: Channel, prior: Floats, bigrams: Bigrams, *, candidates: int = CANDIDATES, trust: float = 1.0) -> None:
         self._decoder = ContextDecoder(channel, bigrams, prior, candidates=candidates, trust=trust)
-        self._posterior = make_posterior(channel, prior, candidates=candidates)
         self.knows = (
             "All of that, and which words follow one another in the public text (bigrams). Reads each word in its text. Trusts the bigrams "
             f"by {trust:g}, the best of {', '.join(f'{each:g}' for each in TRUSTS)} on public text that it released itself."
@@ -39,7 +37,7 @@ class InContext:
 
     def read(self, released: Sequence[Ids]) -> Reading:
         """Return the likeliest words at each place, given all released words of its text."""
-        alone = read_alone(self._posterior, np.concatenate([*released, np.zeros(0, dtype=np.int64)]))
+        alone = read_alone(self._decoder.posterior, np.concatenate([*released, np.zeros(0, dtype=np.int64)]))
         return read_in_context(self._decoder, released, alone)
 
     def choose_trust(self, shadow: ReleasedShadow) -> float:

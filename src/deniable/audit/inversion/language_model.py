@@ -13,7 +13,7 @@ a time, so that a model is asked for many words at once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -41,28 +41,23 @@ MODEL_WEIGHTS, SEARCH_WEIGHTS = (0.5, 0.8), (0.95, 0.75, 0.5, 0.25, 0.0)
 """What is tried on the shadow."""
 
 
-class Beams(Protocol):
-    """Some beginnings of a text that a language model has read."""
-
-    def __len__(self) -> int:
-        """Return the number of beginnings."""
-        ...
-
-
 class LanguageModel(Protocol):
-    """A language model on this machine; ``name`` says which, with its digest."""
+    """A language model on this machine; ``name`` says which, with its digest.
+
+    What it has read of a text, some beginnings of it, is in a form of its own.
+    """
 
     name: str
 
-    def begin(self) -> Beams:
+    def begin(self) -> Any:
         """Return the beginning of a text: one, without words."""
         ...
 
-    def scores(self, beams: Sequence[Beams], candidates: Sequence[Sequence[str]]) -> list[Floats]:
+    def scores(self, beams: Sequence[Any], candidates: Sequence[Sequence[str]]) -> list[Floats]:
         """Return log P(word | beginning) for each text: a row for each of its beginnings, a column for each of its candidates."""
         ...
 
-    def follow(self, beams: Sequence[Beams], beginnings: Sequence[Ids], words: Sequence[Sequence[str | None]]) -> list[Beams]:
+    def follow(self, beams: Sequence[Any], beginnings: Sequence[Ids], words: Sequence[Sequence[str | None]]) -> list[Any]:
         """Return for each text these of its beginnings, each with its word added; None adds nothing."""
         ...
 
@@ -72,7 +67,7 @@ class _Sequences(NamedTuple):
 
     words: Ids
     worth: Floats
-    beams: Beams
+    beams: Any
 
 
 class _Next(NamedTuple):
@@ -105,17 +100,13 @@ class ByLanguageModel:
         """Take candidates from ``base``, and how likely each released word is from ``alone``, who knows no context."""
         self._base, self._alone, self._bigrams, self._model, self._beams = base, alone, bigrams, model, beams
         self._weights = Weights() if weights is None else weights
+        self.knows = (
+            f"All of that, and what the language model {model.name} expects after the words read so far. It counts "
+            f"{self._weights.model:g} beside the bigrams, and the search {self._weights.search:g} beside the attacker in context."
+        )
         self._shares = np.zeros(len(channel.embedding) + 1)
         self._shares[channel.inputs] = prior
         self._spelled: list[str | None] = [*channel.embedding.words, None]
-
-    @property
-    def knows(self) -> str:
-        """What it knows."""
-        return (
-            f"All of that, and what the language model {self._model.name} expects after the words read so far. It counts "
-            f"{self._weights.model:g} beside the bigrams, and the search {self._weights.search:g} beside the attacker in context."
-        )
 
     def read(self, released: Sequence[Ids]) -> Reading:
         """Return the candidates of the other attacker, ranked by the sequences that hold them."""
@@ -159,12 +150,9 @@ class ByLanguageModel:
             read = self._model.follow([followed[i].beams for i in still], [beginnings for _, _, beginnings in longer], said)
             for i, (words, worth, _), beams in zip(still, longer, read, strict=True):
                 followed[i] = _Sequences(words=words, worth=worth, beams=beams)
-                known = (
-                    range(len(texts[i][0]) - 1 - LOOK_AHEAD, len(texts[i][0])) if place + 1 == len(texts[i][0]) else [place - LOOK_AHEAD]
-                )
-                for earlier in known:
-                    if earlier >= 0:
-                        shares[i][earlier] = _share(followed[i], earlier, texts[i][0][earlier])
+                ends = place + 1 == len(texts[i][0])
+                for earlier in range(max(0, place - LOOK_AHEAD), place + 1 if ends else place - LOOK_AHEAD + 1):
+                    shares[i][earlier] = _share(followed[i], earlier, texts[i][0][earlier])
         return shares
 
     def _next(self, followed: _Sequences, candidates: Ids, likely: Floats) -> _Next:
