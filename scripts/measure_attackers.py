@@ -106,7 +106,7 @@ def main(arguments: list[str] | None = None) -> None:
 def write(given: argparse.Namespace, found: dict[str, object]) -> None:
     """Write a result, or none."""
     beside = given.output.with_suffix(".part")
-    beside.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    beside.write_text(json.dumps(found, indent=1, ensure_ascii=False, default=asdict) + "\n", encoding="utf-8")
     beside.replace(given.output)
 
 
