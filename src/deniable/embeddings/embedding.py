@@ -254,6 +254,14 @@ class LeftOut:
         kept[self.kept] = True
         return [self.source.words[place] for place in np.flatnonzero(~kept).tolist()]
 
+    @cached_property
+    def words_of_no_list(self) -> tuple[str, ...]:
+        """Those among them that no built-in list names, sorted: whoever has the package needs to be told of no others."""
+        if not self.listed.words:
+            return ()
+        built_in = replace(self.listed, words=frozenset())
+        return tuple(sorted(word for word in self.words if not built_in.holds(word)))
+
     def language_rules(self) -> LanguageRules | None:
         """Return the rules of the whole vocabulary, by which text is cut; a spelling that is listed means no word that is left."""
         rules = self.source.language_rules

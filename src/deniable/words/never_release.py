@@ -208,6 +208,7 @@ def built_in_words(name: str) -> frozenset[str]:
     return frozenset(_lines(name))
 
 
+@lru_cache(maxsize=len(BUILT_IN))
 def built_in_digest(name: str) -> str:
     """Return what tells the content of a built-in list from that of another version of the package.
 
