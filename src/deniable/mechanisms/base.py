@@ -31,11 +31,11 @@ from deniable.errors import InvalidParameter
 from deniable.interfaces import METRIC_PRIVACY, Guarantee, Mechanism, Neighbours, Randomness
 from deniable.neighbours import best_neighbours
 from deniable.noise import RadialNoise
-from deniable.parameters import validated_epsilon, validated_epsilons
+from deniable.parameters import FURTHEST_POINT, validated_epsilon, validated_epsilons
 
 _NUMBERS_AT_ONCE = 1 << 20
 _DRAWING = {"perturb", "draw", "points", "noise"}
-_FURTHEST_POINT = 1e24
+
 
 Method = Literal["exact", "rays", "simulation"]
 """How the channel of a mechanism is known."""
@@ -158,9 +158,9 @@ class NearestWord(DrawsByParts):
 def _representable(points: Floats) -> Vectors:
     """Return the points as float32, pulled back along their ray where float32 arithmetic would overflow."""
     furthest = np.abs(points).max(axis=1)
-    far = furthest > _FURTHEST_POINT
+    far = furthest > FURTHEST_POINT
     if far.any():
-        points[far] *= (_FURTHEST_POINT / furthest[far])[:, None]
+        points[far] *= (FURTHEST_POINT / furthest[far])[:, None]
     return points.astype(np.float32)
 
 
