@@ -26,6 +26,7 @@ ROOMS = (
     "randomness",
     "noise",
     "keyed",
+    "gpu",
     "neighbours",
     "mechanisms",
     "channel",

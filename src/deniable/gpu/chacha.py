@@ -1,10 +1,13 @@
 """ChaCha20 on a GPU: the block function of RFC 8439, bit for bit the one of OpenSSL.
 
-A block is a function of a key of 256 bits and four numbers of 32 bits, a counter and a nonce of three. Every lane computes a block of its own,
-so that no lane waits for another. Functions here are Triton's: they are compiled for the card, or interpreted on the processor for tests.
+A block is a function of a key of 256 bits and four numbers of 32 bits, a counter and a nonce of three. Every lane computes a block of
+its own, so that no lane waits for another. Functions here are Triton's: they are compiled for the card, or interpreted on the processor
+for tests.
 """
 
-# ruff: noqa: ANN001, ANN202, PLR0913 - kernels are not Python but Triton
+# Kernels are not Python but Triton, which has no types.
+# ruff: noqa: ANN001, ANN201, ANN202
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator,no-any-return"
 
 from __future__ import annotations
 
@@ -14,8 +17,8 @@ import triton.language as tl
 ROUNDS = 20
 
 
-@triton.jit  # type: ignore[untyped-decorator,unused-ignore]
-def _quarter_round(a, b, c, d):  # type: ignore[no-untyped-def]
+@triton.jit
+def _quarter_round(a, b, c, d):
     a = a + b
     d = d ^ a
     d = (d << 16) | (d >> 16)
@@ -31,14 +34,14 @@ def _quarter_round(a, b, c, d):  # type: ignore[no-untyped-def]
     return a, b, c, d
 
 
-@triton.jit  # type: ignore[untyped-decorator,unused-ignore]
-def key_word(key, place: tl.constexpr, like):  # type: ignore[no-untyped-def]
+@triton.jit
+def key_word(key, place: tl.constexpr, like):
     """Return one word of the key for every lane."""
     return like * 0 + tl.load(key + place).to(tl.uint32, bitcast=True)
 
 
-@triton.jit  # type: ignore[untyped-decorator,unused-ignore]
-def chacha_block(key, counter, first, second, third, rounds: tl.constexpr):  # type: ignore[no-untyped-def]
+@triton.jit
+def chacha_block(key, counter, first, second, third, rounds: tl.constexpr):
     """Return the 16 words of each lane's block; counter and nonce are of one shape and of 32 bits without a sign."""
     x0, x1, x2, x3 = counter * 0 + 0x61707865, counter * 0 + 0x3320646E, counter * 0 + 0x79622D32, counter * 0 + 0x6B206574
     x4, x5, x6, x7 = key_word(key, 0, counter), key_word(key, 1, counter), key_word(key, 2, counter), key_word(key, 3, counter)
@@ -62,8 +65,8 @@ def chacha_block(key, counter, first, second, third, rounds: tl.constexpr):  # t
     return x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15
 
 
-@triton.jit  # type: ignore[untyped-decorator,unused-ignore]
-def keystream(words, key, nonce, counter, blocks: tl.constexpr, rounds: tl.constexpr):  # type: ignore[no-untyped-def]
+@triton.jit
+def keystream(words, key, nonce, counter, blocks: tl.constexpr, rounds: tl.constexpr):
     """Write so many blocks from a counter on, one after another: what OpenSSL's stream cipher gives for zeros."""
     lane = tl.arange(0, blocks)
     count = (lane + counter).to(tl.uint32)

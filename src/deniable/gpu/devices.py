@@ -30,10 +30,10 @@ def usable_device(device: str) -> torch.device:
     :raises MissingExtra: if PyTorch is not installed.
     :raises InvalidParameter: if PyTorch has no such device here.
     """
-    torch = pytorch()
+    library = pytorch()
     try:
-        found: torch.device = torch.device(device)
-        torch.zeros(1, device=found)
+        found: torch.device = library.device(device)
+        library.zeros(1, device=found)
     except (RuntimeError, AssertionError) as error:
         first_line = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InvalidParameter("device", device, f"PyTorch cannot use it here ({first_line})") from error
@@ -41,7 +41,7 @@ def usable_device(device: str) -> torch.device:
 
 
 def compiles_kernels(device: torch.device) -> bool:
-    """Return whether our kernels run on the device: by Triton on an NVIDIA card, or interpreted on the processor where that was asked for."""
+    """Return whether our kernels run on the device: compiled for an NVIDIA card, or interpreted for tests."""
     if find_spec("triton") is None:
         return False
     if os.environ.get("TRITON_INTERPRET") == "1":

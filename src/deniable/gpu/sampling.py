@@ -1,10 +1,12 @@
 """Noise vectors on a GPU, from ChaCha20 blocks: the kernel, and why its noise has the law that the guarantee speaks of.
 
-Token t of launch l owns the blocks with nonce (t, l) and any counter, and no other token ever has them: launches of one key have different
-numbers. Counters from 0 on give the direction, eight normal numbers a block; those from ``_LENGTHS`` on give the length, one attempt a block.
+Token t of launch l owns the blocks with nonce (t, l) and any counter, and no other token ever has them: launches of one key have
+different numbers. Counters from 0 on give the direction, eight normal numbers a block; those from ``_LENGTHS`` on give the length, one
+attempt a block.
 
-Numbers are float64, as on the processor: next to the search their cost is nothing. A uniform number is (k + ½)·2⁻⁶⁴ with k of 64 bits, rounded
-to float64. Two of them give two independent normal numbers by Box and Muller, √(-2·ln u)·(cos, sin)(2πv). The law differs from the real one
+Numbers are float64, as on the processor: next to the search their cost is nothing. A uniform number is (k + ½)·2⁻⁶⁴ with k of 64 bits,
+rounded to float64. Two of them give two independent normal numbers by Box and Muller, √(-2·ln u)·(cos, sin)(2πv). The law differs from
+the real one
 
 - in its tail: a pair of normal numbers is never further out than √(2·65·ln 2) = 9.49, which happens with probability 2⁻⁶⁵;
 - by rounding: between u and the uniform number it stands for lie at most 2⁻⁶⁵ + 2⁻⁵⁴·u, which moves a normal number by 2⁻⁵³ on average and
@@ -21,7 +23,9 @@ ln u < x²/2 + d - dv + d·ln v. An attempt fails at most 5 times in 100, and ea
 that law. A token that was refused ``ATTEMPTS`` times (probability below 2⁻²⁷⁶) becomes not-a-number, and nothing at all is released.
 """
 
-# ruff: noqa: ANN001, ANN202, PLR0913 - kernels are not Python but Triton
+# Kernels are not Python but Triton, which has no types.
+# ruff: noqa: ANN001, ANN201, ANN202
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator,no-any-return"
 
 from __future__ import annotations
 
@@ -35,25 +39,25 @@ ATTEMPTS = 64
 _LENGTHS = tl.constexpr(1 << 20)
 
 
-@triton.jit  # type: ignore[untyped-decorator,unused-ignore]
-def _uniform(high, low):  # type: ignore[no-untyped-def]
+@triton.jit
+def _uniform(high, low):
     return (high.to(tl.float64) * 4294967296.0 + low.to(tl.float64) + 0.5) * 5.421010862427522e-20  # 2**-64
 
 
-@triton.jit  # type: ignore[untyped-decorator,unused-ignore]
-def _two_normals(a, b, c, d):  # type: ignore[no-untyped-def]
+@triton.jit
+def _two_normals(a, b, c, d):
     radius = tl.sqrt(-2.0 * tl.log(_uniform(a, b)))
     angle = 6.283185307179586 * _uniform(c, d)
     return radius * tl.cos(angle), radius * tl.sin(angle)
 
 
-@triton.jit  # type: ignore[untyped-decorator,unused-ignore]
-def _squares(values, column, dimension: tl.constexpr):  # type: ignore[no-untyped-def]
+@triton.jit
+def _squares(values, column, dimension: tl.constexpr):
     return tl.sum(tl.where(column < dimension, values * values, 0.0), 1)
 
 
-@triton.jit  # type: ignore[untyped-decorator,unused-ignore]
-def _gammas(key, token, second, third, dimension: tl.constexpr, attempts: tl.constexpr, rounds: tl.constexpr):  # type: ignore[no-untyped-def]
+@triton.jit
+def _gammas(key, token, second, third, dimension: tl.constexpr, attempts: tl.constexpr, rounds: tl.constexpr):
     """Return one Gamma(dimension) number a token; not-a-number where no attempt was accepted."""
     depth: tl.constexpr = dimension - 1.0 / 3.0
     slope: tl.constexpr = (9.0 * (dimension - 1.0 / 3.0)) ** -0.5
@@ -77,7 +81,7 @@ def _gammas(key, token, second, third, dimension: tl.constexpr, attempts: tl.con
     return found
 
 
-@triton.jit(do_not_specialize=["launch_low", "launch_high", "tokens"])  # type: ignore[untyped-decorator,unused-ignore]
+@triton.jit(do_not_specialize=["launch_low", "launch_high", "tokens"])
 def noise_vectors(
     noise,
     epsilons,
@@ -91,7 +95,7 @@ def noise_vectors(
     blocks: tl.constexpr,
     attempts: tl.constexpr,
     rounds: tl.constexpr,
-):  # type: ignore[no-untyped-def]
+):
     """Write a noise vector for each token: a direction times Gamma(dimension)/ε, or normal numbers divided by ε."""
     place = tl.program_id(0) * at_once + tl.arange(0, at_once)
     token = place.to(tl.uint32)

@@ -1,8 +1,8 @@
 """The secure source of noise on a GPU: ChaCha20 under a key from the operating system, one key for a process and a device.
 
-The rules are those of ``SecureRandomness``. A copy of the process notices that it is one and takes a fresh key; where the kernel cannot tell a
-copy, a key serves for one launch only. A key is never shown, saved or copied: pickling raises. No entropy, or a card whose blocks are
-not those of RFC 8439, raise ``RandomnessError``, and no word is released.
+The rules are those of ``SecureRandomness``. A copy of the process notices that it is one and takes a fresh key; where the kernel cannot
+tell a copy, a key serves for one launch only. A key is never shown, saved or copied: pickling raises. No entropy, or a card whose blocks
+are not those of RFC 8439, raise ``RandomnessError``, and no word is released.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ _LANES = 128
 _LANES_INTERPRETED = 1 << 16
 _HALF_OF_A_NUMBER = 31
 _BLOCK_OF_RFC_8439 = (
-    "e4e7f110 15593bd1 1fdd0f50 c47120a3 c7f4d1c7 0368c033 9aaa2204 4e6cd4c3 466482d2 09aa9f07 05d7c214 a2028bd9 d19c12b5 b94e16de e883d0cb 4e3c50a2"
+    "e4e7f110 15593bd1 1fdd0f50 c47120a3 c7f4d1c7 0368c033 9aaa2204 4e6cd4c3 "
+    "466482d2 09aa9f07 05d7c214 a2028bd9 d19c12b5 b94e16de e883d0cb 4e3c50a2"
 )
 
 

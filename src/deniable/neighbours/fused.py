@@ -1,6 +1,7 @@
 """Exact nearest words on a GPU at the speed of its matrix units: bfloat16 products, float32 sums, and a proven bound.
 
-The nearest word of q is argmax_u s(u) with s(u) = ⟨q, φ_u⟩ - h_u and h_u = ‖φ_u‖²/2. Words stand in tiles by falling length. For each batch of points
+The nearest word of q is argmax_u s(u) with s(u) = ⟨q, φ_u⟩ - h_u and h_u = ‖φ_u‖²/2. Words stand in tiles by falling length. For each
+batch of points
 
 1. one kernel computes rounded scores s̃ by matrix products and keeps only the largest of each tile: no score is ever written to memory;
 2. |s̃ - s| ≤ E for all words of a tile, by the bound below. A tile can hold the winner only if its largest s̃ plus E reaches the best
@@ -8,25 +9,26 @@ The nearest word of q is argmax_u s(u) with s(u) = ⟨q, φ_u⟩ - h_u and h_u =
 3. a word whose float64 score beats all others by more than float64 can err is the nearest one. What float64 cannot tell apart (exact
    ties, mostly) goes to the search of the processor, which decides without rounding (``exact.nearest_of``).
 
-So the word is the true nearest one, whatever the data; bad data make it slower, never wrong. Points can be made on the card too: then ids go in
-and ids come out, and nothing else crosses the bus. The processor waits once a call, not once a batch.
+So the word is the true nearest one, whatever the data; bad data make it slower, never wrong. Points can be made on the card too: then ids
+go in and ids come out, and nothing else crosses the bus. The processor waits once a call, not once a batch.
 
 The bound. Let q̂ and φ̂_u be the points and vectors rounded to bfloat16, with what lies below 2⁻¹⁰⁰ made zero. Then
 
     ⟨q, φ_u⟩ - ⟨q̂, φ̂_u⟩ = ⟨q - q̂, φ_u⟩ + ⟨q̂, φ_u - φ̂_u⟩,
 
-at most ‖q - q̂‖·‖φ_u‖ + ‖q̂‖·‖φ_u - φ̂_u‖ by Cauchy and Schwarz; all four lengths are computed in float64 from the numbers at hand. h_u is
-written as three bfloat16 numbers, which stand in the same matrix product as further coordinates with factors 1; what they leave of h_u, ρ_u, is
-known. A product of two bfloat16 numbers is exact in float32. Of the sums only this is assumed: terms are added in any order, in
-groups of any size, each group shifted to the exponent of its largest term and *truncated* to no fewer than 23 bits (matrix units do not
-round; Fasi, Higham, Mikaitis and Pranesh 2021 measured 24 bits and more). Each of the K + 1 additions and shifts is then off by at most 2⁻²² of
-the sum of magnitudes, which ‖q̂‖·‖φ̂_u‖ + 1.02·h_u bounds; gradual underflow, or none, adds 2⁻¹²⁶ for each term. The bound itself, its addition and
-subtraction are computed in float32 and cost a few 2⁻²⁴ more; 32 further terms cover them. Together, with A = (K + 32)·2⁻²²,
+at most ‖q - q̂‖·‖φ_u‖ + ‖q̂‖·‖φ_u - φ̂_u‖ by Cauchy and Schwarz; all four lengths are computed in float64 from the numbers at hand. h_u
+is written as three bfloat16 numbers, which stand in the same matrix product as further coordinates with factors 1; what they leave of
+h_u, ρ_u, is known. A product of two bfloat16 numbers is exact in float32. Of the sums only this is assumed: terms are added in any order,
+in groups of any size, each group shifted to the exponent of its largest term and *truncated* to no fewer than 23 bits (matrix units do
+not round; Fasi, Higham, Mikaitis and Pranesh 2021 measured 24 bits and more). Each of the K + 1 additions and shifts is then off by at
+most 2⁻²² of the sum of magnitudes, which ‖q̂‖·‖φ̂_u‖ + 1.02·h_u bounds; gradual underflow, or none, adds 2⁻¹²⁶ for each term. The bound
+itself, its addition and subtraction are computed in float32 and cost a few 2⁻²⁴ more; 32 further terms cover them. Together, with A = (K
++ 32)·2⁻²²,
 
     E = ‖q - q̂‖·‖φ_u‖ + ‖q̂‖·(‖φ_u - φ̂_u‖ + A·‖φ̂_u‖) + 1.02·A·h_u + ρ_u + K·2⁻¹²⁰,
 
-and a tile takes the largest of each factor, rounded upwards. Scores are finite: points have coordinates of at most 10²⁵, vectors a
-length of at most 10¹², and this search takes at most ``MOST_DIMENSIONS`` of them. Words that can never win have the score -3.39·10³⁸, below all others.
+and a tile takes the largest of each factor, rounded upwards. Scores are finite: points have coordinates of at most 10²⁵, vectors a length
+of at most 10¹², and this search takes at most 1,000 dimensions. Words that can never win have the score -3.39·10³⁸, below all others.
 """
 
 from __future__ import annotations
@@ -53,7 +55,6 @@ from deniable.parameters import FURTHEST_POINT, checked_queries
 if TYPE_CHECKING:
     from torch import Tensor
 
-MOST_DIMENSIONS = 1000
 _STEP = 32
 _H_PARTS = 3
 _NEVER = 3.38e38
@@ -61,30 +62,33 @@ _SMALLEST = 2.0**-100
 _UPWARDS = 1.0 + 2.0**-20
 _TRUNCATION = 2.0**-22
 _ROWS_AT_ONCE = 1 << 15
-_MAXIMA_AT_ONCE = 1 << 27
-_MOST_POINTS_AT_ONCE = 1 << 16
-_SETTLED_AT_ONCE = 16
-_TILES_LOOKED_AT = 64
+_MAXIMA_AT_ONCE = 1 << 29
+_MOST_POINTS_AT_ONCE = 1 << 18
+_PROGRAMS_EACH = 8
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tiling:
     """How the matrix product is cut: ``rows`` points by ``tile`` words at a time.
 
-    By ``stream`` a program keeps its points and walks through tiles; otherwise it computes one block, ``side`` tiles wide.
+    By ``stream`` a program keeps its points and walks through the words, ``side`` tiles at a time; otherwise it computes one such block.
+    ``depth`` is how many loads are under way. The decision looks at ``span`` tiles of ``settled`` points at a time.
     """
 
     stream: bool
     rows: int = 128
-    tile: int = 128
-    side: int = 1
+    tile: int = 32
+    side: int = 4
     warps: int = 8
     depth: int = 3
+    settled: int = 16
+    span: int = 128
+    settle_warps: int = 4
 
 
 def tiling_for(width: int) -> Tiling:
     """Return the fastest way that was measured on an H200 for vectors of so many rounded coordinates (scripts/check_gpu.py)."""
-    return Tiling(stream=True) if width <= 128 else Tiling(stream=False, side=2)
+    return Tiling(stream=True, tile=64, side=2) if width <= 128 else Tiling(stream=False, side=8)
 
 
 class FusedNeighbours:
@@ -120,7 +124,7 @@ class FusedNeighbours:
     @property
     def points_at_once(self) -> int:
         """How many points one batch holds at most."""
-        return self._at_once
+        return int(self._at_once)
 
     def nearest(self, queries: Vectors) -> Ids:
         """Return the id of the nearest word of every row; ties go to the lowest id."""
@@ -145,7 +149,7 @@ class FusedNeighbours:
         """
         return self._processor().nearest_k(queries, k)
 
-    def nearest_to_noisy(self, ids: Ids, noise: RadialNoise, epsilons: Floats | float) -> Ids:
+    def nearest_to_noisy(self, ids: Ids, noise: RadialNoise, epsilons: Floats) -> Ids:
         """Return the nearest word of each word's vector plus noise of its own; the noise is made on the card and stays there.
 
         ``ids`` may hold ⊥. The noise comes from a cryptographic source that the operating system keyed (``gpu.stream``).
@@ -153,14 +157,25 @@ class FusedNeighbours:
         :raises RandomnessError: if no secure noise can be had; nothing is released then.
         """
         with self._lock, self._torch.inference_mode():
-            found = self._words_of_noisy(self._on_device(ids.astype(np.int32)), noise, epsilons)
+            one = float(epsilons[0]) if len(epsilons) and (epsilons == epsilons[0]).all() else None
+            found = self._words_of_noisy(self._on_device(ids.astype(np.int32)), noise, epsilons if one is None else one)
             return found.cpu().numpy().astype(np.int64)
+
+    def draw_repeatedly(self, ids: Ids, noise: RadialNoise, epsilon: float, draws: int) -> tuple[Tensor, Tensor]:
+        """Return the ids and what each becomes in so many draws, one row a word, on the device: for counting there.
+
+        :raises RandomnessError: if no secure noise can be had.
+        """
+        with self._lock, self._torch.inference_mode():
+            own = self._on_device(ids.astype(np.int32))
+            drawn: Tensor = self._words_of_noisy(own.repeat_interleave(draws), noise, epsilon).view(len(ids), draws)
+            return own, drawn
 
     def _words_of_noisy(self, ids: Tensor, noise: RadialNoise, epsilons: Floats | float) -> Tensor:
         """Return the released words of ids on the device, there."""
         torch = self._torch
         source = card_noise(self._device)
-        found = torch.empty(len(ids), dtype=torch.int32, device=self._device)
+        found: Tensor = torch.empty(len(ids), dtype=torch.int32, device=self._device)
         if isinstance(epsilons, float):
             spent = torch.full((min(len(ids), self._at_once),), epsilons, dtype=torch.float64, device=self._device)
         else:
@@ -194,7 +209,8 @@ class FusedNeighbours:
         points += self._vectors[self._places[ids.long()]]
         furthest = points.abs().amax(dim=1, keepdim=True)
         points *= (FURTHEST_POINT / furthest).clamp(max=1.0)
-        return points.float()
+        rounded: Tensor = points.float()
+        return rounded
 
     def _search(self, points: Tensor, found: Tensor) -> None:
         """Write the nearest word of each point, or -1 where the processor must decide."""
@@ -204,29 +220,29 @@ class FusedNeighbours:
         exact, coarse = points.double(), rounded.double()
         lengths = self._upwards(torch.maximum(exact.norm(dim=1), coarse.norm(dim=1)))
         offs = self._upwards((exact - coarse).norm(dim=1))
-        blocks = -(-count // tiling.rows)
-        options = {"num_warps": tiling.warps, "depth": tiling.depth, "rows": tiling.rows, "tile": tiling.tile}
+        blocks, groups = -(-count // tiling.rows), self._tiles // tiling.side
+        options = {"num_warps": tiling.warps, "depth": tiling.depth, "rows": tiling.rows, "tile": tiling.tile, "side": tiling.side}
         if tiling.stream:
             first = 1 << (self._width.bit_length() - 1)
-            shares = self._shares(blocks)
+            shares = max(1, min(groups, -(-_PROGRAMS_EACH * self._processors // blocks)))
             maxima_by_stream[(blocks, shares)](
                 self._points,
                 self._rounded,
                 self._maxima,
                 self._at_once,
-                self._tiles,
-                -(-self._tiles // shares),
+                groups,
+                -(-groups // shares),
                 first=first,
                 second=self._width - first,
                 **options,
             )
         else:
             step = 64 if self._width % 64 == 0 else _STEP
-            grid = (blocks * (self._tiles // tiling.side),)
-            sizes = {"width": self._width, "side": tiling.side, "step": step}
-            maxima_by_block[grid](self._points, self._rounded, self._maxima, self._at_once, blocks, **sizes, **options)
+            maxima_by_block[(blocks * groups,)](
+                self._points, self._rounded, self._maxima, self._at_once, blocks, width=self._width, step=step, **options
+            )
         growth = (self._dimension + 8) * UNIT_ROUNDOFF
-        settle[(-(-count // _SETTLED_AT_ONCE),)](
+        settle[(-(-count // tiling.settled),)](
             self._maxima,
             self._at_once,
             points,
@@ -244,15 +260,11 @@ class FusedNeighbours:
             smallest=float(np.finfo(np.float64).tiny),
             dimension=self._dimension,
             tile=tiling.tile,
-            at_once=_SETTLED_AT_ONCE,
-            span=_TILES_LOOKED_AT,
-            step=_STEP,
+            at_once=tiling.settled,
+            span=tiling.span,
+            step=min(128, 1 << (self._dimension - 1).bit_length()),
+            num_warps=tiling.settle_warps,
         )
-
-    def _shares(self, blocks: int) -> int:
-        """Return into how many shares the words are cut, such that every multiprocessor has several programs to run."""
-        wanted = 8 * self._processors
-        return max(1, min(self._tiles, -(-wanted // blocks)))
 
     def _copy_words(self) -> None:
         """Copy the vectors to the device: as they are and rounded, by falling length; ⊥, and words that lose every tie, come last."""
@@ -311,8 +323,8 @@ class FusedNeighbours:
         most = min(_MOST_POINTS_AT_ONCE, _MAXIMA_AT_ONCE // self._tiles)
         self._at_once = max(1, most // rows) * rows
         if self._device.type == "cpu":  # interpreted, for tests
-            self._at_once = rows
-        self._processors = torch.cuda.get_device_properties(self._device).multi_processor_count if self._device.type == "cuda" else 1
+            self._at_once = 64 * rows
+        self._processors: int = torch.cuda.get_device_properties(self._device).multi_processor_count if self._device.type == "cuda" else 1
         self._points = torch.zeros((self._at_once, self._width), dtype=torch.bfloat16, device=self._device)
         self._points[:, self._dimension : self._dimension + _H_PARTS] = 1.0
         self._maxima = torch.empty((self._tiles, self._at_once), dtype=torch.float32, device=self._device)

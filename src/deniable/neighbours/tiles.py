@@ -1,10 +1,12 @@
 """The kernels of the search on a GPU: the largest rounded score of every tile of words, and the decision between the tiles that can win.
 
-``fused.py`` has the bound that connects the two, and its proof. Functions here are Triton's: they are compiled for the card, or interpreted on the
-processor for tests.
+``fused.py`` has the bound that connects the two, and its proof. Functions here are Triton's: they are compiled for the card, or
+interpreted on the processor for tests.
 """
 
-# ruff: noqa: ANN001, PLR0913 - kernels are not Python but Triton
+# Kernels are not Python but Triton, which has no types.
+# ruff: noqa: ANN001, ANN201, ANN202
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator,no-any-return"
 
 from __future__ import annotations
 
@@ -14,21 +16,31 @@ import triton.language as tl
 NOWHERE = tl.constexpr(2147483647)
 
 
-@triton.jit  # type: ignore[untyped-decorator,unused-ignore]
+@triton.jit
+def _store_maxima(target, stride, row, scores, rows: tl.constexpr, tile: tl.constexpr, side: tl.constexpr):
+    if side == 1:
+        tl.store(target + row, tl.max(scores, 1))
+    else:
+        largest = tl.max(tl.reshape(scores, [rows, side, tile]), 2)
+        tl.store(target + tl.arange(0, side)[None, :] * stride + row[:, None], largest)
+
+
+@triton.jit(do_not_specialize=["groups", "groups_each"])
 def maxima_by_stream(
     points,
     words,
     maxima,
     stride,
-    tiles,
-    tiles_each,
+    groups,
+    groups_each,
     first: tl.constexpr,
     second: tl.constexpr,
     rows: tl.constexpr,
     tile: tl.constexpr,
+    side: tl.constexpr,
     depth: tl.constexpr,
-):  # type: ignore[no-untyped-def]
-    """Write the largest score of each tile: a program keeps its points beside the arithmetic and lets its share of the words pass by."""
+):
+    """Write the largest score of each tile: a program keeps its points and walks through its share of the words by ``side`` tiles."""
     width: tl.constexpr = first + second
     row = tl.program_id(0) * rows + tl.arange(0, rows)
     columns = tl.arange(0, first)
@@ -37,17 +49,17 @@ def maxima_by_stream(
     point = tl.load(mine + columns[None, :])
     if second:
         point_rest = tl.load(mine + others[None, :])
-    begin = tl.program_id(1) * tiles_each
-    word = tl.arange(0, tile)
-    for number in tl.range(begin, min(begin + tiles_each, tiles), num_stages=depth):
-        start = words + tl.cast(number, tl.int64) * (tile * width) + word[None, :] * width
+    begin = tl.program_id(1) * groups_each
+    word = tl.arange(0, tile * side)
+    for number in tl.range(begin, min(begin + groups_each, groups), num_stages=depth):
+        start = words + tl.cast(number, tl.int64) * (tile * side * width) + word[None, :] * width
         scores = tl.dot(point, tl.load(start + columns[:, None]))
         if second:
             scores = tl.dot(point_rest, tl.load(start + others[:, None]), scores)
-        tl.store(maxima + tl.cast(number, tl.int64) * stride + row, tl.max(scores, 1))
+        _store_maxima(maxima + tl.cast(number, tl.int64) * side * stride, stride, row, scores, rows, tile, side)
 
 
-@triton.jit  # type: ignore[untyped-decorator,unused-ignore]
+@triton.jit(do_not_specialize=["row_blocks"])
 def maxima_by_block(
     points,
     words,
@@ -60,7 +72,7 @@ def maxima_by_block(
     side: tl.constexpr,
     step: tl.constexpr,
     depth: tl.constexpr,
-):  # type: ignore[no-untyped-def]
+):
     """Write the largest score of each tile: a program computes one block of a matrix product, ``side`` tiles wide."""
     row = (tl.program_id(0) % row_blocks) * rows + tl.arange(0, rows)
     block = tl.program_id(0) // row_blocks
@@ -70,16 +82,11 @@ def maxima_by_block(
     scores = tl.zeros([rows, tile * side], tl.float32)
     for done in tl.range(0, width, step, num_stages=depth):
         scores = tl.dot(tl.load(mine + done), tl.load(start + done), scores)
-    target = maxima + (block * side).to(tl.int64) * stride
-    if side == 1:
-        tl.store(target + row, tl.max(scores, 1))
-    else:
-        largest = tl.max(tl.reshape(scores, [rows, side, tile]), 2)
-        tl.store(target + tl.arange(0, side)[None, :] * stride + row[:, None], largest)
+    _store_maxima(maxima + block.to(tl.int64) * side * stride, stride, row, scores, rows, tile, side)
 
 
-@triton.jit  # type: ignore[untyped-decorator,unused-ignore]
-def _bound(number, inside, lengths, offs, tile_norms, tile_rests, tile_leasts):  # type: ignore[no-untyped-def] # noqa: ANN202
+@triton.jit
+def _bound(number, inside, lengths, offs, tile_norms, tile_rests, tile_leasts):
     """Return what the rounded scores of each tile (rows) are off by at most, for each point (columns)."""
     norm = tl.load(tile_norms + number, mask=inside, other=0.0)
     rest = tl.load(tile_rests + number, mask=inside, other=0.0)
@@ -87,7 +94,7 @@ def _bound(number, inside, lengths, offs, tile_norms, tile_rests, tile_leasts): 
     return offs[None, :] * norm[:, None] + lengths[None, :] * rest[:, None] + least[:, None]
 
 
-@triton.jit(do_not_specialize=["count"])  # type: ignore[untyped-decorator,unused-ignore]
+@triton.jit(do_not_specialize=["count", "tiles"])
 def settle(
     maxima,
     stride,
@@ -111,7 +118,7 @@ def settle(
     at_once: tl.constexpr,
     span: tl.constexpr,
     step: tl.constexpr,
-):  # type: ignore[no-untyped-def]
+):
     """Write the nearest word of each point, or -1 where float64 cannot tell, and how many tiles were scored again."""
     lane = tl.arange(0, at_once)
     query = tl.program_id(0) * at_once + lane
