@@ -295,8 +295,8 @@ def nothing_is_released_without_secure_noise(device: str) -> str:
     with mock.patch("secrets.token_bytes", side_effect=OSError("no entropy")):
         _raises(RandomnessError, lambda: search.nearest_to_noisy(*given))
     source._key = kept
-    exhausted = noise_of(launch(device), device, 3, 3, attempts=0)
-    assert np.isnan(exhausted).all()
+    exhausted = np.isnan(noise_of(launch(device), device, 400, 1, attempts=1))  # some 5 in 100 need a second one
+    assert 0 < exhausted.sum() < 80
     failed = torch.full((3, 3), torch.nan, dtype=torch.float64, device=device)
     with mock.patch.object(Launch, "noise", return_value=failed):
         _raises(RandomnessError, lambda: search.nearest_to_noisy(*given))

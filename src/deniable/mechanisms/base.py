@@ -30,7 +30,7 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.interfaces import METRIC_PRIVACY, Guarantee, Mechanism, Neighbours, Randomness
 from deniable.neighbours import best_neighbours
-from deniable.neighbours.selection import NoisyNeighbours
+from deniable.neighbours.selection import NoisyNeighbours, device_in_use
 from deniable.noise import RadialNoise
 from deniable.parameters import FURTHEST_POINT, validated_epsilon, validated_epsilons
 from deniable.randomness import SecureRandomness
@@ -148,12 +148,12 @@ class NearestWord(DrawsByParts):
 
     def draw(self, ids: Ids, source: Randomness, epsilon: Floats) -> Ids:
         """Return the nearest word of each noisy point."""
-        on_card = self._on_card(source)
+        on_card = self.on_card(source)
         if on_card is not None:
             return on_card[0].nearest_to_noisy(ids, on_card[1], epsilon)
         return self.neighbours.nearest(self.points(ids, source, epsilon))
 
-    def _on_card(self, source: Randomness) -> tuple[NoisyNeighbours, RadialNoise] | None:
+    def on_card(self, source: object) -> tuple[NoisyNeighbours, RadialNoise] | None:
         """Return the search that draws the noise itself, and which noise, if there is one that may.
 
         It takes the place of the secure source alone: a key or a seed promises the same words again, which only the processor keeps.
@@ -164,7 +164,7 @@ class NearestWord(DrawsByParts):
         return (search, noise) if draws else None  # type: ignore[return-value]
 
     def _tokens_at_once(self, source: Randomness) -> int:
-        return super()._tokens_at_once(source) if self._on_card(source) is None else _TOKENS_AT_ONCE_ON_A_CARD
+        return super()._tokens_at_once(source) if self.on_card(source) is None else _TOKENS_AT_ONCE_ON_A_CARD
 
     def log_bound(self, first: int, second: int) -> float:
         """Return ε times the distance in the metric of the guarantee."""
@@ -228,6 +228,11 @@ def radial_noise(mechanism: Mechanism) -> RadialNoise | None:
     """Return the noise of a mechanism that releases the word nearest to a length times a direction; None for any other."""
     found = getattr(mechanism, "radial_noise", None)
     return found if isinstance(found, RadialNoise) else None
+
+
+def draws_on_card(mechanism: Mechanism, source: object) -> bool:
+    """Return whether the noise is made on the device that was asked for, by its own generator, in place of this source."""
+    return device_in_use() is not None and isinstance(mechanism, NearestWord) and mechanism.on_card(source) is not None
 
 
 def metric_privacy(

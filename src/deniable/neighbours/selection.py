@@ -55,6 +55,11 @@ def set_device(device: str | None) -> None:
         _shared.clear()
 
 
+def device_in_use() -> str | None:
+    """Return the device that new searches of this process run on; None for the processor."""
+    return _device
+
+
 def _renew_locks() -> None:
     # Another thread of the parent may have held a lock when this process was forked; here nobody would release it.
     global _lock
