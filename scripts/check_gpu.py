@@ -3,12 +3,14 @@
     PYTHONPATH=src:. python3 scripts/check_gpu.py --json docs/data/gpu.json --glove glove.840B.300d.34k.w2v.txt.bz2
 
 Each part runs on its own: what fails is printed, and the others go on. ``--tilings`` also times every way to cut the product.
+With TRITON_INTERPRET=1 it is a rehearsal on a machine without a GPU: nothing that it measures then means anything.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -21,6 +23,9 @@ from typing import Any
 
 import numpy as np
 import torch
+
+if os.environ.get("TRITON_INTERPRET") == "1":
+    import tests.gpu.interpreting  # noqa: F401 - before any kernel
 
 from deniable import Embedding, Multivariate, SecureRandomness
 from deniable.arrays import Vectors
@@ -71,6 +76,17 @@ SETTLING = [
     {"settled": 16, "span": 256, "settle_warps": 8},
 ]
 
+REHEARSAL = os.environ.get("TRITON_INTERPRET") == "1"
+"""Without a card: everything runs once, interpreted and tiny, to see that it runs."""
+DEVICE = "cpu" if REHEARSAL else "cuda"
+SMALL = 256 if REHEARSAL else 1
+"""By how much a rehearsal does less."""
+
+if REHEARSAL:
+    TILINGS = {each: [Tiling(stream=each == 50, rows=16, tile=16, side=2, span=16)] for each in TILINGS}
+    SETTLING = [{"span": 32}]
+    TARGETS = dict.fromkeys(TARGETS, 10.0)
+
 started = time.perf_counter()
 found: dict[str, Any] = {"parts": {}}
 
@@ -90,15 +106,21 @@ def part(name: str, run: Callable[[], Any]) -> None:
         say(f"FAILED {name}\n{traceback.format_exc()}")
 
 
+def wait() -> None:
+    """Wait until the card has done what it was told."""
+    if DEVICE == "cuda":
+        torch.cuda.synchronize()
+
+
 def seconds(call: Callable[[], object], *, times: int = 3) -> float:
     """Return the median of so many timings of a call, after one that does not count."""
     call()
     took = []
     for _ in range(times):
-        torch.cuda.synchronize()
+        wait()
         begin = time.perf_counter()
         call()
-        torch.cuda.synchronize()
+        wait()
         took.append(time.perf_counter() - begin)
     return median(took)
 
@@ -107,11 +129,10 @@ def environment() -> dict[str, Any]:
     """Return what ran where."""
     import triton
 
-    driver = subprocess.run(
-        ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"], capture_output=True, text=True, check=False
-    )
+    asked = ["echo"] if REHEARSAL else ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    driver = subprocess.run(asked, capture_output=True, text=True, check=False)
     facts = {
-        "card": torch.cuda.get_device_name(),
+        "card": "none" if REHEARSAL else torch.cuda.get_device_name(),
         "driver": driver.stdout.strip(),
         "python": platform.python_version(),
         "torch": torch.__version__,
@@ -123,13 +144,13 @@ def environment() -> dict[str, Any]:
 
 def ceiling() -> dict[str, float]:
     """Return what cuBLAS reaches: a square product, and the products of our sizes with all scores written as bfloat16."""
-    a, b = (torch.randn(8192, 8192, device="cuda", dtype=torch.bfloat16) for _ in range(2))
-    rates = {"tflops": 2 * 8192**3 / seconds(lambda: a @ b, times=10) / 1e12}
+    a, b = (torch.randn(8192 // SMALL, 8192 // SMALL, device=DEVICE, dtype=torch.bfloat16) for _ in range(2))
+    rates = {"tflops": 2 * (8192 // SMALL) ** 3 / seconds(lambda: a @ b, times=10) / 1e12}
     for words, dimension in ((400_000, 300), (400_000, 50), (50_000, 50)):
-        queries = torch.randn(16_384, dimension, device="cuda", dtype=torch.bfloat16)
-        vectors = torch.randn(words, dimension, device="cuda", dtype=torch.bfloat16)
-        out = torch.empty(16_384, words, device="cuda", dtype=torch.bfloat16)
-        rates[f"{words:,} x {dimension}"] = 16_384 / seconds(lambda q=queries, v=vectors, o=out: torch.mm(q, v.T, out=o))  # type: ignore[misc]
+        queries = torch.randn(16_384 // SMALL, dimension, device=DEVICE, dtype=torch.bfloat16)
+        vectors = torch.randn(words // SMALL, dimension, device=DEVICE, dtype=torch.bfloat16)
+        out = torch.empty(16_384 // SMALL, words // SMALL, device=DEVICE, dtype=torch.bfloat16)
+        rates[f"{words:,} x {dimension}"] = 16_384 // SMALL / seconds(lambda q=queries, v=vectors, o=out: torch.mm(q, v.T, out=o))  # type: ignore[misc]
         del queries, vectors, out
     say(", ".join(f"{name}: {rate:,.0f}" for name, rate in rates.items()))
     return rates
@@ -143,7 +164,7 @@ def checks() -> dict[str, Any]:
     for check in CHECKS:
         begin = time.perf_counter()
         try:
-            outcomes[check.__name__] = {"passed": True, "saw": check("cuda")}
+            outcomes[check.__name__] = {"passed": True, "saw": check(DEVICE)}
         except Exception:  # the other checks are still worth their time
             outcomes[check.__name__] = {"passed": False, "saw": traceback.format_exc()}
         outcome = outcomes[check.__name__]
@@ -173,6 +194,9 @@ def made_mixture(size: int, dimension: int) -> Vectors:
 def spaces(glove: Path | None) -> dict[str, tuple[str, Vectors]]:
     """Return the embeddings to measure, with a word about where their vectors come from."""
     built_in = np.load(BUILT_IN).astype(np.float32)
+    if REHEARSAL:
+        wide, built_in = made_mixture(90, 300), built_in[:60]
+        return {name: ("a rehearsal", wide if name.endswith("300") else built_in) for name in TARGETS}
     if glove is None:
         wide, origin = made_mixture(400_000, 300), "made: 2,000 clusters, lengths as GloVe's"
     else:
@@ -208,10 +232,10 @@ def _time_tiling(name: str, embedding: Embedding, queries: Vectors, tiling: Tili
 
     row: dict[str, Any] = {"tiling": asdict(tiling)}
     try:
-        search = FusedNeighbours(embedding, tiling=tiling)
+        search = FusedNeighbours(embedding, device=DEVICE, tiling=tiling)
         count = min(len(queries), search.points_at_once)
-        points = torch.from_numpy(queries[:count]).cuda()
-        into = torch.empty(count, dtype=torch.int32, device="cuda")
+        points = torch.from_numpy(queries[:count]).to(DEVICE)
+        into = torch.empty(count, dtype=torch.int32, device=DEVICE)
         with torch.inference_mode():
             whole = seconds(lambda: search._search(points, into))
             search._rescored.zero_()
@@ -234,7 +258,8 @@ def _time_tiling(name: str, embedding: Embedding, queries: Vectors, tiling: Tili
     except Exception as error:  # a tiling that does not fit the card is no failure
         row["failed"] = f"{type(error).__name__}: {error}"[:300]
         say(f"{name} {tiling}: {row['failed']}")
-    torch.cuda.empty_cache()
+    if DEVICE == "cuda":
+        torch.cuda.empty_cache()
     return row
 
 
@@ -255,7 +280,7 @@ def _product_seconds(search: FusedNeighbours, points: Any, into: Any) -> float:
 def measure_space(name: str, origin: str, embedding: Embedding, tiling: Tiling | None, limit: float) -> dict[str, Any]:
     """Return words per second, ids in and ids out, and the share of what cuBLAS reaches; words are compared with the float32 form."""
     epsilon = EPSILONS[embedding.dimension]
-    search = FusedNeighbours(embedding, tiling=tiling)
+    search = FusedNeighbours(embedding, device=DEVICE, tiling=tiling)
     mechanism = Multivariate(embedding, epsilon=epsilon)
     mechanism.__dict__["neighbours"] = search
     rng, source = np.random.default_rng(1), SecureRandomness()
@@ -270,38 +295,39 @@ def measure_space(name: str, origin: str, embedding: Embedding, tiling: Tiling |
     speed = median(row["words_per_second"])
     row |= {"share_of_cublas": speed / limit, "met": speed >= TARGETS[name], "tiles_again": search.tiles_scored_again}
     say(f"{name}, {origin}: {speed:,.0f} words/s, ids to ids, {speed / limit:.0%} of cuBLAS alone; target {TARGETS[name]:,.0f}")
-    for size in (1, 100, 10_000, 100_000):
+    for size in (1, 100, 10_000, 100_000)[: 1 if REHEARSAL else 4]:
         row["batches"][size] = size / seconds(lambda size=size: mechanism.perturb(ids[:size], source), times=5)  # type: ignore[misc]
     say(f"{name}: by batch { ({size: f'{speed:,.0f}' for size, speed in row['batches'].items()}) }")
-    spent = torch.full((1 << 16,), epsilon, dtype=torch.float64, device="cuda")
+    spent = torch.full(((1 << 16) // SMALL,), epsilon, dtype=torch.float64, device=DEVICE)
     noise = RadialNoise(lengths="gamma", dimension=embedding.dimension)
-    row["noise_alone"] = len(spent) / seconds(lambda: card_noise(torch.device("cuda")).launch().noise(noise, spent))
+    row["noise_alone"] = len(spent) / seconds(lambda: card_noise(torch.device(DEVICE)).launch().noise(noise, spent))
     say(f"{name}: noise alone {row['noise_alone']:,.0f} words/s")
-    queries = noisy(embedding, epsilon, 16_384)
-    old = GpuNeighbours(embedding)
+    queries = noisy(embedding, epsilon, 16_384 // SMALL)
+    old = GpuNeighbours(embedding, device=DEVICE)
     row["float32_form"] = len(queries) / seconds(lambda: old.nearest(queries))
     same = int((old.nearest(queries) == search.nearest(queries)).sum())
     say(f"{name}: torch's float32 form {row['float32_form']:,.0f} words/s; {same:,} of {len(queries):,} words are the same")
     row["same_as_float32_form"] = [same, len(queries)]
-    exact = exact_on_card(embedding, queries[:2048])
-    row["same_as_float64"] = [int((exact == search.nearest(queries[:2048])).sum()), 2048]
-    say(f"{name}: {row['same_as_float64'][0]:,} of 2,048 words are those of a float64 product")
+    asked = queries[:2048]
+    exact = exact_on_card(embedding, asked)
+    row["same_as_float64"] = [int((exact == search.nearest(asked)).sum()), len(asked)]
+    say(f"{name}: {row['same_as_float64'][0]:,} of {len(asked):,} words are those of a float64 product")
     return row
 
 
 def noisy(embedding: Embedding, epsilon: float, count: int) -> Vectors:
     """Return noisy points of random words, with noise of the card."""
     ids = np.random.default_rng(2).integers(0, len(embedding), count)
-    spent = torch.full((count,), epsilon, dtype=torch.float64, device="cuda")
-    noise = card_noise(torch.device("cuda")).launch().noise(RadialNoise(lengths="gamma", dimension=embedding.dimension), spent)
+    spent = torch.full((count,), epsilon, dtype=torch.float64, device=DEVICE)
+    noise = card_noise(torch.device(DEVICE)).launch().noise(RadialNoise(lengths="gamma", dimension=embedding.dimension), spent)
     return (noise.cpu().numpy() + embedding.rows(ids)).astype(np.float32)
 
 
 def exact_on_card(embedding: Embedding, queries: Vectors) -> Any:
     """Return the nearest words by float64 products, all scores looked at."""
-    vectors = torch.from_numpy(np.array(embedding.vectors)).cuda().double()
+    vectors = torch.from_numpy(np.array(embedding.vectors)).to(DEVICE).double()
     halves = 0.5 * vectors.square().sum(dim=1)
-    parts = [(part.double() @ vectors.T - halves).argmax(dim=1) for part in torch.split(torch.from_numpy(queries).cuda(), 512)]
+    parts = [(part.double() @ vectors.T - halves).argmax(dim=1) for part in torch.split(torch.from_numpy(queries).to(DEVICE), 512)]
     return torch.cat(parts).cpu().numpy()
 
 
@@ -316,7 +342,7 @@ def faiss_flat(embedding: Embedding) -> dict[str, Any]:
         return {"left_out": "FAISS has no GPU here"}
     index = faiss.GpuIndexFlatL2(faiss.StandardGpuResources(), embedding.dimension)
     index.add(np.array(embedding.vectors))
-    queries = noisy(embedding, EPSILONS[embedding.dimension], 16_384)
+    queries = noisy(embedding, EPSILONS[embedding.dimension], 16_384 // SMALL)
     speed = len(queries) / seconds(lambda: index.search(queries, 1))
     say(f"FAISS GpuIndexFlatL2: {speed:,.0f} words/s")
     return {"words_per_second": speed}
@@ -333,9 +359,14 @@ def on_processor(embedding: Embedding) -> dict[str, Any]:
     return {"words_per_second": speed, "search": type(search).__name__, "obstacle": why_not_native()}
 
 
-def measure_channel(embedding: Embedding) -> dict[str, Any]:
+def measure_channel(embedding: Embedding, tiling: Tiling | None) -> dict[str, Any]:
     """Return how long 2,000 draws of each word take, counted on the card."""
-    draws = CardDraws(FusedNeighbours(embedding), RadialNoise(lengths="gamma", dimension=embedding.dimension), epsilon=6.0, draws=2000)
+    draws = CardDraws(
+        FusedNeighbours(embedding, device=DEVICE, tiling=tiling),
+        RadialNoise(lengths="gamma", dimension=embedding.dimension),
+        epsilon=6.0,
+        draws=2000 // SMALL,
+    )
     ids = np.arange(len(embedding))
     begin = time.perf_counter()
     listed = sum(len(outputs) for outputs, _ in draws.counts(ids))
@@ -344,9 +375,14 @@ def measure_channel(embedding: Embedding) -> dict[str, Any]:
     return {"seconds": took, "pairs": listed, "met": took < 20}
 
 
-def measure_outcomes(embedding: Embedding, words: int) -> dict[str, Any]:
+def measure_outcomes(embedding: Embedding, words: int, tiling: Tiling | None) -> dict[str, Any]:
     """Return how long N_w and the number of different words of so many words x 1,000 draws take."""
-    draws = CardDraws(FusedNeighbours(embedding), RadialNoise(lengths="gamma", dimension=embedding.dimension), epsilon=6.0, draws=1000)
+    draws = CardDraws(
+        FusedNeighbours(embedding, device=DEVICE, tiling=tiling),
+        RadialNoise(lengths="gamma", dimension=embedding.dimension),
+        epsilon=6.0,
+        draws=1000 // SMALL,
+    )
     ids = np.arange(len(embedding))[:words]
     begin = time.perf_counter()
     outcomes = draws.outcomes(ids)
@@ -365,12 +401,13 @@ def main() -> None:
     parser.add_argument("--glove", type=Path, help="GloVe 840B 300d, 34k words, bzip2; without it 300 dimensions are made up")
     parser.add_argument("--tilings", action="store_true", help="time every way to cut the product, and go on with the fastest")
     parser.add_argument("--only", default="", help="only parts whose name holds this")
+    parser.add_argument("--skip", default="nothing", help="no parts whose name holds this")
     parser.add_argument("--outcome-words", type=int, default=400_000, help="how many words N_w is measured for")
     options = parser.parse_args()
     torch.set_float32_matmul_precision("highest")
 
     def wanted(name: str, run: Callable[[], Any]) -> None:
-        if options.only in name:
+        if options.only in name and options.skip not in name:
             part(name, run)
         if options.json is not None:
             options.json.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -382,7 +419,7 @@ def main() -> None:
     for name, (origin, vectors) in spaces(options.glove).items():
         embedding, tiling = embedding_of(vectors), None
         if options.tilings:
-            queries = noisy(embedding, EPSILONS[embedding.dimension], 1 << 16)
+            queries = noisy(embedding, EPSILONS[embedding.dimension], (1 << 16) // SMALL)
             wanted(f"tilings {name}", lambda n=name, e=embedding, q=queries: try_tilings(n, e, q))  # type: ignore[misc]
             best = found["parts"].get(f"tilings {name}", {}).get("best")
             tiling = Tiling(**best) if best else None
@@ -391,10 +428,11 @@ def main() -> None:
         wanted(f"FAISS {name}", lambda e=embedding: faiss_flat(e))  # type: ignore[misc]
         wanted(f"processor {name}", lambda e=embedding: on_processor(e))  # type: ignore[misc]
         if name == "50,000 x 50":
-            wanted("channel", lambda e=embedding: measure_channel(e))  # type: ignore[misc]
+            wanted("channel", lambda e=embedding, t=tiling: measure_channel(e, t))  # type: ignore[misc]
         if name == "400,000 x 50":
-            wanted("N_w", lambda e=embedding: measure_outcomes(e, options.outcome_words))  # type: ignore[misc]
-        torch.cuda.empty_cache()
+            wanted("N_w", lambda e=embedding, t=tiling: measure_outcomes(e, options.outcome_words, t))  # type: ignore[misc]
+        if DEVICE == "cuda":
+            torch.cuda.empty_cache()
     failed = [name for name, each in found["parts"].items() if "failed" in each]
     failed += [name for name, each in found["parts"].get("checks", {}).items() if isinstance(each, dict) and not each.get("passed", True)]
     say(f"done; failed: {', '.join(failed) or 'nothing'}")
