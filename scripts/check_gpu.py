@@ -33,7 +33,7 @@ from deniable.channel.card_draws import CardDraws
 from deniable.gpu.stream import card_noise
 from deniable.neighbours.fused import FusedNeighbours, Tiling
 from deniable.neighbours.gpu import GpuNeighbours
-from deniable.noise import RadialNoise
+from deniable.randomness import RadialNoise
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILT_IN = ROOT / "src/deniable/embeddings/data/vectors.npy"
@@ -79,6 +79,7 @@ SETTLING = [
 REHEARSAL = os.environ.get("TRITON_INTERPRET") == "1"
 """Without a card: everything runs once, interpreted and tiny, to see that it runs."""
 DEVICE = "cpu" if REHEARSAL else "cuda"
+KIND = torch.float32 if REHEARSAL else torch.bfloat16
 SMALL = 256 if REHEARSAL else 1
 """By how much a rehearsal does less."""
 
@@ -144,12 +145,12 @@ def environment() -> dict[str, Any]:
 
 def ceiling() -> dict[str, float]:
     """Return what cuBLAS reaches: a square product, and the products of our sizes with all scores written as bfloat16."""
-    a, b = (torch.randn(8192 // SMALL, 8192 // SMALL, device=DEVICE, dtype=torch.bfloat16) for _ in range(2))
+    a, b = (torch.randn(8192 // SMALL, 8192 // SMALL, device=DEVICE, dtype=KIND) for _ in range(2))
     rates = {"tflops": 2 * (8192 // SMALL) ** 3 / seconds(lambda: a @ b, times=10) / 1e12}
     for words, dimension in ((400_000, 300), (400_000, 50), (50_000, 50)):
-        queries = torch.randn(16_384 // SMALL, dimension, device=DEVICE, dtype=torch.bfloat16)
-        vectors = torch.randn(words // SMALL, dimension, device=DEVICE, dtype=torch.bfloat16)
-        out = torch.empty(16_384 // SMALL, words // SMALL, device=DEVICE, dtype=torch.bfloat16)
+        queries = torch.randn(16_384 // SMALL, dimension, device=DEVICE, dtype=KIND)
+        vectors = torch.randn(words // SMALL, dimension, device=DEVICE, dtype=KIND)
+        out = torch.empty(16_384 // SMALL, words // SMALL, device=DEVICE, dtype=KIND)
         rates[f"{words:,} x {dimension}"] = 16_384 // SMALL / seconds(lambda q=queries, v=vectors, o=out: torch.mm(q, v.T, out=o))  # type: ignore[misc]
         del queries, vectors, out
     say(", ".join(f"{name}: {rate:,.0f}" for name, rate in rates.items()))

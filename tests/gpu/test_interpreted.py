@@ -44,7 +44,5 @@ def test_every_check_is_run() -> None:
 
 
 def test_nothing_loads_triton_before_a_device_is_asked_for() -> None:
-    code = (
-        "import sys, deniable.mechanisms.base; sys.exit('triton' in sys.modules or 'torch' in sys.modules)"
-    )
+    code = "import sys, deniable.mechanisms.base; sys.exit('triton' in sys.modules or 'torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.noise import RadialNoise
+from deniable.randomness import RadialNoise
 
 if TYPE_CHECKING:
     from deniable.neighbours.fused import FusedNeighbours
