@@ -15,6 +15,7 @@ import torch
 
 from deniable import Embedding, Multivariate, SecureRandomness
 from deniable.arrays import Floats, Vectors
+from deniable.channel.card_draws import CardDraws
 from deniable.errors import RandomnessError
 from deniable.gpu import stream as streams
 from deniable.gpu.stream import CardNoise, Launch, card_noise, stream
@@ -285,6 +286,26 @@ def what_float64_cannot_decide_is_decided_for_noisy_points_too(device: str) -> s
     return "20 of 20 by the processor"
 
 
+def draws_are_counted_where_they_are_made(device: str) -> str:
+    """Count draws on the device, and compare with a count of the same draws here."""
+    embedding = named(np.random.default_rng(9).standard_normal((12, 2)).astype(np.float32))
+    search, noise = FusedNeighbours(embedding, device=device, tiling=tilings(device)[0]), RadialNoise(lengths="gamma", dimension=2)
+    ids, rng = np.arange(12), np.random.default_rng(10)
+    drawn = torch.from_numpy(rng.integers(0, 12, (12, 20)).astype(np.int32)).to(device)
+    draws = CardDraws(search, noise, epsilon=1.0, draws=20)
+    with mock.patch.object(search, "draw_repeatedly", return_value=(torch.arange(12, device=device), drawn)):
+        outcomes, counted = draws.outcomes(ids), list(draws.counts(ids))
+    for row, (outputs, counts), own in zip(drawn.cpu().numpy(), counted, ids, strict=True):
+        wanted = np.unique(row, return_counts=True)
+        assert np.array_equal(outputs, wanted[0])
+        assert np.array_equal(counts, wanted[1])
+        assert outcomes.distinct[own] == len(outputs)
+        assert outcomes.unchanged[own] == np.mean(row == own)
+    quiet = CardDraws(search, noise, epsilon=1e9, draws=3).outcomes(ids)
+    assert (quiet.unchanged == 1.0).all()
+    return f"{drawn.numel()} draws"
+
+
 def nothing_is_released_without_secure_noise(device: str) -> str:
     """Take the entropy away, and the attempts; pickle the source."""
     embedding = named(np.eye(3, dtype=np.float32))
@@ -348,6 +369,7 @@ CHECKS: list[Callable[[str], str]] = [
     draws_of_the_card_have_the_law_of_the_processor,
     every_token_has_its_own_epsilon_and_the_unknown_word_goes_in,
     what_float64_cannot_decide_is_decided_for_noisy_points_too,
+    draws_are_counted_where_they_are_made,
     nothing_is_released_without_secure_noise,
     launches_never_share_noise,
 ]
