@@ -45,6 +45,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--json", type=Path, help="file for the results as data")
     parser.add_argument("--from-json", type=Path, help="results of an earlier run, to be shown again instead of measured")
     parser.add_argument("--figure", type=Path, help="file for the figure")
+    parser.add_argument("--gpu", type=Path, help="what scripts/check_gpu.py wrote, for the page")
     parser.add_argument("--page", type=Path, help="file for the page of the documentation")
     parser.add_argument("--note", default="", help="what a reader of the page should know about this run")
     parser.add_argument("--misses", default="", help="why targets were missed, for the page")
@@ -129,7 +130,7 @@ def main() -> None:
     if options.figure:
         draw(rows, options.figure, dimension=300, words=max(row["words"] for row in rows))
     if options.page:
-        options.page.write_text(page(found), encoding="utf-8")
+        options.page.write_text(page(found, json.loads(options.gpu.read_text()) if options.gpu else None), encoding="utf-8")
 
 
 if __name__ == "__main__":

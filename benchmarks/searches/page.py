@@ -6,6 +6,7 @@ from textwrap import fill
 from typing import Any
 
 from searches.contestants import FLAT, NUMPY, OURS
+from searches.gpu_page import gpu_section
 from searches.report import peer_lines, table, verdicts
 
 Row = dict[str, Any]
@@ -40,8 +41,8 @@ words run at 400,000 words, while a review of 230 words would need 220 GB there.
 """
 
 
-def page(found: dict[str, Any]) -> str:
-    """Write the page from what the benchmark measured."""
+def page(found: dict[str, Any], gpu: dict[str, Any] | None = None) -> str:
+    """Write the page from what the benchmark measured, and what ``scripts/check_gpu.py`` did on a GPU."""
     rows, peers = found["searches"], found["peers"]
     setting = found["setting"][0].upper() + found["setting"][1:]
     parts = [INTRODUCTION, fill(f"{setting}. {found['machine']}. {found['note']}", 130) + "\n"]
@@ -49,6 +50,8 @@ def page(found: dict[str, Any]) -> str:
     parts += ["## Against the targets\n", verdicts(rows, found["shares"]) + "\n"]
     if found["misses"]:
         parts.append(fill(found["misses"], 130) + "\n")
+    if gpu is not None:
+        parts.append(gpu_section(gpu))
     if peers:
         parts += [PEERS.format(text_words=found["text_words"]), peer_lines(peers) + "\n"]
     return "\n".join(parts)
