@@ -13,6 +13,9 @@ import pytest
 
 pytest.importorskip("triton")
 
+# In one worker, such that the checks run once.
+pytestmark = pytest.mark.xdist_group("interpreted")
+
 NAMES = [
     line.partition("def ")[2].partition("(")[0]
     for line in Path(__file__).with_name("checks.py").read_text(encoding="utf-8").splitlines()
@@ -33,7 +36,6 @@ def outcomes() -> dict[str, dict[str, Any]]:
     return {each["check"]: each for each in found}
 
 
-@pytest.mark.xdist_group("interpreted")
 @pytest.mark.parametrize("name", NAMES)
 def test_kernels_keep_their_promises(name: str, outcomes: dict[str, dict[str, Any]]) -> None:
     assert outcomes[name]["passed"], outcomes[name]["saw"]
