@@ -15,7 +15,7 @@ namespace deniable {
 
 // So many origins and rays are taken together through a chunk of tiles: its projections and products stay in the
 // second-level cache meanwhile.
-constexpr std::size_t kOriginsAtOnce = 96, kRaysAtOnce = 48;
+constexpr std::size_t kOriginsAtOnce = 128, kRaysAtOnce = 48;
 constexpr std::size_t kChunkTiles = 64;      // a multiple of kRayTilesAtOnce
 constexpr std::size_t kRaysAhead = 2;         // whose projections are fetched meanwhile
 constexpr std::size_t kNearTiles = 32;       // give the first bound
@@ -156,7 +156,9 @@ class Block {
 
 template <class Task>
 void in_blocks(std::size_t count, std::size_t threads, const Task& task) {
-    const std::size_t most = std::max<std::size_t>(1, std::min(kOriginsAtOnce, (count + threads - 1) / threads));
+    // As many blocks for one thread as for another, so that none waits for the last.
+    const std::size_t rounds = (count + kOriginsAtOnce * threads - 1) / (kOriginsAtOnce * threads);
+    const std::size_t most = std::max<std::size_t>(1, (count + rounds * threads - 1) / std::max<std::size_t>(1, rounds * threads));
     run_parallel((count + most - 1) / most, threads, [&](std::size_t block) { task(block * most, std::min(most, count - block * most)); });
 }
 
