@@ -1,12 +1,13 @@
 """How much faster a calibration is than in an earlier version of the package, in one run on one machine.
 
-Both versions calibrate the same random words of the built-in embedding, from nothing, in turns: N_w alone (first breakpoints), the
-command ``deniable calibrate --max-unchanged 0.5 --min-distinct 300 --quantile 0.95``, and S_w, which that command adds for 1,000 words.
-Each turn is a process of its own. Times grow with the number of words, so the time of the whole command is projected from them:
-seconds of processor time divided by the threads, which is what the machine would take if nobody else used it.
+Both versions calibrate the same words of the built-in embedding from nothing, in turns, each turn in a process of its own: the command
+``deniable calibrate --max-unchanged 0.5 --min-distinct 300 --quantile 0.95``, and S_w, which that command adds for 1,000 words. What is
+done for each word is told from what is done once by taking few words and more. With ``--data`` they also find N_w of some words of GloVe
+6B, 400,000 x 50. The times of the whole command and of N_w of all words are projected from these: seconds of processor time divided by the
+threads, which is what the machine would take if nobody else used it.
 
     git worktree add before COMMIT                   # and install it into an environment of its own
-    python benchmarks/calibration_before.py --before before/.venv/bin/python [--json FILE]
+    python benchmarks/calibration_before.py --before before/.venv/bin/python --data DATA --json docs/data/calibration-before.json
 """
 
 from __future__ import annotations
@@ -21,9 +22,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from machine import machine
 
-PARTS = {"N_w": "first breakpoints", "targets": "ε for the targets", "S_w": "S_w of a sample"}
+FEW, MORE, WALKED, ORIGINS = 256, 768, 60, 384
+ALL_WALKED = 1000
 
 CHILD = """
 import json, sys, time
@@ -34,88 +38,95 @@ from deniable.calibration.run import calibrate
 from deniable.channel.rays.rays import Rays
 from deniable.neighbours.threads import threads
 
-words, walked = int(sys.argv[1]), int(sys.argv[2])
-embedding = Embedding.open("default")
+few, more, walked, origins, glove = json.loads(sys.argv[1])
 took = {}
 
 def clock(name, ask):
-    began, used = time.perf_counter(), time.process_time()
+    began = time.process_time()
     answer = ask()
-    took[name] = [time.perf_counter() - began, (time.process_time() - used) / threads()]
+    took[name] = (time.process_time() - began) / threads()
     return answer
 
-tables = clock("tables", lambda: Rays(embedding, rays=1000))
-chosen = np.sort(np.random.default_rng(4).choice(tables.place(np.arange(len(embedding))), words, replace=False))
-clock("N_w", lambda: [tables.first_breakpoints(tables.order[chosen[i : i + 256]]) for i in range(0, words, 256)])
+def together(tables, count):
+    starts = np.linspace(0, len(tables.order) - 128, count // 128).astype(int)  # a whole calibration takes words that lie together
+    return np.concatenate([tables.order[start : start + 128] for start in starts])
+
+embedding = Embedding.open("default")
+tables = Rays(embedding, rays=1000)
 targets = Targets(max_unchanged=0.5, min_distinct=300, quantile=0.95)
-found = clock("targets", lambda: calibrate(embedding, targets=targets, sample=words))
-clock("S_w", lambda: calibrate(embedding, sample=walked, support_of_all=True))
+for name, count in (("few", few), ("more", more)):
+    words = [embedding.words[i] for i in together(tables, count)]
+    found = clock(name, lambda: calibrate(embedding, targets=targets, words=words))
+clock("walks", lambda: calibrate(embedding, sample=walked, support_of_all=True))
+if glove:
+    vectors = np.load(glove)
+    tables = Rays(Embedding([str(i) for i in range(len(vectors))], vectors), rays=1000)
+    ids = together(tables, origins)
+    clock("N_w", lambda: tables.first_breakpoints(ids))
 print(json.dumps({"took": took, "epsilon": found.choice.epsilon, "size": len(embedding), "threads": threads()}))
 """
+
+Turn = dict[str, Any]
 
 
 def main() -> None:
     """Run and print the ratios and the projected times."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--before", required=True, help="interpreter of the environment with the earlier version")
-    parser.add_argument("--words", type=int, default=512)
-    parser.add_argument("--walked", type=int, default=100, help="words for S_w, of the command's 1,000")
+    parser.add_argument("--data", type=Path, help="folder of the data sets, for GloVe 6B")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     pythons = {"before": options.before, "now": sys.executable}
-    turns: dict[str, list[dict[str, Any]]] = {name: [] for name in pythons}
-    for _ in range(options.rounds):
-        for name, python in pythons.items():
-            turns[name].append(turn(python, options.words, options.walked))
+    turns: dict[str, list[Turn]] = {name: [] for name in pythons}
+    with tempfile.TemporaryDirectory() as folder:
+        glove = "" if options.data is None else keep_glove(options.data, Path(folder))
+        for _ in range(options.rounds):
+            for name, python in pythons.items():
+                turns[name].append(turn(python, glove))
     chosen = {one["epsilon"] for found in turns.values() for one in found}
     if len(chosen) > 1:
         raise SystemExit(f"the versions choose different values of ε: {chosen}")
-    report: dict[str, Any] = {
-        "machine": machine(),
-        "words": options.words,
-        "walked": options.walked,
-        "epsilon": chosen.pop(),
-        "turns": turns,
-    }
-    report["ratios"] = {part: ratio(turns, part) for part in PARTS}
-    report["projected_seconds"] = {name: statistics.median(map(whole(options), found)) for name, found in turns.items()}
-    for part, what in PARTS.items():
-        print(f"{what}: {report['ratios'][part]:.1f} times as fast as before")
-    before, now = report["projected_seconds"]["before"], report["projected_seconds"]["now"]
-    print(f"the whole command on quiet threads: {before / 60:.1f} minutes before, {now / 60:.1f} now, {before / now:.1f} times as fast")
+    projected = {"the command": command_seconds} | ({"N_w of 400,000 words": breakpoint_seconds} if glove else {})
+    report: dict[str, Any] = {"machine": machine(), "rounds": options.rounds, "epsilon": chosen.pop(), "turns": turns, "projected": {}}
+    for what, seconds in projected.items():
+        before, now = ([seconds(one) for one in turns[name]] for name in ("before", "now"))
+        ratio = statistics.median(a / b for a, b in zip(before, now, strict=True))
+        report["projected"][what] = {"before": statistics.median(before), "now": statistics.median(now), "ratio": ratio}
+        minutes = f"{statistics.median(before) / 60:.1f} minutes before, {statistics.median(now) / 60:.1f} now"
+        print(f"{what}, 1,000 rays, on quiet threads: {minutes}; {ratio:.1f} times as fast")
     if options.json:
         options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
 
 
-def turn(python: str, words: int, walked: int) -> dict[str, Any]:
+def keep_glove(data: Path, folder: Path) -> str:
+    """Write the vectors where every turn reads them fast; return the file."""
+    from searches.sets import GLOVE_50, read_glove_text
+
+    np.save(folder / "glove.npy", read_glove_text(data / GLOVE_50))
+    return str(folder / "glove.npy")
+
+
+def turn(python: str, glove: str) -> Turn:
     """Run one version once, with nothing kept from before."""
     with tempfile.TemporaryDirectory() as home:
-        done = subprocess.run(
-            [python, "-c", CHILD, str(words), str(walked)],
-            env=os.environ | {"DENIABLE_HOME": home, "HOME": home},
-            check=True,
-            stdout=subprocess.PIPE,
-        )
-    answer: dict[str, Any] = json.loads(done.stdout)
+        asked = json.dumps([FEW, MORE, WALKED, ORIGINS, glove])
+        environment = os.environ | {"DENIABLE_HOME": home, "HOME": home}
+        done = subprocess.run([python, "-c", CHILD, asked], env=environment, check=True, stdout=subprocess.PIPE)
+    answer: Turn = json.loads(done.stdout)
     return answer
 
 
-def ratio(turns: dict[str, list[dict[str, Any]]], part: str) -> float:
-    """Return the median over the rounds of how much faster a part is now, by processor time."""
-    pairs = zip(turns["before"], turns["now"], strict=True)
-    return float(statistics.median(before["took"][part][1] / now["took"][part][1] for before, now in pairs))
+def command_seconds(one: Turn) -> float:
+    """Return what the whole command takes: all words, and the walks of a sample."""
+    took = one["took"]
+    for_each = (took["more"] - took["few"]) / (MORE - FEW)
+    return float(took["few"] + for_each * (one["size"] - FEW) + took["walks"] * ALL_WALKED / WALKED)
 
 
-def whole(options: argparse.Namespace) -> Any:
-    """Return what projects one turn to the whole command: all words, tables made three times, and S_w of 1,000 words."""
-
-    def seconds(one: dict[str, Any]) -> float:
-        tables, targets, walks = (one["took"][part][1] for part in ("tables", "targets", "S_w"))
-        words = (targets - 2 * tables) * one["size"] / options.words
-        return float(3 * tables + words + (walks - tables) * 1000 / options.walked)
-
-    return seconds
+def breakpoint_seconds(one: Turn) -> float:
+    """Return what N_w of all words of GloVe takes, the tables apart."""
+    return float(one["took"]["N_w"] * 400_000 / ORIGINS)
 
 
 if __name__ == "__main__":
