@@ -85,7 +85,7 @@ def sweep(rays: Rays) -> Any:
     """Return ten values of ε from where hardly a word stays to where most do."""
     from deniable.calibration.by_rays import epsilon_range
     from deniable.channel.rays.rays import RadialRays
-    from deniable.noise import RadialNoise
+    from deniable.randomness import RadialNoise
 
     noise = RadialNoise(lengths="gamma", dimension=rays.embedding.dimension)
     return epsilon_range(RadialRays(rays.embedding, noise, rays=rays.rays), SWEEP)

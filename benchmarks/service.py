@@ -1,6 +1,6 @@
 """What HTTP costs: words per second through the service over ``Privatizer.many`` in a process, and the latency of short requests.
 
-    python benchmarks/service.py --seconds 10 --peer-python PEERS/bin/python --json docs/data/service.json
+    python benchmarks/service.py --seconds 5 --peer-python PEERS/bin/python --json docs/data/service.json --page docs/guide/service.md
 
 The rounds alternate, so that what else the machine does hits all alike. The client runs on the same machine and takes its part of it.
 PEERS is an environment with presidio-anonymizer, Flask and gunicorn; its anonymizer only replaces spans that it is told, so it
@@ -25,6 +25,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy as np
 
@@ -225,8 +226,30 @@ def main() -> None:
             return
         ratios = measure_ratio(texts, Path(place), rounds=options.rounds, seconds=options.seconds)
         short = measure_short(texts, Path(place), options.peer_python, rounds=options.rounds, seconds=options.seconds)
-    parts = [one["http"] / one["many"] for one in ratios]
-    middle = {name: median(one[name] for one in ratios) for name in ("many", "http")}
+    rows = {
+        name: {
+            "requests_per_second": median(one.per_second() for one in answers),
+            "p50_ms": median(one.quantile(0.5) for one in answers),
+            "p99_ms": median(one.quantile(0.99) for one in answers),
+        }
+        for name, answers in short.items()
+    }
+    content = {"setting": setting, "busy": now, "ratio": {"rounds": ratios}, "short": rows}
+    shown = tables(content)
+    print(shown)
+    if options.page is not None:
+        page = options.page.read_text(encoding="utf-8")
+        before, after = page.partition("<!-- measured -->")[0], page.partition("<!-- /measured -->")[2]
+        options.page.write_text(f"{before}<!-- measured -->\n{shown}\n<!-- /measured -->{after}", encoding="utf-8")
+    if options.json is not None:
+        options.json.write_text(json.dumps(content, indent=2) + "\n")
+
+
+def tables(content: dict[str, Any]) -> str:
+    """Return what was measured as the guide shows it."""
+    rounds = content["ratio"]["rounds"]
+    parts = [one["http"] / one["many"] for one in rounds]
+    middle = {name: median(one[name] for one in rounds) for name in ("many", "http")}
     shown = [
         "| 100 texts of 20 words a request, 8 connections: words/s by `Privatizer.many` | through HTTP | ratio [range] |",
         "|--:|--:|--:|",
@@ -234,25 +257,14 @@ def main() -> None:
         "",
         "| one text of 20 words a request, 64 connections | requests/s | p50, ms | p99, ms |",
         "|---|--:|--:|--:|",
+        *(
+            f"| {name} | {row['requests_per_second']:,.0f} | {row['p50_ms']:.0f} | {row['p99_ms']:.0f} |"
+            for name, row in content["short"].items()
+        ),
+        "",
+        f"{content['setting']}.",
     ]
-    rows = {}
-    for name, answers in short.items():
-        row = {
-            "requests_per_second": median(one.per_second() for one in answers),
-            "p50_ms": median(one.quantile(0.5) for one in answers),
-            "p99_ms": median(one.quantile(0.99) for one in answers),
-        }
-        rows[name] = row
-        shown.append(f"| {name} | {row['requests_per_second']:,.0f} | {row['p50_ms']:.0f} | {row['p99_ms']:.0f} |")
-    shown += ["", f"{setting}."]
-    print("\n".join(shown))
-    if options.page is not None:
-        page = options.page.read_text(encoding="utf-8")
-        before, after = page.partition("<!-- measured -->")[0], page.partition("<!-- /measured -->")[2]
-        options.page.write_text(f"{before}<!-- measured -->\n{chr(10).join(shown)}\n<!-- /measured -->{after}", encoding="utf-8")
-    if options.json is not None:
-        content = {"setting": setting, "busy": now, "ratio": {"median": median(parts), "rounds": ratios}, "short": rows}
-        options.json.write_text(json.dumps(content, indent=2) + "\n")
+    return "\n".join(shown)
 
 
 if __name__ == "__main__":

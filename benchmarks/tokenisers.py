@@ -24,7 +24,7 @@ from pathlib import Path
 import regex
 
 from deniable.words.cutter import Tokeniser
-from deniable.words.normal_form import normalise
+from deniable.words.languages import normalise
 
 Words = Callable[[str], list[str]]
 Factory = Callable[[Collection[str]], Words]  # public vocabulary -> tokeniser

@@ -8,8 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, PercentFormatter
 
-from deniable.calibration.compare import Averages
-from deniable.calibration.geometry import PERCENTILES, Geometry
+from deniable.calibration.compare import PERCENTILES, Averages, Geometry
 from deniable.report.figure import WIDTH, apply_style, new_figure
 from deniable.report.palette import BLUE, INK, RUST, SERIES
 

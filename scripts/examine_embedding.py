@@ -20,9 +20,10 @@ import numpy as np
 from deniable import Embedding, Multivariate
 from deniable.arrays import Floats, Ids
 from deniable.calibration.by_rays import RayCalibration, measure_by_rays, measure_protected
-from deniable.calibration.choice import Targets, choose
+from deniable.calibration.choice import choose
 from deniable.calibration.protection import protect
 from deniable.calibration.report.examples import sample_outputs
+from deniable.calibration.result import Targets
 from deniable.channel.rays.statistics import average_unchanged
 from deniable.mechanisms.base import radial_noise
 from deniable.neighbours import best_neighbours

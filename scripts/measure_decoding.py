@@ -40,7 +40,7 @@ from deniable.decoding.ngrams import Bigrams, read_bigrams
 from deniable.decoding.posterior import make_posterior
 from deniable.learning.passages import Passages, passages_of
 from deniable.learning.perturbation import changed_share, draw
-from deniable.learning.soft_counts import SoftTfidf
+from deniable.learning.word_classifier import SoftTfidf
 from deniable.mechanisms.catalogue import ChosenMechanism, parse_mechanism
 from deniable.neighbours.threads import threads
 from deniable.text.policies import TextPolicy

@@ -25,13 +25,13 @@ from typing import Any
 import regex
 
 from deniable import Embedding
-from deniable.calibration.choice import Targets
 from deniable.calibration.matching import AverageUnchanged
+from deniable.calibration.result import Targets
 from deniable.calibration.run import Files, calibrate
 from deniable.embeddings import store
 from deniable.utility.measurement import measure_utility
 from deniable.words.cutter import Cutter, Lookup
-from deniable.words.normal_form import normalise
+from deniable.words.languages import normalise
 
 OUT = Path(__file__).resolve().parent.parent / "docs" / "experiments" / "languages.json"
 VECTORS = {

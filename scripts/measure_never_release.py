@@ -15,7 +15,7 @@ from deniable.calibration.by_rays import round_up
 from deniable.channel.rays.rays import RadialRays
 from deniable.channel.rays.remaining import RemainingRays
 from deniable.embeddings.leaving_out import leave_out
-from deniable.noise import RadialNoise
+from deniable.randomness import RadialNoise
 from deniable.words.never_release import NeverRelease
 
 RELEASES, EPSILON, NAME = 80, 5.0, "kowalczyk"

@@ -13,7 +13,7 @@ from scipy import stats
 
 from deniable import InsecureSeededRandomness, SecureRandomness
 from deniable.arrays import Floats
-from deniable.noise import multivariate_noise, shaped_noise
+from deniable.randomness import multivariate_noise, shaped_noise
 
 DRAWS = 20_000
 ALPHA = 1e-6

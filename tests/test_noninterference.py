@@ -11,6 +11,7 @@ import io
 import json
 import os
 import socket
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -31,14 +32,15 @@ from deniable.keyed.key_file import write_new_key
 from deniable.purpose import reduce
 from deniable.randomness import InsecureSeededRandomness
 from deniable.records import privatize_file, privatize_stream
-from deniable.records.formats import arrow_partial
 from deniable.records.formats.layout import Layout, make_layout
 from deniable.records.formats.opening import open_source
-from deniable.records.formats.parquet_footer import read_footer
+from deniable.records.formats.parquet_files import partial as arrow_partial
+from deniable.records.formats.parquet_files.footer import read_footer
 from deniable.records.formats.source import FileSource
 from deniable.records.jobs import releasing
 from deniable.records.jobs.job import Job
 from deniable.records.watching.watch import Watch, WatchSettings
+from deniable.service.batching import _Lane
 from deniable.service.job_folder import JobFolder, State, StateFile
 from deniable.service.jobs import JobStore
 from deniable.service.releases import Releases
@@ -405,12 +407,17 @@ def test_without_a_key_the_layout_is_a_function_of_what_is_released(output: str,
     assert again.read_bytes() == target.read_bytes()
 
 
+TAKE = _Lane._take
 HTTP_POLICIES = {name: policy for name, policy in POLICIES.items() if name not in ("error", "never release")}
 """A list of words that never come out is the operator's, and no client's choice."""
 
 
 def answers_over_http(client: Client, texts: list[str | None], policy: dict[str, Any]) -> list[Any]:
-    """Return all that the service sends for texts: status, headers and bytes of every reply, cut into chunks as they came."""
+    """Return all that the service sends for texts: status, headers and bytes of every reply, cut into chunks as they came.
+
+    And what it counts meanwhile, but for how long things take.
+    """
+    before = counted(client)
     ids = [f"r{i}" for i in range(len(texts))]
     choice = {**policy, **({"keep_words": ",".join(policy["keep_words"])} if "keep_words" in policy else {})}
     lines = [json.dumps({"text": text, "id": one}).encode() for text, one in zip(texts, ids, strict=True)]
@@ -425,7 +432,19 @@ def answers_over_http(client: Client, texts: list[str | None], policy: dict[str,
     private = {"date", "etag", "last-modified", "location"}  # when it was, and a random name
     kept: list[Any] = [each if isinstance(each, list) else {**vars(each), "headers": without(each.headers, private)} for each in seen]
     told = json.loads(kept[4].pop("body"))
-    return [*kept, without(told, {"id", "deleted_at"}), json.loads(kept[5].pop("body"))]
+    after = counted(client, total=sum(before.values()) + len(seen))
+    more = {name: value - before.get(name, 0.0) for name, value in after.items()}
+    return [*kept, without(told, {"id", "deleted_at"}), json.loads(kept[5].pop("body")), more]
+
+
+def counted(client: Client, total: float | None = None) -> dict[str, float]:
+    """Return what the service counts of all but this. A request is counted once its reply is out: ``total`` is waited for."""
+    until = time.monotonic() + 20
+    while True:
+        lines = [line.rsplit(" ", 1) for line in client.get("/metrics").body.decode().splitlines() if not line.startswith("#")]
+        found = {name: float(value) for name, value in lines if "_total" in name and "/metrics" not in name}
+        if total is None or sum(found.values()) >= total or time.monotonic() > until:
+            return found
 
 
 def without(values: dict[str, Any], names: set[str]) -> dict[str, Any]:
@@ -493,7 +512,15 @@ def end_with_the_size(self: JobStore, job: JobFolder, state: State, error: str |
     job.note(StateFile(state=state, error=error, done=job.input(job.asked).stat().st_size, ended=1.0))
 
 
+def take_and_count_searches(self: _Lane) -> list[Any]:
+    taken = TAKE(self)
+    if taken and self._shared is not None:
+        self._shared(1)
+    return taken
+
+
 HTTP_MUTANTS: dict[str, tuple[Any, str, Any]] = {
+    "how many searches were made": (_Lane, "_take", take_and_count_searches),
     "lines that are sent as they arrived": (Releases, "_lines", lines_as_they_arrived),
     "the size of the input of a job that is done": (JobStore, "_end", end_with_the_size),
 }
@@ -533,7 +560,12 @@ MUTANTS: dict[str, tuple[str, Callable[..., Any], str, str]] = {
     "members of bzip2 that end with batches": ("deniable.records.jobs.job.repack", packed_as_it_came, "csv.bz2", "watch"),
     "members of xz that end with batches": ("deniable.records.jobs.job.repack", packed_as_it_came, "jsonl.xz", "workers"),
     "members of Zstandard that end with batches": ("deniable.records.jobs.job.repack", packed_as_it_came, "txt.zst", "one process"),
-    "row groups that end with batches": ("deniable.records.formats.arrow_partial.row_groups", one_row_group_a_batch, "parquet", "workers"),
+    "row groups that end with batches": (
+        "deniable.records.formats.parquet_files.partial.row_groups",
+        one_row_group_a_batch,
+        "parquet",
+        "workers",
+    ),
     "draws that end with batches": ("deniable.records.jobs.releasing._as_one_stream", drawn_by_batches, "csv", "seed"),
     "writes that end with batches": ("deniable.records.files._write", written_by_batches, "csv", "stream"),
 }

@@ -24,7 +24,6 @@ ROOMS = (
     "embeddings",
     "interfaces",
     "randomness",
-    "noise",
     "keyed",
     "neighbours",
     "mechanisms",

@@ -12,7 +12,7 @@ import numpy as np
 from deniable import InsecureSeededRandomness
 from deniable.arrays import Vectors
 from deniable.embeddings.readers import open_embedding_file
-from deniable.noise import multivariate_noise
+from deniable.randomness import multivariate_noise
 from peers.material import GLOVE, enlarge, read_glove
 
 GLOVE_50 = Path("embeddings/glove.6B.50d.txt.bz2")

@@ -186,7 +186,7 @@ def remove(path: Path) -> None:
 
 
 def discard_drafts(path: Path, *, older_than: float = 0.0) -> None:
-    """Remove the drafts of a file that nobody has touched for so many seconds."""
+    """Remove the drafts of a file that nobody has touched for this many seconds."""
     is_draft = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{{2 * _NAME_BYTES}}}\.tmp").fullmatch
     with suppress(OSError):
         for draft in path.parent.iterdir():

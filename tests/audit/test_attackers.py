@@ -14,8 +14,8 @@ from deniable.audit import InversionEffort, audit_inversion, read_result
 from deniable.audit.inversion.results import ALONE, BLIND, IN_CONTEXT, AttackerFinding
 from deniable.audit.inversion.shadow import Shadow, ShadowSample
 from deniable.audit.inversion.text import GROUPS, make_attacked_text, read_attacked_text, read_public_text
+from deniable.audit.report.audit_page import audit_page
 from deniable.audit.report.inversion import MAPPED_KINDS
-from deniable.audit.report.page import audit_page
 from deniable.audit.report.words import finding
 from deniable.cli.app import app
 from deniable.decoding.ngrams import PairCounts

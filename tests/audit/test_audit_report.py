@@ -128,7 +128,7 @@ def authorship() -> AuthorshipResult:
 def test_the_page_says_what_was_tried_and_which_epsilon_is_acceptable() -> None:
     pytest.importorskip("jinja2")
     pytest.importorskip("matplotlib")
-    from deniable.audit.report.page import audit_page
+    from deniable.audit.report.audit_page import audit_page
 
     html = audit_page([bound(), inversion(), membership(epsilons=(2.0, 4.0))]).html()
     assert "1 is the largest at which every attack" in html
@@ -140,7 +140,7 @@ def test_the_page_says_what_was_tried_and_which_epsilon_is_acceptable() -> None:
 
 def test_the_page_leads_with_the_best_attacker_and_says_what_each_knew() -> None:
     pytest.importorskip("jinja2")
-    from deniable.audit.report.page import audit_page
+    from deniable.audit.report.audit_page import audit_page
 
     page = audit_page([bound(), attacked_text()])
     assert page.lead.startswith(
@@ -156,7 +156,7 @@ def test_the_page_leads_with_the_best_attacker_and_says_what_each_knew() -> None
 
 def test_the_page_says_what_share_of_the_text_the_headline_leaves_out() -> None:
     pytest.importorskip("jinja2")
-    from deniable.audit.report.page import audit_page
+    from deniable.audit.report.audit_page import audit_page
 
     result = attacked_text()
     known = Success(first=replace(share(0.17), tries=9), within_ten=share(0.17))
@@ -180,7 +180,7 @@ def test_the_advice_hears_every_attacker_and_says_why_an_epsilon_fails() -> None
 
 def test_the_page_says_how_many_public_documents_were_left_out() -> None:
     pytest.importorskip("jinja2")
-    from deniable.audit.report.page import audit_page
+    from deniable.audit.report.audit_page import audit_page
 
     result = attacked_text()
     assert result.text is not None
@@ -190,7 +190,7 @@ def test_the_page_says_how_many_public_documents_were_left_out() -> None:
 
 def test_an_older_result_without_running_text_leads_with_words_by_themselves() -> None:
     pytest.importorskip("jinja2")
-    from deniable.audit.report.page import audit_page
+    from deniable.audit.report.audit_page import audit_page
 
     page = audit_page([inversion()])
     assert page.lead.startswith(
@@ -200,7 +200,7 @@ def test_an_older_result_without_running_text_leads_with_words_by_themselves() -
 
 def test_decoded_text_stands_beside_released_text_on_the_page() -> None:
     pytest.importorskip("jinja2")
-    from deniable.audit.report.page import audit_page
+    from deniable.audit.report.audit_page import audit_page
 
     members, authors = membership(epsilons=(2.0, 4.0)), authorship()
     decoded = {"ε = 2, decoded": ReleaseFacts(epsilon=2.0, changed=0.8, decoded=True)}
@@ -216,7 +216,7 @@ def test_decoded_text_stands_beside_released_text_on_the_page() -> None:
 
 def test_one_point_is_no_curve() -> None:
     pytest.importorskip("jinja2")
-    from deniable.audit.report.page import audit_page
+    from deniable.audit.report.audit_page import audit_page
 
     alone = replace(inversion(), results=(replace(inversion().results[0], repeats=inversion().results[0].repeats[:1]),))
     for result in (membership(), authorship(), alone):
@@ -228,7 +228,7 @@ def test_one_point_is_no_curve() -> None:
 
 def test_a_page_of_audits_that_do_not_speak_of_one_release_says_so() -> None:
     pytest.importorskip("jinja2")
-    from deniable.audit.report.page import audit_page
+    from deniable.audit.report.audit_page import audit_page
 
     html = audit_page([bound(), inversion(), membership()]).html()
     assert "different values of ε: bound at ε = 3; inversion at ε = 1, 5; membership at ε = 2. They have no ε in common" in html
@@ -243,7 +243,7 @@ def test_a_page_of_audits_that_do_not_speak_of_one_release_says_so() -> None:
 
 def test_a_refuted_mechanism_is_said_first() -> None:
     pytest.importorskip("jinja2")
-    from deniable.audit.report.page import audit_page
+    from deniable.audit.report.audit_page import audit_page
 
     page = audit_page([inversion(), bound(refuted=True)])
     assert page.lead.startswith("The mechanism does not keep its promise")
@@ -252,7 +252,7 @@ def test_a_refuted_mechanism_is_said_first() -> None:
 
 def test_an_attack_that_always_succeeds_too_often_is_named() -> None:
     pytest.importorskip("jinja2")
-    from deniable.audit.report.page import audit_page
+    from deniable.audit.report.audit_page import audit_page
 
     assert "authorship succeeds more often than allowed" in audit_page([inversion(), authorship()]).lead
 

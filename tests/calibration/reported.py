@@ -8,8 +8,9 @@ import numpy as np
 
 from deniable import Embedding
 from deniable.calibration.by_rays import RayCalibration, measure_by_rays
-from deniable.calibration.choice import Choice, Targets, evaluate
+from deniable.calibration.choice import evaluate
 from deniable.calibration.report.findings import Findings, findings
+from deniable.calibration.result import Choice, Targets
 
 HOSTILE = ("<script>alert(1)</script>", "$x$", "日本語", "\x1b[31m", "a\u202eb", "{{ 7 * 7 }}", "&amp;", '"onload="alert(2)')
 

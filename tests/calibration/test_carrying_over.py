@@ -16,7 +16,7 @@ from deniable.channel.rays.remaining import RemainingRays
 from deniable.embeddings.leaving_out import leave_out
 from deniable.embeddings.restrict import restrict
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.noise import RadialNoise
+from deniable.randomness import RadialNoise
 from deniable.words.never_release import NeverRelease
 from tests.support.made_store import home
 

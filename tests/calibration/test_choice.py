@@ -11,11 +11,12 @@ from deniable import Embedding, InvalidParameter
 from deniable.arrays import Floats, Ids
 from deniable.calibration import choice as choice_module
 from deniable.calibration.by_rays import RayCalibration, epsilon_range, measure_by_rays
-from deniable.calibration.choice import Targets, choose, choose_for_protection, evaluate
+from deniable.calibration.choice import choose, choose_for_protection, evaluate
 from deniable.calibration.distinct import Counts, DistinctWords
+from deniable.calibration.result import Targets
 from deniable.channel.rays.rays import RadialRays, Rays
 from deniable.errors import DamagedCalibration, TargetsNotMet
-from deniable.noise import RadialNoise
+from deniable.randomness import RadialNoise
 from tests.support.strategies import line_embedding, random_embedding
 
 

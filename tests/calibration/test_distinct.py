@@ -9,9 +9,10 @@ import pytest
 
 from deniable import Embedding
 from deniable.calibration.by_rays import RayCalibration, measure_by_rays
-from deniable.calibration.choice import Targets, choose, count_distinct, evaluate
+from deniable.calibration.choice import choose, count_distinct, evaluate
 from deniable.calibration.distinct import DistinctWords
 from deniable.calibration.protection import protect
+from deniable.calibration.result import Targets
 from deniable.channel.rays.rays import RadialRays
 from deniable.errors import TargetsNotMet
 from deniable.mechanisms.catalogue import ChosenMechanism

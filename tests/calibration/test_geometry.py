@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from deniable import Embedding
-from deniable.calibration.geometry import PERCENTILES, compare_geometry, geometry
+from deniable.calibration.compare import PERCENTILES, compare_geometry, geometry
 from tests.support.strategies import line_embedding, random_embedding
 
 

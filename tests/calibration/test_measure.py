@@ -15,9 +15,10 @@ from deniable.arrays import Floats
 from deniable.calibration import measure
 from deniable.calibration.by_rays import RayCalibration, measure_by_rays
 from deniable.calibration.calibration import Calibration
-from deniable.calibration.choice import Targets, choose
+from deniable.calibration.choice import choose
 from deniable.calibration.protection import protect
 from deniable.calibration.report.examples import sample_outputs
+from deniable.calibration.result import Targets
 from deniable.calibration.table import TableCalibration, measure_table
 from deniable.errors import TargetsNotMet
 from deniable.mechanisms import CusText

@@ -5,11 +5,11 @@ import pytest
 
 from deniable import Embedding, InvalidParameter
 from deniable.calibration.by_rays import measure_by_rays
-from deniable.calibration.choice import Targets
+from deniable.calibration.report.calibration_page import calibration_page
 from deniable.calibration.report.examples import AVERAGES, SENTENCES, example_releases, sample_outputs
 from deniable.calibration.report.figures import LABELS, geometry_figure, histograms, unchanged_curves
 from deniable.calibration.report.findings import SHOWN_AVERAGES, findings
-from deniable.calibration.report.page import calibration_page
+from deniable.calibration.result import Targets
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.report.wording import of_a_hundred, percent, percent_up, words
 from tests.calibration.reported import HOSTILE, calibrated, found
@@ -109,7 +109,7 @@ def test_a_vocabulary_of_two_words_has_a_page() -> None:
 
 
 def test_two_geometries_share_a_scale_that_shows_both() -> None:
-    from deniable.calibration.geometry import geometry
+    from deniable.calibration.compare import geometry
 
     small = calibrated().embedding
     large = Embedding([f"w{i}" for i in range(len(small))], 7.0 * small.vectors)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from deniable.calibration.report.page import calibration_page
+from deniable.calibration.report.calibration_page import calibration_page
 from tests.calibration.reported import found
 from tests.report.browser import at_width, browser, requests_of
 

@@ -12,8 +12,7 @@ from typer.testing import CliRunner
 
 from deniable import Embedding, EmbeddingExists, InvalidParameter, Multivariate, RecordError
 from deniable.calibration import CalibrationResult, Files, Protection, Targets, calibrate
-from deniable.calibration.compare import compare_embeddings
-from deniable.calibration.geometry import compare_geometry
+from deniable.calibration.compare import compare_embeddings, compare_geometry
 from deniable.cli.app import app
 from deniable.embeddings import store
 from deniable.errors import EmbeddingNotFound

@@ -9,7 +9,8 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.calibration.by_rays import RayCalibration, measure_by_rays
-from deniable.calibration.choice import Choice, Targets, evaluate, round_down
+from deniable.calibration.choice import evaluate, round_down
+from deniable.calibration.result import Choice, Targets
 from deniable.channel.rays.rays import RadialRays
 from deniable.channel.rays.statistics import distinct_words, furthest_radius
 

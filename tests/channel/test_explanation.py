@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import laplace
 
 from deniable import CusText, Embedding, InvalidParameter, Multivariate
-from deniable.channel.explanation import explain_word, explain_words, share_unchanged
+from deniable.channel.explanation import explain_word, explain_words
 from deniable.mechanisms.catalogue import make_mechanism
 from tests.support.strategies import line_embedding, random_embedding
 
@@ -51,18 +51,6 @@ def test_what_is_not_one_word_in_a_text_is_refused(text: str) -> None:
     mechanism = Multivariate(Embedding(["do", "n't", "new"], [[0.0], [1.0], [2.0]]), epsilon=1)
     with pytest.raises(InvalidParameter, match="word"):
         explain_word(mechanism, text)
-
-
-def test_the_share_of_unchanged_words_is_between_none_and_all() -> None:
-    embedding = random_embedding(200, 5)
-    assert share_unchanged(Multivariate(embedding, epsilon=1e9)) == 1.0
-    assert share_unchanged(Multivariate(embedding, epsilon=1e-6)) < 0.5
-
-
-def test_a_protected_word_does_not_count_as_unchanged() -> None:
-    embedding = random_embedding(200, 5)
-    embedding.protection = np.full(201, 7)  # every word goes in as one and the same
-    assert share_unchanged(Multivariate(embedding, epsilon=1e9)) < 0.2
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

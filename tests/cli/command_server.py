@@ -18,7 +18,7 @@ from typing import Any
 import typer
 
 import deniable.cli.app
-import deniable.records.formats.arrow_partial
+import deniable.records.formats.parquet_files.partial
 from deniable.cli.app import main
 
 # Typer makes the parser of all commands anew for each call.

@@ -63,7 +63,7 @@ def test_another_list_is_another_job(place: Path) -> None:
     assert (place / "0.csv").read_text() != (place / "1.csv").read_text()
     again = run("privatize", "in.csv", "-o", "0.csv", *RELEASE, *options, "--never-release", "drugs.txt", "--resume")
     assert again.exit_code == 0, again.output
-    assert all(line.startswith("deniable: warning: 39% of the words") for line in again.output.splitlines()), (
+    assert all(line.startswith("deniable: warning: 39 % of the words") for line in again.output.splitlines()), (
         "what is finished is not drawn again"
     )
 

@@ -19,7 +19,7 @@ from deniable.comparison import ComparisonResult, ComparisonSettings, Target, co
 from deniable.comparison.knowledge import WordKinds, make_word_kinds, read_context
 from deniable.comparison.naming import NamingAttacker, make_attacker
 from deniable.comparison.readings import OfAllWords, ReadingEffort
-from deniable.comparison.report.page import comparison_page, privacy_utility_figure
+from deniable.comparison.report.comparison_page import comparison_page, privacy_utility_figure
 from deniable.comparison.report.words import legend_of, target_name
 from deniable.comparison.texts import Texts, cut_texts
 from deniable.decoding.kinds import Kinds

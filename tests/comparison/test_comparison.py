@@ -15,8 +15,8 @@ from deniable.comparison import ComparisonResult, ComparisonSettings, Target, co
 from deniable.comparison.experiment import comparable_mechanisms
 from deniable.comparison.measurements import SavedMeasurements
 from deniable.comparison.probe import SampleCounts
-from deniable.comparison.readings import Reading, ReadingEffort
-from deniable.comparison.report.page import comparison_page
+from deniable.comparison.readings import PrivacyReadings, ReadingEffort
+from deniable.comparison.report.comparison_page import comparison_page
 from deniable.comparison.report.words import finding, table
 from deniable.comparison.results import MeanAndSpread, Row, Worth
 from deniable.comparison.settings import TARGETS
@@ -127,7 +127,7 @@ def test_a_comparison_without_targets_is_refused() -> None:
 def made_row(mechanism: str, adversary: float, accuracy: float, spread: float | None = 0.01) -> Row:
     worth = Worth(
         epsilon=2.0,
-        reached=Reading(epsilon=2.0, average=0.301, worst=0.6, adversary=adversary, errors={}),
+        reached=PrivacyReadings(epsilon=2.0, average=0.301, worst=0.6, adversary=adversary, errors={}),
         accuracy=MeanAndSpread(mean=accuracy, spread=spread),
         unchanged=MeanAndSpread(mean=0.3, spread=0.0),
         distance=MeanAndSpread(mean=0.5, spread=0.0),

@@ -6,18 +6,20 @@ from collections.abc import Callable
 import pytest
 
 from deniable.comparison.matching import LEAST, MOST, TOLERANCE, Matcher, Target
-from deniable.comparison.readings import Reading
+from deniable.comparison.readings import PrivacyReadings
 from deniable.comparison.results import pareto_front
 
 WANTED = Target(reading="average", value=0.3)
 
 
-def reading(epsilon: float, value: float) -> Reading:
-    return Reading(epsilon=epsilon, average=value, worst=value, adversary=value, errors={})
+def reading(epsilon: float, value: float) -> PrivacyReadings:
+    return PrivacyReadings(epsilon=epsilon, average=value, worst=value, adversary=value, errors={})
 
 
-def rising(middle: float, steepness: float, *, shift: float = 0.0, low: float = 0.0, high: float = 1.0) -> Callable[[float], Reading]:
-    def read(epsilon: float) -> Reading:
+def rising(
+    middle: float, steepness: float, *, shift: float = 0.0, low: float = 0.0, high: float = 1.0
+) -> Callable[[float], PrivacyReadings]:
+    def read(epsilon: float) -> PrivacyReadings:
         share = 1.0 / (1.0 + math.exp(min(max(-steepness * (math.log(epsilon) - math.log(middle)), -700.0), 700.0)))
         return reading(epsilon, min(low + (high - low) * share + shift, 1.0))
 
@@ -57,7 +59,7 @@ def test_nothing_is_read_outside_the_limits_or_twice() -> None:
     met: list[float] = []
     plain = rising(5.0, 4.0)
 
-    def read(epsilon: float) -> Reading:
+    def read(epsilon: float) -> PrivacyReadings:
         met.append(epsilon)
         return plain(epsilon)
 

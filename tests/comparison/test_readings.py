@@ -6,7 +6,7 @@ import pytest
 from deniable.channel.draws import Draws
 from deniable.comparison.adversary import LearntAdversary, Seen
 from deniable.comparison.probe import make_probe
-from deniable.comparison.readings import Reading, ReadingEffort, most_exposed, read_privacy
+from deniable.comparison.readings import PrivacyReadings, ReadingEffort, most_exposed, read_privacy
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.multivariate import Multivariate
@@ -18,7 +18,7 @@ EFFORT = ReadingEffort(draws=300, judged=20_000)
 STANDARD_ERRORS = 5.0  # two-sided level below 1e-6
 
 
-def read(mechanism: Mechanism) -> Reading:
+def read(mechanism: Mechanism) -> PrivacyReadings:
     return read_privacy(mechanism, probe_of(mechanism.embedding), effort=EFFORT, seed=3)
 
 

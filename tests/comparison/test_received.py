@@ -15,7 +15,7 @@ from deniable.cli.app import app
 from deniable.comparison import ComparisonResult, ComparisonSettings, Target, read_comparison
 from deniable.comparison.measurements import SavedMeasurements
 from deniable.comparison.received import ReceivedTask, channels_of
-from deniable.comparison.report.page import comparison_page, privacy_utility_figure
+from deniable.comparison.report.comparison_page import comparison_page, privacy_utility_figure
 from deniable.comparison.report.words import columns_of, finding, legend_of, places_table, table
 from deniable.comparison.results import ByPlace, MeanAndSpread, ReceiverAccuracies, Row
 from deniable.comparison.space import Comparison

@@ -17,7 +17,7 @@ from deniable.comparison import ComparisonSettings, Target, compare_mechanisms, 
 from deniable.comparison.naming import make_attacker
 from deniable.comparison.readings import ReadingEffort
 from deniable.comparison.received import ReceivedTask, mean_vectors
-from deniable.comparison.report.page import comparison_page, privacy_utility_figure
+from deniable.comparison.report.comparison_page import comparison_page, privacy_utility_figure
 from deniable.comparison.report.words import columns_of, finding, places_table, spaces_table, table
 from deniable.comparison.results import ComparisonResult
 from deniable.comparison.settings import ATTACKERS, TARGETS

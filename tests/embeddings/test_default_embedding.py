@@ -18,7 +18,7 @@ from deniable.embeddings.content import content_fingerprint, shadowed_rows
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.places import default_provenance
 from deniable.words.cutter import Tokeniser
-from deniable.words.normal_form import normalise
+from deniable.words.languages import normalise
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "src" / "deniable" / "embeddings" / "data"

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from deniable import Keyed, Multivariate, Privatizer
-from deniable.embeddings import store, verification
+from deniable.embeddings import store
+from deniable.embeddings.content import files_state
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.subwords import Subwords
 from deniable.errors import MalformedEmbedding
@@ -112,7 +113,7 @@ def test_what_is_in_memory_has_nothing_to_check() -> None:
 
 
 def test_all_files_that_the_fingerprint_is_made_of_are_watched(folder: Path) -> None:
-    names = {Path(entry[0]).name for entry in verification.files_state(folder)}
+    names = {Path(entry[0]).name for entry in files_state(folder)}
     assert names == {"meta.json", "words.txt", "vectors.npy", "unknown.npy", "subwords.npy", "subwords.json"}
 
 

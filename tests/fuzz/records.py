@@ -151,7 +151,7 @@ def read_labelled_texts(folder: Path, _source: random.Random) -> None:
 
 
 def read_public(folder: Path, _source: random.Random) -> None:
-    from deniable.embeddings.corpus import Corpus
+    from deniable.embeddings.readers.corpus import Corpus
     from deniable.words.public_text import read_lines
     from deniable.words.word_list import read_word_list
 

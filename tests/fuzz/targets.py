@@ -117,8 +117,8 @@ def safetensors_files() -> list[Files]:
 
 
 def read_embedding_file(folder: Path, source: random.Random, formats: tuple[str | None, ...] = (None,)) -> None:
-    from deniable.embeddings.intake import take_in
     from deniable.embeddings.readers import open_embedding_file
+    from deniable.embeddings.staging import take_in
 
     repeats, first = source.random() < 0.5, source.choice((None, None, 3))
     with open_embedding_file(folder / "v", format=source.choice(formats), work=folder) as raw:

@@ -18,7 +18,7 @@ from deniable.arrays import Floats, Ids
 from deniable.interfaces import Mechanism
 from deniable.keyed.portable import Bits
 from deniable.keyed.tokens import KeyedTokens
-from deniable.noise import multivariate_noise
+from deniable.randomness import multivariate_noise
 from tests.support.strategies import random_embedding
 from tests.test_noise import ALPHA, DRAWS, direction_p_value, radius_p_value
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from deniable.keyed import portable
-from deniable.noise import row_norms
+from deniable.randomness import row_norms
 
 BITS = np.random.default_rng(7).integers(0, 2**64, (400, 300), dtype=np.uint64)
 

@@ -14,9 +14,8 @@ from deniable.arrays import Ids
 from deniable.learning import ranker as ranker_module
 from deniable.learning.batches import DeviceTexts
 from deniable.learning.encoded_task import EncodedTask
-from deniable.learning.pairs import Pairs
 from deniable.learning.passages import Passages
-from deniable.learning.ranker import Ranker, RankerSettings
+from deniable.learning.ranker import Pairs, Ranker, RankerSettings
 
 
 def encode_task(right: list[list[int]]) -> EncodedTask:

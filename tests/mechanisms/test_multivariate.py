@@ -5,7 +5,7 @@ import pytest
 
 from deniable import Embedding, InsecureSeededRandomness, InvalidParameter, Mechanism, Multivariate, SecureRandomness
 from deniable.neighbours.oracle import OracleNeighbours
-from deniable.noise import multivariate_noise
+from deniable.randomness import multivariate_noise
 from tests.support.strategies import line_embedding, random_embedding
 
 

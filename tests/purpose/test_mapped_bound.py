@@ -14,8 +14,8 @@ from deniable.audit.bound.attempt import attempts
 from deniable.embeddings.linear_map import LinearMap, MapOrigin
 from deniable.embeddings.mapping import map_embedding
 from deniable.interfaces import Mechanism, Randomness
-from deniable.noise import multivariate_noise
 from deniable.purpose import reduce, shape
+from deniable.randomness import multivariate_noise
 from tests.support.made_purpose import made_embedding, public_texts
 from tests.support.strategies import random_embedding
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from deniable.errors import RandomnessError
-from deniable.service import server
+from deniable.service import protocol
 from deniable.service.app import Service
 from deniable.service.settings import Limits
 from deniable.text.privatizer import Privatizer
@@ -123,7 +123,7 @@ def test_a_process_that_serves_leaves_no_core(tmp_path: Path) -> None:
 
 
 def test_connections_that_send_nothing_or_too_slowly_are_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "_SECONDS_FOR_HEADERS", 0.5)
+    monkeypatch.setattr(protocol, "SECONDS_FOR_HEADERS", 0.5)
     with running(make_settings(tmp_path)) as opened:
         for begun in (b"", b"POST /privatize HTTP/1.1\r\nHost: loc"):
             with socket.create_connection(("127.0.0.1", opened.port), timeout=10) as idle:
@@ -186,7 +186,7 @@ def test_ten_thousand_idle_connections_keep_nobody_out(tmp_path: Path) -> None:
             started = time.monotonic()
             assert serving.client.post("/privatize", text="the fox").status == 200
             assert time.monotonic() - started < 5
-            time.sleep(server._SECONDS_FOR_HEADERS + 5)
+            time.sleep(protocol.SECONDS_FOR_HEADERS + 5)
             assert idle[0].recv(10) == idle[-1].recv(10) == b""
             for one in idle:
                 one.close()

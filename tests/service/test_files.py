@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import socket
 import stat
 import time
@@ -133,6 +134,9 @@ def test_a_wrong_request_makes_no_job(client: Client, query: dict[str, Any], sai
         ("rows.jsonl", b'{"text": "a"}\n{"text": zorblattsecret\n', "text", "line 2"),
         ("rows.parquet", b"zorblattsecret", "text", "rows.parquet"),
         ("rows.csv.gz", b"zorblattsecret", "text", "rows.csv.gz"),
+        ("rows.csv", b"id;text\n1;a\n", "text", "delimiter="),
+        ("rows.csv", b"1,a\n2,b\n", "text", "header=false"),
+        ("rows.json", b'{"text": "a"}\n{"text": "b"}\n', "text", "ends in .jsonl"),
     ],
 )
 def test_a_wrong_file_fails_with_its_place_and_without_its_text(client: Client, name: str, content: bytes, column: str, said: str) -> None:
@@ -141,6 +145,7 @@ def test_a_wrong_file_fails_with_its_place_and_without_its_text(client: Client, 
     assert said in reply.error
     assert "zorblatt" not in reply.error
     assert "input." not in reply.error
+    assert not re.search(r"--[a-z]|head -1", reply.error), "these are for a terminal"
     job = reply.headers["location"]
     assert client.get(f"{job}/output").status == 422
     assert client.ask("DELETE", job).status == 204
@@ -195,7 +200,8 @@ def test_a_full_disk_is_said_and_nothing_is_left(tmp_path: Path, monkeypatch: py
             patched.setattr(Partial, "append", full)
             reply = opened.upload(as_csv(), name="rows.csv", column="text", wait=20)
             assert reply.status == 422
-            assert "No space left" in reply.error
+            assert "no room left" in reply.error
+            assert "--resume" not in reply.error
             assert str(tmp_path) not in reply.error
             folder = tmp_path / "jobs" / reply.headers["location"].removeprefix("/jobs/")
             wait_until(lambda: sorted(path.name for path in folder.iterdir()) == ["job.json", "state.json"])

@@ -46,6 +46,19 @@ def test_the_examples_run(language: str, command: list[str], tmp_path: Path) -> 
         assert done.stdout.strip()
 
 
+def test_the_figures_of_the_guide_are_those_that_were_measured() -> None:
+    measured = ROOT / "docs" / "data" / "service.json"
+    if not measured.exists():
+        pytest.skip("the figures of the guide were measured without keeping them")
+    asked = "import json, sys; from service import tables; print(tables(json.load(sys.stdin)))"
+    done = subprocess.run(
+        [sys.executable, "-c", asked], input=measured.read_text(), cwd=ROOT / "benchmarks", capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    shown = GUIDE.read_text(encoding="utf-8").partition("<!-- measured -->\n")[2].partition("<!-- /measured -->")[0]
+    assert shown == done.stdout
+
+
 def test_the_settings_of_the_guide_are_allowed(tmp_path: Path) -> None:
     path = tmp_path / "service.toml"
     text = (ROOT / "deploy" / "service.toml").read_text(encoding="utf-8")
@@ -89,6 +102,19 @@ def test_the_unit_is_in_order(tmp_path: Path) -> None:
     done = subprocess.run(["systemd-analyze", "verify", str(tmp_path / "deniable.service")], capture_output=True, text=True, timeout=60)
     assert "deniable.service" not in done.stderr, done.stderr
     assert done.returncode == 0, done.stderr
+    asked = ["systemd-analyze", "security", "--offline=yes", "--no-pager", "--threshold=20", str(tmp_path / "deniable.service")]
+    done = subprocess.run(asked, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, "more than 2.0 of 10 is exposed\n" + done.stdout
+
+
+def test_the_image_is_built_from_what_it_needs_alone() -> None:
+    """A token that lies in the checkout, or an environment of gigabytes, is not sent to the engine that builds."""
+    first, *others = [line for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines() if line and line[0] != "#"]
+    assert first == "*"
+    taken = {line[1:] for line in others if line.startswith("!")}
+    assert all((ROOT / name).exists() for name in taken)
+    copied = set(re.findall(r"^COPY (deploy/\S+)", (ROOT / "deploy" / "Containerfile").read_text(encoding="utf-8"), re.MULTILINE))
+    assert taken == {"CMakeLists.txt", "LICENSE", "README.md", "pyproject.toml", "src", *copied}
 
 
 def test_the_container_is_not_root_and_listens_to_the_settings_only() -> None:

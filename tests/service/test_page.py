@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -150,6 +151,26 @@ def test_an_attacker_who_is_refused_is_not_waited_for(opened: Any, client: Clien
     opened.get_log("browser")
 
 
+def test_figures_of_another_word_are_dimmed_until_its_own_are_there(opened: Any, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    load(opened, client)
+
+    def busy() -> str:
+        return str(opened.execute_script("return document.getElementById('word-panel').ariaBusy"))
+
+    until(lambda: busy() == "false" and text_of(opened, "word-name") != "…")
+    go_on, explained = threading.Event(), facts._explained
+
+    def slow(*given: Any) -> Any:
+        assert go_on.wait(60)
+        return explained(*given)
+
+    monkeypatch.setattr(facts, "_explained", slow)
+    slide(opened, 3)
+    until(lambda: busy() == "true")
+    go_on.set()
+    until(lambda: busy() == "false")
+
+
 @pytest.mark.slow  # a time, and so for a machine that does nothing else
 def test_the_slider_moves_within_150_ms_for_50_words(opened: Any, client: Client) -> None:
     load(opened, client)
@@ -270,7 +291,6 @@ def test_a_wrong_file_is_refused_in_words(opened: Any, client: Client, name: str
 
 def test_a_server_that_stops_is_said_and_its_return_is_noticed(opened: Any, tmp_path: Path) -> None:
     import socket
-    import threading
 
     from deniable.service.app import Service
     from deniable.service.server import make_server
@@ -364,6 +384,7 @@ def test_everybody_can_use_it(opened: Any, client: Client, width: int, colours: 
     press(opened, "release-file")
     until(lambda: text_of(opened, "job-says") == "Released.")
     until(lambda: text_of(opened, "fact-attacker") not in ("…", "–"))
+    until(lambda: count(opened, "[aria-busy=true]") == 0)
     assert opened.execute_script("return document.documentElement.scrollWidth <= window.innerWidth"), f"it scrolls sideways at {width}"
     found = axe.run(opened)
     serious = [(one["id"], one["nodes"][0]["html"]) for one in found["violations"] if one["impact"] in ("serious", "critical")]

@@ -67,7 +67,11 @@ def test_values_are_read_and_paths_are_relative_to_the_file(tmp_path: Path) -> N
         ('[server]\ncertificate = "a"', "private_key"),
         ("[limits]\nrequest_bytes = -1", "limits.request_bytes"),
         ("[limits]\nseconds = true", "limits.seconds"),
+        ("[limits]\nseconds = inf", "limits.seconds"),
+        ("[limits]\nseconds = 1e9", "limits.seconds"),
         ("[jobs]\nkeep_minutes = 0", "jobs.keep_minutes"),
+        ("[jobs]\nkeep_minutes = inf", "jobs.keep_minutes"),
+        ("[jobs]\nkeep_minutes = 1e300", "jobs.keep_minutes"),
         ("not toml", "is not TOML"),
     ],
 )

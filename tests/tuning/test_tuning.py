@@ -22,10 +22,10 @@ from deniable.errors import TargetsNotMet, TaskDataError
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.tuning import TuningFindings, TuningSettings, tune
 from deniable.tuning.attacker import Attacker
-from deniable.tuning.page import tuning_page
 from deniable.tuning.search import Search
 from deniable.tuning.spaces import Space, make_spaces
 from deniable.tuning.texts import PublicAttributes, known_texts, read_attributes, split_parts, take_public, take_texts
+from deniable.tuning.tuning_page import tuning_page
 from deniable.utility.receiver import DecodingEffort
 from tests.support.made_purpose import made_embedding, public_texts
 

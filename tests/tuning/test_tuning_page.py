@@ -10,10 +10,10 @@ from deniable.learning.summary import EmbeddingFacts
 from deniable.tuning.attacker import Named
 from deniable.tuning.findings import AttackFinding, AttributeFinding, AttributeReading, Counts, Sample, ToldAttribute, Tried, TuningFindings
 from deniable.tuning.installing import Isolated
-from deniable.tuning.page import tuning_page
 from deniable.tuning.receiver import Told
 from deniable.tuning.search import Point
 from deniable.tuning.spaces import Space
+from deniable.tuning.tuning_page import tuning_page
 from deniable.utility.receiver import DecodingEffort
 from tests.report.html_check import outline
 from tests.report.test_page import HOSTILE

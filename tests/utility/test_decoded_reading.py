@@ -22,10 +22,10 @@ from deniable.mechanisms.santext import SanText
 from deniable.utility import measurement
 from deniable.utility.findings import Findings
 from deniable.utility.measurement import measure, stratified_split
-from deniable.utility.page import utility_figure, utility_page
 from deniable.utility.readings import AS_RELEASED, DECODED, Choice, DecodedPoints, Measured, choose
 from deniable.utility.receiver import DecodingEffort, expected_counts, open_channels, whole_counts
 from deniable.utility.texts import ClassifiedTexts
+from deniable.utility.utility_page import utility_figure, utility_page
 from tests.decoding.direct import posterior, updated
 from tests.support.made_mixture import MIXING, SANTEXT, sided_rows, two_clouds
 from tests.support.made_texts import made_rows

@@ -16,8 +16,8 @@ from deniable.learning.version import Learner, original_version, released_versio
 from deniable.learning.word_classifier import LinearLearner
 from deniable.utility.findings import Circumstances, Findings
 from deniable.utility.measurement import majority_scores, measure, stratified_split
-from deniable.utility.page import utility_page
 from deniable.utility.texts import read_classified
+from deniable.utility.utility_page import utility_page
 from tests.support.made_texts import csv_of, made_rows
 
 ABOUT = Circumstances(

@@ -8,8 +8,7 @@ import pytest
 
 from deniable import Embedding
 from deniable.words.cutter import RULES, Cutter, Lookup, rules_for
-from deniable.words.languages import LANGUAGE_RULES, describe_cutting, find_language_rules
-from deniable.words.normal_form import is_normal, normalise
+from deniable.words.languages import LANGUAGE_RULES, describe_cutting, find_language_rules, is_normal, normalise
 from tests.support.made_languages import TEXTS, VOCABULARIES, made_embedding
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from deniable import Embedding
 from deniable.words.cutter import RULES, Cutter, Tokeniser, words_of
-from deniable.words.normal_form import normalise
+from deniable.words.languages import normalise
 from tests.support.strategies import NASTY_TEXT
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ids
 from deniable.atomic import read_plain_file
@@ -66,7 +67,7 @@ def unpack_decoder(content: bytes, source: str | Path) -> tuple[DecoderFile, Ids
     return about, arrays["inputs"].astype(np.int64), arrays["prior"].astype(np.float64)
 
 
-def _arrays(content: bytes) -> dict[str, Any]:
+def _arrays(content: bytes) -> dict[str, NDArray[Any]]:
     """Return the arrays of the archive; nothing is unpacked, so that no more is read than was there."""
     found = {}
     with zipfile.ZipFile(io.BytesIO(content)) as archive:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from deniable.learning.scores import sklearn
-from deniable.learning.soft_counts import SoftTfidf
+from deniable.learning.word_classifier import SoftTfidf
 
 
 class AuthorClassifier:

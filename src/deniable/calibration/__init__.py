@@ -8,9 +8,8 @@ True
 
 from __future__ import annotations
 
-from deniable.calibration.choice import Targets
 from deniable.calibration.protection import Protection
-from deniable.calibration.result import CalibrationResult
+from deniable.calibration.result import CalibrationResult, Targets
 from deniable.calibration.run import Files, calibrate, measure
 
 __all__ = ["CalibrationResult", "Files", "Protection", "Targets", "calibrate", "measure"]

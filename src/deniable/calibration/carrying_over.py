@@ -19,7 +19,7 @@ from deniable.embeddings.embedding import Embedding, LeftOut
 from deniable.errors import CalibrationInProgress, DamagedCalibration
 from deniable.mechanisms.base import radial_noise
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.noise import RadialNoise
+from deniable.randomness import RadialNoise
 
 MOST_LEFT_OUT = 0.1
 """The share of the words that may be left out: with more of them, to follow all rays anew is as fast."""

@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,11 +30,11 @@ from deniable.arrays import Floats, Ids
 from deniable.calibration.by_rays import RayCalibration, epsilon_range, typical_epsilon
 from deniable.calibration.calibration import Calibration, ShareBound, bound_share
 from deniable.calibration.distinct import DistinctWords
+from deniable.calibration.result import Choice, Targets, allowed_failures
 from deniable.calibration.table import TableCalibration
 from deniable.channel.rays.rays import RadialRays
 from deniable.channel.rays.statistics import unchanged
 from deniable.errors import InvalidParameter, TargetsNotMet
-from deniable.parameters import validated_max_unchanged
 from deniable.progress import Report
 
 _SMALLEST_STEP = 1e-4
@@ -44,73 +44,6 @@ _STEPS_DOWN, _TURNS_DOWN, _LOWEST = 40, 3, 1e-3
 
 _STEPS_BETWEEN, _TURNS_BETWEEN = 12, 2
 _BEYOND = 1.25
-
-
-@dataclass(frozen=True, kw_only=True)
-class Targets:
-    """What words must meet; ``quantile`` is a share of the words that are looked at."""
-
-    max_unchanged: float | None = None
-    min_distinct: int | None = None
-    quantile: float = 1.0
-
-    def __post_init__(self) -> None:
-        """Check the targets.
-
-        :raises InvalidParameter: if one is not allowed.
-        """
-        if self.max_unchanged is not None:
-            validated_max_unchanged(self.max_unchanged)
-        if self.min_distinct is not None and self.min_distinct < 1:
-            raise InvalidParameter("min_distinct", self.min_distinct, "must be a whole number of at least 1")
-        if not 0.0 < self.quantile <= 1.0:
-            raise InvalidParameter("quantile", self.quantile, "must be above 0 and at most 1 (all words)")
-
-    @property
-    def given(self) -> bool:
-        """Whether there is a target at all."""
-        return self.max_unchanged is not None or self.min_distinct is not None
-
-    def check_within_reach(self, *, words: int, draws: int) -> None:
-        """Do nothing if a vocabulary of this many words and this many draws can give the distinct words that are asked for.
-
-        :raises InvalidParameter: otherwise.
-        """
-        if self.min_distinct is None or self.min_distinct <= min(words, draws):
-            return
-        if words < draws:
-            raise InvalidParameter("min_distinct", self.min_distinct, f"the embedding has {words:,} words, so no more can come out")
-        raise InvalidParameter(
-            "min_distinct", self.min_distinct, f"{draws:,} draws give at most {draws:,} distinct words; ask for more --rays"
-        )
-
-    def to_dict(self) -> dict[str, float | int | None]:
-        """Return the targets as JSON-ready data."""
-        return {"max_unchanged": self.max_unchanged, "min_distinct": self.min_distinct, "quantile": self.quantile}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Choice:
-    """The chosen ε and what was found at it for every word looked at, by rows of the calibration.
-
-    ``failing`` are the rows of words that miss a target (at most a share 1 - quantile of them), worst first; a protected word
-    does also where its stand-in stays too often. ``upper`` bounds N_w of the words looked at, all at once, with 95 % confidence.
-    ``missing`` bounds the share of the vocabulary that misses a target; None unless the words are a random sample of it.
-    """
-
-    epsilon: float
-    targets: Targets
-    unchanged: Floats
-    errors: Floats
-    upper: Floats
-    distinct: Ids | None
-    failing: Ids
-    missing: ShareBound | None = None
-
-    @property
-    def meets_targets(self) -> bool:
-        """Whether enough of the words looked at meet the targets."""
-        return len(self.failing) <= _allowed_failures(len(self.unchanged), self.targets.quantile)
 
 
 def choose(calibration: Calibration, targets: Targets, *, report: Report | None = None) -> Choice:
@@ -206,15 +139,10 @@ def round_down(epsilon: float) -> float:
     return cut if cut <= epsilon else epsilon
 
 
-def _allowed_failures(words: int, quantile: float) -> int:
-    """Return how many words may miss the targets."""
-    return words - math.ceil(quantile * words * (1.0 - 1e-12))
-
-
 def _largest_by_unchanged(calibration: RayCalibration, targets: Targets) -> float:
     """Halve the range of ε; words that are decided for all of what is left are not looked at again."""
     assert targets.max_unchanged is not None  # noqa: S101 - said by the caller
-    allowed, length = _allowed_failures(len(calibration.ids), targets.quantile), calibration.length
+    allowed, length = allowed_failures(len(calibration.ids), targets.quantile), calibration.length
     open_rows, failed = np.arange(len(calibration.ids)), 0
     middle = typical_epsilon(np.asarray(calibration.radii[:, 0], dtype=np.float64), length)
     low, high = middle * 1e-9, middle * 1e9
@@ -253,7 +181,7 @@ def _largest_from_above(calibration: RayCalibration, targets: Targets, ceiling: 
     assert targets.max_unchanged is not None  # noqa: S101 - said by the caller
     at_ceiling = unchanged(calibration.radii, np.array([ceiling]), calibration.length)[0][:, 0]
     suspects = np.flatnonzero(at_ceiling > targets.max_unchanged)  # the others stay below the target below the ceiling
-    allowed = _allowed_failures(len(calibration.ids), targets.quantile)
+    allowed = allowed_failures(len(calibration.ids), targets.quantile)
     high, low, passing = ceiling, ceiling * _LOWEST, list[float]()
     for _ in range(_TURNS_DOWN):
         tried = np.array(sorted({round_down(float(e)) for e in np.geomspace(high, low, _STEPS_DOWN + 1)}, reverse=True))
@@ -330,7 +258,7 @@ class _DistinctSearch:
         self.grid: list[float] = sorted(grid.tolist(), reverse=True)
         self._calibration, self._targets, self._least = calibration, targets, targets.min_distinct
         self._distinct = DistinctWords(engine, calibration.ids, calibration.radii, report=report)
-        self._allowed = _allowed_failures(len(calibration.ids), targets.quantile)
+        self._allowed = allowed_failures(len(calibration.ids), targets.quantile)
         self._at_stake = self._all = np.arange(len(calibration.ids))
         self._stay = _Growing(len(self._all), self._stays_too_often)
         self._few = _Growing(len(self._all), lambda rows, epsilon: 1 + self._distinct.moved(rows, epsilon) < self._least)

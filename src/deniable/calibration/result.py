@@ -1,7 +1,11 @@
-"""What a calibration returns: a row for each ε, what is known of single words, and the protected embedding that was made."""
+"""What a calibration is asked for and what it returns.
+
+Targets, and the ε chosen by them; a row for each ε; what is known of single words; the protected embedding that was made.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -9,13 +13,86 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.calibration.calibration import Calibration, LookedAt
-from deniable.calibration.choice import Choice
+from deniable.calibration.calibration import Calibration, LookedAt, ShareBound
 from deniable.embeddings.embedding import Embedding
+from deniable.errors import InvalidParameter
 from deniable.neighbours import best_neighbours
+from deniable.parameters import validated_max_unchanged
 from deniable.text.note import Spread
 
 ENTROPIES = ("H0", "H1", "H2", "Hinf")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Targets:
+    """What words must meet; ``quantile`` is a share of the words that are looked at."""
+
+    max_unchanged: float | None = None
+    min_distinct: int | None = None
+    quantile: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Check the targets.
+
+        :raises InvalidParameter: if one is not allowed.
+        """
+        if self.max_unchanged is not None:
+            validated_max_unchanged(self.max_unchanged)
+        if self.min_distinct is not None and self.min_distinct < 1:
+            raise InvalidParameter("min_distinct", self.min_distinct, "must be a whole number of at least 1")
+        if not 0.0 < self.quantile <= 1.0:
+            raise InvalidParameter("quantile", self.quantile, "must be above 0 and at most 1 (all words)")
+
+    @property
+    def given(self) -> bool:
+        """Whether there is a target at all."""
+        return self.max_unchanged is not None or self.min_distinct is not None
+
+    def check_within_reach(self, *, words: int, draws: int) -> None:
+        """Do nothing if a vocabulary of this many words and this many draws can give the distinct words that are asked for.
+
+        :raises InvalidParameter: otherwise.
+        """
+        if self.min_distinct is None or self.min_distinct <= min(words, draws):
+            return
+        if words < draws:
+            raise InvalidParameter("min_distinct", self.min_distinct, f"the embedding has {words:,} words, so no more can come out")
+        raise InvalidParameter(
+            "min_distinct", self.min_distinct, f"{draws:,} draws give at most {draws:,} distinct words; ask for more --rays"
+        )
+
+    def to_dict(self) -> dict[str, float | int | None]:
+        """Return the targets as JSON-ready data."""
+        return {"max_unchanged": self.max_unchanged, "min_distinct": self.min_distinct, "quantile": self.quantile}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """The chosen ε and what was found at it for every word looked at, by rows of the calibration.
+
+    ``failing`` are the rows of words that miss a target (at most a share 1 - quantile of them), worst first; a protected word
+    does also where its stand-in stays too often. ``upper`` bounds N_w of the words looked at, all at once, with 95 % confidence.
+    ``missing`` bounds the share of the vocabulary that misses a target; None unless the words are a random sample of it.
+    """
+
+    epsilon: float
+    targets: Targets
+    unchanged: Floats
+    errors: Floats
+    upper: Floats
+    distinct: Ids | None
+    failing: Ids
+    missing: ShareBound | None = None
+
+    @property
+    def meets_targets(self) -> bool:
+        """Whether enough of the words looked at meet the targets."""
+        return len(self.failing) <= allowed_failures(len(self.unchanged), self.targets.quantile)
+
+
+def allowed_failures(words: int, quantile: float) -> int:
+    """Return how many words may miss the targets."""
+    return words - math.ceil(quantile * words * (1.0 - 1e-12))
 
 
 @dataclass(frozen=True, kw_only=True)

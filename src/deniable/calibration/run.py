@@ -12,11 +12,11 @@ import numpy as np
 from deniable.arrays import Ids
 from deniable.calibration.by_rays import RayCalibration, measure_by_rays
 from deniable.calibration.calibration import GRID_VALUES, Asked, Calibration
-from deniable.calibration.choice import Choice, Targets, choose, choose_for_protection, evaluate
+from deniable.calibration.choice import choose, choose_for_protection, evaluate
 from deniable.calibration.note import write_note
 from deniable.calibration.protection import Protection, check_protectable
 from deniable.calibration.protection import protect as protect_words
-from deniable.calibration.result import CalibrationResult, ProtectedEmbedding, describe_words, summarize, worst_words
+from deniable.calibration.result import CalibrationResult, Choice, ProtectedEmbedding, Targets, describe_words, summarize, worst_words
 from deniable.calibration.table import measure_table
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
@@ -186,9 +186,9 @@ def _draw(
     calibration: Calibration, sample: Calibration, choice: Choice | None, epsilons: list[float], files: Files, *, report: Report | None
 ) -> tuple[Path, ...] | None:
     """Write the page and the figures that are asked for; return the files of the figures."""
+    from deniable.calibration.report.calibration_page import calibration_page
     from deniable.calibration.report.figures import write_figures
     from deniable.calibration.report.findings import findings
-    from deniable.calibration.report.page import calibration_page
 
     found = findings(calibration, sample, choice=choice, epsilons=epsilons, words=files.words, sentences=files.sentences, report=report)
     figures = None if files.figures is None else write_figures(found, files.figures)

@@ -48,7 +48,7 @@ class OutputDistribution(Distribution):
 
 
 def binomial_error(counts: Ids, draws: int) -> Floats:
-    """Return the standard errors of shares counted in so many draws."""
+    """Return the standard errors of shares counted in this many draws."""
     # Two draws more, one of each kind, keep the error of "never" and "always" above zero.
     smoothed = (counts + 1) / (draws + 2)
     errors: Floats = np.sqrt(smoothed * (1 - smoothed) / (draws + 2))

@@ -27,7 +27,7 @@ class Draws:
         self._source = InsecureSeededRandomness(insecure_seed=validated_count(seed, "seed", at_least=0))
 
     def of(self, word_id: int, draws: int) -> Ids:
-        """Return what a word (or ⊥) becomes in so many draws."""
+        """Return what a word (or ⊥) becomes in this many draws."""
         return self.of_each(np.full(draws, word_id, dtype=np.int64))
 
     def of_each(self, ids: Ids) -> Ids:

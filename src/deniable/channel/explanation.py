@@ -20,15 +20,7 @@ from deniable.interfaces import Mechanism, Randomness
 from deniable.mechanisms.base import Method
 from deniable.neighbours import best_neighbours
 from deniable.parameters import validated_count
-from deniable.randomness import SecureRandomness
-from deniable.report.wording import percent
 from deniable.words.cutter import Cutter, Lookup
-
-TOO_MANY = 0.75
-"""If more than this share of the words is released unchanged, a release hardly changes anything."""
-
-_NEXT_TO_NOTHING = 1e-9
-"""An ε at which words are released unchanged only if the mechanism keeps some at any ε."""
 
 
 class Outcome(NamedTuple):
@@ -146,57 +138,3 @@ def _stays(found: OutputDistribution, word: int, spelling: str) -> Outcome:
         return Outcome(spelling, float(found.probabilities[here[0]]), float(found.standard_errors[here[0]]))
     never = binomial_error(np.zeros(1, dtype=np.int64), found.draws)[0] if found.method == "simulation" else 0.0
     return Outcome(spelling, 0.0, float(never))
-
-
-def share_unchanged(mechanism: Mechanism, *, epsilon: float | None = None, sample: int = 256) -> float:
-    """Return which share of ``sample`` words, drawn at random from the vocabulary, is released unchanged in one draw each.
-
-    ``epsilon`` is that of the mechanism unless another is given.
-    """
-    ids = np.random.default_rng().integers(0, len(mechanism.embedding), sample)
-    spent = np.full(sample, mechanism.epsilon if epsilon is None else epsilon)
-    return float((mechanism.perturb(mechanism.embedding.stands_in(ids), SecureRandomness(), epsilon=spent) == ids).mean())
-
-
-def warning_of(mechanism: Mechanism, *, record_epsilon: float | None = None) -> str | None:
-    """Return a warning if most words would be released unchanged, made from public facts before any text is read; else None.
-
-    ``record_epsilon`` is a budget per record, divided by its words; the mechanism's ε stays the most that a word gets.
-    """
-    name, budget = mechanism.embedding.name, record_epsilon
-    if budget is None or budget > mechanism.epsilon:
-        share = share_unchanged(mechanism)
-        if share <= TOO_MANY:
-            return None
-        return (
-            f"at ε = {mechanism.epsilon:g} about {percent(share)} of the words of {name} are released as they are; choose a smaller ε "
-            "(`deniable explain WORD --epsilon E` shows what it does)"
-        )
-    if share_unchanged(mechanism, epsilon=_NEXT_TO_NOTHING) > TOO_MANY:
-        kept = f"whatever the budget, most words of {name} are released as they are by this mechanism"
-        return f"{kept} (`deniable explain WORD` shows what it does)"
-    words = _longest_record_that_hardly_changes(mechanism, budget)
-    if not words:
-        return None
-    few = "one word" if words == 1 else f"up to about {words:,} words"
-    return (
-        f"a budget of {budget:g} per record is too large for records of {few}: most words of {name} are released as they are in them; "
-        "--epsilon beside --record-epsilon sets the most that a word gets"
-    )
-
-
-def _longest_record_that_hardly_changes(mechanism: Mechanism, budget: float) -> int:
-    """Return the most words a record may have for its share of the budget to change hardly anything; 0 if none does."""
-
-    def hardly(words: int) -> bool:
-        return share_unchanged(mechanism, epsilon=budget / words) > TOO_MANY
-
-    if not hardly(1):
-        return 0
-    most, enough = 1, 2
-    while budget / enough > _NEXT_TO_NOTHING and hardly(enough):
-        most, enough = enough, 2 * enough
-    while enough - most > 1:
-        middle = (most + enough) // 2
-        most, enough = (middle, enough) if hardly(middle) else (most, middle)
-    return most

@@ -17,9 +17,8 @@ from deniable.channel.rays.rays import Envelope, RadialRays
 from deniable.channel.rays.statistics import distinct_words, distribution_on_rays, furthest_radius, length_function
 from deniable.interfaces import Mechanism, Randomness
 from deniable.mechanisms.base import ExactSums, exact_sums, radial_noise
-from deniable.noise import RadialNoise
 from deniable.parameters import validated_count
-from deniable.randomness import SecureRandomness
+from deniable.randomness import RadialNoise, SecureRandomness
 
 _LARGEST_TABLE = 1 << 28
 _FEW_WORDS = 4

@@ -84,7 +84,7 @@ class ChannelFolder:
             os.fsync(journal.fileno())
         self.done += len(rows)
 
-    def arrays(self, *, mapped: bool) -> dict[str, Any]:
+    def arrays(self, *, mapped: bool) -> dict[str, NDArray[Any]]:
         """Return where the rows start, their outputs and their probabilities; the last two are mapped from the disk, or read."""
         starts = np.concatenate([[0], np.cumsum(np.fromfile(self.folder / "lengths", dtype="<i4"), dtype=np.int64)])
         read = partial(np.memmap, mode="r") if mapped and starts[-1] else np.fromfile  # an empty file cannot be mapped

@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from deniable.calibration.calibration import LookedAt
-    from deniable.calibration.choice import Choice
     from deniable.calibration.protection import By, Protection
-    from deniable.calibration.result import CalibrationResult, EpsilonRow, WordRow
+    from deniable.calibration.result import CalibrationResult, Choice, EpsilonRow, WordRow
 
 
 @with_groups

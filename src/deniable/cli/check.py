@@ -91,6 +91,7 @@ def _show(found: FileCheck) -> None:
 
 def _row(column: ColumnProfile) -> list[str]:
     from deniable.errors import printable
+    from deniable.report.wording import percent_fixed
 
     texts = column.words > 0
     return [
@@ -100,6 +101,6 @@ def _row(column: ColumnProfile) -> list[str]:
         f"{column.distinct:,}",
         f"{column.words:,}" if texts else "",
         f"{column.longest:,}" if texts else "",
-        f"{column.unknown:.0%}" if texts else "",
+        percent_fixed(column.unknown, 0) if texts else "",
         column.language or column.script or "" if texts and column.kind in ("free text", "short text") else "",
     ]

@@ -209,7 +209,7 @@ class MechanismOptions:
         typer.Option("--mechanism-option", "-O", metavar="NAME=VALUE", help="An option of the mechanism, such as t=0.5. May be repeated."),
     ] = None
 
-    def parse_options(self) -> dict[str, Any]:
+    def parse_options(self) -> dict[str, object]:
         """Return the options of the mechanism as values.
 
         :raises InvalidParameter: if there is no mechanism or no option of that name, or an option is missing or no such value.
@@ -250,14 +250,16 @@ class VocabularyOptions(MechanismOptions):
 
     never_release: NeverReleased = None
 
-    def read_listed(self) -> NeverRelease:
-        """Return the words that never come out.
+    def read_listed(self) -> NeverRelease | None:
+        """Return the words that never come out; None if no list is named.
 
         :raises InvalidParameter: if a list cannot be read.
         """
+        if not self.never_release:
+            return None
         from deniable.words.never_release import NeverRelease
 
-        return NeverRelease.read(self.never_release or ())
+        return NeverRelease.read(self.never_release)
 
     def open(self) -> Embedding:
         """Return the embedding without the words that never come out, and say how many of them it had.
@@ -265,7 +267,8 @@ class VocabularyOptions(MechanismOptions):
         :raises EmbeddingNotFound: if it is not installed.
         :raises InvalidParameter: if a list cannot be read, or leaves no word.
         """
-        return open_without(self.embedding, self.read_listed()) if self.never_release else super().open()
+        listed = self.read_listed()
+        return super().open() if listed is None else open_without(self.embedding, listed)
 
     def arguments(self) -> MechanismArguments:
         """Return the embedding without the words that never come out, and the mechanism.
@@ -365,7 +368,7 @@ def warn_if_hardly_anything_changes(private: Privatizer) -> None:
 
     No option silences it: who asks for less to read does not ask for less privacy.
     """
-    from deniable.channel.explanation import warning_of
+    from deniable.text.recipe import warning_of
 
     if (warning := warning_of(private.mechanism, record_epsilon=private.record_epsilon)) is not None:
         print(f"deniable: warning: {warning}", file=sys.stderr)

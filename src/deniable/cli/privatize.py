@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, BinaryIO, TypedDict
 
 import typer
 
@@ -89,7 +89,8 @@ def privatize(
         from deniable.records.formats.layout import make_layout
 
         written = (output, receipt, card, *(Path(f"{output}{ending}") for ending in _BESIDE))
-        check_page(receipt_page, file or "-", *written, force=force or resume)
+        if receipt_page is not None:
+            check_page(receipt_page, file or "-", *written, force=force or resume)
         columns, named_by = tuple(column or ()), release.naming_column
         if engine == "local":
             set_threads(threads)
@@ -101,15 +102,17 @@ def privatize(
             _warn_of_unknown_words(private, source, layout)
         made: Receipt | None
         if engine == "spark":
-            where: dict[str, Any] = {"columns": columns, "format": reading.format, "master": master, "record_id": named_by}
-            made = _with_spark(resolved.recipe, str(file), str(target), receipt, as_json=as_json, quiet=quiet, force=force, **where)
+            where = SparkArguments(columns=columns, format=reading.format, master=master, record_id=named_by, force=force)
+            made = _with_spark(resolved.recipe, str(file), str(target), receipt, where=where, as_json=as_json, quiet=quiet)
         elif output is None:
             _say_what_is_relaxed(private, layout)  # with an output, the receipt beside it says it
             made = _to_standard_output(private, source, layout, receipt, card, as_json=as_json, force=force)
         else:
-            how: dict[str, Any] = {"workers": workers, "as_json": as_json, "quiet": quiet, "force": force, "resume": resume}
-            made = _to_file(private, source, layout, output, receipt, **how)
-        write_page(receipt_page, made, receipt or Path(f"{output}.receipt.json"))
+            made = _to_file(
+                private, source, layout, output, receipt, workers=workers, as_json=as_json, quiet=quiet, force=force, resume=resume
+            )
+        if receipt_page is not None:
+            write_page(receipt_page, made, receipt or Path(f"{output}.receipt.json"))
 
 
 def _to_file(
@@ -179,7 +182,19 @@ def _to_standard_output(
     return made
 
 
-def _with_spark(recipe: Recipe, source: str, output: str, receipt: Path | None, *, as_json: bool, quiet: bool, **where: Any) -> Receipt:
+class SparkArguments(TypedDict):
+    """What Spark is told of the files, by the names that ``privatize_files`` has for it."""
+
+    columns: tuple[str, ...]
+    format: str | None
+    master: str | None
+    record_id: str | None
+    force: bool
+
+
+def _with_spark(
+    recipe: Recipe, source: str, output: str, receipt: Path | None, *, where: SparkArguments, as_json: bool, quiet: bool
+) -> Receipt:
     from deniable.integrations.spark import privatize_files
 
     made = privatize_files(source, output, recipe=recipe, receipt_path=receipt, **where)

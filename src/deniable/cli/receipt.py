@@ -33,7 +33,7 @@ def receipt(
     print(f"{output}: keep it and do not hand it over, its counts come from the private text")
 
 
-def check_page(page: Path | None, source: str, *written: Path | None, force: bool) -> None:
+def check_page(page: Path, source: str, *written: Path | None, force: bool) -> None:
     """Do nothing if the page can be written there, which is neither the source nor another file that is written.
 
     :raises RecordError: otherwise.
@@ -42,8 +42,6 @@ def check_page(page: Path | None, source: str, *written: Path | None, force: boo
     from deniable.errors import RecordError
     from deniable.report.place import check_place
 
-    if page is None:
-        return
     check_place(page)
     check_apart(source, page)
     if any(other is not None and other.resolve() == page.resolve() for other in written):
@@ -52,10 +50,8 @@ def check_page(page: Path | None, source: str, *written: Path | None, force: boo
         raise RecordError(page, "exists already; replace it with --force")
 
 
-def write_page(page: Path | None, made: Receipt | None, noted: Path) -> None:
+def write_page(page: Path, made: Receipt | None, noted: Path) -> None:
     """Write the page of a release that was just made, or that was finished before and ``noted`` in its receipt."""
-    if page is None:
-        return
     from deniable.text.receipt_file import decode_receipt, read_receipt_file
     from deniable.text.receipt_page import write_receipt_page
 

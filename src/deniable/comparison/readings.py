@@ -57,7 +57,7 @@ THOROUGH = ReadingEffort(draws=120, judged=8_000, directions=300)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class PrivacyReadings:
     """The readings at one ε; ``errors`` are standard errors of the draws, the sample of words taken as given.
 
     ``named``, ``context`` and ``kinds`` are None where nobody asked for them.
@@ -90,7 +90,7 @@ class Named:
         return self.share
 
 
-def read_privacy(mechanism: Mechanism, probe: Probe, *, effort: ReadingEffort, seed: int) -> Reading:
+def read_privacy(mechanism: Mechanism, probe: Probe, *, effort: ReadingEffort, seed: int) -> PrivacyReadings:
     """Return the readings of a mechanism on the probed words, from draws of this seed."""
     draws = Draws(mechanism, seed=seed)
     picks = np.random.Generator(np.random.PCG64([seed, 2])).choice(len(probe.ids), (2, effort.judged), p=probe.shares)
@@ -104,7 +104,7 @@ def read_privacy(mechanism: Mechanism, probe: Probe, *, effort: ReadingEffort, s
     halves = [_unchanged(probe, [_part(learnt, half)])[0] for half in (0, 1)]
     exposed = [most_exposed(halves[half], probe.shares) for half in (0, 1)]
     adversary = float((LearntAdversary(probe, learnt, tuning).guesses(judged.outputs) == judged.places).mean())
-    return Reading(
+    return PrivacyReadings(
         epsilon=mechanism.epsilon,
         average=float(probe.shares @ unchanged),
         worst=float(exposed[0] @ halves[1] + exposed[1] @ halves[0]) / 2,

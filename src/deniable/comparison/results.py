@@ -15,7 +15,7 @@ from deniable.audit.results import EmbeddingSummary
 from deniable.comparison.knowledge import PublicSummary
 from deniable.comparison.matching import Target
 from deniable.comparison.probe import SampleCounts
-from deniable.comparison.readings import Name, OfAllWords, Reading
+from deniable.comparison.readings import Name, OfAllWords, PrivacyReadings
 from deniable.comparison.received import ReceivedAccuracy
 from deniable.comparison.texts import TextCounts
 from deniable.errors import RecordError
@@ -90,7 +90,7 @@ class Worth:
     """
 
     epsilon: float
-    reached: Reading
+    reached: PrivacyReadings
     accuracy: MeanAndSpread
     unchanged: MeanAndSpread
     distance: MeanAndSpread

@@ -17,7 +17,7 @@ from deniable.comparison.matching import Match, Matcher
 from deniable.comparison.measurements import NOTHING_SAVED, SavedMeasurements
 from deniable.comparison.naming import NamingAttacker, make_attacker
 from deniable.comparison.probe import Probe, make_probe
-from deniable.comparison.readings import OF_ALL_WORDS, Name, Named, OfAllWords, Reading, ReadingEffort, read_privacy
+from deniable.comparison.readings import OF_ALL_WORDS, Name, Named, OfAllWords, PrivacyReadings, ReadingEffort, read_privacy
 from deniable.comparison.received import ReceivedAccuracy, ReceivedTask, channels_of, learn_words
 from deniable.comparison.results import ByPlace, MeanAndSpread, OnVectors, ReceiverAccuracies, Row, SpaceCounts, Worth
 from deniable.comparison.settings import ComparisonSettings
@@ -113,7 +113,7 @@ class Comparison:
         for match in matches:
             yield self._row(compared, match, channel)
 
-    def _row(self, compared: _Compared, match: Match[Reading], channel: Callable[[float], Channel] | None) -> Row:
+    def _row(self, compared: _Compared, match: Match[PrivacyReadings], channel: Callable[[float], Channel] | None) -> Row:
         row = Row(mechanism=compared.name, reading=match.target.reading, target=match.target.value, problem=match.problem)
         if match.reached is None:
             return row
@@ -159,12 +159,12 @@ class Comparison:
             words_per_second=len(released) / max(seconds, 1e-9),
         )
 
-    def _reader(self, compared: _Compared, effort: ReadingEffort, seed: int) -> Callable[[float], Reading]:
-        def read(epsilon: float) -> Reading:
+    def _reader(self, compared: _Compared, effort: ReadingEffort, seed: int) -> Callable[[float], PrivacyReadings]:
+        def read(epsilon: float) -> PrivacyReadings:
             sample = {"words": self._settings.words, "seed": self._settings.seed, "text": self.learn.digest}
             how = {"draws": effort.draws, "judged": effort.judged, "seed": seed}
             key = {**self._key(compared, epsilon), "what": "privacy", "sample": sample, "effort": how}
-            return self._saved.get(key, Reading, lambda: read_privacy(compared.make(epsilon), self.probe, effort=effort, seed=seed))
+            return self._saved.get(key, PrivacyReadings, lambda: read_privacy(compared.make(epsilon), self.probe, effort=effort, seed=seed))
 
         return read
 
@@ -185,7 +185,7 @@ class Comparison:
         return {"embedding": self._embedding.fingerprint, "mechanism": compared.identity, "epsilon": epsilon}
 
 
-def _with_all_readings(match: Match[Named], read: Callable[[float], Reading]) -> Match[Reading]:
+def _with_all_readings(match: Match[Named], read: Callable[[float], PrivacyReadings]) -> Match[PrivacyReadings]:
     """Return where the attacker over all words is met, with all that is read there."""
     named = match.reached
     if named is None:

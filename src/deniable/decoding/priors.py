@@ -10,8 +10,8 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
 from deniable.decoding.ngrams import Bigrams
-from deniable.embeddings.corpus import Corpus
 from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.readers.corpus import Corpus
 from deniable.errors import RecordError, UnusableAuditData
 from deniable.words.cutter import Cutter
 

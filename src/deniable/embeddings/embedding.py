@@ -18,6 +18,7 @@ from deniable.embeddings.content import (
     Noted,
     bad_vector,
     bad_word,
+    computed_fingerprint,
     content_fingerprint,
     is_cased,
     mean_vector,
@@ -26,7 +27,6 @@ from deniable.embeddings.content import (
     table_problem,
     unprintable_words,
 )
-from deniable.embeddings.verification import computed_fingerprint
 from deniable.errors import MalformedEmbedding
 from deniable.parameters import LONGEST_VECTOR, first_unusable
 from deniable.report.wording import words
@@ -253,6 +253,14 @@ class LeftOut:
         kept = np.zeros(len(self.source), dtype=bool)
         kept[self.kept] = True
         return [self.source.words[place] for place in np.flatnonzero(~kept).tolist()]
+
+    @cached_property
+    def words_of_no_list(self) -> tuple[str, ...]:
+        """Those among them that no built-in list names, sorted: whoever has the package needs to be told of no others."""
+        if not self.listed.words:
+            return ()
+        built_in = replace(self.listed, words=frozenset())
+        return tuple(sorted(word for word in self.words if not built_in.holds(word)))
 
     def language_rules(self) -> LanguageRules | None:
         """Return the rules of the whole vocabulary, by which text is cut; a spelling that is listed means no word that is left."""

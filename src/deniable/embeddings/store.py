@@ -25,7 +25,7 @@ from deniable.embeddings.places import (
     read_content,
     store_folder,
 )
-from deniable.embeddings.staging import GrowingArray, remove_folder, stage_folder
+from deniable.embeddings.staging import GrowingArray, remove_folder, stage_folder, take_in
 from deniable.embeddings.stored import VECTORS, Source, read_meta, write_content
 from deniable.embeddings.stored_map import read_map
 from deniable.errors import InvalidParameter, MalformedEmbedding
@@ -193,7 +193,6 @@ def add(
     :raises MissingExtra: if the format needs a library that is not installed.
     """
     # The readers load Arrow, which opening an embedding does not need.
-    from deniable.embeddings.intake import take_in
     from deniable.embeddings.readers import open_embedding_file
 
     path, target = Path(path), free_place(name)

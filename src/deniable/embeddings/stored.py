@@ -19,6 +19,7 @@ from deniable.embeddings.content import (
     UNPRINTABLE,
     Content,
     content_fingerprint,
+    files_state,
     is_cased,
     mean_vector,
     shadowed_rows,
@@ -26,7 +27,6 @@ from deniable.embeddings.content import (
 )
 from deniable.embeddings.npy import open_array
 from deniable.embeddings.stored_map import read_map, write_map
-from deniable.embeddings.verification import files_state
 from deniable.errors import MalformedEmbedding, printable
 from deniable.parameters import first_unusable
 from deniable.words.languages import describe_cutting

@@ -14,9 +14,9 @@ from typing import Any
 
 from deniable.embeddings import store
 from deniable.embeddings.content import UNPRINTABLE
-from deniable.embeddings.corpus import Corpus, GuardedCorpus
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.readers.binary import subwords_of
+from deniable.embeddings.readers.corpus import Corpus, GuardedCorpus
 from deniable.errors import InvalidParameter, MalformedEmbedding, MissingExtra
 from deniable.parameters import validated_count
 from deniable.progress import Report

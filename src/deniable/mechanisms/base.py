@@ -30,8 +30,8 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.interfaces import METRIC_PRIVACY, Guarantee, Mechanism, Neighbours, Randomness
 from deniable.neighbours import best_neighbours
-from deniable.noise import RadialNoise
 from deniable.parameters import validated_epsilon, validated_epsilons
+from deniable.randomness import RadialNoise
 
 _NUMBERS_AT_ONCE = 1 << 20
 _DRAWING = {"perturb", "draw", "points", "noise"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TypedDict
 
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
@@ -145,7 +145,7 @@ def entry_of(name: str) -> Entry:
     return CATALOGUE[name]
 
 
-def checked_options(entry: Entry, options: Mapping[str, object]) -> dict[str, Any]:
+def checked_options(entry: Entry, options: Mapping[str, object]) -> dict[str, object]:
     """Return the options as values, checked for names that do not exist and for missing ones.
 
     :raises InvalidParameter: if a name is unknown or missing, or a text is no such value.
@@ -176,7 +176,7 @@ def check_option_types(entry: Entry, options: Mapping[str, object]) -> None:
     checked_options(entry, options)
 
 
-def parse_options(name: str, texts: Iterable[str], *, parameter: str = "options") -> dict[str, Any]:
+def parse_options(name: str, texts: Iterable[str], *, parameter: str = "options") -> dict[str, object]:
     """Return the options of the mechanism of that name, each typed as NAME=VALUE, as values; nothing is loaded for it.
 
     >>> parse_options("vickrey", ["t=0.5", "noise=mahalanobis"])
@@ -210,6 +210,13 @@ PAPERS = "multivariate"
 """The paper's mechanism, and the one that is meant where none is named."""
 
 
+class MechanismIdentity(TypedDict):
+    """What mechanisms that draw alike have in common, whatever their ε and embedding: their class, and their parameters."""
+
+    mechanism: str
+    parameters: dict[str, object]
+
+
 @dataclass(frozen=True, kw_only=True)
 class ChosenMechanism:
     """Makes the mechanism of that name at any ε; small, and sent to worker processes. Options are values, or texts as typed."""
@@ -229,7 +236,7 @@ class ChosenMechanism:
         """Whether it is the paper's mechanism, which has no options."""
         return self.name == PAPERS
 
-    def identity(self, embedding: Embedding) -> dict[str, Any]:
+    def identity(self, embedding: Embedding) -> MechanismIdentity:
         """Return everything but ε and the embedding that the draws depend on, defaults included."""
         return identity_of(self(embedding, epsilon=1.0))
 
@@ -254,7 +261,7 @@ def is_papers_mechanism(mechanism: Mechanism) -> bool:
     return type(mechanism) is Multivariate
 
 
-def identity_of(mechanism: Mechanism) -> dict[str, Any]:
+def identity_of(mechanism: Mechanism) -> MechanismIdentity:
     """Return what mechanisms that draw alike have in common, whatever their ε and embedding: their kind and parameters."""
     kind = type(mechanism)
     return {"mechanism": f"{kind.__module__}.{kind.__qualname__}", "parameters": dict(mechanism.guarantee.parameters)}
@@ -266,7 +273,7 @@ def chosen_as(mechanism: Mechanism) -> ChosenMechanism | None:
     SanText+ is described with its sensitive words, which are public by its definition: those that the embedding knows.
     """
     names = {entry.make: entry.name for entry in CATALOGUE.values()}
-    kind, given = type(mechanism), dict[str, Any](mechanism.guarantee.parameters)
+    kind, given = type(mechanism), dict[str, object](mechanism.guarantee.parameters)
     name = "rank-smoothing" if kind is RankSmoothing else names.get(kind)
     if name is None:
         return None

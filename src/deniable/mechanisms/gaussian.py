@@ -17,7 +17,7 @@ import numpy as np
 from deniable.arrays import Floats
 from deniable.interfaces import Guarantee, Randomness
 from deniable.mechanisms.base import NearestWord
-from deniable.noise import RadialNoise
+from deniable.randomness import RadialNoise
 
 
 class Gaussian(NearestWord):

@@ -35,7 +35,7 @@ from deniable.mechanisms.softmax import Softmax
 from deniable.neighbours.selection import first_of_each
 from deniable.parameters import validated_share
 from deniable.words.cutter import Cutter, Lookup, Tokeniser
-from deniable.words.normal_form import normalise
+from deniable.words.languages import normalise
 
 
 class SanText(Softmax):

@@ -79,7 +79,7 @@ class Service:
         """
         self.settings, self.metrics = settings, Metrics()
         self.rules = Rules(settings) if rules is None else rules
-        self.batcher = Batcher(together=together, counted=self.metrics.batches.inc)
+        self.batcher = Batcher(together=together, shared=self.metrics.shared.inc)
         self.store = JobStore(self.rules)
         self.facts = Facts(self.rules)
         self.endpoints = self._endpoints()

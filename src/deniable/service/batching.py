@@ -68,13 +68,13 @@ class _Piece:
 class _Lane:
     """Releases texts in one thread, those of several requests together."""
 
-    def __init__(self, name: str, *, together: bool, counted: Callable[[], None] | None) -> None:
+    def __init__(self, name: str, *, together: bool, shared: Callable[[int], None] | None) -> None:
         self.waiting: deque[_Waiting] = deque()
         self._arrived = asyncio.Event()
         self._search = ThreadPoolExecutor(1, thread_name_prefix=name)
         self._task: asyncio.Task[None] | None = None
         self._together = together
-        self._counted = counted
+        self._shared = shared
 
     def start(self) -> None:
         self._task = asyncio.get_running_loop().create_task(self._serve())
@@ -97,8 +97,6 @@ class _Lane:
             batch = self._take()
             if batch:
                 answers = await loop.run_in_executor(self._search, _release_together, batch)
-                if self._counted is not None:
-                    self._counted()
                 for piece, answer in zip(batch, answers, strict=True):
                     _give(piece.request, answer)
             if not self.waiting:
@@ -109,7 +107,7 @@ class _Lane:
         batch: list[_Piece] = []
         passed: list[_Waiting] = []
         begun: list[_Waiting] = []
-        size = 0
+        size = new = 0
         while self.waiting:
             one = self.waiting.popleft()
             if one.answer.done():  # refused, or whoever asked is gone
@@ -120,19 +118,25 @@ class _Lane:
                 continue
             batch.append(piece)
             size += piece.size
+            new += not one.begun
             one.begun = True
             one.ends.popleft()
             begun += [one] if one.ends else []
         self.waiting.extend([*passed, *begun])
+        if self._shared is not None and len(batch) > 1:
+            self._shared(new)
         return batch
 
 
 class Batcher:
-    """Releases texts, those of several requests together. ``together=False`` takes them one by one, to measure against."""
+    """Releases texts, those of several requests together. ``together=False`` takes them one by one, to measure against.
 
-    def __init__(self, *, together: bool = True, counted: Callable[[], None] | None = None) -> None:
-        self._short = _Lane("search", together=together, counted=counted)
-        self._long = _Lane("search-long", together=together, counted=counted)
+    ``shared`` is told how many requests began in a search that they share.
+    """
+
+    def __init__(self, *, together: bool = True, shared: Callable[[int], None] | None = None) -> None:
+        self._short = _Lane("search", together=together, shared=shared)
+        self._long = _Lane("search-long", together=together, shared=shared)
 
     def start(self) -> None:
         """Begin to serve, in the running event loop."""

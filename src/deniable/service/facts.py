@@ -68,7 +68,7 @@ class Facts:
         self._rules, self._limits = rules, rules.settings.limits
         self._words_thread = ThreadPoolExecutor(1, thread_name_prefix="words")
         self._decode_thread = ThreadPoolExecutor(1, thread_name_prefix="decode")  # seconds a text: nobody's words wait for it
-        self._waiting = 0
+        self._waiting = {self._words_thread: 0, self._decode_thread: 0}
         self._rays: OrderedDict[str, RadialRays] = OrderedDict()
         self._channels: OrderedDict[str, Likelihoods] = OrderedDict()
 
@@ -186,9 +186,9 @@ class Facts:
 
         :raises Refused: if too much is waiting, it takes too long, or what was asked for is not allowed.
         """
-        if self._waiting >= _MOST_WAITING:
+        if self._waiting[thread] >= _MOST_WAITING:
             raise Refused(503, "too many questions are waiting; try again in a moment", headers={"Retry-After": "1"})
-        self._waiting += 1
+        self._waiting[thread] += 1
         try:
             async with asyncio.timeout(self._limits.seconds):
                 return await asyncio.get_running_loop().run_in_executor(thread, work)
@@ -197,7 +197,7 @@ class Facts:
         except DeniableError as error:
             raise refusal_of(error) from None
         finally:
-            self._waiting -= 1
+            self._waiting[thread] -= 1
 
     def _figures(self, mechanism: Mechanism, text: str) -> WordsReply:
         embedding = mechanism.embedding

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, Response
+from starlette.types import Receive, Scope, Send
 
 from deniable.atomic import beside
 from deniable.compression import ENDINGS as COMPRESSION_ENDINGS
@@ -26,8 +27,10 @@ from deniable.text.card_file import ENDING as CARD
 _NAME = re.compile(r"[\w][\w .()+-]{0,119}")
 _OWN = frozenset({"name", "column", "record_id", "delimiter", "header", "encoding", "wait"})
 _LONGEST_WAIT = 25.0
+_GONE = "there is no such job, or it was deleted"
 _SECONDS_BETWEEN_LOOKS = 0.05
 _BYTES_BETWEEN_LOOKS = 4 << 20
+_LEAST_BYTES = 1 << 15
 
 
 class Files:
@@ -128,21 +131,23 @@ class Files:
         Whether there is room is looked at again while it comes: others are received too, and not every length is told before.
         """
         body, now, seconds = aiter(request.stream()), asyncio.get_running_loop().time, self._limits.seconds
-        received = looked_at = 0
-        with path.open("xb", buffering=1 << 20) as file:
+        received = looked_at = in_time = 0
+        due = now() + seconds
+        with path.open("xb", buffering=0) as file:  # so that when it was last written to tells whether it still comes
             path.chmod(0o600)
             while True:
                 try:
-                    chunk = await next_chunk(body, due=now() + seconds, late=f"nothing came for {seconds:g} seconds")
+                    chunk = await next_chunk(body, due=due, late=f"less than {_LEAST_BYTES:,} bytes came in {seconds:g} seconds")
                 except ClientDisconnect:
                     raise Refused(400, "the file ends before its length") from None
                 if chunk is None:
                     return
                 file.write(chunk)
                 received += len(chunk)
+                if received - in_time >= _LEAST_BYTES:  # a byte now and then does not hold the place of a job
+                    in_time, due = received, now() + seconds
                 if received - looked_at >= _BYTES_BETWEEN_LOOKS:
                     looked_at = received
-                    file.flush()
                     await asyncio.to_thread(self._store.check_room, size, received)
 
     async def _reply(self, job: JobFolder, wait: float) -> Response:
@@ -168,5 +173,17 @@ class Files:
 
 def _file(path: Path, name: str, kind: str = "application/octet-stream", headers: dict[str, str] | None = None) -> Response:
     if not path.is_file():
-        raise Refused(404, "there is no such job, or it was deleted")
-    return FileResponse(path, filename=name, media_type=kind, headers=headers)
+        raise Refused(404, _GONE)
+    return _FileThatMayGo(path, filename=name, media_type=kind, headers=headers)
+
+
+class _FileThatMayGo(FileResponse):
+    """A file that may be deleted before it is opened: then it is as if it had never been there."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        except (RuntimeError, FileNotFoundError):
+            if Path(self.path).is_file():
+                raise
+            raise Refused(404, _GONE) from None

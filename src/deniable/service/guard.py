@@ -12,6 +12,7 @@ import hashlib
 import hmac
 import time
 from collections.abc import MutableMapping
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -37,7 +38,7 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-_RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 
 _OWN_SITE = {"same-origin", "none"}  # of the page, and of a person who typed the address
 _LOOPBACK_NAMES = {"localhost", "127.0.0.1", "[::1]"}
@@ -47,6 +48,8 @@ PROBES = frozenset({"/health", "/ready"})
 _ALWAYS_ANSWERED = {*PROBES, "/metrics"}
 _UNBOUNDED = {"/privatize/stream"}
 _FILES = "/files"
+_SECONDS_IN_VAIN = 3.0
+_SAID_ONCE = (b"host", b"origin", b"authorization", b"content-type", b"content-encoding", b"sec-fetch-site")
 _BY_ROUTER = {404: "there is nothing here; /openapi.json lists what there is", 405: "this path takes another method"}
 
 
@@ -66,15 +69,16 @@ class Guard:
             return
         scope["app"] = self._app  # the router then raises what it cannot serve, and leaves the words to us
         started, answered = time.perf_counter(), _Answered(send, self._settings.limits.seconds)
+        body = _Body(receive, self._most_bytes(scope["path"]))
         try:
-            refused = await self._serve(scope, receive, answered)
+            refused = await self._serve(scope, body, answered)
             if refused is not None:  # out of the exception's reach, so that no later one carries its text along
-                await answered.refuse(refused)
+                await answered.refuse(refused, body)
         finally:
             route = getattr(scope.get("route"), "path", "other")
             self._metrics.served(scope["method"], route, answered.status, time.perf_counter() - started)
 
-    async def _serve(self, scope: Scope, receive: Receive, answered: _Answered) -> Refused | None:
+    async def _serve(self, scope: Scope, body: _Body, answered: _Answered) -> Refused | None:
         """Serve a request and return None, or return why it is not served."""
         counted = scope["path"] not in _ALWAYS_ANSWERED
         try:
@@ -83,7 +87,7 @@ class Guard:
                 return Refused(503, "the service is busy; try again in a moment", headers={"Retry-After": "1"})
             self._running += counted
             try:
-                await self._app(scope, self._bounded(scope, receive), answered)
+                await self._app(scope, body, answered)
             finally:
                 self._running -= counted
         except Refused as refused:
@@ -98,6 +102,9 @@ class Guard:
         return None
 
     def _check(self, scope: Scope, headers: Headers) -> None:
+        names = [name for name, _ in headers.raw]
+        if any(names.count(name) > 1 for name in _SAID_ONCE):  # a proxy in front may go by the other one
+            raise Refused(400, "a header stands twice that may stand once")
         host = headers.get("host", "")
         if scope["path"] not in PROBES and not self._is_ours(host):
             raise Refused(400, "the request is for another host than this service is called by")
@@ -131,19 +138,28 @@ class Guard:
         limits = self._settings.limits
         return limits.file_bytes if path == _FILES else limits.request_bytes
 
-    def _bounded(self, scope: Scope, receive: Receive) -> Receive:
-        """Return what reads the body, and refuses it as soon as it is too large, whatever length it was said to have."""
-        most, read = self._most_bytes(scope["path"]), 0
 
-        async def bounded() -> Message:
-            nonlocal read
-            message = await receive()
-            read += len(message.get("body", b""))
-            if read > most:
-                raise Refused(413, f"the body is larger than {most:,} bytes")
-            return message
+class _Body:
+    """Reads the body of a request, and refuses it as soon as it is too large, whatever length it was said to have."""
 
-        return bounded
+    def __init__(self, receive: Receive, most: float) -> None:
+        self._receive, self._most, self._read = receive, most, 0
+        self._ended = False
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        self._ended = not message.get("more_body", False)
+        self._read += len(message.get("body", b""))
+        if self._read > self._most:
+            raise Refused(413, f"the body is larger than {self._most:,} bytes")
+        return message
+
+    async def read_in_vain(self) -> None:
+        """Take the rest of a body that is not wanted, for a while: a connection that is closed over it would take the reply along."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_SECONDS_IN_VAIN):
+                while not self._ended:
+                    self._ended = not (await self._receive()).get("more_body", False)
 
 
 class _NotRead(Exception):
@@ -162,19 +178,26 @@ class _Answered:
     async def __call__(self, message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            message["headers"] = [*message.get("headers", ()), *_RAW_HEADERS]
+            message["headers"] = [*message.get("headers", ()), *RAW_HEADERS]
         try:
             async with asyncio.timeout(self._seconds):
                 await self._send(message)
         except TimeoutError:
             raise _NotRead from None
 
-    async def refuse(self, refused: Refused) -> None:
+    async def refuse(self, refused: Refused, body: _Body) -> None:
         """Say why nothing comes; if something came already, nothing can be said, and the connection ends without its end."""
         if self.status:
             raise ConnectionAbortedError("a reply that had begun could not be finished")
-        body = msgspec.json.encode(ErrorReply(error=refused.message))
-        headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), "Connection": "close", **(refused.headers or {})}
-        raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-        await self({"type": "http.response.start", "status": refused.status, "headers": raw})
-        await self({"type": "http.response.body", "body": body})
+        headers, content = error_reply(refused)
+        await self({"type": "http.response.start", "status": refused.status, "headers": headers})
+        await self({"type": "http.response.body", "body": content, "more_body": True})
+        await body.read_in_vain()
+        await self({"type": "http.response.body", "body": b""})
+
+
+def error_reply(refused: Refused) -> tuple[list[tuple[bytes, bytes]], bytes]:
+    """Return the headers and the body of a reply that says why a request is refused."""
+    body = msgspec.json.encode(ErrorReply(error=refused.message))
+    headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), "Connection": "close", **(refused.headers or {})}
+    return [(name.lower().encode(), value.encode()) for name, value in headers.items()], body

@@ -7,7 +7,6 @@ is to be deleted. A folder gets its name when the whole input has arrived: one t
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from deniable.atomic import write_whole
+from deniable.atomic import lock, write_whole
 from deniable.records.formats.layout import Layout, make_layout
 from deniable.service.messages import Choice
 
@@ -174,11 +173,6 @@ def locked(job: JobFolder) -> Iterator[bool]:
         yield False
         return
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-            return
-        yield True
+        yield lock(descriptor, wait=False)
     finally:
         os.close(descriptor)

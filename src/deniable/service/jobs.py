@@ -36,9 +36,11 @@ from deniable.service.job_folder import (
     UnreadableNote,
     locked,
 )
-from deniable.service.messages import JobReply, Refused, refusal_of
+from deniable.service.messages import JobReply, Refused, refusal_of, without_options
 from deniable.service.rules import Rules
 
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_NO_ROOM = "there is no room left for the release; try again later, or send less in one file"
 _LOGGED = "something went wrong here; the operator finds the place in the log"
 _OF_THE_SENDER = frozenset({"column", "columns", "delimiter", "encoding", "format", "record_epsilon", "record_id"})
 _MOST_ATTEMPTS = 3
@@ -46,6 +48,7 @@ _SECONDS_BETWEEN_LOOKS = 1.0
 _SECONDS_BETWEEN_NOTES = 0.25
 _SECONDS_BETWEEN_MEASURES = 2.0
 _SECONDS_TO_LET_GO = 5.0
+_SECONDS_TO_COME = 60.0
 _SECONDS_BETWEEN_TRIES = 0.02
 
 
@@ -249,8 +252,7 @@ class JobStore:
                 self._end(job, "failed", self._problem(job, error))
             except OSError as error:
                 log_without_text(error)
-                full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-                self._end(job, "failed", "there is no room left for the release" if full else "the file could not be read or written")
+                self._end(job, "failed", _NO_ROOM if error.errno in _FULL else "the file could not be read or written")
             except Exception as error:
                 log_without_text(error)
                 self._end(job, "failed", _LOGGED)
@@ -304,7 +306,7 @@ class JobStore:
                 if now - self._measured >= _SECONDS_BETWEEN_MEASURES:
                     self._measured = now
                     if takes_too_much():
-                        raise Refused(422, "there is no room left for the release; try again later, or send less in one file")
+                        raise Refused(422, _NO_ROOM)
                 if stopping.is_set():
                     raise _Stopped
 
@@ -321,7 +323,8 @@ class JobStore:
         asked = job.asked
         said = _LOGGED
         if isinstance(error, UnknownWord | RecordError) and not isinstance(error, ResumeError):
-            said = str(error)
+            full = isinstance(error.__cause__, OSError) and error.__cause__.errno in _FULL
+            said = _NO_ROOM if full else without_options(str(error))
         elif isinstance(error, InvalidParameter) and error.name in _OF_THE_SENDER:
             said = refusal_of(error).message
         said = said.replace(str(job.input(asked)), asked.name).replace(str(job.output(asked)), "the output")
@@ -332,8 +335,9 @@ class JobStore:
 
     def _delete_if_over(self, job: JobFolder) -> None:
         now, keep = time.time(), 60.0 * self._settings.jobs.keep_minutes
-        if job.is_upload:
-            over = now - max(path.stat().st_mtime for path in (job.path, *job.path.iterdir())) > keep
+        if job.is_upload:  # of a process that was killed: the input of any other is written to, or refused
+            last = max(path.stat().st_mtime for path in (job.path, *job.path.iterdir()))
+            over = now - last > min(keep, _SECONDS_TO_COME + self._settings.limits.seconds)
         else:
             ended = job.state.ended
             over = ended is not None and now - ended > keep

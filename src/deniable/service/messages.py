@@ -15,6 +15,13 @@ from deniable.service.faults import log_without_text
 from deniable.text.policies import CasePolicy, PunctuationPolicy, UnknownPolicy
 
 RecordName = str | int
+_OPTION = re.compile(r"--(column|delimiter|encoding|record-id|no-header)\b(?: (?='))?")
+_FOR_A_TERMINAL = {
+    "; to see the names: head -1 FILE": "",
+    "; the work can be continued with --resume": "",
+    ", for another sheet --sheet": "",
+    "say --format jsonl": "give the file a name that ends in .jsonl",
+}
 Wanted = TypeVar("Wanted")
 
 
@@ -198,4 +205,11 @@ def refusal_of(error: DeniableError) -> Refused:
         return Refused(422, "keep_words: every entry must be one word as a text has it")
     if error.name == "word":
         return Refused(422, "word: must be one word as a text has it")
-    return Refused(422, f"{error.name}: {error.problem}")
+    return Refused(422, without_options(f"{error.name}: {error.problem}"))
+
+
+def without_options(said: str) -> str:
+    """Return what is wrong with a file in the terms of a request: what the command has as options stands in its query."""
+    for words, instead in _FOR_A_TERMINAL.items():
+        said = said.replace(words, instead)
+    return _OPTION.sub(lambda option: "header=false" if option[1] == "no-header" else f"{option[1].replace('-', '_')}=", said)

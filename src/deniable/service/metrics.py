@@ -1,4 +1,4 @@
-"""Numbers for Prometheus: requests by route and status, their duration, batches and jobs. No text, word, id or address is a label."""
+"""Numbers for Prometheus: requests by route and status, their duration, and how many shared a search; no word or id is a label."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ class Metrics:
         own = None if SEVERAL in os.environ else self._registry
         self._requests = Counter("deniable_requests", "Requests by method, route and status.", ["method", "route", "status"], registry=own)
         self._seconds = Histogram("deniable_request_seconds", "How long requests took.", ["route"], buckets=_BUCKETS, registry=own)
-        self.batches = Counter("deniable_batches", "Searches made for one or more requests together.", registry=own)
+        # Not searches: into how many a request is cut depends on how long its words are.
+        self.shared = Counter("deniable_shared", "Requests that began to be searched together with others.", registry=own)
         if own is None:
             MultiProcessCollector(self._registry)  # type: ignore[no-untyped-call]
 

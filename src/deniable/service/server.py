@@ -7,6 +7,7 @@ its own. SIGTERM and Ctrl-C end the service: what was begun is finished, and job
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import logging
 import mmap
 import os
@@ -24,13 +25,13 @@ from contextlib import suppress
 from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from deniable.errors import DeniableError, InvalidParameter, WorkerLost
 from deniable.service.app import Service
 from deniable.service.faults import log_without_text
 from deniable.service.jobs import prepare_folder
 from deniable.service.metrics import SEVERAL
+from deniable.service.protocol import BoundedProtocol
 from deniable.service.rules import Rules
 from deniable.service.settings import Settings
 
@@ -38,40 +39,15 @@ log = logging.getLogger("deniable.service")
 
 _OPEN_FILES = 65_536
 _SECONDS_TO_FINISH = 60
-_SECONDS_FOR_HEADERS = 15.0
 _SECONDS_BEFORE_RESTART = 1.0
 _MOST_IN_VAIN = 3
 _BACKLOG = 2_048
+_PR_SET_DUMPABLE = 4
 _ENDING = (signal.SIGTERM, signal.SIGINT)
 
 _asked_to_end = threading.Event()
 
 Say = Callable[[str], None]
-
-
-class _ImpatientProtocol(HttpToolsProtocol):
-    """HTTP that gives up on connections that do not send a whole request head in time."""
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        self._head_due = self.loop.call_later(_SECONDS_FOR_HEADERS, self._give_up)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._head_due.cancel()
-        super().connection_lost(exc)
-
-    def on_headers_complete(self) -> None:
-        self._head_due.cancel()
-        super().on_headers_complete()
-
-    def on_message_begin(self) -> None:
-        super().on_message_begin()
-        self._head_due.cancel()
-        self._head_due = self.loop.call_later(_SECONDS_FOR_HEADERS, self._give_up)
-
-    def _give_up(self) -> None:
-        if self.transport is not None and not self.transport.is_closing():
-            self.transport.close()
 
 
 class _Server(uvicorn.Server):
@@ -121,7 +97,7 @@ def make_server(settings: Settings, service: Service, served: Callable[[], None]
     """Return the server of one process; ``served`` is called when it can be asked."""
     config = uvicorn.Config(
         service.app(),
-        http=_ImpatientProtocol,
+        http=BoundedProtocol,
         ws="none",
         lifespan="on",
         log_config=None,  # uvicorn would log every path, and a path may hold a word
@@ -245,6 +221,8 @@ def _check_certificate(settings: Settings) -> None:
 def _prepare_process() -> None:
     """No core dump may hold private text, and idle connections must not use up the files that a process may open."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":  # which hands a core to a program, where one is named to take it, whatever the limit is
+        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _OPEN_FILES if most == resource.RLIM_INFINITY else min(_OPEN_FILES, most)
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))

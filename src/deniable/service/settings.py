@@ -32,6 +32,8 @@ Count = Annotated[int, msgspec.Meta(ge=1)]
 Port = Annotated[int, msgspec.Meta(ge=0, le=65_535)]
 Processes = Annotated[int, msgspec.Meta(ge=1, le=256)]
 Positive = Annotated[float, msgspec.Meta(gt=0)]
+Seconds = Annotated[float, msgspec.Meta(gt=0, le=3_600)]
+Minutes = Annotated[float, msgspec.Meta(gt=0, le=5_256_000)]  # ten years
 
 
 class Server(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -89,7 +91,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     request_bytes: Count = 1 << 20
     texts: Count = 1_000
     requests: Count = 256
-    seconds: Positive = 30.0
+    seconds: Seconds = 30.0
     file_bytes: Count = 4 << 30
     jobs: Count = 20
     job_seconds: Positive = 86_400.0
@@ -101,7 +103,7 @@ class Jobs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """Where files are released, and how long after its end a job is deleted with all that belongs to it."""
 
     folder: str | None = None
-    keep_minutes: Positive = 60.0
+    keep_minutes: Minutes = 60.0
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

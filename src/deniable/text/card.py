@@ -367,7 +367,7 @@ def _named_words(embedding: Embedding) -> NamedNeverRelease | None:
     lists = left_out.listed.lists
     return NamedNeverRelease(
         lists=tuple(NamedList(name=name, digest=built_in_digest(name)) for name in lists),
-        words=tuple(sorted(word for word in left_out.words if not NeverRelease(lists=lists).holds(word))),
+        words=left_out.words_of_no_list,
         digest=left_out.listed.digest,
         source_fingerprint=left_out.source.fingerprint,
     )

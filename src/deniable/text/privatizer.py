@@ -90,7 +90,7 @@ class Privatizer:
         if isinstance(mechanism, int | float | str):
             raise InvalidParameter("mechanism", mechanism, _NOT_A_MECHANISM)
         listed = keep_words if isinstance(keep_words, str) else frozenset(keep_words)  # the policy refuses a str
-        mechanism = _without_words(mechanism, NeverRelease.of(never_release))
+        mechanism = mechanism if never_release is None else _without_words(mechanism, NeverRelease.of(never_release))
         self.mechanism = mechanism
         self.policy = TextPolicy(unknown=unknown, punctuation=punctuation, case=case, keep_words=cast("frozenset[str]", listed))
         self.record_epsilon = None if record_epsilon is None else validated_epsilon(record_epsilon, "record_epsilon")

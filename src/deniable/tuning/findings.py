@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from deniable.learning.summary import EmbeddingFacts
 from deniable.tuning.attacker import Named
-from deniable.tuning.receiver import Reading
+from deniable.tuning.receiver import ReadAs
 from deniable.tuning.search import Point, Trial
 from deniable.tuning.spaces import Space
 from deniable.utility.receiver import DecodingEffort
@@ -23,7 +23,7 @@ class AttributeReading:
     accuracy: float
     lowest: float
     highest: float
-    reading: Reading
+    reading: ReadAs
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,8 +22,8 @@ from deniable.embeddings.embedding import Embedding
 from deniable.learning.scores import sklearn
 from deniable.utility.receiver import expected_counts, whole_counts
 
-Reading = Literal["as released", "decoded", "mean vectors"]
-READINGS: tuple[Reading, ...] = ("as released", "decoded", "mean vectors")
+ReadAs = Literal["as released", "decoded", "mean vectors"]
+READINGS: tuple[ReadAs, ...] = ("as released", "decoded", "mean vectors")
 
 _STRENGTH, _ROUNDS = 0.1, 500
 
@@ -36,15 +36,15 @@ class Told:
     mean_vectors: float
     decoded: float | None = None
 
-    def by(self, reading: Reading) -> float:
+    def by(self, reading: ReadAs) -> float:
         """Return the share of one reading, which must have been tried."""
         found: float = getattr(self, reading.replace(" ", "_"))
         return found
 
     @property
-    def best(self) -> Reading:
+    def best(self) -> ReadAs:
         """The reading with the largest share."""
-        tried: list[Reading] = [reading for reading in READINGS if reading != "decoded" or self.decoded is not None]
+        tried: list[ReadAs] = [reading for reading in READINGS if reading != "decoded" or self.decoded is not None]
         return max(tried, key=self.by)
 
 

@@ -27,7 +27,7 @@ from deniable.randomness import SecureRandomness
 from deniable.records.labelled import ReadingOptions
 from deniable.tuning.attacker import Attacker
 from deniable.tuning.findings import AttackFinding, AttributeFinding, AttributeReading, Counts, Sample, ToldAttribute, Tried, TuningFindings
-from deniable.tuning.receiver import Reading, tell_labels, tell_original
+from deniable.tuning.receiver import ReadAs, tell_labels, tell_original
 from deniable.tuning.search import QUICK, THOROUGH, Search
 from deniable.tuning.spaces import Space, make_spaces, reduced_beside
 from deniable.tuning.texts import Parts, known_texts, read_attributes, split_parts, take_public, take_texts, unlearnable
@@ -193,7 +193,7 @@ class _Measurement:
         return AttributeFinding(name=name, values=len(set(learn.labels)), judged=len(judge.labels), told=accuracies)
 
     def _original(self, embedding: Embedding, smaller: tuple[Texts, ...], whole: tuple[Texts, Texts]) -> float:
-        reading: Reading = tell_original(embedding, smaller[0], smaller[1]).best if _can_choose(smaller) else "as released"
+        reading: ReadAs = tell_original(embedding, smaller[0], smaller[1]).best if _can_choose(smaller) else "as released"
         return tell_original(embedding, *whole).by(reading)
 
     def _reading(
@@ -204,7 +204,7 @@ class _Measurement:
         def draw(ids: Ids) -> Ids:
             return mechanism.perturb(ids, randomness)
 
-        reading: Reading = "mean vectors"
+        reading: ReadAs = "mean vectors"
         if _can_choose(smaller):
             reading = tell_labels(draw, channel, smaller[0], smaller[1]).best
         told()

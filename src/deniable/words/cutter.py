@@ -33,8 +33,7 @@ from typing import Protocol
 import regex
 
 from deniable.words.addresses import ADDRESS, PATH, TOP_DOMAINS
-from deniable.words.languages import LANGUAGE_RULES, LanguageRules
-from deniable.words.normal_form import normalise
+from deniable.words.languages import LANGUAGE_RULES, LanguageRules, normalise
 
 RULES = 2
 """The number of these rules: one more whenever some text is cut otherwise than before, since keyed noise depends on where words stand.

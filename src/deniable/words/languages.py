@@ -1,4 +1,4 @@
-"""What a vocabulary asks of the cutter beyond the plain rules: other languages, told by the words that it holds.
+"""The spelling that text is brought into, and what a vocabulary asks of the cutter beyond the plain rules, told by the words that it holds.
 
 The plain rules (``RULES``) cut English and most languages with spaces. A vocabulary may ask for more, and the vocabulary alone: what the
 text is written in changes nothing, so that text is cut by a fixed public function of the embedding.
@@ -10,7 +10,7 @@ text is written in changes nothing, so that text is cut by a fixed public functi
   forms of verbs and adjectives that the vocabulary does not hold go in as their dictionary form.
 - *Arabic marks*: one word in a hundred is written in Arabic letters, and hardly any of those has vowel marks. Then these marks, and the
   stroke that only lengthens words, are dropped from text.
-- *Spelling*: one word in a hundred is spelled in another form than text is brought into (``normal_form``), as in a file whose accents
+- *Spelling*: one word in a hundred is spelled in another form than text is brought into (``normalise``), as in a file whose accents
   are characters of their own. Then words are looked up by that form.
 
 Whatever of these a vocabulary asks for, its words are looked up by their normal form. Of two words that coincide in it, text means the
@@ -20,6 +20,7 @@ the theorem allows: it compares inputs, and all outputs.
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +28,6 @@ from dataclasses import dataclass
 import regex
 
 from deniable.words.east_asian import CHINESE, JAPANESE, inflected_forms
-from deniable.words.normal_form import is_normal, normalise
 from deniable.words.unspaced import SCRIPTS, Unspaced, with_hyphens
 
 LANGUAGE_RULES = 4
@@ -48,6 +48,12 @@ _WITHOUT_ARABIC_MARKS = str.maketrans(dict.fromkeys(_ARABIC_MARKS))
 _FEW_WITH_MARKS = 20
 _CLASSES = {**SCRIPTS, "Hiragana": r"\p{Hiragana}", "Arabic": r"\p{Arabic}"}
 _LETTER_OR_DIGIT = regex.compile(r"[\p{L}\p{N}]")
+_CHARACTERS = str.maketrans({**dict.fromkeys("`\u00b4\u2018\u2019\u201b\u02bc\uff07", "'"), "\u2010": "-", "\u2011": "-", "\u00ad": None})
+_SPECIAL = frozenset(map(chr, _CHARACTERS))
+# Python's NFKC takes time quadratic in the length of a run of combining marks: 100,000 of them, 20 seconds. The two
+# half-width characters are no marks, but NFKC makes marks of them; they are the only ones.
+_MOST_MARKS = 30
+_PILED_MARKS = regex.compile(r"([\p{M}\uff9e\uff9f]{30})[\p{M}\uff9e\uff9f]++")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -137,6 +143,20 @@ def find_spelling(words: Sequence[str], index: Mapping[str, int], *, cased: bool
         if spelled in index or respelled.setdefault(spelled, index[word]) != index[word]:
             coinciding += 1
     return Spelling(respelled=respelled, coinciding=coinciding)
+
+
+def normalise(text: str) -> str:
+    """Return the text in Unicode form NFKC with one kind of apostrophe and hyphen; never slow, whatever the text."""
+    if text.isascii():
+        return text.replace("`", "'")
+    return unicodedata.normalize("NFKC", _PILED_MARKS.sub(r"\1", text.translate(_CHARACTERS)))
+
+
+def is_normal(word: str) -> bool:
+    """Return whether a word is surely spelled as ``normalise`` spells it; much faster than to try."""
+    if word.isascii():
+        return "`" not in word
+    return len(word) <= _MOST_MARKS and _SPECIAL.isdisjoint(word) and unicodedata.is_normalized("NFKC", word)
 
 
 def without_arabic_marks(text: str) -> str:

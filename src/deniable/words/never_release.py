@@ -28,8 +28,7 @@ import regex
 
 from deniable.errors import InvalidParameter
 from deniable.words.cutter import CLITICS
-from deniable.words.languages import without_arabic_marks
-from deniable.words.normal_form import normalise
+from deniable.words.languages import normalise, without_arabic_marks
 from deniable.words.word_list import read_word_list
 
 BUILT_IN = ("names",)
@@ -208,6 +207,7 @@ def built_in_words(name: str) -> frozenset[str]:
     return frozenset(_lines(name))
 
 
+@lru_cache(maxsize=len(BUILT_IN))
 def built_in_digest(name: str) -> str:
     """Return what tells the content of a built-in list from that of another version of the package.
 

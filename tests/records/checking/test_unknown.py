@@ -72,6 +72,6 @@ def test_a_warning_never_stops_a_release(tmp_path: Path, monkeypatch: pytest.Mon
         raise ZeroDivisionError
 
     (tmp_path / "in.txt").write_text("the fox\n")
-    monkeypatch.setattr(unknown, "read_fields", fail)
+    monkeypatch.setattr(unknown, "open_reader", fail)
     layout = make_layout(tmp_path / "in.txt", format=None, columns=(), delimiter=None, header=True, encoding="utf-8")
     assert unknown.unknown_warnings(tmp_path / "in.txt", layout, Embedding.open()) == []

@@ -14,11 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from deniable.errors import DeniableError, RecordError
-from deniable.records.formats import parquet_batches
 from deniable.records.formats.layout import Layout
 from deniable.records.formats.naming import Naming
-from deniable.records.formats.parquet import ParquetReader
-from deniable.records.formats.parquet_footer import read_footer, read_struct
+from deniable.records.formats.parquet_files import batches as parquet_batches
+from deniable.records.formats.parquet_files.footer import read_footer, read_struct
+from deniable.records.formats.parquet_files.reader import ParquetReader
 from deniable.records.formats.reader import BatchSize
 from deniable.records.formats.source import FileSource
 from tests.records.formats.crafted_parquet import (

@@ -382,7 +382,7 @@ def test_a_job_stopped_anywhere_in_its_finish_is_finished_by_resuming(
 
     where = {
         "repack": "deniable.records.jobs.job.repack",
-        "streams_to_parquet": "deniable.records.formats.arrow_partial.streams_to_parquet",
+        "streams_to_parquet": "deniable.records.formats.parquet_files.reader.streams_to_parquet",
         "seal": "deniable.records.jobs.journal.Journal.seal",
         "replace": "pathlib.Path.replace",
         "write_whole": "deniable.records.jobs.job.write_whole",

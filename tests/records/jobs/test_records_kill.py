@@ -22,7 +22,7 @@ import pytest
 from deniable import Embedding
 from deniable.embeddings import store
 from deniable.keyed.key_file import write_new_key
-from deniable.records.formats.arrow_partial import _batches
+from deniable.records.formats.parquet_files.partial import _batches
 from deniable.records.jobs.journal import Journal
 from deniable.text.card import read_card
 from tests.support.private_pairs import write_input

@@ -25,7 +25,7 @@ from typing import Any
 import typer
 
 import deniable.cli.app
-import deniable.records.formats.arrow_partial
+import deniable.records.formats.parquet_files.partial
 import deniable.records.formats.reader
 import deniable.records.jobs.releasing
 from deniable.cli.app import main

@@ -26,7 +26,7 @@ from deniable.words.public_text import read_lines
 
 GROUPS = ("frequent", "rare", "names", "numbers", "unknown", "others")
 MOST_FREQUENT, NOT_RARE = 150, 10_000
-"""Frequent are the first so many words, rare those that come after the first so many."""
+"""The first 150 words are frequent; those that come after the first 10,000 are rare."""
 
 LONGEST_PART = 100
 """Of a longer document this many words in a row are attacked."""

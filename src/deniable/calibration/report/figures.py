@@ -12,8 +12,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter, PercentFormatter
 
 from deniable.arrays import Floats
 from deniable.calibration.calibration import Calibration
-from deniable.calibration.compare import Averages
-from deniable.calibration.geometry import PERCENTILES, Geometry
+from deniable.calibration.compare import PERCENTILES, Averages, Geometry
 from deniable.calibration.report.findings import Findings
 from deniable.report.figure import WIDTH, apply_style, drawable, new_figure, save
 from deniable.report.palette import BLUE, INK, MUTED, RUST, SERIES, SHADES

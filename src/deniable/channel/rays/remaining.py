@@ -24,7 +24,7 @@ from deniable.channel.rays.tables import TILE, RayTables, WordTables, bounds, ra
 from deniable.embeddings.embedding import Embedding, LeftOut
 from deniable.embeddings.leaving_out import keep_rows
 from deniable.neighbours.threads import threads
-from deniable.noise import RadialNoise
+from deniable.randomness import RadialNoise
 
 Values = TypeVar("Values", bound=np.generic)
 

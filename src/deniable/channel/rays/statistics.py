@@ -22,10 +22,10 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.channel.distribution import ETA, Distribution
 from deniable.channel.rays.rays import Envelope, Pieces
-from deniable.noise import RadialNoise
+from deniable.randomness import RadialNoise
 
 GROUPS = 20
-"""The errors of S_w and of the entropies come from leaving out one of so many groups of rays at a time."""
+"""The errors of S_w and of the entropies come from leaving out one of this many groups of rays at a time."""
 
 _BEYOND = 1e-9
 """Rays are walked until so much of the probability is left."""

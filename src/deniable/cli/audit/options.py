@@ -117,7 +117,7 @@ class AuditOptions:
         if self.save is not None:
             save_json(self.save, result.to_dict())
         if self.report is not None:
-            from deniable.audit.report.page import audit_page
+            from deniable.audit.report.audit_page import audit_page
 
             audit_page([result]).write(self.report)
         if self.as_json:

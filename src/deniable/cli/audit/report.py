@@ -13,7 +13,7 @@ def report(
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the page (HTML).")],
 ) -> None:
     """Put the results of audits on one page for people: what was tried, what was learned, which ε would be acceptable."""
-    from deniable.audit.report.page import audit_page
+    from deniable.audit.report.audit_page import audit_page
     from deniable.audit.saved import read_result
     from deniable.report.place import check_place
 

@@ -145,7 +145,7 @@ def geometry(
     as_json: AsJson = False,
 ) -> None:
     """Show how far words are from their k-th neighbour, in percentiles over the words."""
-    from deniable.calibration.geometry import PERCENTILES, compare_geometry
+    from deniable.calibration.compare import PERCENTILES, compare_geometry
 
     if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)

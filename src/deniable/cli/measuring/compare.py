@@ -150,11 +150,11 @@ def _finish(result: ComparisonResult, *, save: Path | None, report: Path | None,
     if save is not None:
         save_json(save, result.to_dict())
     if report is not None:
-        from deniable.comparison.report.page import comparison_page
+        from deniable.comparison.report.comparison_page import comparison_page
 
         comparison_page(result).write(report)
     if figures is not None:
-        from deniable.comparison.report.page import privacy_utility_figure
+        from deniable.comparison.report.comparison_page import privacy_utility_figure
         from deniable.report.figure import save as save_figure
 
         save_figure(privacy_utility_figure(result), figures, "comparison")

@@ -82,8 +82,8 @@ def tune(
     from deniable.purpose.shaping import PUBLIC_ONLY
     from deniable.report.place import check_place
     from deniable.tuning.installing import calibrate_tuned, install_tuned
-    from deniable.tuning.page import tuning_page
     from deniable.tuning.tuning import tune as tune_space
+    from deniable.tuning.tuning_page import tuning_page
 
     chosen = mechanism.arguments()
     free_place(new)

@@ -28,7 +28,7 @@ FORMATS = ("csv", "tsv", "jsonl", "parquet")
 _URI = re.compile(r"[a-z][a-z0-9+.-]+:/", re.IGNORECASE)
 
 _ABOUT_PATHS = ("PATH_NOT_FOUND", "PATH_ALREADY_EXISTS", "UNABLE_TO_INFER_SCHEMA", "UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE")
-_WRITING: dict[str, dict[str, Any]] = {
+_WRITING: dict[str, dict[str, str | bool]] = {
     "csv": {"header": True, "escape": '"', "ignoreLeadingWhiteSpace": False, "ignoreTrailingWhiteSpace": False},
     "jsonl": {"ignoreNullFields": False},
     "parquet": {},

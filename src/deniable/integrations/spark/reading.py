@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from deniable.errors import ClusterError, RecordError, printable
 from deniable.integrations.spark.executor import TALLY, Task, quoted
@@ -29,9 +29,16 @@ MALFORMED = "deniable malformed"
 FILE, BLOCK, ROWS = "deniable file", "deniable block", "deniable rows"
 PART, NUMBER = "deniable part", "deniable number"
 
+
+class _CsvOptions(TypedDict):
+    header: bool
+    multiLine: bool
+    escape: str
+
+
 # A cell may hold line ends, so a file is not cut within.
-_CSV: dict[str, Any] = {"header": False, "multiLine": True, "escape": '"'}
-_MARKING: dict[str, Any] = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": MALFORMED}
+_CSV: _CsvOptions = {"header": False, "multiLine": True, "escape": '"'}
+_MARKING: dict[str, str] = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": MALFORMED}
 _RECORDS_PER_PART = 1_000_000
 _WORDS_PER_PART = 20_000_000
 

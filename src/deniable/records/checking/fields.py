@@ -127,8 +127,8 @@ def _cells(source: FileSource, layout: Layout) -> Iterator[list[Field]]:
 
 
 def _parquet_rows(source: FileSource, layout: Layout) -> Iterator[list[Field]]:
-    from deniable.records.formats.parquet import open_parquet
-    from deniable.records.formats.parquet_batches import BoundedBatches
+    from deniable.records.formats.parquet_files.batches import BoundedBatches
+    from deniable.records.formats.parquet_files.reader import open_parquet
 
     file, footer = open_parquet(source)
     bounded = BoundedBatches(source, file, footer, most_rows=512, most_bytes=8 << 20)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import printable
-from deniable.records.checking.fields import WHOLE_LINE, read_fields
 from deniable.records.checking.languages import script_of, scripts_of
 from deniable.records.formats.layout import Layout
-from deniable.records.formats.opening import open_source
+from deniable.records.formats.opening import open_reader, open_source
+from deniable.records.formats.reader import BatchSize
+from deniable.report.wording import percent
 from deniable.words.cutter import Cutter, Lookup
 
 MANY = 0.2
@@ -30,8 +33,8 @@ def say_unknown(share: float, where: str, embedding: Embedding, script: str | No
     """Return in words that a share of words is unknown; ``script`` is what most of these are of, if the embedding has none of it."""
     why = f" (most of them are {script}, and its words are not)" if script is not None else ""
     return (
-        f"{share:.0%} of the words {where} are unknown to the embedding {embedding.name!r}{why}: they are all released as if they were one "
-        "and the same word. Another embedding may know them: see `deniable embeddings` and the guide on other languages"
+        f"{percent(share)} of the words {where} are unknown to the embedding {embedding.name!r}{why}: they are all released as if they "
+        "were one and the same word. Another embedding may know them: see `deniable embeddings` and the guide on other languages"
     )
 
 
@@ -48,24 +51,30 @@ def unknown_warnings(path: Path, layout: Layout, embedding: Embedding) -> list[s
 
 
 def _warnings(path: Path, layout: Layout, embedding: Embedding) -> list[str]:
-    words: dict[str | None, Counter[str]] = {}
-    embedding = embedding if embedding.left_out is None else embedding.left_out.source  # listed words are unknown by choice
-    private: set[str | None] = {*layout.columns, *(f"{name}[]" for name in layout.columns)} or {WHOLE_LINE}
-    cutter, lookup = Cutter(embedding), Lookup(embedding)
-    with open_source(path) as source:
-        for fields in read_fields(source, layout, most=_RECORDS):
-            for name, value in fields:
-                if isinstance(value, str) and name in private:
-                    words.setdefault(name, Counter()).update(cutter.words(value))
     said = []
-    for name, counts in words.items():
+    embedding = embedding if embedding.left_out is None else embedding.left_out.source  # listed words are unknown by choice
+    cutter, lookup = Cutter(embedding), Lookup(embedding)
+    for column in layout.columns or (None,):
+        counts = Counter(word for text in _first_texts(path, layout, column) for word in cutter.words(text))
         total = sum(counts.values())
         unknown = [word for word, number in zip(counts, lookup.ids(list(counts)), strict=True) if number == embedding.unknown_id]
         share = sum(counts[word] for word in unknown) / max(1, total)
         if total >= _FEWEST_WORDS and share > MANY:
-            where = f"in the column {printable(name)}" if name != WHOLE_LINE else "of the text"
+            where = "of the text" if column is None else f"in the column {printable(column)}"
             said.append(say_unknown(share, where, embedding, _foreign_script({word: counts[word] for word in unknown}, embedding)))
     return said
+
+
+def _first_texts(path: Path, layout: Layout, column: str | None) -> Iterator[str]:
+    """Yield the texts of the first records, as a release of this column alone reads them; of all the text if there are no columns."""
+    alone = layout if column is None else replace(layout, columns=(column,))
+    with open_source(path) as source:
+        records = 0
+        for batch in open_reader(source, alone).batches(BatchSize()):
+            yield from filter(None, batch.texts)
+            records += len(batch)
+            if records >= _RECORDS:
+                break
 
 
 def counted_warning(words: int, unknown: int, embedding: Embedding) -> str | None:

@@ -20,7 +20,7 @@ from deniable.errors import RecordError
 from deniable.records.formats.layout import Layout
 from deniable.records.formats.naming import Naming
 from deniable.records.formats.reader import Batch, FinishedAtTheEnd, Row, RowReader
-from deniable.records.formats.source import LONGEST_RECORD, FileSource, Lines
+from deniable.records.formats.source import LONGEST_RECORD, FileSource, Identity, Lines
 
 _ENDINGS = (".txt", ".text")
 
@@ -56,7 +56,7 @@ class FolderSource:
         """Return how many bytes of the files were read so far."""
         return self._read
 
-    def identity(self) -> dict[str, Any] | None:
+    def identity(self) -> Identity | None:
         """Return the folder's path, and a digest of the names, sizes and times of its files."""
         listed = [[os.fsdecode(path.name), about.st_size, about.st_mtime_ns] for path, about in self.files]
         known = hashlib.blake2b(json.dumps(listed).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -73,7 +73,7 @@ def open_reader(source: Source, layout: Layout, naming: Naming | None = None) ->
             from deniable.records.formats.spreadsheets.reader import SpreadsheetReader
 
             return SpreadsheetReader(source, layout, naming)
-        from deniable.records.formats.parquet import ParquetReader
+        from deniable.records.formats.parquet_files.reader import ParquetReader
 
         return ParquetReader(source, layout, naming)
     return PlainReader(source, naming, encoding=layout.encoding)

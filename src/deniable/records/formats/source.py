@@ -42,6 +42,10 @@ BYTES_AT_ONCE = 1 << 18
 _SWAPPED = "is not the file any more that the folder was seen to hold; links and pipes are not followed"
 
 
+Identity = dict[str, str | int | None]
+"""What an input is recognised by when a job is resumed: its path and size, and its time of change or a digest of its files."""
+
+
 class Source(Protocol):
     """Bytes in chunks, decompressed."""
 
@@ -57,7 +61,7 @@ class Source(Protocol):
     def position(self) -> int:
         """Return how many bytes of the input, as it is stored, were read so far."""
 
-    def identity(self) -> dict[str, Any] | None:
+    def identity(self) -> Identity | None:
         """Return what this input is recognised by when a job is resumed; None if it cannot be read a second time."""
 
     def digest(self) -> str | None:
@@ -81,7 +85,7 @@ class FileSource:
         self.file = path.open("rb") if listed is None else _open_listed(path, listed)
         about = os.fstat(self.file.fileno())
         self.size: int | None = about.st_size
-        self._identity = {"input": str(path.resolve()), "input size": about.st_size, "input time": about.st_mtime_ns}
+        self._identity: Identity = {"input": str(path.resolve()), "input size": about.st_size, "input time": about.st_mtime_ns}
 
     def chunks(self) -> Iterator[bytes]:
         """Yield the bytes, decompressed.
@@ -99,7 +103,7 @@ class FileSource:
         """Return how many bytes of the file were read so far."""
         return self.file.tell()
 
-    def identity(self) -> dict[str, Any] | None:
+    def identity(self) -> Identity | None:
         """Return the file's path, size and time of last change, as they were when it was opened."""
         return self._identity
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, cast
 
 from deniable.compression import BYTES_TO_TELL, compression_of, decompress
-from deniable.records.formats.source import BYTES_AT_ONCE, read_chunks
+from deniable.records.formats.source import BYTES_AT_ONCE, Identity, read_chunks
 
 _CHUNKS_AHEAD = 16
 
@@ -45,7 +45,7 @@ class StreamSource:
         """Return how many bytes arrived so far."""
         return self._read
 
-    def identity(self) -> dict[str, Any] | None:
+    def identity(self) -> Identity | None:
         """Return None: a stream is gone once it is read."""
         return None
 

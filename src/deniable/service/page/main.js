@@ -201,7 +201,10 @@ const lookAtMine = settled(latest(async () => {
 const explain = latest(async () => {
   if (!state.begun) return;
   if (state.word === null) { clearWord("…", ""); return; }
-  const told = await post("/explain", { word: state.word, epsilon: state.epsilon });
+  const asked = { word: state.word, epsilon: state.epsilon };
+  wordIsOld(true); // until its own figures are there, those of another word or ε are dimmed
+  const told = await post("/explain", asked);
+  wordIsOld(asked.word !== state.word || asked.epsilon !== state.epsilon);
   const { explanation } = told;
   byId("word-name").textContent = explanation.word;
   map(byId("map"), told.points, told.noise);
@@ -213,7 +216,10 @@ const explain = latest(async () => {
   byId("word-says").textContent = `${explanation.distinct} different words came out in ${explanation.draws} draws.`;
 }, (refused) => clearWord(state.word ?? "…", refused.message));
 
+const wordIsOld = (old) => byId("word-panel").setAttribute("aria-busy", String(old));
+
 function clearWord(name, says) {
+  wordIsOld(false);
   byId("word-name").textContent = name;
   for (const id of ["map", "outcomes"]) byId(id).replaceChildren();
   byId("map-says").textContent = "";

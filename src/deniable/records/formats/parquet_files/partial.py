@@ -23,7 +23,7 @@ import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 
 from deniable.atomic import open_regular
-from deniable.records.formats.parquet_footer import CODECS, Footer
+from deniable.records.formats.parquet_files.footer import CODECS, Footer
 
 BYTES_PER_ROW_GROUP = 8 << 20
 ROWS_PER_ROW_GROUP = 1 << 20

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
 
 LONGEST_FOOTER = 32 << 20
-"""Bytes of a footer. One of ten thousand row groups of a hundred columns has so many."""
+"""The most bytes of a footer: what one of ten thousand row groups of a hundred columns has."""
 
 BYTE_ARRAY, FIXED_LEN_BYTE_ARRAY = 6, 7
 

@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from deniable.errors import RecordError
-from deniable.records.formats.parquet_footer import BYTE_ARRAY, Footer
-from deniable.records.formats.parquet_pages import check_group, most_decoded, size_of
+from deniable.records.formats.parquet_files.footer import BYTE_ARRAY, Footer
+from deniable.records.formats.parquet_files.pages import check_group, most_decoded, size_of
 from deniable.records.formats.source import FileSource
 
 _LONGEST_ROW = 256 << 20

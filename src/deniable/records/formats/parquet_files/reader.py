@@ -18,13 +18,13 @@ import pyarrow.parquet as pq
 
 from deniable.errors import InvalidParameter, RecordError, ResumeError, printable
 from deniable.keyed.encoding import RecordId
-from deniable.records.formats.arrow_partial import pack_stream, streams_to_parquet
 from deniable.records.formats.layout import Layout, find_named_columns, untouched_columns
 from deniable.records.formats.naming import Naming
-from deniable.records.formats.parquet_batches import BoundedBatches
-from deniable.records.formats.parquet_footer import Footer
-from deniable.records.formats.parquet_pages import checked_footer
-from deniable.records.formats.parquet_texts import TextColumn, check_lengths, find_text_columns, split_by
+from deniable.records.formats.parquet_files.batches import BoundedBatches
+from deniable.records.formats.parquet_files.footer import Footer
+from deniable.records.formats.parquet_files.pages import checked_footer
+from deniable.records.formats.parquet_files.partial import pack_stream, streams_to_parquet
+from deniable.records.formats.parquet_files.texts import TextColumn, check_lengths, find_text_columns, split_by
 from deniable.records.formats.reader import Batch, BatchSize, FinishedAtTheEnd, Row, gather
 from deniable.records.formats.source import LONGEST_RECORD, FileSource
 from deniable.text.columns import is_text
@@ -51,7 +51,7 @@ def open_parquet(source: FileSource) -> tuple[pq.ParquetFile, Footer]:
 
 
 class ParquetReader(FinishedAtTheEnd):
-    """Reads rows of a Parquet file; what it writes are Arrow record batches of ``schema`` (see ``arrow_partial``)."""
+    """Reads rows of a Parquet file; what it writes are Arrow record batches of ``schema`` (see ``partial``)."""
 
     unit = "rows"
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from deniable.errors import RecordError
-from deniable.records.formats.parquet_footer import (
+from deniable.records.formats.parquet_files.footer import (
     BYTE_ARRAY,
     CODECS,
     FIXED_LEN_BYTE_ARRAY,
@@ -33,7 +33,7 @@ from deniable.records.formats.parquet_footer import (
 )
 
 FEWEST_VALUES, VALUES_PER_BYTE = 1 << 24, 64
-"""So many values any column of a file may have, and so many more for each byte of it. Repeated values take no room in Parquet."""
+"""How many values any column of a file may have, and how many more for each byte of it. Repeated values take no room in Parquet."""
 
 LARGEST_PAGE, PAGE_RATIO = 128 << 20, 1_000
 """Bytes that any page may unpack to, or as many times its own size."""

@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 
 from deniable import Embedding, Multivariate, SanTextPlus
-from deniable.channel.explanation import warning_of
+from deniable.text.recipe import share_unchanged, warning_of
+from tests.support.strategies import random_embedding
 
 
 def test_a_mechanism_that_keeps_words_at_every_epsilon_is_warned_about_in_records_of_any_length() -> None:
@@ -25,3 +26,15 @@ def test_a_large_epsilon_and_a_large_budget_are_warned_about() -> None:
     assert "a budget of 40 per record is too large for records of" in str(
         warning_of(Multivariate(embedding, epsilon=40), record_epsilon=40)
     )
+
+
+def test_the_share_of_unchanged_words_is_between_none_and_all() -> None:
+    embedding = random_embedding(200, 5)
+    assert share_unchanged(Multivariate(embedding, epsilon=1e9)) == 1.0
+    assert share_unchanged(Multivariate(embedding, epsilon=1e-6)) < 0.5
+
+
+def test_a_protected_word_does_not_count_as_unchanged() -> None:
+    embedding = random_embedding(200, 5)
+    embedding.protection = np.full(201, 7)  # every word goes in as one and the same
+    assert share_unchanged(Multivariate(embedding, epsilon=1e9)) < 0.2

@@ -9,6 +9,7 @@ from markupsafe import Markup
 from deniable.calibration.report import figures
 from deniable.calibration.report.examples import example_words
 from deniable.calibration.report.findings import EXPOSED, Curve, Findings
+from deniable.calibration.report.method import add_method, mechanism_name, mechanism_options
 from deniable.channel.distribution import ETA
 from deniable.interfaces import NOTHING_EXPOSED
 from deniable.report.markup import code, phrase, strong, unchanged_word, word
@@ -17,12 +18,6 @@ from deniable.report.wording import of_a_hundred, percent, percent_up, words
 
 _RIM = " At very small ε both fall again: with enormous noise one of the few words on the rim of the vocabulary comes out."
 
-_PER_WORD = {
-    "rays": "directions per word",
-    "exact": "draws that distinct words are expected in",
-    "simulation": "draws per word and ε",
-}
-
 
 def calibration_page(found: Findings) -> Page:
     """Return the page."""
@@ -30,7 +25,7 @@ def calibration_page(found: Findings) -> Page:
     page = Page(
         f"How private is text released with “{embedding.name}”?" + ("" if looked_at.all else f" A look at {looked_at}"),
         lead=_lead_with_targets(found) if found.has_targets else _lead_without_targets(found),
-        kicker=f"Calibration of {_mechanism_name(found)}: {looked_at}, in {embedding.dimension} dimensions",
+        kicker=f"Calibration of {mechanism_name(found)}: {looked_at}, in {embedding.dimension} dimensions",
     )
     page.add_facts(_facts(found))
     if not looked_at.all:
@@ -42,7 +37,7 @@ def calibration_page(found: Findings) -> Page:
     _outputs(page, found)
     _geometry(page, found)
     _limits(page, found)
-    _method(page, found)
+    add_method(page, found)
     return page
 
 
@@ -234,7 +229,7 @@ def _exposed(page: Page, found: Findings) -> None:
             phrase(
                 "They can be protected. ",
                 code(
-                    f"deniable calibrate --embedding {found.calibration.embedding.name}{_mechanism_options(found)} "
+                    f"deniable calibrate --embedding {found.calibration.embedding.name}{mechanism_options(found)} "
                     f"--max-unchanged {limit:g} --epsilon {choice.epsilon:g} --protect nearest --as NAME"
                 ),
                 " makes an embedding in which each goes in as its nearest word that meets the target, by a public map, and measures again.",
@@ -339,82 +334,3 @@ def _limits(page: Page, found: Findings) -> None:
             phrase(strong("Words that are not in the vocabulary"), " go in as one symbol for all of them, and never come out."),
         ]
     )
-
-
-def _method(page: Page, found: Findings) -> None:
-    calibration, looked_at = found.calibration, found.calibration.looked_at
-    page.add_section("How it was measured", *_describe_method(found), *_describe_share(found))
-    page.add_table(
-        ["what", "value"],
-        [
-            ["embedding", calibration.embedding.name],
-            ["mechanism", _mechanism_name(found)],
-            ["fingerprint", code(calibration.embedding.fingerprint)],
-            ["words measured, N_w", str(looked_at)],
-            ["words measured, S_w", f"{len(found.sample.ids):,}"],
-            [_PER_WORD[calibration.method], f"{calibration.draws:,}"],
-            [
-                f"95 % bound on the worst N_w{'' if looked_at.all else f' of {looked_at.them}'}",
-                f"{percent_up(float(found.choice.upper.max()))} at ε = {found.choice.epsilon:g}",
-            ],
-        ],
-        text_columns=2,
-    )
-
-
-def _describe_share(found: Findings) -> list[str]:
-    """Return where the bound on the share of the vocabulary comes from, if there is one."""
-    missing, looked_at = found.choice.missing, found.calibration.looked_at
-    if missing is None:
-        return []
-    chosen = "an ε that was found on these very words, too" if missing.for_any_epsilon else "an ε fixed beforehand"
-    return [
-        f"The bound on the share of the vocabulary counts {missing.counted:,} of {looked_at.them}: those that miss the target, and those "
-        "that may, by the error of their N_w. It is Clopper and Pearson’s, for words drawn from the vocabulary without replacement; one "
-        f"half of the 5 % is for this draw, the other for the errors. It holds for {chosen}."
-    ]
-
-
-def _describe_method(found: Findings) -> list[str]:
-    """Return how the numbers were found, in two paragraphs."""
-    method, draws, which = found.calibration.method, found.calibration.draws, found.calibration.looked_at
-    looked_at = "every word" if which.all else str(which)
-    if method == "exact":
-        return [
-            f"For {looked_at}, the mechanism's own probabilities of all outputs were summed at each ε shown, in float64. Nothing was "
-            "drawn, so nothing is estimated: errors are 0, and “at most” is the value itself.",
-            f"The number of distinct words is the one expected in {draws:,} draws.",
-        ]
-    errors = (
-        f"“± error” is one standard error (the largest one at ε = {found.choice.epsilon:g} is "
-        f"{percent(float(found.choice.errors.max()))}). Words that nothing met are missing from S_w, so it is estimated from below. "
-        "“At most” is a bound by Hoeffding and by Maurer and Pontil, whichever is smaller, with a union bound over "
-        f"{which.them}; it holds for an ε fixed beforehand."
-    )
-    if method == "simulation":
-        return [
-            f"For {looked_at}, the mechanism itself drew {draws:,} times at each ε shown, from a public seed, so anybody gets the same "
-            "numbers. Releases draw secure noise of their own.",
-            errors + (" This ε was found on the same draws." if found.has_targets else ""),
-        ]
-    return [
-        f"For {looked_at}, {draws:,} random directions were followed from the word outwards, through every length of noise, to "
-        "the words whose cells they cross. That gives what the word becomes at every ε at once, each draw exactly as the search would "
-        "decide it. The directions come from a public seed and are shared by the words, so anybody gets the same numbers. Releases never "
-        "share directions.",
-        "The estimates are unbiased; " + errors + (" This ε was found on the same directions." if found.has_targets else ""),
-    ]
-
-
-def _mechanism_name(found: Findings) -> str:
-    """Return the mechanism with its options, as people read it."""
-    mechanism, embedding = found.calibration.mechanism, found.calibration.embedding
-    options = ", ".join(f"{name} = {value}" for name, value in mechanism.identity(embedding)["parameters"].items())
-    return f"{mechanism.name} ({options})" if options else mechanism.name
-
-
-def _mechanism_options(found: Findings) -> str:
-    """Return the options of the command line that choose the mechanism, as far as they are single values."""
-    mechanism = found.calibration.mechanism
-    options = "".join(f" -O {name}={value if isinstance(value, str | int | float) else '…'}" for name, value in mechanism.options.items())
-    return "" if mechanism.is_papers else f" --mechanism {mechanism.name}{options}"

@@ -1,0 +1,80 @@
+"""HTTP as the server reads it: a request head must come whole, in time and within a size, and what is no HTTP is refused as JSON.
+
+All this is before any token is looked at: whoever can connect can send it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from http import HTTPStatus
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from deniable.service.guard import RAW_HEADERS, error_reply
+from deniable.service.messages import Refused
+
+SECONDS_FOR_HEADERS = 15.0
+_MOST_BYTES = 1 << 16
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """HTTP that gives up on connections that do not send a whole request head in time, or send one that is too long.
+
+    The parser keeps lines of a head, and those after the last chunk of a body, until they are whole. So bytes are counted that have
+    brought neither a whole head nor any part of a body. What comes in one read is taken as it is: about a quarter of a megabyte.
+    """
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for the first head."""
+        super().connection_made(transport)
+        self._brought, self._bytes_in_vain = False, 0
+        self._head_due = self.loop.call_later(SECONDS_FOR_HEADERS, self._give_up)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait for nothing any more."""
+        self._head_due.cancel()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Read on, and refuse a head that does not end."""
+        self._brought = False
+        super().data_received(data)
+        self._bytes_in_vain = 0 if self._brought else self._bytes_in_vain + len(data)
+        if self._bytes_in_vain > _MOST_BYTES:
+            self._refuse(Refused(431, f"the head of the request is longer than {_MOST_BYTES:,} bytes"))
+
+    def on_message_begin(self) -> None:
+        """Begin to wait for the rest of this head."""
+        super().on_message_begin()
+        self._head_due.cancel()
+        self._head_due = self.loop.call_later(SECONDS_FOR_HEADERS, self._give_up)
+
+    def on_headers_complete(self) -> None:
+        """Serve the request."""
+        self._brought = True
+        self._head_due.cancel()
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Hand a part of the body on."""
+        self._brought = True
+        super().on_body(body)
+
+    def send_400_response(self, _msg: str) -> None:
+        """Refuse what is no HTTP, as everything else is refused."""
+        self._refuse(Refused(400, "this is not HTTP/1.1, or its length is not clear"))
+
+    def _refuse(self, refused: Refused) -> None:
+        if self.transport is None or self.transport.is_closing():
+            return
+        replying = self.cycle is not None and self.cycle.response_started and not self.cycle.response_complete
+        if not (replying or self.pipeline):  # else this would stand in the middle of another reply
+            headers, body = error_reply(refused)
+            lines = [b"%b: %b\r\n" % each for each in [*headers, *RAW_HEADERS]]
+            status = f"HTTP/1.1 {refused.status} {HTTPStatus(refused.status).phrase}\r\n"
+            self.transport.write(b"".join([status.encode(), *lines, b"\r\n", body]))
+        self.transport.close()
+
+    def _give_up(self) -> None:
+        if self.transport is not None and not self.transport.is_closing():
+            self.transport.close()

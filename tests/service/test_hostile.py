@@ -1,0 +1,229 @@
+"""Whoever can connect can send this, with a token or without: heads without an end, what is no HTTP, bodies that nobody wants."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.responses import FileResponse
+
+from deniable.service import facts, guard, jobs
+from deniable.service.app import Service
+from deniable.service.messages import DecodeReply
+from deniable.service.settings import Limits
+from tests.service.running import JSON, OCTETS, Client, as_csv, make_settings, running, wait_until
+
+HOST = b"Host: localhost\r\n"
+TYPE = b"Content-Type: application/json\r\n"
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    with running(make_settings(tmp_path_factory.mktemp("service"))) as opened:
+        yield opened
+
+
+def received(opened: socket.socket) -> bytes:
+    seen = b""
+    with suppress(ConnectionError):
+        while part := opened.recv(1 << 16):
+            seen += part
+    return seen
+
+
+def answer_to(client: Client, sent: bytes) -> bytes:
+    with socket.create_connection(("127.0.0.1", client.port), timeout=20) as opened:
+        opened.sendall(sent)
+        return received(opened)
+
+
+ENDLESS = {
+    "an address": (b"GET /", b"a" * 1_000),
+    "a header": (b"GET / HTTP/1.1\r\n" + HOST + b"X: ", b"a" * 1_000),
+    "headers": (b"GET / HTTP/1.1\r\n" + HOST, b"X-A: b\r\n" * 100),
+    "headers after a body": (
+        b"POST /privatize HTTP/1.1\r\n" + HOST + TYPE + b"Transfer-Encoding: chunked\r\n\r\n0\r\n",
+        b"X-A: b\r\n" * 100,
+    ),
+}
+
+
+@pytest.mark.parametrize("what", ENDLESS)
+def test_a_head_without_an_end_is_not_kept(client: Client, what: str) -> None:
+    begun, more = ENDLESS[what]
+    sent = 0
+    with socket.create_connection(("127.0.0.1", client.port), timeout=20) as opened:
+        opened.sendall(begun)
+        with suppress(ConnectionError):
+            while sent < 100 << 20:
+                opened.sendall(more * 50)
+                sent += 50 * len(more)
+    assert sent < 20 << 20, "sockets hold a few megabytes, and the service nothing"
+    assert client.get("/health").status == 200
+
+
+def test_a_head_that_is_too_long_is_refused_in_words(client: Client) -> None:
+    with socket.create_connection(("127.0.0.1", client.port), timeout=20) as opened:
+        opened.sendall(b"GET / HTTP/1.1\r\n" + HOST + b"X: " + b"a" * (1 << 16))
+        head, _, body = received(opened).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 431 ")
+    assert "longer than 65,536 bytes" in json.loads(body)["error"]
+
+
+def test_a_large_body_in_small_parts_is_no_long_head(client: Client) -> None:
+    text = b'{"text": "' + b"fox " * 50_000 + b'"}'
+    parts = b"".join(b"%x;%b\r\n%b\r\n" % (len(part), b"x" * 200, part) for part in (text[i : i + 500] for i in range(0, len(text), 500)))
+    head = b"POST /words HTTP/1.1\r\n" + HOST + TYPE + b"Transfer-Encoding: chunked\r\n\r\n"
+    assert b"at most 500 words" in answer_to(client, head + parts + b"0\r\n\r\n")
+
+
+NO_HTTP = {
+    "two ways to tell a length": b"POST /privatize HTTP/1.1\r\n"
+    + HOST
+    + TYPE
+    + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "two lengths": b"POST /privatize HTTP/1.1\r\n" + HOST + TYPE + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\n{}    ",
+    "a length below zero": b"POST /privatize HTTP/1.1\r\n" + HOST + TYPE + b"Content-Length: -5\r\n\r\n{}",
+    "chunks that are not the last coding": b"POST /privatize HTTP/1.1\r\n"
+    + HOST
+    + b"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+    "a line that goes on": b"GET /allowed HTTP/1.1\r\n" + HOST + b"X: a\r\n b\r\n\r\n",
+    "HTTP/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    "a private word": b"zorblattsecret zorblattsecret\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("what", NO_HTTP)
+def test_what_is_no_clear_http_is_refused_as_everything_is(client: Client, what: str) -> None:
+    head, _, body = answer_to(client, NO_HTTP[what]).partition(b"\r\n\r\n")
+    status, *lines = head.decode().split("\r\n")
+    assert status == "HTTP/1.1 400 Bad Request"
+    assert list(json.loads(body)) == ["error"]
+    assert b"zorblatt" not in body
+    headers = dict(line.split(": ", 1) for line in lines)
+    assert headers["content-type"] == "application/json"
+    assert {name.lower() for name in guard.HEADERS} <= set(headers)
+
+
+def test_what_is_no_http_is_not_written_into_a_reply_that_has_begun(client: Client) -> None:
+    line = b'{"text": "the fox"}\n'
+    with socket.create_connection(("127.0.0.1", client.port), timeout=20) as opened:
+        opened.sendall(
+            b"POST /privatize/stream HTTP/1.1\r\n" + HOST + b"Content-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
+        )
+        opened.sendall(b"%x\r\n%b\r\n" % (len(line), line))
+        seen = b""
+        while b'{"text"' not in seen:
+            seen += opened.recv(4096)
+        opened.sendall(b"no chunk\r\n")
+        seen += received(opened)
+    assert seen.count(b"HTTP/1.1") == 1
+    assert not seen.endswith(b"0\r\n\r\n"), "no client takes it for whole"
+
+
+@pytest.mark.parametrize(
+    "twice", [b"Host: evil\r\n", b"Content-Type: text/plain\r\n", b"Content-Encoding: identity\r\nContent-Encoding: gzip\r\n"]
+)
+def test_what_may_be_said_once_is_not_said_twice(client: Client, twice: bytes) -> None:
+    made = answer_to(
+        client, b"POST /privatize HTTP/1.1\r\n" + HOST + TYPE + twice + b'Content-Length: 12\r\nConnection: close\r\n\r\n{"text":"a"}'
+    )
+    assert made.startswith(b"HTTP/1.1 400 ")
+
+
+def test_who_sends_far_too_much_is_told_so(client: Client) -> None:
+    """A connection that is closed over what was not read is reset, and the reply is lost with it."""
+    for path, headers in (("/privatize", JSON), ("/privatize", {"Content-Type": "text/plain"}), ("/nothing", JSON)):
+        reply = client.ask("POST", path, b"x" * (40 << 20), headers)
+        assert reply.status == 413
+
+
+def test_a_body_that_nobody_wants_is_not_waited_for(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "_SECONDS_IN_VAIN", 0.5)
+    started = time.monotonic()
+    made = answer_to(client, b"POST /nothing HTTP/1.1\r\n" + HOST + b"Content-Length: 1000\r\n\r\n{")
+    assert made.startswith(b"HTTP/1.1 404 ")
+    assert time.monotonic() - started < 10
+    started = time.monotonic()
+    assert [client.post("/privatize").status for _ in range(10)] == [422] * 10
+    assert time.monotonic() - started < 0.5 * 10, "a body that has come is not waited for"
+
+
+def test_no_program_is_handed_a_core_either() -> None:
+    """Where the system has a program take cores, the limit of their size does not hold; that a process cannot be dumped does."""
+    asked = "import ctypes; from deniable.service import server; server._prepare_process(); print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))"
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout.strip() == "0"
+    assert ctypes.CDLL(None).prctl(3, 0, 0, 0, 0) == 1, "the test itself can be"
+
+
+def test_a_file_that_hardly_comes_does_not_hold_a_place(tmp_path: Path) -> None:
+    with running(make_settings(tmp_path, limits=Limits(seconds=1, jobs=1))) as opened:
+        head = b"POST /files?name=a.txt HTTP/1.1\r\n" + HOST + b"Content-Type: application/octet-stream\r\nContent-Length: 100000\r\n\r\n"
+        with socket.create_connection(("127.0.0.1", opened.port), timeout=20) as slow:
+            slow.sendall(head)
+            with suppress(OSError):
+                for _ in range(30):
+                    slow.sendall(b"zorblatt ")
+                    time.sleep(0.1)
+            assert received(slow).startswith(b"HTTP/1.1 408 ")
+        wait_until(lambda: list((tmp_path / "jobs").iterdir()) == [])
+        assert opened.upload(b"the fox\n" * 10_000, name="a.txt", wait=20).status == 200
+
+
+def test_what_a_killed_process_had_received_is_deleted_soon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long before jobs are that have ended, as it holds the place of a job and nobody can ask for it."""
+    monkeypatch.setattr(jobs, "_SECONDS_TO_COME", 1.0)
+    left = tmp_path / "jobs" / ("A" * 22 + ".upload")
+    left.mkdir(parents=True, mode=0o700)
+    left.parent.chmod(0o700)
+    (left / "input.csv").write_text("zorblattsecret", encoding="utf-8")
+    with running(make_settings(tmp_path, limits=Limits(jobs=1, seconds=0.5))) as opened:
+        assert opened.upload(as_csv(), headers=OCTETS, name="rows.csv", column="text").status == 429
+        wait_until(lambda: not left.exists(), 20)
+        assert opened.upload(as_csv(), headers=OCTETS, name="rows.csv", column="text").status == 202
+
+
+def test_texts_that_are_read_slowly_keep_nobody_from_asking_about_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on = threading.Event()
+
+    def slow(*_: Any) -> Any:
+        assert go_on.wait(60)
+        return DecodeReply(guesses=[], by="")
+
+    monkeypatch.setattr(facts.Facts, "_guesses", slow)
+    settings = make_settings(tmp_path)
+    service = Service(settings)
+    asked = service.facts
+    with running(settings, service) as opened, ThreadPoolExecutor(facts._MOST_WAITING) as pool:
+        waiting = [pool.submit(opened.post, "/decode", text="fox") for _ in range(facts._MOST_WAITING)]
+        wait_until(lambda: asked._waiting[asked._decode_thread] == facts._MOST_WAITING, 20)
+        assert opened.post("/decode", text="fox").status == 503
+        assert opened.post("/words", text="fox").status == 200
+        go_on.set()
+        assert {one.result(60).status for one in waiting} == {200}
+
+
+def test_a_job_that_is_deleted_while_it_is_fetched_was_never_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with running(make_settings(tmp_path)) as opened:
+        job = opened.upload(as_csv(), name="rows.csv", column="text", wait=20).headers["location"]
+        send = FileResponse.__call__
+
+        async def deleted_first(self: FileResponse, *given: Any) -> None:
+            Path(self.path).unlink()
+            await send(self, *given)
+
+        monkeypatch.setattr(FileResponse, "__call__", deleted_first)
+        reply = opened.get(f"{job}/output")
+    assert (reply.status, "no such job" in reply.error) == (404, True)
