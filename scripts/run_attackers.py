@@ -1,36 +1,46 @@
-"""Measures every setting of docs/experiments/attackers.md, one after the other; those that are there already are left out.
+"""Measures every setting of docs/experiments/attackers.md, some side by side; those that are there already are left out.
 
     deniable embeddings add glove.840B.300d.34k.w2v.txt.bz2 --name glove-840b
     python scripts/measure_purpose.py prepare DATASETS --into data
     python scripts/measure_purpose.py spaces --first 2 --data data --into data
-    python scripts/run_attackers.py data [--into docs/experiments] [--only sst2] [-- --places 2000 --support 6000 …]
+    cp DATASETS/imdb/imdb_50k.jsonl.xz data
+    python scripts/run_attackers.py data [--into docs/experiments] [--only sst2] [--at-once 8] [--minutes 15] [-- --places 1000 …]
     python scripts/make_attackers_page.py
 
-What comes after -- goes to measure_attackers.py. A run that was stopped goes on with the first setting that has no result.
+What comes after -- goes to measure_attackers.py. A run that was stopped goes on with the first setting that has no whole result. A setting
+that fails, or takes longer than it may, is named, and the others go on.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
 from deniable import Embedding
 
 FOLDER = Path("docs") / "experiments"
-RARE_AFTER = 5_000  # SanText+ protects the 90 % least frequent words of the built-in embedding, as its authors chose
+RARE_AFTER = 0.1
+"""SanText+ protects the 90 % least frequent words, as its authors chose."""
+
+SIZES = ("--places", "2000", "--support", "20000", "--directions", "500", "--shadow-words", "20000")
 
 
 class Setting(NamedTuple):
-    """A release to attack: of which data, by which mechanism, in which embedding, at which ε."""
+    """A release to attack: of which data, by which mechanism, in which embedding, at which ε, and how."""
 
     data: str
     label: str
     epsilons: tuple[float, ...]
     mechanism: str = "multivariate"
     embedding: str = "default"
+    more: tuple[str, ...] = ("--learnt",)
 
     @property
     def file(self) -> str:
@@ -42,7 +52,8 @@ def settings() -> list[Setting]:
     """Return what is measured, the most telling first.
 
     The ε of the paper's mechanism are those at which an attacker who knows the true word frequencies names 8, 17 and 33 % of the words, as
-    docs/experiments/purpose.json has them; CusText and SanText+ have the ε of their papers.
+    docs/experiments/purpose.json has them; CusText and SanText+ have the ε of their papers. A row of SanText+ has thousands of outputs, and
+    rank smoothing is drawn word by word: their attackers think of fewer words.
     """
     noise = {"sst2": (5.426, 6.703, 8.046), "agnews": (4.833, 5.981, 7.345), "enron": (5.107, 6.601, 7.916)}
     shaped = {
@@ -50,44 +61,79 @@ def settings() -> list[Setting]:
         "agnews": ("topic-16-2", (2.414, 3.386, 4.563)),
         "enron": ("sentiment-16-2", (3.487, 4.771, 6.403)),
     }
-    found = [Setting(data=data, label="multivariate", epsilons=epsilons) for data, epsilons in noise.items()]
+    fewer, fewest = ("--learnt", "--support", "8000"), ("--learnt", "--support", "4000", "--directions", "200")
+    on_gpu = ("--learnt", "--device", "cuda", "--directions", "2000")
+    by_model = ("--language-model", "smollm2", "--places", "1000", "--support", "8000")
+    found = [
+        Setting(data="sst2", label="multivariate-300d", embedding="glove-840b", epsilons=(10.01, 11.62, 13.72), more=on_gpu),
+        Setting(data="sst2", label="language-model", epsilons=noise["sst2"], more=by_model),
+        *(Setting(data=data, label="multivariate", epsilons=epsilons) for data, epsilons in noise.items()),
+    ]
     for data, (space, epsilons) in shaped.items():
+        santext, custext = "santext-plus:sensitive={rare},p=0.3", "custext:k=10"
         found += [
-            Setting(data=data, label="custext", mechanism="custext:k=10", epsilons=(1.0, 2.0, 4.0)),
-            Setting(data=data, label="santext-plus", mechanism="santext-plus:sensitive={rare},p=0.3", epsilons=(1.0, 2.0, 4.0)),
+            Setting(data=data, label="santext-plus", mechanism=santext, embedding="glove-840b", epsilons=(1.0, 2.0, 4.0), more=fewer),
+            Setting(data=data, label="custext", mechanism=custext, embedding="glove-840b", epsilons=(1.0, 2.0, 4.0)),
             Setting(data=data, label="shaped", embedding=space, epsilons=epsilons),
-            Setting(data=data, label="rank-smoothing", mechanism="rank-smoothing", epsilons=(5.0, 8.0, 12.0)),
+            Setting(data=data, label="rank-smoothing", mechanism="rank-smoothing", epsilons=(5.0, 8.0, 12.0), more=fewest),
         ]
-    return [*found, Setting(data="sst2", label="multivariate-300d", embedding="glove-840b", epsilons=(10.01, 11.62, 13.72))]
+    return found
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Measure what has no result yet."""
+    """Measure what has no whole result yet."""
     typed = sys.argv[1:] if arguments is None else arguments
     own, more = (typed[: typed.index("--")], typed[typed.index("--") + 1 :]) if "--" in typed else (typed, [])
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, help="the folder that measure_purpose.py prepared")
     parser.add_argument("--into", type=Path, default=FOLDER)
     parser.add_argument("--only", default="", help="settings whose file has this in its name")
+    parser.add_argument("--without", help="leave out settings whose file has this in its name")
+    parser.add_argument("--at-once", type=int, default=1, help="how many settings run side by side")
+    parser.add_argument("--minutes", type=float, help="how long a setting may take")
     given = parser.parse_args(own)
-    for setting in settings():
-        if given.only in setting.file and not (given.into / setting.file).exists():
-            print(setting.file, flush=True)
-            subprocess.run(command(setting, given.data, given.into, more), check=True)
+    chosen = [each for each in settings() if given.only in each.file and (given.without is None or given.without not in each.file)]
+    left = [each for each in chosen if not is_whole(given.into / each.file)]
+    with ThreadPoolExecutor(given.at_once) as pool:
+        fine = list(pool.map(lambda setting: measure(setting, given, more), left))
+    if not all(fine):
+        raise SystemExit(f"{fine.count(False)} of {len(fine)} settings failed")
+
+
+def is_whole(path: Path) -> bool:
+    """Return whether a result is there, with all its ε."""
+    return path.exists() and not json.loads(path.read_text(encoding="utf-8")).get("unfinished", False)
+
+
+def measure(setting: Setting, given: argparse.Namespace, more: list[str]) -> bool:
+    """Measure a setting; what it says goes into a file beside its result. Return whether that went well."""
+    began, log = time.time(), given.into / Path(setting.file).with_suffix(".log")
+    with log.open("w", encoding="utf-8") as out:
+        try:
+            asked = command(setting, given.data, given.into, more)
+            seconds = None if given.minutes is None else 60 * given.minutes
+            status = subprocess.run(asked, stdout=out, stderr=subprocess.STDOUT, timeout=seconds, check=False, env=os.environ).returncode
+        except subprocess.TimeoutExpired:
+            status = 124
+    last = log.read_text(encoding="utf-8").strip().split("\n")[-1]
+    print(f"{setting.file}: {'done' if status == 0 else f'FAILED with {status}'} after {time.time() - began:.0f} s; {last}", flush=True)
+    return status == 0
 
 
 def command(setting: Setting, data: Path, into: Path, more: list[str]) -> list[str]:
     """Return how a setting is measured."""
-    rare = data / "rare-default.txt"
+    rare = data / f"rare-{setting.embedding}.txt"
     if "{rare}" in setting.mechanism and not rare.exists():
-        rare.write_text("\n".join(Embedding.open("default").words[RARE_AFTER:]) + "\n", encoding="utf-8")
+        words = Embedding.open(setting.embedding).words
+        rare.write_text("\n".join(words[int(RARE_AFTER * len(words)) :]) + "\n", encoding="utf-8")
     # Film reviews are public text for SST-2. For the others it is the set itself, without the documents that are attacked.
-    public = data / ("public-reviews.txt.xz" if setting.data == "sst2" else f"{setting.data}.jsonl.xz")
-    asked = [str(data / f"{setting.data}.jsonl.xz"), "--name", setting.data, "--public", str(public), "--learnt"]
+    films = ["--public", str(data / "imdb_50k.jsonl.xz"), "--public-texts", "25000"]
+    public = films if setting.data == "sst2" else ["--public", str(data / f"{setting.data}.jsonl.xz")]
+    asked = [str(data / f"{setting.data}.jsonl.xz"), "--name", setting.data, *public]
     asked += ["-m", setting.mechanism.format(rare=rare), "--embedding", setting.embedding]
     asked += [part for epsilon in setting.epsilons for part in ("-e", f"{epsilon:g}")]
     script = Path(__file__).with_name("measure_attackers.py")
-    return [sys.executable, str(script), *asked, *more, "-o", str(into / setting.file)]
+    return [sys.executable, str(script), *asked, *SIZES, *setting.more, *more, "-o", str(into / setting.file)]
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ ROOMS = (
     "interfaces",
     "randomness",
     "keyed",
+    "gpu",
     "neighbours",
     "mechanisms",
     "channel",

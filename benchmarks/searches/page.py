@@ -6,6 +6,7 @@ from textwrap import fill
 from typing import Any
 
 from searches.contestants import FLAT, NUMPY, OURS
+from searches.gpu_page import gpu_section
 from searches.growth import gpu_points
 from searches.growth import section as growth_section
 from searches.report import peer_lines, table, verdicts
@@ -59,8 +60,16 @@ the vocabulary: texts of two words run at 400,000 words, while a review of 230 w
 """
 
 
-def page(found: dict[str, Any], growth: dict[str, Any] | None = None, calibrations: dict[str, Any] | None = None) -> str:
-    """Write the page from what the benchmark measured; how cost grows and how fast calibrations are, if that was measured."""
+def page(
+    found: dict[str, Any],
+    growth: dict[str, Any] | None = None,
+    calibrations: dict[str, Any] | None = None,
+    gpu: dict[str, Any] | None = None,
+) -> str:
+    """Write the page from what the benchmark measured, and, where it was measured, how cost grows, how fast calibrations and GPUs are.
+
+    ``gpu`` is what ``scripts/check_gpu.py`` wrote.
+    """
     rows, peers = found["searches"], found["peers"]
     setting = found["setting"][0].upper() + found["setting"][1:]
     parts = [INTRODUCTION, fill(f"{setting}. {found['machine']}. {found['note']}", 130) + "\n"]
@@ -70,6 +79,8 @@ def page(found: dict[str, Any], growth: dict[str, Any] | None = None, calibratio
     parts += ["## Against the targets\n", verdicts(rows, found["shares"]) + "\n"]
     if found["misses"]:
         parts.append(fill(found["misses"], 130) + "\n")
+    if gpu is not None:
+        parts.append(gpu_section(gpu))
     if calibrations is not None:
         parts.append(calibration_section(calibrations))
     if earlier := found.get("earlier"):

@@ -13,6 +13,9 @@ from deniable.errors import InvalidParameter
 SMALLEST_EPSILON = 1e-200
 """Below this, noise of scale 1/ε comes near the largest float64 and could overflow."""
 
+FURTHEST_POINT = 1e24
+"""A mechanism pulls points back along their ray that have a coordinate beyond this."""
+
 FURTHEST_QUERY = 1e25
 """With vectors no longer than 10¹² (``embeddings.content``), no score of fewer than 1,000 dimensions overflows float32; the mechanism stays
 ten times below."""

@@ -66,12 +66,28 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_count_fork)
 
 
-def _process() -> tuple[int, int]:
+def this_process() -> tuple[int, int]:
     """Return what changes in a copy of this process: by Python's fork hook, by the page that is wiped, or by the process id."""
     if _page is not None and not _page[0]:
         _count_fork()
         _page[0] = 1
     return _forks, os.getpid()
+
+
+def copies_are_noticed() -> bool:
+    """Return whether every copy of this process notices that it is one; otherwise a key may serve for one draw only."""
+    return _page is not None
+
+
+def fresh_key() -> bytes:
+    """Return 256 bits from the operating system.
+
+    :raises RandomnessError: if it gives no entropy.
+    """
+    try:
+        return secrets.token_bytes(32)
+    except Exception as error:
+        raise RandomnessError(f"no secure random numbers ({type(error).__name__}: {error}); nothing was released") from error
 
 
 class _FromGenerator(ABC):
@@ -122,8 +138,8 @@ class SecureRandomness(_FromGenerator):
 
     def _generator(self) -> np.random.Generator:
         generator: np.random.Generator | None = getattr(self._local, "generator", None)
-        process = _process()
-        if generator is None or _page is None or self._local.process != process:
+        process = this_process()
+        if generator is None or not copies_are_noticed() or self._local.process != process:
             generator = _fresh_secure_generator()
             self._local.generator = generator
             self._local.process = process
@@ -148,10 +164,10 @@ class InsecureSeededRandomness(_FromGenerator):
         """
         self.insecure_seed = validated_count(insecure_seed, "insecure_seed", at_least=0)
         self._seeded = np.random.Generator(np.random.PCG64(self.insecure_seed))
-        self._process = _process()
+        self._process = this_process()
 
     def _generator(self) -> np.random.Generator:
-        if self._process != _process():
+        if self._process != this_process():
             raise RandomnessError("a seeded source was carried into a forked process, where it would repeat noise; make one there")
         return self._seeded
 

@@ -14,6 +14,7 @@ from deniable.audit import InversionEffort, audit_inversion, read_result
 from deniable.audit.inversion.results import ALONE, BLIND, IN_CONTEXT, AttackerFinding
 from deniable.audit.inversion.shadow import Shadow, ShadowSample
 from deniable.audit.inversion.text import GROUPS, make_attacked_text, read_attacked_text, read_public_text
+from deniable.audit.inversion.text_attack import TextAttack
 from deniable.audit.report.audit_page import audit_page
 from deniable.audit.report.inversion import MAPPED_KINDS
 from deniable.audit.report.words import finding
@@ -177,8 +178,13 @@ def test_a_sample_for_the_shadow_does_not_grow_and_counts_what_it_lets_go() -> N
 def test_too_short_a_public_text_leaves_nothing_to_learn_from(tmp_path: Path) -> None:
     path = tmp_path / "public.txt"
     path.write_text("w1 w2 w3\n", encoding="utf-8")
+    public, _ = read_public_text(random_embedding(30, 2), path, hold_back=False, places=100, seed=0, shadow_words=10)
+    assert public.shadow is None
+    own = tmp_path / "own.txt"
+    own.write_text("w4 w5\n", encoding="utf-8")
+    assert TextAttack.prepare(random_embedding(30, 2), path, own, effort=SMALL, seed=0).public.shadow is None
     with pytest.raises(UnusableAuditData, match="too short for an attacker who learns"):
-        read_public_text(random_embedding(30, 2), path, hold_back=False, places=100, seed=0, shadow_words=10)
+        TextAttack.prepare(random_embedding(30, 2), path, own, effort=SMALL, seed=0, learnt=True)
 
 
 def test_what_is_held_back_is_not_read_where_it_stands_again(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,6 +51,12 @@ class MadeModel:
 
     def begin(self) -> MadeBeams:
         return MadeBeams([[]], self._sure)
+
+    def scores(self, beams: Sequence[MadeBeams], candidates: Sequence[Sequence[str]]) -> list[Floats]:
+        return [each.scores(some) for each, some in zip(beams, candidates, strict=True)]
+
+    def follow(self, beams: Sequence[MadeBeams], beginnings: Sequence[Ids], words: Sequence[Sequence[str | None]]) -> list[MadeBeams]:
+        return [each.follow(chosen, said) for each, chosen, said in zip(beams, beginnings, words, strict=True)]
 
 
 @pytest.fixture(autouse=True)
@@ -136,11 +143,19 @@ def test_the_packaged_model_expects_english() -> None:
     torch.set_num_threads(1)
     model = open_language_model("smollm2")
     assert "SmolLM2-135M" in model.name
-    beams = model.begin().follow(np.array([0, 0]), ["once", "ladies"]).follow(np.array([0, 1]), ["upon", "and"])
-    found = beams.scores(["a", "gentlemen", "xylophone", "the"])
+
+    def after(*texts: str) -> Any:
+        """Return beginnings of one text, each of two words."""
+        words = [text.split() for text in texts]
+        (first,) = model.follow([model.begin()], [np.zeros(len(texts), dtype=np.int64)], [[each[0] for each in words]])
+        return model.follow([first], [np.arange(len(texts))], [[each[1] for each in words]])[0]
+
+    asked = ["a", "gentlemen", "xylophone", "the"]
+    (found,) = model.scores([after("once upon", "ladies and")], [asked])
     assert found.shape == (2, 4)
     assert found.argmax(axis=1).tolist() == [0, 1]
     assert (found < 0.0).all()
-    alone = model.begin().follow(np.array([0]), ["ladies"]).follow(np.array([0]), ["and"]).scores(["xylophone"])
-    assert alone[0, 0] == pytest.approx(found[1, 2], abs=1e-2), "what stands beside a text in a batch does not matter"
+    beside = model.scores([after("ladies and"), after("once upon")], [["xylophone"], asked])
+    assert beside[0][0, 0] == pytest.approx(found[1, 2], abs=1e-2), "what stands beside a text in a batch does not matter"
+    assert beside[1][0] == pytest.approx(found[0], abs=1e-2)
     assert sys.modules["transformers"] is not None

@@ -29,6 +29,29 @@ def test_a_column_that_differs_in_capitals_or_blanks_is_named(asked: str) -> Non
         find_header_columns([asked], ["id", "Comment"], "in.csv")
 
 
+@pytest.mark.parametrize("asked", ["Coment", "Commment", "Commemt", "Ocmment", "commnet", "comments"])
+def test_a_column_with_one_slip_is_named(asked: str) -> None:
+    with pytest.raises(InvalidParameter, match=r"did you mean Comment\?"):
+        find_header_columns([asked], ["id", "Comment"], "in.csv")
+
+
+@pytest.mark.parametrize(("asked", "name"), [("comet", "Comment"), ("tag", "tab"), ("comment", "concern"), ("diagnosis", "prognosis")])
+def test_a_column_with_two_slips_or_a_short_name_is_not_guessed_at(asked: str, name: str) -> None:
+    with pytest.raises(InvalidParameter) as caught:
+        find_header_columns([asked], ["id", name], "in.csv")
+    assert name not in str(caught.value)
+    assert "`deniable check FILE` shows the names" in str(caught.value)
+
+
+def test_a_key_with_one_slip_is_named_and_text_inside_an_object_is_named_by_its_path(tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text('{"comment": "fox", "visit": {"note": "fox"}}\n')
+    done = run("privatize", tmp_path / "in.jsonl", "-c", "coment", "-e", "6", "-o", tmp_path / "out.jsonl")
+    assert "did you mean comment?" in str(done.exception)
+    done = run("privatize", tmp_path / "in.jsonl", "-c", "visit", "-e", "6", "-o", tmp_path / "out.jsonl")
+    assert "it is an object: name a text in it by its path, such as visit.text" in str(done.exception)
+    assert "fox" not in str(done.exception)
+
+
 def test_no_other_name_is_shown_since_the_first_row_may_be_a_private_record() -> None:
     with pytest.raises(InvalidParameter) as caught:
         find_header_columns(["comment"], ["17", "my doctor said no"], "in.csv")

@@ -150,7 +150,8 @@ def test_text_that_begins_like_bzip2_is_text_even_byte_by_byte(command: Command)
 def test_wrong_utf8_is_one_line_on_standard_error(command: Command) -> None:
     status, _, err = command.run(data=b"fox\nsecret \xff\n")
     assert status == 1
-    assert err == "deniable: standard input, line 2: not valid UTF-8; say the encoding of the file with --encoding, such as latin-1\n"
+    advice = "say the encoding of the file with --encoding, such as cp1252 (Windows) or latin-1"
+    assert err == f"deniable: standard input, line 2: not valid UTF-8; {advice}\n"
     assert command.run("--encoding", "latin-1", data=b"fox \xff\n")[0] == 0
 
 

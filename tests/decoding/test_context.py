@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deniable import Embedding, RecordError
+from deniable import Embedding, Multivariate, RecordError
 from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
+from deniable.channel.draws import Draws
 from deniable.channel.making import make_channel
 from deniable.decoding.context import ContextDecoder
 from deniable.decoding.ngrams import Bigrams, count_bigrams, read_bigrams
@@ -127,3 +128,57 @@ def test_text_is_read_and_cut_as_a_release_cuts_it(tmp_path: Path) -> None:
         read_bigrams(cased, path)
     with pytest.raises(RecordError, match="No such file"):
         read_bigrams(cased, tmp_path / "absent.txt")
+
+
+def test_words_that_are_no_candidates_are_not_taken_for_impossible() -> None:
+    """At a small ε a few candidates hold little of the probability: what stands beside a word is then hardly known, and says little."""
+    embedding, random = random_embedding(300, 3), np.random.default_rng(4)
+    channel = make_channel(embedding, epsilon=0.5, directions=200, keep=False)
+    follows = random.permutation(300)
+
+    def written() -> Ids:
+        words = [int(random.integers(300))]
+        while len(words) < 40:
+            words.append(int(follows[words[-1]]) if random.random() < 0.5 else int(random.integers(300)))
+        return np.array(words)
+
+    model = count_bigrams([written() for _ in range(500)], 301)
+    assert model is not None
+    prior = np.full(len(channel), 1.0 / len(channel))
+    texts = [written() for _ in range(80)]
+    released = [Draws(Multivariate(embedding, epsilon=0.5), seed=9).of_each(text) for text in texts]
+
+    def surprise(*, others: bool, candidates: int) -> float:
+        decoder = ContextDecoder(channel, model, prior, candidates=candidates)
+        if not others:
+            decoder._likelihoods[:, -1] = 0.0  # as if no other word could have stood there
+        logs = []
+        for text, found in zip(texts, decoder.decode(released), strict=True):
+            assert np.allclose(found.chances.sum(axis=1) + found.rest, 1.0)
+            held = np.where(found.words == text[:, None], found.chances, 0.0).sum(axis=1)
+            logs.append(-np.log(np.maximum(held, found.rest / 300 + 1e-6)))
+        return float(np.concatenate(logs).mean())
+
+    few, wrong, all_words = (
+        surprise(others=True, candidates=20),
+        surprise(others=False, candidates=20),
+        surprise(others=True, candidates=301),
+    )
+    assert all_words < few < wrong - 0.5
+
+
+@pytest.mark.parametrize("trust", [0.0, 0.5, 1.0])
+def test_trust_says_how_much_the_model_counts(channel: Channel, model: Bigrams, trust: float) -> None:
+    prior = np.random.default_rng(1).dirichlet(np.ones(WORDS + 1))
+    text = np.array([0, 3, 3, 1])
+    decoder = ContextDecoder(channel, model, prior[channel.inputs], candidates=WORDS + 1, trust=trust)
+    found = next(decoder.decode([text]))
+    moves = prior * (transitions(model) / prior) ** trust
+    expected = by_all_sequences(dense(channel), moves, prior, text)
+    full = np.zeros_like(expected)
+    for place, (words, chances) in enumerate(zip(found.words, found.chances, strict=True)):
+        full[place, words[words >= 0]] = chances[words >= 0]
+    assert np.abs(full - expected).max() < 5e-3
+    if trust == 0.0:
+        alone = prior * dense(channel)[:, text].T
+        assert np.abs(full - alone / alone.sum(axis=1, keepdims=True)).max() < 5e-3

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from deniable import Embedding
 from deniable.comparison.naming import make_attacker
 from deniable.comparison.texts import cut_texts
 from deniable.embeddings import store
@@ -59,7 +61,7 @@ def test_what_is_measured_becomes_a_page(tmp_path: Path, monkeypatch: pytest.Mon
     data, public = tmp_path / "text.jsonl", tmp_path / "public.txt"
     data.write_text("".join(json.dumps({"text": document}) + "\n" for document in documents[:20]), encoding="utf-8")
     public.write_text("\n".join(documents[20:]), encoding="utf-8")
-    sizes = ["--places", "200", "--support", "60", "--directions", "60", "--words-per-band", "5", "--embedding", "tiny"]
+    sizes = ["--places", "200", "--support", "60", "--directions", "60", "--embedding", "tiny"]
     output = tmp_path / "attackers-made.json"
     measure_attackers.main([str(data), "--name", "made", "--public", str(public), "-e", "1.5", "-e", "3", *sizes, "-o", str(output)])
     monkeypatch.setattr(make_attackers_page, "FOLDER", tmp_path)
@@ -84,14 +86,23 @@ def test_settings_that_have_a_result_are_left_out(tmp_path: Path, monkeypatch: p
     import run_attackers
 
     run: list[list[str]] = []
-    monkeypatch.setattr("subprocess.run", lambda command, *, check: run.append(command) if check else None)
+    status = iter([0, 3, *[0] * 20])
+
+    def start(command: list[str], **_: object) -> SimpleNamespace:
+        run.append(command)
+        return SimpleNamespace(returncode=next(status))
+
+    monkeypatch.setattr("subprocess.run", start)
+    monkeypatch.setattr(run_attackers, "Embedding", SimpleNamespace(open=lambda _: Embedding.open("default")))
     (tmp_path / "attackers-sst2-custext.json").write_text("{}", encoding="utf-8")
-    run_attackers.main([str(tmp_path), "--into", str(tmp_path), "--only", "sst2", "--", "--places", "100"])
+    (tmp_path / "attackers-sst2-shaped.json").write_text('{"unfinished": true}', encoding="utf-8")
+    with pytest.raises(SystemExit, match="1 of 6 settings failed"):
+        run_attackers.main([str(tmp_path), "--into", str(tmp_path), "--only", "sst2", "--", "--places", "100"])
     measured = [Path(command[-1]).name for command in run]
     assert measured == [each.file for each in run_attackers.settings() if each.data == "sst2" and each.label != "custext"]
     plus = next(command for command in run if "santext-plus" in command[-1])
-    assert f"santext-plus:sensitive={tmp_path / 'rare-default.txt'},p=0.3" in plus
+    assert f"santext-plus:sensitive={tmp_path / 'rare-glove-840b.txt'},p=0.3" in plus
     assert plus[-4:-2] == ["--places", "100"]
-    listed = (tmp_path / "rare-default.txt").read_text(encoding="utf-8").split("\n")
+    listed = (tmp_path / "rare-glove-840b.txt").read_text(encoding="utf-8").split("\n")
     assert len(listed) == 45_001
     assert all(len(each.epsilons) == 3 for each in run_attackers.settings())

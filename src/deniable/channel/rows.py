@@ -30,7 +30,7 @@ from deniable.neighbours.threads import threads
 SEED = 7
 """Draws come from this public seed: a channel is about public words, and anybody gets the same one."""
 
-_WORDS_AT_ONCE = {"rays": 256, "exact": 64, "simulation": 64}
+_WORDS_AT_ONCE = {"rays": 256, "exact": 256, "simulation": 64}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from typing import Annotated
 
@@ -66,6 +67,7 @@ def main() -> None:
         print(f"deniable: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever presses twice still gets this exit code
         sys.exit(130)
     except OSError as error:
         named = f"{printable(error.filename)}: {error.strerror}" if error.filename and error.strerror else str(error)

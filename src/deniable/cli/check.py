@@ -69,9 +69,11 @@ def _options(reading: FileOptions) -> tuple[str, ...]:
 
 def _show(found: FileCheck) -> None:
     from deniable.errors import printable
+    from deniable.records.formats.layout import number_of
 
     console = open_console()
-    looked = f"all {found.records:,} records" if found.complete else f"the first {found.records:,} records"
+    records = number_of(found.records, "record")
+    looked = records if found.complete else f"the first {records}"
     console.print(f"{printable(found.file)}: {found.format}, {looked}. This is about private text: keep it to yourself.\n")
     headings = ["column", "looks like", "filled", "different", "words", "longest", "unknown", "likely language"]
     console.print(make_table(headings, [_row(column) for column in found.columns[:_MOST_ROWS]], left=(0, 1, 7)))

@@ -54,6 +54,25 @@ Columns = Annotated[
 Threads = Annotated[
     int | None, typer.Option(help="How many threads search for the nearest word. By default, as many as this process may use processors.")
 ]
+
+
+def use_device(device: str) -> str:
+    """Let this process draw and search on a device.
+
+    :raises MissingExtra: if PyTorch is not installed.
+    :raises InvalidParameter: if PyTorch has no such device here.
+    """
+    if device != "cpu":
+        from deniable.gpu.devices import usable_device
+        from deniable.neighbours import set_device
+
+        set_device(str(usable_device(device)))
+    return device
+
+
+Device = Annotated[
+    str, typer.Option(callback=use_device, help="Where noise is drawn and words are searched for: cpu, or cuda for an NVIDIA GPU.")
+]
 Workers = Annotated[int, typer.Option(help="How many processes share the work. Each uses one thread, unless --threads says more.")]
 PageFile = Annotated[Path | None, typer.Option("--report", help="Where to write the result as a page for people (HTML).")]
 DataFile = Annotated[Path, typer.Argument(help="CSV, TSV, JSON, JSON Lines, Parquet or a spreadsheet with one text per record.")]

@@ -14,6 +14,7 @@ import typer
 from deniable.cli.options import (
     BudgetOptions,
     Columns,
+    Device,
     FileOptions,
     ReleaseOptions,
     Threads,
@@ -52,6 +53,7 @@ def privatize(
     ] = None,
     threads: Threads = None,
     workers: Workers = 1,
+    device: Device = "cpu",
     engine: Annotated[str, typer.Option(metavar="local|spark", help="What does the work. Spark also takes folders of files.")] = "local",
     master: Annotated[str | None, typer.Option(help="With --engine spark: the master, such as spark://host:7077 or yarn.")] = None,
     as_json: Annotated[
@@ -75,12 +77,14 @@ def privatize(
         raise typer.BadParameter("give one of --key-file and --insecure-seed")
     if card is not None and target is not None and target != "-":
         raise typer.BadParameter("--card is for standard output: the card of an --output lies beside it, as OUTPUT.card.json")
+    if workers != 1 and device != "cpu":
+        raise typer.BadParameter("give one of --workers and --device: a GPU serves one process")
     if workers != 1 and output is None:
         raise typer.BadParameter("--workers needs an --output")
     cells = reading.cells
     here_only: dict[str, bool] = {"--resume": resume, "--insecure-seed": insecure_seed is not None, "--no-header": not cells.header}
-    here_only |= {"--threads": threads is not None, "--workers": workers != 1, "--delimiter": cells.delimiter is not None}
-    here_only |= {"--encoding": cells.encoding != "utf-8", "--sheet": cells.sheet is not None}
+    here_only |= {"--threads": threads is not None, "--workers": workers != 1, "--device": device != "cpu"}
+    here_only |= {"--delimiter": cells.delimiter is not None, "--encoding": cells.encoding != "utf-8", "--sheet": cells.sheet is not None}
     _check_engine(engine, master, here_only)
     if engine == "spark" and (file is None or target is None):
         raise typer.BadParameter("--engine spark needs a FILE or folder and an --output")

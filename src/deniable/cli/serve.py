@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from deniable.cli.options import Device
 from deniable.errors import DeniableError, MissingExtra
 
 _LIBRARIES = ("httptools", "prometheus_client", "starlette", "uvicorn")
@@ -22,6 +23,7 @@ def serve(
         Path | None, typer.Option(help="A TOML file: embeddings, mechanisms, the largest ε, policies, key, limits, token, TLS.")
     ] = None,
     workers: Annotated[int | None, typer.Option(help="How many processes serve; they share the embeddings. The default is 1.")] = None,
+    device: Device = "cpu",
 ) -> None:
     """Serve an HTTP API for programs in any language, and a page to try it in a browser, on this machine."""
     if not hasattr(os, "fork"):
@@ -31,4 +33,7 @@ def serve(
     from deniable.service.server import serve as run
     from deniable.service.settings import read_settings
 
-    run(read_settings(settings, host=host, port=port, workers=workers), say=lambda line: print(line, file=sys.stderr, flush=True))
+    read = read_settings(settings, host=host, port=port, workers=workers)
+    if read.server.workers != 1 and device != "cpu":
+        raise typer.BadParameter("give one of --workers and --device: a GPU serves one process")
+    run(read, say=lambda line: print(line, file=sys.stderr, flush=True))

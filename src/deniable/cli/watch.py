@@ -16,6 +16,7 @@ from deniable.cli.options import (
     BudgetOptions,
     CellOptions,
     Columns,
+    Device,
     ReleaseOptions,
     Threads,
     Workers,
@@ -35,6 +36,7 @@ def watch(
     release: ReleaseOptions,
     threads: Threads = None,
     workers: Workers = 1,
+    device: Device = "cpu",
     once: Annotated[
         bool, typer.Option("--once", help="Release the files that are there and stop, for cron. The exit code is 1 if a file failed.")
     ] = False,
@@ -51,6 +53,8 @@ def watch(
     """Release every file that appears in a folder into another one: once, whole, and when it has stopped changing."""
     if not every > 0:
         raise typer.BadParameter("--every must be more than 0 seconds")
+    if workers != 1 and device != "cpu":
+        raise typer.BadParameter("give one of --workers and --device: a GPU serves one process")
     from deniable.neighbours.threads import set_threads
     from deniable.progress import Progress
     from deniable.records.formats.layout import Layout, make_layout

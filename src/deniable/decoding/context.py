@@ -1,8 +1,14 @@
 """Decoding in context: the hidden words form a chain by a language model of public text, the released words are what is seen of it.
 
-Forward–backward gives P(x_i | all released words of the text), exactly within the model, over the likeliest candidates of each place:
+Forward–backward gives P(x_i | all released words of the text), over the likeliest candidates of each place:
 
     forward   α_i(b) = P(y_i | b)·Σ_a α_{i-1}(a)·P(b | a),     backward   β_i(a) = Σ_b P(b | a)·P(y_{i+1} | b)·β_{i+1}(b).
+
+All words that are no candidates are one more state, "another word", which comes and goes as the prior says: P(b | another) = π(b). Without
+it a chain at a small ε, where a few dozen candidates hold a small part of the probability, would take its neighbours for certain, and
+name fewer words than Bayes' rule does without context. With every word a candidate the chain is exact within the model.
+
+How much the model is trusted is a number λ: P(b | a) is taken as π(b)·(P(b | a)/π(b))^λ. With 1 it is the model, with 0 no context.
 
 The language model is sparse bigrams plus a back-off that is one number a word (``ngrams``). A step needs P(b | a) for the candidates of two
 places only; these are looked up in the sorted list of all bigrams. Texts of similar length go through side by side.
@@ -34,10 +40,14 @@ _LONGEST = 20_000
 
 @dataclass(frozen=True, kw_only=True)
 class PlaceCandidates:
-    """The words that may have stood at each place of one text: ids, and their probabilities given the whole text, a row a place."""
+    """The words that may have stood at each place of one text: ids, and their probabilities given the whole text, a row a place.
+
+    ``rest`` is how likely it is that another word stood there.
+    """
 
     words: Ids = field(repr=False)
     chances: Floats = field(repr=False)
+    rest: Floats = field(repr=False)
 
     @property
     def likeliest(self) -> Ids:
@@ -54,38 +64,39 @@ class PlaceCandidates:
 class ContextDecoder:
     """Decodes texts of released ids by a channel and a language model over the same embedding."""
 
-    def __init__(self, channel: Channel, model: Bigrams, prior: Floats, *, candidates: int = CANDIDATES) -> None:
+    def __init__(self, channel: Channel, model: Bigrams, prior: Floats, *, candidates: int = CANDIDATES, trust: float = 1.0) -> None:
         """Prepare the candidates of every released word: the likeliest by the prior, which also begins each text.
+
+        ``trust`` is how much the model counts: 1 as it stands, 0 not at all.
 
         :raises InvalidParameter: if the prior or the model does not fit the channel.
         """
         if len(model.alone) != len(channel.embedding) + 1:
             raise InvalidParameter("model", f"{len(model.alone):,} words", f"must be one of the {len(channel.embedding):,} words and ⊥")
-        self._channel = channel
         found = make_posterior(channel, prior, candidates=candidates)
-        outputs = len(channel.embedding)
-        width = max(1, int(np.diff(found.starts).max(initial=1)))
-        places = np.arange(width)
-        lengths = np.diff(found.starts)
-        inside = places < lengths[:, None]
-        at = np.where(inside, found.starts[:-1, None] + places, 0)
+        self.posterior = found
+        expected, lengths = channel.output_shares(found.prior), np.diff(found.starts)
+        outputs, width = len(channel.embedding), max(1, int(lengths.max(initial=1)))
+        inside = np.arange(width) < lengths[:, None]
+        at = np.where(inside, found.starts[:-1, None] + np.arange(width), 0)
         rows = np.where(inside, found.rows[at], 0) if len(found.rows) else np.zeros((outputs, width), dtype=np.int64)
-        self._words: Ids = np.where(inside, channel.inputs[rows], -1)
+        chances = np.where(inside, found.chances[at], 0.0) if len(found.rows) else np.zeros((outputs, width))
         share = found.prior[rows]
-        expected = channel.output_shares(found.prior)
         with np.errstate(divide="ignore", invalid="ignore"):
-            likelihoods = np.where(inside & (share > 0.0), found.chances[at] * expected[:, None] / share, 0.0)
-        self._likelihoods: Floats = likelihoods
+            likelihoods = np.where(share > 0.0, chances * expected[:, None] / share, 0.0)
+        # In the order of their ids, so that bigrams are looked up one after the other; where there is none its likelihood is zero.
+        words = np.where(inside, channel.inputs[rows], outputs + 1)
+        order = np.argsort(words, axis=1, kind="stable")
+        words = np.take_along_axis(words, order, axis=1)
+        self._words: Ids = np.where(words <= outputs, words, -1)
+        others = expected * np.clip(1.0 - chances.sum(axis=1), 0.0, 1.0)
+        self._likelihoods: Floats = np.column_stack([np.take_along_axis(likelihoods, order, axis=1), others])
         self._begin = np.zeros(outputs + 1)
         self._begin[channel.inputs] = found.prior
-        # A word without candidates says nothing: the likeliest word before anything was seen stands for it.
-        nothing = lengths == 0
-        self._words[nothing, 0] = int(channel.inputs[int(np.argmax(found.prior))])
-        self._likelihoods[nothing, 0] = 1.0
-        pairs = model.follows.tocsr()
-        pairs.sort_indices()
+        pairs = model.follows
         firsts = np.repeat(np.arange(outputs + 1, dtype=np.int64), np.diff(pairs.indptr))
         self._pairs, self._chances, self._model = firsts * (outputs + 1) + pairs.indices, pairs.data, model
+        self.trust = trust
 
     def decode(self, texts: Sequence[Ids], *, report: Report | None = None) -> Iterator[PlaceCandidates]:
         """Yield the candidates of every place of every text, in order; texts are ids of released words."""
@@ -102,19 +113,21 @@ class ContextDecoder:
     def _together(self, texts: list[Ids]) -> list[PlaceCandidates]:
         if len(texts) == 1 and len(texts[0]) > _LONGEST:
             parts = [self._together([texts[0][start : start + _LONGEST]])[0] for start in range(0, len(texts[0]), _LONGEST)]
-            words, chances = (np.concatenate(each) for each in zip(*((part.words, part.chances) for part in parts), strict=True))
-            return [PlaceCandidates(words=words, chances=chances)]
+            words, chances, rest = (
+                np.concatenate(each) for each in zip(*((part.words, part.chances, part.rest) for part in parts), strict=True)
+            )
+            return [PlaceCandidates(words=words, chances=chances, rest=rest)]
         lengths = np.array([len(text) for text in texts])
         longest = int(lengths.max(initial=0))
         padded = np.zeros((len(texts), longest), dtype=np.int64)
         for row, text in enumerate(texts):
             padded[row, : len(text)] = text
         words, likely = self._words[padded], self._likelihoods[padded]
-        known = np.maximum(words, 0)  # where there is no candidate its likelihood is zero
+        known = np.maximum(words, 0)
         forward, backward = np.zeros_like(likely), np.ones_like(likely)
         moves = []
         if longest:
-            forward[:, 0] = _scaled(likely[:, 0] * self._begin[known[:, 0]])
+            forward[:, 0] = _scaled(likely[:, 0] * np.column_stack([self._begin[known[:, 0]], np.ones(len(texts))]))
         for place in range(1, longest):
             count = int((lengths > place).sum())  # texts are sorted by length: the first ones
             moves.append(self._moves(known[:count, place - 1], known[:count, place]))
@@ -126,14 +139,23 @@ class ContextDecoder:
             backward[:count, place] = _scaled(np.einsum("tab,tb->ta", moves[place], seen))
         chances = forward * backward
         chances /= np.maximum(chances.sum(axis=2, keepdims=True), 1e-300)
-        return [PlaceCandidates(words=words[row, : lengths[row]], chances=chances[row, : lengths[row]]) for row in range(len(texts))]
+        return [
+            PlaceCandidates(words=words[row, :length], chances=chances[row, :length, :-1], rest=chances[row, :length, -1])
+            for row, length in enumerate(lengths.tolist())
+        ]
 
     def _moves(self, first: Ids, second: Ids) -> Floats:
-        """Return P(b | a) for the candidates a of one place and b of the next, a matrix for each text."""
+        """Return P(b | a) for the candidates a of one place and b of the next, a matrix for each text; another word comes last of both."""
         wanted = first[:, :, None] * len(self._begin) + second[:, None, :]
         at = np.minimum(np.searchsorted(self._pairs, wanted.ravel()), len(self._pairs) - 1).reshape(wanted.shape)
-        moves: Floats = np.where(self._pairs[at] == wanted, self._chances[at], 0.0)
-        moves += self._model.backing_off[first][:, :, None] * self._model.alone[second][:, None, :]
+        found: Floats = np.where(self._pairs[at] == wanted, self._chances[at], 0.0)
+        found += self._model.backing_off[first][:, :, None] * self._model.alone[second][:, None, :]
+        share = self._begin[second]
+        if self.trust != 1.0:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                found = np.where(share[:, None, :] > 0.0, share[:, None, :] * (found / share[:, None, :]) ** self.trust, 0.0)
+        moves = np.ones((len(found), found.shape[1] + 1, found.shape[2] + 1))
+        moves[:, :-1, :-1], moves[:, -1, :-1] = found, share
         return moves
 
 

@@ -19,6 +19,9 @@ from deniable.decoding.posterior import Posterior
 NOT_AMONG_THEM = 1 << 30
 """The rank of a word that is no candidate."""
 
+_LEAST_CHANCE = 1e-9
+"""A word that a reader takes for impossible counts as one in so many: else it alone would decide."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
@@ -41,6 +44,11 @@ class Reading:
         """Return the place of the true word among the candidates, 0 for the likeliest; a large number if it is none of them."""
         hits = self.words == truth[:, None]
         return np.where(hits.any(axis=1), hits.argmax(axis=1), NOT_AMONG_THEM)
+
+    def mean_log_chance(self, truth: Ids) -> float:
+        """Return the mean logarithm of the probability of the true words: what a reader is best chosen by."""
+        held = np.where(self.words == truth[:, None], self.chances, 0.0).sum(axis=1)
+        return float(np.log(np.maximum(held, self.rest * self.elsewhere[truth]) + _LEAST_CHANCE).mean())
 
     def kind_ranks(self, truth: Ids, kinds: Kinds) -> Ids:
         """Return the place of the true word's kind among all kinds; -1 where that word stands apart.
@@ -118,12 +126,11 @@ def read_in_context(decoder: ContextDecoder, texts: Sequence[Ids], alone: Readin
     parts = list(decoder.decode(texts))
     if not len(alone):
         return alone
-    words, chances = (np.concatenate(each) for each in zip(*((part.words, part.chances) for part in parts), strict=True))
+    words, chances, rest = (np.concatenate(each) for each in zip(*((part.words, part.chances, part.rest) for part in parts), strict=True))
     order = np.argsort(-np.where(words >= 0, chances, -1.0), axis=1, kind="stable")
-    rest = np.clip(1.0 - alone.chances[:, : words.shape[1]].sum(axis=1), 0.0, 1.0)
     return Reading(
         words=np.take_along_axis(words, order, axis=1),
-        chances=np.take_along_axis(chances, order, axis=1) * (1.0 - rest[:, None]),
+        chances=np.take_along_axis(chances, order, axis=1),
         rest=rest,
         elsewhere=alone.elsewhere,
     )

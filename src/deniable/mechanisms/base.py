@@ -30,12 +30,13 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.interfaces import METRIC_PRIVACY, Guarantee, Mechanism, Neighbours, Randomness
 from deniable.neighbours import best_neighbours
-from deniable.parameters import validated_epsilon, validated_epsilons
-from deniable.randomness import RadialNoise
+from deniable.neighbours.selection import NoisyNeighbours, device_in_use
+from deniable.parameters import FURTHEST_POINT, validated_epsilon, validated_epsilons
+from deniable.randomness import RadialNoise, SecureRandomness
 
 _NUMBERS_AT_ONCE = 1 << 20
+_TOKENS_AT_ONCE_ON_A_CARD = 1 << 22
 _DRAWING = {"perturb", "draw", "points", "noise"}
-_FURTHEST_POINT = 1e24
 
 Method = Literal["exact", "rays", "simulation"]
 """How the channel of a mechanism is known."""
@@ -101,11 +102,14 @@ class DrawsByParts(ABC):
         ids = self._entering(ids)
         spent = np.full(len(ids), self._epsilon) if epsilon is None else validated_epsilons(epsilon, len(ids))
         released = np.empty(len(ids), dtype=np.int64)
-        at_once = max(1, _NUMBERS_AT_ONCE // self._embedding.dimension)
+        at_once = self._tokens_at_once(randomness)
         for start in range(0, len(ids), at_once):
             part = slice(start, min(start + at_once, len(ids)))
             released[part] = self.draw(ids[part], randomness.for_tokens(part), spent[part])
         return released
+
+    def _tokens_at_once(self, source: Randomness) -> int:  # noqa: ARG002
+        return max(1, _NUMBERS_AT_ONCE // self._embedding.dimension)
 
     def _entering(self, ids: Ids) -> Ids:
         """Return the ids that go in: checked, and those of protected words replaced (which may be done already)."""
@@ -143,7 +147,23 @@ class NearestWord(DrawsByParts):
 
     def draw(self, ids: Ids, source: Randomness, epsilon: Floats) -> Ids:
         """Return the nearest word of each noisy point."""
+        on_card = self.on_card(source)
+        if on_card is not None:
+            return on_card[0].nearest_to_noisy(ids, on_card[1], epsilon)
         return self.neighbours.nearest(self.points(ids, source, epsilon))
+
+    def on_card(self, source: object) -> tuple[NoisyNeighbours, RadialNoise] | None:
+        """Return the search that draws the noise itself, and which noise, if there is one that may.
+
+        It takes the place of the secure source alone: a key or a seed promises the same words again, which only the processor keeps.
+        A class that draws in a way of its own declares no noise, and draws it itself.
+        """
+        noise, search = self.radial_noise, self.neighbours
+        draws = noise is not None and type(source) is SecureRandomness and isinstance(search, NoisyNeighbours)
+        return (search, noise) if draws else None  # type: ignore[return-value]
+
+    def _tokens_at_once(self, source: Randomness) -> int:
+        return super()._tokens_at_once(source) if self.on_card(source) is None else _TOKENS_AT_ONCE_ON_A_CARD
 
     def log_bound(self, first: int, second: int) -> float:
         """Return ε times the distance in the metric of the guarantee."""
@@ -158,9 +178,9 @@ class NearestWord(DrawsByParts):
 def _representable(points: Floats) -> Vectors:
     """Return the points as float32, pulled back along their ray where float32 arithmetic would overflow."""
     furthest = np.abs(points).max(axis=1)
-    far = furthest > _FURTHEST_POINT
+    far = furthest > FURTHEST_POINT
     if far.any():
-        points[far] *= (_FURTHEST_POINT / furthest[far])[:, None]
+        points[far] *= (FURTHEST_POINT / furthest[far])[:, None]
     return points.astype(np.float32)
 
 
@@ -207,6 +227,11 @@ def radial_noise(mechanism: Mechanism) -> RadialNoise | None:
     """Return the noise of a mechanism that releases the word nearest to a length times a direction; None for any other."""
     found = getattr(mechanism, "radial_noise", None)
     return found if isinstance(found, RadialNoise) else None
+
+
+def draws_on_card(mechanism: Mechanism, source: object) -> bool:
+    """Return whether the noise is made on the device that was asked for, by its own generator, in place of this source."""
+    return device_in_use() is not None and isinstance(mechanism, NearestWord) and mechanism.on_card(source) is not None
 
 
 def metric_privacy(

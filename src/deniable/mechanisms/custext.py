@@ -110,10 +110,15 @@ class CusText(DrawsByParts, ExactSums):
 
     def distributions(self, ids: Ids, epsilons: Floats) -> Iterator[tuple[Ids, Floats]]:
         """Yield for each input id the ids of the words of its cell and their exact probabilities, a row for each ε."""
-        for word in self._entering(ids).tolist():
-            members, weights = self._weights(np.full(len(epsilons), word), epsilons)
-            there = members[0] >= 0
-            yield members[0][there], weights[:, there] / weights.sum(axis=1, keepdims=True)
+        entering, several = self._entering(ids), len(epsilons)
+        at_once = max(1, _NUMBERS_AT_ONCE // (several * self.cells.members.shape[1] * self._embedding.dimension))
+        for start in range(0, len(entering), at_once):
+            part = entering[start : start + at_once]
+            members, weights = self._weights(np.repeat(part, several), np.tile(epsilons, len(part)))
+            for first in range(0, len(members), several):
+                there = members[first] >= 0
+                rows = weights[first : first + several]
+                yield members[first][there], rows[:, there] / rows.sum(axis=1, keepdims=True)
 
     @cached_property
     def _grid(self) -> Grid:

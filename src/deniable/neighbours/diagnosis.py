@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from dataclasses import asdict, dataclass
 from importlib import metadata
+from importlib.util import find_spec
 from typing import Any
 
 from deniable.neighbours.selection import why_not_native
@@ -19,7 +20,8 @@ class Diagnosis:
     """What decides the speed of a search on this machine.
 
     ``native_module`` says that the native scan is in use, or why not; ``paths`` says of each way to run it whether it can be
-    used here; ``features`` are those of the processor; ``threads_decided_by`` says where the number of threads comes from.
+    used here; ``features`` are those of the processor; ``threads_decided_by`` says where the number of threads comes from;
+    ``gpu`` says what ``--device cuda`` would use.
     """
 
     search: str
@@ -30,6 +32,7 @@ class Diagnosis:
     features: dict[str, bool]
     threads: int
     threads_decided_by: str
+    gpu: str
     python: str
     system: str
     deniable: str
@@ -57,6 +60,7 @@ def diagnose() -> Diagnosis:
         features=features,
         threads=count,
         threads_decided_by=reason,
+        gpu=_gpu(),
         python=platform.python_version(),
         system=platform.platform(),
         deniable=__version__,
@@ -74,6 +78,20 @@ def _native_facts() -> tuple[dict[str, bool], dict[str, str], str | None]:
     emulated = "usable; tested on an emulated processor, its speed is not known"
     status = {name: emulated if name in EMULATED else "usable" for name, _ in _native.paths()}
     return dict(_native.cpu_features()), {name: obstacle or status[name] for name, obstacle in _native.paths()}, chosen_path()
+
+
+def _gpu() -> str:
+    if find_spec("torch") is None:
+        return "not used: PyTorch is not installed (deniable[gpu])"
+    from deniable.gpu.devices import compiles_kernels, pytorch
+
+    torch = pytorch()
+    if not torch.cuda.is_available():
+        return "none that PyTorch can use"
+    device = torch.device("cuda")
+    if compiles_kernels(device):
+        return f"{torch.cuda.get_device_name(device)}: --device cuda draws noise and searches there, by kernels of our own"
+    return f"{torch.cuda.get_device_name(device)}: --device cuda searches there by float32 products; noise is drawn here"
 
 
 def _processor() -> str:

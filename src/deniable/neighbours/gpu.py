@@ -1,4 +1,4 @@
-"""Exact nearest words on a GPU: the float32 product and proven bound of the BLAS form (``blas.py``), in PyTorch.
+"""Exact nearest words on a device without our own kernels: the float32 product and proven bound of the BLAS form (``blas.py``), in PyTorch.
 
 For each batch of queries one matrix product gives approximate scores s̃ of all words; a tile of 32 words keeps its largest.
 A tile can hold the winner only if its largest score plus the error bound E reaches the best lower bound max(s̃ - E), and
@@ -17,13 +17,13 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids, Vectors
 from deniable.embeddings.embedding import Embedding
-from deniable.errors import InvalidParameter, MissingExtra
+from deniable.errors import InvalidParameter
+from deniable.gpu.devices import pytorch, usable_device
 from deniable.neighbours.blas import BlasNeighbours, float32_growth, nearest_in_parts, row_norms
 from deniable.neighbours.exact import nearest_of, score_error
 from deniable.parameters import checked_queries
 
 if TYPE_CHECKING:
-    import torch
     from torch import Tensor
 
 TILE = 32
@@ -41,8 +41,7 @@ class GpuNeighbours:
         :raises MissingExtra: if PyTorch is not installed.
         :raises InvalidParameter: if PyTorch has no such device here.
         """
-        self._torch = _pytorch()
-        self._device = _usable(self._torch, device)
+        self._torch, self._device = pytorch(), usable_device(device)
         self._embedding = embedding
         self._words, self._dimension = embedding.vectors.shape
         self._tiles = -(-self._words // TILE)
@@ -128,21 +127,3 @@ class GpuNeighbours:
     def _on_device(self, array: np.ndarray[Any, Any]) -> Tensor:
         there: Tensor = self._torch.from_numpy(np.array(array, copy=not array.flags.writeable)).to(self._device)
         return there
-
-
-def _pytorch() -> Any:
-    try:
-        import torch
-    except ImportError as error:
-        raise MissingExtra("a search on a GPU", "gpu") from error
-    return torch
-
-
-def _usable(pytorch: Any, device: str) -> torch.device:
-    try:
-        found: torch.device = pytorch.device(device)
-        pytorch.zeros(1, device=found)
-    except (RuntimeError, AssertionError) as error:
-        first_line = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InvalidParameter("device", device, f"PyTorch cannot use it here ({first_line})") from error
-    return found

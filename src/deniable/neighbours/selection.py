@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from typing import Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -11,12 +12,23 @@ import numpy as np
 from deniable.arrays import Floats, Ids, Vectors
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Neighbours
+from deniable.randomness import RadialNoise
 
 MOST_DIMENSIONS = 65_536
+MOST_DIMENSIONS_OF_KERNELS = 1000
 SLOWER = "some 6 to 17 times slower"
 """How a search without the native scan compares, by docs/search.md."""
 
 _NUMBERS_AT_ONCE = 1 << 22
+
+
+@runtime_checkable
+class NoisyNeighbours(Protocol):
+    """A search that makes secure noise itself, where the words are: ids go in and ids come out."""
+
+    def nearest_to_noisy(self, ids: Ids, noise: RadialNoise, epsilons: Floats) -> Ids:
+        """Return the nearest word of each word's vector plus noise of its own at its own ε."""
+        ...
 
 
 class _Shared:
@@ -41,6 +53,11 @@ def set_device(device: str | None) -> None:
     with _lock:
         _device = device
         _shared.clear()
+
+
+def device_in_use() -> str | None:
+    """Return the device that new searches of this process run on; None for the processor."""
+    return _device
 
 
 def _renew_locks() -> None:
@@ -78,10 +95,23 @@ def why_not_native() -> str:
 
 
 def _new_search(embedding: Embedding) -> Neighbours:
-    if _device is not None:
-        from deniable.neighbours.gpu import GpuNeighbours
+    return _processor_search(embedding) if _device is None else _search_on(embedding, _device)
 
-        return GpuNeighbours(embedding, device=_device)
+
+def _search_on(embedding: Embedding, device: str) -> Neighbours:
+    """Return the fastest search of a PyTorch device: by our own kernels where they run."""
+    from deniable.gpu.devices import compiles_kernels, usable_device
+
+    if embedding.dimension <= MOST_DIMENSIONS_OF_KERNELS and compiles_kernels(usable_device(device)):
+        from deniable.neighbours.fused import FusedNeighbours
+
+        return FusedNeighbours(embedding, device=device, on_processor=_processor_search)
+    from deniable.neighbours.gpu import GpuNeighbours
+
+    return GpuNeighbours(embedding, device=device)
+
+
+def _processor_search(embedding: Embedding) -> Neighbours:
     if not why_not_native() and embedding.dimension <= MOST_DIMENSIONS:
         from deniable.neighbours.scan import ScanNeighbours
 

@@ -18,6 +18,7 @@ from deniable.interfaces import Mechanism, Randomness
 from deniable.keyed import Keyed
 from deniable.keyed.encoding import RecordId, encode_id
 from deniable.keyed.unique import UniqueIds
+from deniable.mechanisms.base import draws_on_card
 from deniable.mechanisms.catalogue import chosen_as
 from deniable.parameters import validated_epsilon
 from deniable.randomness import SecureRandomness
@@ -115,6 +116,8 @@ class Privatizer:
     def settings(self) -> ReleaseSettings:
         """How text is released here, as receipts and jobs describe it."""
         randomness = {**self._randomness.describe(), "class": type(self._randomness).__qualname__}
+        if draws_on_card(self.mechanism, self._randomness):
+            randomness["generator"] = "ChaCha20 on a GPU, keyed by the operating system"
         if self.keyed is not None and self.record_epsilon is not None:
             randomness["repeated"] += _WITH_A_BUDGET
         return ReleaseSettings(mechanism=self.mechanism, policy=self.policy, record_epsilon=self.record_epsilon, randomness=randomness)

@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -113,6 +114,62 @@ def test_spreadsheets_and_their_other_sheets_are_looked_into(tmp_path: Path) -> 
     rows: list[tuple[str | int | None, ...]] = [("id", "note"), *[(i, NOTES[i % 3]) for i in range(9)]]
     (tmp_path / "a.ods").write_bytes(zipped(ods_parts(rows)))
     assert kinds(checked(tmp_path / "a.ods")) == {"id": "identifier", "note": "free text"}
+
+
+@pytest.mark.parametrize(("mark", "option"), [(";", "';'"), ("\t", "tab"), ("|", "'|'")])
+def test_another_delimiter_is_told_and_no_command_is_made_of_wrong_columns(tmp_path: Path, mark: str, option: str) -> None:
+    source = tmp_path / "in.csv"
+    source.write_text(mark.join(("id", "note", "stars")) + "\n" + "".join(f"{i}{mark}{NOTES[0]}, so{mark}4,5\n" for i in range(9)))
+    found = checked(source)
+    assert [finding.says for finding in found.findings] == [
+        f"the first row looks as if another mark stood between its cells: look again with --delimiter {option}"
+    ]
+    assert found.look_first
+    assert found.command == ""
+    layout = make_layout(source, format=None, columns=(), delimiter=mark, header=True, encoding="utf-8")
+    assert "--column note" in check_file(source, layout, Embedding.open()).command
+
+
+def test_rows_above_the_header_are_told(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("# exported by a program\nid,note\n" + "".join(f"{i},{NOTES[0]}\n" for i in range(9)))
+    found = checked(tmp_path / "a.csv")
+    assert "rows have up to 1 more cells than the first row: a release stops there" in found.findings[0].says
+    assert (found.look_first, found.command) == (True, "")
+    rows: list[tuple[str | int | None, ...]] = [("Report",), ("id", "note"), *[(i, NOTES[i % 3]) for i in range(9)]]
+    (tmp_path / "a.ods").write_bytes(zipped(ods_parts(rows)))
+    found = checked(tmp_path / "a.ods")
+    assert any("(cell 2) has no name in the header, and would be released as it is" in finding.says for finding in found.findings)
+    assert found.look_first
+    assert "(cell 2)" not in found.command
+    assert "(cell 2)" in found.public
+
+
+def test_formulas_are_not_called_empty(tmp_path: Path) -> None:
+    sheet = openpyxl.Workbook()
+    for row in [("id", "note", "double"), *[(i, NOTES[i % 3], f"=A{i + 1}*2") for i in range(1, 9)]]:
+        sheet.active.append(row)
+    sheet.save(tmp_path / "a.xlsx")
+    found = checked(tmp_path / "a.xlsx")
+    assert kinds(found) == {"id": "identifier", "note": "free text", "double": "formula"}
+    assert "double" in found.public
+
+
+def test_names_of_people_are_told_by_what_they_are(tmp_path: Path) -> None:
+    people = ["Anna Kowalczyk", "John A. Smith", "Jürgen Müller", "Marie Dupont"]
+    places, colours = ["Denver", "Austin", "Jackson"], ["brown", "white", "green"]
+    lines = [f"{people[i % 4]},{places[i % 3]},{colours[i % 3]},{NOTES[i % 3]}\n" for i in range(20)]
+    (tmp_path / "in.csv").write_text("seen_by,town,eyes,note\n" + "".join(lines), encoding="utf-8")
+    found = checked(tmp_path / "in.csv")
+    assert kinds(found) == {"seen_by": "person", "town": "category", "eyes": "category", "note": "free text"}
+    assert any("the column seen_by looks like names or ids of people" in finding.says for finding in found.findings)
+
+
+def test_the_languages_of_a_column_are_told_if_it_has_several(tmp_path: Path) -> None:
+    german = "der Arzt hat gesagt dass die Bahn nicht kommt und sie mit dem Auto fahren"
+    (tmp_path / "in.txt").write_text("\n".join([*NOTES * 6, *[german] * 9]), encoding="utf-8")
+    assert checked(tmp_path / "in.txt").columns[0].language == "English, German"
+    (tmp_path / "in.txt").write_text("\n".join([*NOTES * 20, german, german]), encoding="utf-8")
+    assert checked(tmp_path / "in.txt").columns[0].language == "English"
 
 
 def test_a_folder_is_looked_at_as_texts(tmp_path: Path) -> None:

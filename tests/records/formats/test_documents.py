@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import zipfile
 from pathlib import Path
 
@@ -43,6 +44,31 @@ def test_a_wrong_hint_does_not_lead_to_garbage(document: Path, encoding: str) ->
     assert "doctor" not in said
 
 
+@pytest.mark.parametrize("encoding", ["latin-1", "cp437", "cp037", "mac-roman", "koi8-r"])
+def test_bytes_that_are_no_text_are_refused_without_a_zero_among_them(tmp_path: Path, encoding: str) -> None:
+    noise = hashlib.shake_256(b"as compressed or encrypted").digest(4000).replace(b"\0", b"z")
+    (tmp_path / "in.txt").write_bytes(noise)
+    code, said = released(tmp_path / "in.txt", "--encoding", encoding)
+    assert code != 0
+    assert "is no text, or text in another encoding: it holds control characters" in said
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_wide_text_without_a_mark_is_not_taken_for_utf_8(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "in.txt").write_bytes("my doctor said so\n".encode(encoding))
+    code, said = released(tmp_path / "in.txt")
+    assert code != 0
+    assert "text in another encoding" in said
+
+
+def test_logs_of_terminals_and_separators_of_ascii_are_text(tmp_path: Path) -> None:
+    (tmp_path / "in.log").write_text("\x1b[31mmy doctor\x1b[0m s\bsaid\x1ffox\x01hen\n" * 20)
+    target = tmp_path / "out.log"
+    done = CliRunner().invoke(app, ["privatize", str(tmp_path / "in.log"), "-e", "6", "-o", str(target), "--quiet"])
+    assert done.exit_code == 0, done.output
+    assert len(target.read_text().splitlines()) == 20
+
+
 @pytest.mark.parametrize("name", ["letter.PDF", "letter.docx", "table.xls", "table.xlsb"])
 def test_the_name_of_a_document_gets_one_clear_line(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"anything")
@@ -53,8 +79,12 @@ def test_the_name_of_a_document_gets_one_clear_line(tmp_path: Path, name: str) -
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32"])
 def test_wide_encodings_hold_zero_bytes_and_are_read(tmp_path: Path, encoding: str) -> None:
-    (tmp_path / "in.txt").write_bytes("my doctor said\n".encode(encoding))
-    target = tmp_path / "out.txt"
-    done = CliRunner().invoke(app, ["privatize", str(tmp_path / "in.txt"), "-e", "6", "-o", str(target), "--quiet", "--encoding", encoding])
-    assert done.exit_code == 0, done.output
-    assert len(target.read_text(encoding="utf-8").split()) == 3
+    released_texts = []
+    for each in (encoding, "utf-8"):
+        source, target = tmp_path / f"in-{each}.txt", tmp_path / f"out-{each}.txt"
+        source.write_bytes("my doctor said\n".encode(each))
+        options = ["-e", "6", "-o", str(target), "--quiet", "--insecure-seed", "1", "--encoding", each]
+        done = CliRunner().invoke(app, ["privatize", str(source), *options])
+        assert done.exit_code == 0, done.output
+        released_texts.append(target.read_text(encoding="utf-8"))
+    assert released_texts[0] == released_texts[1] != ""

@@ -158,8 +158,8 @@ def test_bad_input_is_refused_where_it_is_without_quoting_it(
 @pytest.mark.parametrize(
     ("name", "there"),
     [
-        ("in.csv", "has 2 columns, none of that name; if the file has no header use --no-header; to see the names: head -1 FILE"),
-        ("in.jsonl", "none of the first 1 records of .* has it; they have 2 other keys; to see the names: head -1 FILE"),
+        ("in.csv", "has 2 columns, none of that name; if the file has no header use --no-header; `deniable check FILE` shows the names"),
+        ("in.jsonl", "none of the first 1 records of .* has it; they have 2 other keys; `deniable check FILE` shows the names"),
         ("in.parquet", "has the columns secret, t, none of that name"),
     ],
 )

@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
-from deniable.arrays import Floats, Ids
-from deniable.audit.inversion.attackers import Attacker, Blind, WordByWord
+from deniable.arrays import Floats
 from deniable.audit.inversion.drawn_words import InversionEffort, invert
-from deniable.audit.inversion.in_context import InContext
-from deniable.audit.inversion.judging import Truth, judge, release_text
-from deniable.audit.inversion.language_model import ByLanguageModel, LanguageModel
-from deniable.audit.inversion.learnt import Learnt, require_torch
-from deniable.audit.inversion.results import AttackedTextSummary, AttackerFinding, InversionResult
-from deniable.audit.inversion.text import MOST_FREQUENT, AttackedText, PublicText, read_attacked_text, read_public_text
+from deniable.audit.inversion.language_model import LanguageModel
+from deniable.audit.inversion.learnt import require_torch
+from deniable.audit.inversion.results import InversionResult
+from deniable.audit.inversion.text_attack import TextAttack
 from deniable.audit.results import head_of, largest_acceptable, sorted_epsilons
-from deniable.channel.channel import Channel
-from deniable.channel.making import make_channels
 from deniable.decoding import priors
-from deniable.decoding.kinds import make_kinds
 from deniable.embeddings.embedding import Embedding
-from deniable.errors import InvalidParameter, UnusableAuditData
-from deniable.interfaces import Mechanism
+from deniable.errors import InvalidParameter
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count, validated_share
 from deniable.progress import Report
-from deniable.words.cutter import Lookup
-from deniable.words.word_list import read_word_list
 
 
 def audit_inversion(
@@ -79,7 +67,9 @@ def audit_inversion(
     if learnt:
         require_torch()
     read = (
-        None if public is None else _TextAttack.prepare(embedding, public, text, words, effort, seed, learnt=learnt, model=language_model)
+        None
+        if public is None
+        else TextAttack.prepare(embedding, public, text, words=words, effort=effort, seed=seed, learnt=learnt, model=language_model)
     )
     prior = _prior(embedding, frequencies, corpus, read)
     steps = _Steps(len(values), with_channels=read is not None, report=report)
@@ -100,95 +90,7 @@ def audit_inversion(
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _TextAttack:
-    """Running text, what is public, and what attackers are judged by; the same for all ε."""
-
-    embedding: Embedding
-    public: PublicText
-    truth: Truth
-    effort: InversionEffort
-    shares: Floats = field(repr=False)
-    model: LanguageModel | None
-
-    @classmethod
-    def prepare(
-        cls,
-        embedding: Embedding,
-        public: Path,
-        text: Path | None,
-        words: Sequence[Path],
-        effort: InversionEffort,
-        seed: int,
-        *,
-        learnt: bool,
-        model: LanguageModel | None,
-    ) -> _TextAttack:
-        lists = {path.stem: _read_list(embedding, path) for path in words}
-        listed = np.unique(np.concatenate(list(lists.values()))) if lists else None
-        attacked = None if text is None else read_attacked_text(embedding, text, places=effort.places, seed=seed, listed=listed)
-        read, held = read_public_text(
-            embedding,
-            public,
-            hold_back=text is None,
-            places=effort.places,
-            seed=seed,
-            listed=listed,
-            attacked=attacked,
-            shadow_words=effort.shadow_words if learnt else None,
-        )
-        attacked = held if attacked is None else attacked
-        assert attacked is not None  # noqa: S101 - one of the two
-        shares = priors.shares_of_all(embedding, read.bigrams)
-        truth = make_truth(embedding, attacked, shares, lists)
-        return cls(embedding=embedding, public=read, truth=truth, effort=effort, shares=shares, model=model)
-
-    def channels(self, mechanism: ChosenMechanism, epsilons: list[float], *, report: Report | None) -> list[Channel]:
-        inputs = np.append(priors.most_frequent(self.embedding, self.public.bigrams, self.effort.support), self.embedding.unknown_id)
-        return make_channels(self.embedding, mechanism, epsilons=epsilons, inputs=inputs, directions=self.effort.directions, report=report)
-
-    def attack(self, mechanism: Mechanism, channel: Channel, *, seed: int) -> tuple[AttackerFinding, ...]:
-        released = release_text(mechanism, self.truth.text, seed=2 * seed + 1)
-        found, began = [], time.perf_counter()
-        for attacker in self._attackers(mechanism, channel, seed):
-            found.append(judge(attacker, released, self.truth, began=began))
-            began = time.perf_counter()
-        return tuple(found)
-
-    def _attackers(self, mechanism: Mechanism, channel: Channel, seed: int) -> Iterator[Attacker]:
-        """Yield each attacker when it is its turn: their tables are large."""
-        prior = priors.first_shares(channel, self.public.bigrams)
-        yield Blind(channel, prior)
-        alone = WordByWord(channel, prior)
-        yield alone
-        in_context = InContext(channel, prior, self.public.bigrams)
-        yield in_context
-        shadow = self.public.shadow
-        if shadow is not None:
-            # Text of its own from draws of its own: what it is judged by it has not seen. While it learns, its bigrams have not seen the
-            # shadow either, as they have not seen the text that is attacked.
-            learning = InContext(channel, priors.first_shares(channel, shadow.bigrams), shadow.bigrams)
-            yield Learnt(in_context, mechanism, shadow.documents, learning=learning, seed=2 * seed)
-        if self.model is not None:
-            yield ByLanguageModel(in_context, alone, channel, prior, self.public.bigrams, self.model)
-
-    def summarise(self) -> AttackedTextSummary:
-        text = self.truth.text
-        ids = text.ids[: text.places]
-        return AttackedTextSummary(
-            source=text.source,
-            documents=text.sampled,
-            places=len(ids),
-            unknown=float((ids == self.embedding.unknown_id).mean()),
-            kinds=self.truth.kinds.count,
-            public=self.public.source,
-            public_words=self.public.words,
-            left_out=self.public.left_out,
-            kinds_mapped=self.truth.kinds.mapped or None,
-        )
-
-
-def _prior(embedding: Embedding, frequencies: Path | None, corpus: Path | None, read: _TextAttack | None) -> Floats:
+def _prior(embedding: Embedding, frequencies: Path | None, corpus: Path | None, read: TextAttack | None) -> Floats:
     if frequencies is not None:
         return priors.from_table(embedding, frequencies)
     if corpus is not None:
@@ -197,21 +99,6 @@ def _prior(embedding: Embedding, frequencies: Path | None, corpus: Path | None, 
         return priors.by_rank(embedding)
     shares = read.shares[:-1]
     known: Floats = shares / shares.sum()
-    return known
-
-
-def make_truth(embedding: Embedding, text: AttackedText, shares: Floats, lists: Mapping[str, Ids] | None = None) -> Truth:
-    """Return what attackers of a text are judged by; ``shares`` say how frequent all words and ⊥ are."""
-    frequent = np.argsort(-shares[:-1], kind="stable")[: min(MOST_FREQUENT, len(embedding) // 10)]
-    kinds = make_kinds(embedding, frequent=frequent)
-    return Truth(text=text, groups=text.groups(embedding, shares), kinds=kinds, lists=dict(lists or {}))
-
-
-def _read_list(embedding: Embedding, path: Path) -> Ids:
-    ids = np.unique(Lookup(embedding).ids(read_word_list(path, name="words")))
-    known: Ids = ids[ids != embedding.unknown_id].astype(np.int64)
-    if not len(known):
-        raise UnusableAuditData(path, f"none of its words is in the embedding {embedding.name!r}")
     return known
 
 

@@ -2,53 +2,63 @@
 
 After BeamClean (2025). The candidates come from the attacker who reads in context. A sequence of words is worth
 
-    Σ_i  log P(y_i | x_i) + log(½·P_model(x_i | x_1 … x_{i-1}) + ½·P_bigram(x_i | x_{i-1})),
+    Σ_i  log P(y_i | x_i) + log(w·P_model(x_i | x_1 … x_{i-1}) + (1 - w)·P_bigram(x_i | x_{i-1})),
 
-where the bigrams are those of the public text: a model that knows nothing does little harm that way. One that is sure of what is wrong
-does: the attacker is then weaker than the one who reads in context, and an audit quotes the better of the two. Which word stood at a
-place is read from the sequences that are still followed a few words later.
+where the bigrams are those of the public text. Which word stood at a place is read from the sequences that are still followed a few words
+later; that counts v, and what the attacker in context says 1 - v. Both weights are chosen on public text that the attacker released
+itself: a model that knows nothing, or is sure of what is wrong, then does little harm. Texts are read side by side, a word of each at
+a time, so that a model is asked for many words at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.audit.inversion.attackers import Attacker
 from deniable.audit.inversion.results import LANGUAGE_MODEL
+from deniable.audit.inversion.shadow import ReleasedShadow
 from deniable.channel.channel import Channel
 from deniable.decoding.ngrams import Bigrams
 from deniable.decoding.reading import Reading
 
 CANDIDATES, BEAMS, LOOK_AHEAD = 10, 12, 4
-_FROM_BASE = 0.05
-"""What the other attacker says counts this much: it orders the candidates that no sequence holds."""
-
+_TEXTS_AT_ONCE = 64
 _TINY = 1e-300
 
 
-class Beams(Protocol):
-    """Some beginnings of a text that a language model has read."""
+class Weights(NamedTuple):
+    """How much the model counts beside the bigrams, and the search beside the attacker who reads in context."""
 
-    def scores(self, candidates: Sequence[str]) -> Floats:
-        """Return log P(word | beginning): a row for each beginning, a column for each word."""
-        ...
+    model: float = 0.5
+    search: float = 0.95
 
-    def follow(self, beginnings: Ids, words: Sequence[str | None]) -> Beams:
-        """Return these beginnings, each with its word added; None adds nothing."""
-        ...
+
+MODEL_WEIGHTS, SEARCH_WEIGHTS = (0.5, 0.8), (0.95, 0.75, 0.5, 0.25, 0.0)
+"""What is tried on the shadow."""
 
 
 class LanguageModel(Protocol):
-    """A language model on this machine; ``name`` says which, with its digest."""
+    """A language model on this machine; ``name`` says which, with its digest.
+
+    What it has read of a text, some beginnings of it, is in a form of its own.
+    """
 
     name: str
 
-    def begin(self) -> Beams:
+    def begin(self) -> Any:
         """Return the beginning of a text: one, without words."""
+        ...
+
+    def scores(self, beams: Sequence[Any], candidates: Sequence[Sequence[str]]) -> list[Floats]:
+        """Return log P(word | beginning) for each text: a row for each of its beginnings, a column for each of its candidates."""
+        ...
+
+    def follow(self, beams: Sequence[Any], beginnings: Sequence[Ids], words: Sequence[Sequence[str | None]]) -> list[Any]:
+        """Return for each text these of its beginnings, each with its word added; None adds nothing."""
         ...
 
 
@@ -57,7 +67,17 @@ class _Sequences(NamedTuple):
 
     words: Ids
     worth: Floats
-    beams: Beams
+    beams: Any
+
+
+class _Next(NamedTuple):
+    """What one text is asked next: its candidates, and how well each follows each beginning by the bigrams."""
+
+    words: Ids
+    spelled: list[str]
+    known: list[bool]
+    likely: Floats
+    by_pairs: Floats
 
 
 class ByLanguageModel:
@@ -75,63 +95,87 @@ class ByLanguageModel:
         model: LanguageModel,
         *,
         beams: int = BEAMS,
+        weights: Weights | None = None,
     ) -> None:
         """Take candidates from ``base``, and how likely each released word is from ``alone``, who knows no context."""
-        self.knows = f"All of that, and what the language model {model.name} expects after the words read so far."
         self._base, self._alone, self._bigrams, self._model, self._beams = base, alone, bigrams, model, beams
+        self._weights = Weights() if weights is None else weights
+        self.knows = (
+            f"All of that, and what the language model {model.name} expects after the words read so far. It counts "
+            f"{self._weights.model:g} beside the bigrams, and the search {self._weights.search:g} beside the attacker in context."
+        )
         self._shares = np.zeros(len(channel.embedding) + 1)
         self._shares[channel.inputs] = prior
         self._spelled: list[str | None] = [*channel.embedding.words, None]
 
     def read(self, released: Sequence[Ids]) -> Reading:
         """Return the candidates of the other attacker, ranked by the sequences that hold them."""
-        base, alone = self._base.read(released), self._alone.read(released)
-        words, chances = base.words.copy(), base.chances.copy()
-        top = slice(0, min(CANDIDATES, words.shape[1]))
-        likely = _likelihoods(words[:, top], alone, self._shares)
-        start = 0
-        for ids in released:
-            part = slice(start, start + len(ids))
-            start += len(ids)
-            if not len(ids):
-                continue
-            mass = chances[part, top].sum(axis=1, keepdims=True)
-            before = chances[part, top] / np.maximum(mass, _TINY)
-            found = (1.0 - _FROM_BASE) * self._search(words[part, top], likely[part]) + _FROM_BASE * before
-            order = np.argsort(-np.where(words[part, top] >= 0, found, -1.0), axis=1, kind="stable")
-            words[part, top] = np.take_along_axis(words[part, top], order, axis=1)
-            chances[part, top] = np.take_along_axis(found * mass, order, axis=1)
-        return Reading(words=words, chances=chances, rest=base.rest, elsewhere=base.elsewhere)
+        base = self._base.read(released)
+        return _mixed(base, self._searched(base, released, self._weights.model), self._weights.search)
 
-    def _search(self, words: Ids, likely: Floats) -> Floats:
-        """Return the share of the followed sequences that each candidate of each place has; likelihoods are logarithms."""
-        followed = _Sequences(words=np.zeros((1, 0), dtype=np.int64), worth=np.zeros(1), beams=self._model.begin())
+    def choose_weights(self, shadow: ReleasedShadow) -> Weights:
+        """Return the weights by which the true words of the shadow are likeliest."""
+        base = self._base.read(shadow.released)
+        tried: dict[Weights, float] = {}
+        for model in MODEL_WEIGHTS:
+            found = self._searched(base, shadow.released, model)
+            for search in SEARCH_WEIGHTS:
+                tried[Weights(model, search)] = _mixed(base, found, search).mean_log_chance(shadow.truth)
+        return max(tried, key=lambda weights: tried[weights])
+
+    def _searched(self, base: Reading, released: Sequence[Ids], weight: float) -> Floats:
+        """Return the share of the followed sequences that each of the first candidates of each place has."""
+        words = base.words[:, :CANDIDATES]
+        likely = _likelihoods(words, self._alone.read(released), self._shares)
+        ends = np.cumsum([len(ids) for ids in released])
+        parts = [slice(int(end) - len(ids), int(end)) for end, ids in zip(ends, released, strict=True)]
         shares = np.zeros(words.shape)
-        for place in range(len(words)):
-            followed = self._extend(followed, words[place], likely[place])
-            if place >= LOOK_AHEAD:
-                shares[place - LOOK_AHEAD] = _share(followed, place - LOOK_AHEAD, words[place - LOOK_AHEAD])
-        for place in range(max(0, len(words) - LOOK_AHEAD), len(words)):
-            shares[place] = _share(followed, place, words[place])
+        order = sorted((part for part in parts if part.stop > part.start), key=lambda part: part.stop - part.start)
+        for start in range(0, len(order), _TEXTS_AT_ONCE):
+            some = order[start : start + _TEXTS_AT_ONCE]
+            for part, found in zip(some, self._search([(words[part], likely[part]) for part in some], weight), strict=True):
+                shares[part] = found
         return shares
 
-    def _extend(self, followed: _Sequences, candidates: Ids, likely: Floats) -> _Sequences:
-        """Return the best sequences with one word more."""
-        some = candidates[candidates >= 0]
-        known = [word for i in some.tolist() if (word := self._spelled[i]) is not None]
-        by_pairs = self._pairs(followed.words[:, -1] if followed.words.shape[1] else None, some)
-        by_model = by_pairs.copy()  # a model does not know ⊥: the bigrams alone say how likely it is
-        if known:
-            by_model[:, [self._spelled[i] is not None for i in some.tolist()]] = np.exp(followed.beams.scores(known))
-        with np.errstate(divide="ignore"):
-            worth = followed.worth[:, None] + likely[candidates >= 0] + np.log(0.5 * by_model + 0.5 * by_pairs + _TINY)
-        best = np.argsort(-worth.ravel(), kind="stable")[: self._beams]
-        beginnings, chosen = best // len(some), some[best % len(some)]
-        return _Sequences(
-            words=np.concatenate([followed.words[beginnings], chosen[:, None]], axis=1),
-            worth=worth.ravel()[best] - worth.max(),
-            beams=followed.beams.follow(beginnings, [self._spelled[i] for i in chosen.tolist()]),
+    def _search(self, texts: list[tuple[Ids, Floats]], weight: float) -> list[Floats]:
+        """Return what ``_searched`` says of some texts, given their candidates and log-likelihoods."""
+        followed = [_Sequences(words=np.zeros((1, 0), dtype=np.int64), worth=np.zeros(1), beams=self._model.begin()) for _ in texts]
+        shares = [np.zeros(words.shape) for words, _ in texts]
+        for place in range(max(len(words) for words, _ in texts)):
+            still = [i for i, (words, _) in enumerate(texts) if place < len(words)]
+            asked = [self._next(followed[i], texts[i][0][place], texts[i][1][place]) for i in still]
+            scored = self._model.scores([followed[i].beams for i in still], [each.spelled for each in asked])
+            longer = [self._extend(followed[i], each, found, weight) for i, each, found in zip(still, asked, scored, strict=True)]
+            said = [[self._spelled[word] for word in words[:, -1].tolist()] for words, _, _ in longer]
+            read = self._model.follow([followed[i].beams for i in still], [beginnings for _, _, beginnings in longer], said)
+            for i, (words, worth, _), beams in zip(still, longer, read, strict=True):
+                followed[i] = _Sequences(words=words, worth=worth, beams=beams)
+                ends = place + 1 == len(texts[i][0])
+                for earlier in range(max(0, place - LOOK_AHEAD), place + 1 if ends else place - LOOK_AHEAD + 1):
+                    shares[i][earlier] = _share(followed[i], earlier, texts[i][0][earlier])
+        return shares
+
+    def _next(self, followed: _Sequences, candidates: Ids, likely: Floats) -> _Next:
+        words = candidates[candidates >= 0]
+        spelled = [self._spelled[i] for i in words.tolist()]
+        return _Next(
+            words=words,
+            spelled=[word for word in spelled if word is not None],
+            known=[word is not None for word in spelled],
+            likely=likely[candidates >= 0],
+            by_pairs=self._pairs(followed.words[:, -1] if followed.words.shape[1] else None, words),
         )
+
+    def _extend(self, followed: _Sequences, asked: _Next, scored: Floats, weight: float) -> tuple[Ids, Floats, Ids]:
+        """Return the best sequences with one word more, what they are worth, and which beginnings they have."""
+        by_model = asked.by_pairs.copy()  # a model does not know ⊥: the bigrams alone say how likely it is
+        if asked.spelled:
+            by_model[:, asked.known] = np.exp(scored)
+        with np.errstate(divide="ignore"):
+            worth = followed.worth[:, None] + asked.likely + np.log(weight * by_model + (1.0 - weight) * asked.by_pairs + _TINY)
+        best = np.argsort(-worth.ravel(), kind="stable")[: self._beams]
+        beginnings, chosen = best // len(asked.words), asked.words[best % len(asked.words)]
+        return np.concatenate([followed.words[beginnings], chosen[:, None]], axis=1), worth.ravel()[best] - worth.max(), beginnings
 
     def _pairs(self, last: Ids | None, words: Ids) -> Floats:
         if last is None:
@@ -139,6 +183,17 @@ class ByLanguageModel:
         follows = self._bigrams.follows[last][:, words].toarray()
         found: Floats = follows + self._bigrams.backing_off[last][:, None] * self._bigrams.alone[words]
         return found
+
+
+def _mixed(base: Reading, found: Floats, weight: float) -> Reading:
+    """Return a reading whose first candidates are ranked anew, by what was found and by what was read before."""
+    top = slice(0, found.shape[1])
+    mass = base.chances[:, top].sum(axis=1, keepdims=True)
+    anew = weight * found * mass + (1.0 - weight) * base.chances[:, top]
+    order = np.argsort(-np.where(base.words[:, top] >= 0, anew, -1.0), axis=1, kind="stable")
+    words, chances = base.words.copy(), base.chances.copy()
+    words[:, top], chances[:, top] = (np.take_along_axis(each, order, axis=1) for each in (base.words[:, top], anew))
+    return Reading(words=words, chances=chances, rest=base.rest, elsewhere=base.elsewhere)
 
 
 def _likelihoods(words: Ids, alone: Reading, shares: Floats) -> Floats:

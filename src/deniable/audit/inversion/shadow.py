@@ -1,7 +1,7 @@
-"""The shadow: documents of the public text that the attacker who learns releases itself.
+"""The shadow: documents of the public text that attackers release themselves, to learn from or to choose by.
 
-They are not counted in what it knows of the public text while it learns. Otherwise it would learn from documents that its bigrams have
-seen, and trust them more than it should where the text is new. Equal documents are one: they stay together on one side.
+They are not counted in what an attacker knows of the public text while it learns. Otherwise it would learn from documents that its bigrams
+have seen, and trust them more than it should where the text is new. Equal documents are one: they stay together on one side.
 """
 
 from __future__ import annotations
@@ -11,11 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
+import numpy as np
+
 from deniable.arrays import Ids
+from deniable.channel.draws import Draws
 from deniable.decoding.ngrams import Bigrams, PairCounts
+from deniable.interfaces import Mechanism
 
 _MOST_DOCUMENTS = 20_000
 _LARGEST_SHARE = 0.5
+_PART = 60
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +29,35 @@ class Shadow:
 
     documents: Sequence[Ids] = field(repr=False)
     bigrams: Bigrams = field(repr=False)
+
+    def release(self, mechanism: Mechanism, *, seed: int, words: int | None = None) -> ReleasedShadow:
+        """Return the documents as the mechanism releases them; with ``words`` the first ones that have about so many together.
+
+        Of long documents the beginning is taken then: many documents say more than few.
+        """
+        chosen, taken = [], 0
+        for document in self.documents:
+            if words is not None and taken >= words:
+                break
+            part = document if words is None else document[:_PART]
+            if len(part):
+                chosen.append(part)
+                taken += len(part)
+        drawn = Draws(mechanism, seed=seed).of_each(np.concatenate(chosen))
+        return ReleasedShadow(documents=chosen, released=np.split(drawn, np.cumsum([len(each) for each in chosen])[:-1]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleasedShadow:
+    """Documents whose words the attacker knows, and what the mechanism made of them, all as ids."""
+
+    documents: Sequence[Ids] = field(repr=False)
+    released: Sequence[Ids] = field(repr=False)
+
+    @property
+    def truth(self) -> Ids:
+        """The words of all documents, one after the other."""
+        return np.concatenate(self.documents)
 
 
 @dataclass(kw_only=True)

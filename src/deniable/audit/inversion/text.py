@@ -2,7 +2,7 @@
 
 Without a text of one's own, one document in ten of the public text is held back and attacked: its attackers know text of just that kind.
 No attacker reads a document that is attacked, wherever it stands in the public text: equal ones are left out.
-What the attacker who learns releases itself is set apart from what it knows of the public text (``shadow``).
+What attackers release themselves is set apart from what it knows of the public text (``shadow``).
 Words are put into groups by what they are, for the report alone; no attacker knows them.
 """
 
@@ -41,8 +41,8 @@ T = TypeVar("T")
 class PublicText:
     """What the attackers have read: how often words stand in it and follow one another.
 
-    ``shadow`` is what the attacker who learns has of it, if there is one. ``left_out`` is how many further documents were left out because
-    they are attacked.
+    ``shadow`` is what attackers release of it themselves, None if the text is too short. ``left_out`` is how many
+    further documents were left out because they are attacked.
     """
 
     source: str
@@ -147,8 +147,6 @@ def read_public_text(
         raise UnusableAuditData(path, "holds hardly more than the documents that are attacked: give a public text with others")
     if bigrams is None:
         raise UnusableAuditData(path, "holds no two words in a row in its documents, one a line, so attackers learn nothing from it")
-    if shadow is not None and learnt is None:
-        raise UnusableAuditData(path, "is too short for an attacker who learns: give a public text with more documents, one a line")
     public = PublicText(source=path.name, bigrams=bigrams, shadow=learnt, left_out=left_out)
     return public, make_attacked_text(embedding, held.kept, source=path, places=places, random=random, listed=listed) if hold_back else None
 

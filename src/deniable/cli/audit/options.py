@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deniable.cli.options import AsJson, FileOptions, PageFile, Quiet, VocabularyOptions
+from deniable.cli.options import AsJson, Device, FileOptions, PageFile, Quiet, VocabularyOptions
 from deniable.cli.terminal import make_table, open_console, print_json, save_json
 
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ class AuditOptions:
     report: PageFile = None
     as_json: AsJson = False
     quiet: Quiet = False
+    device: Device = "cpu"
 
     def __post_init__(self) -> None:
         """Refuse a file that cannot be written before the work begins.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deniable.cli.options import AsJson, FileOptions, NeverReleased, PageFile, Quiet, open_without, with_groups
+from deniable.cli.options import AsJson, Device, FileOptions, NeverReleased, PageFile, Quiet, open_without, with_groups
 from deniable.cli.terminal import make_table, open_console, print_json, save_json
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ def compare(
     figures: Annotated[Path | None, typer.Option(help="A folder for the plot, as PNG and SVG.")] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
+    device: Device = "cpu",  # noqa: ARG001 - its callback sets it
 ) -> None:
     """Compare mechanisms at equal privacy: ε is chosen for each so that all have the same reading, then text is released and used.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deniable.cli.options import FileOptions, MechanismOptions, Quiet, with_groups
+from deniable.cli.options import Device, FileOptions, MechanismOptions, Quiet, with_groups
 from deniable.cli.terminal import make_table, open_console, print_json
 from deniable.report.wording import percent, percent_fixed
 
@@ -70,6 +70,7 @@ def tune(
     report: Annotated[Path | None, typer.Option(help="Where to write the page. Default: NAME-tuning.html in the current folder.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines; then a page is written only with --report.")] = False,
     quiet: Quiet = False,
+    device: Device = "cpu",  # noqa: ARG001 - its callback sets it
 ) -> None:
     """Find the space and the ε that serve a purpose best at a given attacker, on PUBLIC labelled texts; install and calibrate it.
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli.options import DataFile, Epsilons, FileOptions, Quiet, VocabularyOptions, with_groups
+from deniable.cli.options import DataFile, Epsilons, FileOptions, Quiet, VocabularyOptions, use_device, with_groups
 from deniable.cli.terminal import print_json
 
 
@@ -28,7 +28,7 @@ class LearningOptions:
     held_out: Annotated[float, typer.Option(help="The share of every class that is kept for testing and not learnt from.")] = 0.25
     texts: Annotated[int | None, typer.Option(help="Use at most this many texts, drawn at random: for a quick look.")] = None
     acceptable_loss: Annotated[float, typer.Option(help="How much accuracy you can afford to lose, for the advice in the result.")] = 0.02
-    device: Annotated[str, typer.Option(help="Where the biLSTM is trained: cpu, or cuda for a GPU.")] = "cpu"
+    device: Annotated[str, typer.Option(callback=use_device, help="Where to search and train: cpu, or cuda for a GPU.")] = "cpu"
     decode: Annotated[bool, typer.Option(help="Read released text decoded too, or leave that out, which is faster.")] = True
     support: Annotated[int, typer.Option("--words", help="For decoding: how many words may have gone in, the most frequent ones.")] = 20_000
     directions: Annotated[int, typer.Option(help="For decoding: how many directions are followed from each word, or draws made.")] = 1_000

@@ -11,10 +11,10 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import printable
 from deniable.parameters import validated_count
 from deniable.progress import Report
-from deniable.records.checking.fields import WHOLE_LINE, read_fields
+from deniable.records.checking.fields import WHOLE_LINE, Unnamed, read_fields
 from deniable.records.checking.profile import MOST_COLUMNS, ColumnProfile, Columns
 from deniable.records.checking.unknown import MANY, say_unknown, scripts_of_embedding
-from deniable.records.formats.layout import FOLDER, SPREADSHEETS, Layout
+from deniable.records.formats.layout import FOLDER, SPREADSHEETS, Layout, likely_delimiter
 from deniable.records.formats.opening import open_source
 from deniable.records.formats.paths import parse_path
 from deniable.records.formats.source import FileSource, Source
@@ -92,10 +92,12 @@ def check_file(
             if report is not None and source.size is not None:
                 report(source.position(), source.size)
         profiles = columns.profiles()
-        free = [column.path for column in profiles if column.kind == "free text" or column.path is WHOLE_LINE]
+        named = [column for column in profiles if not isinstance(column.path, Unnamed)]
+        free = [column.path for column in named if column.kind == "free text" or column.path is WHOLE_LINE]
         others = [f"the sheet {printable(name)}" for name in _other_sheets(source, layout)]
         others += ["the file's own metadata"] if _has_metadata(source, layout, free) else []
     others += [f"every column after the first {MOST_COLUMNS:,}"] if columns.more else []
+    misread = _misread(layout, [column.path for column in named], unnamed=len(profiles) - len(named))
     kept = [column.path for column in profiles if column.path is not None and column.path not in free]
     return FileCheck(
         file=str(path),
@@ -104,10 +106,24 @@ def check_file(
         records=records,
         complete=complete,
         columns=profiles,
-        findings=_findings(profiles, free, embedding, others),
+        findings=[Finding(level="look", says=misread)] if misread else _findings(profiles, free, embedding, others),
         private=free,
         public=[*kept, *others],
-        command=_command(path, layout, free, options, names=any(column.script == "Latin" for column in profiles if column.path in free)),
+        command=""
+        if misread or not records
+        else _command(path, layout, free, options, names=any(column.script == "Latin" for column in profiles if column.path in free)),
+    )
+
+
+def _misread(layout: Layout, header: list[str | None], *, unnamed: int) -> str | None:
+    """Return why the columns are likely not those of the file: another delimiter, or a first row that is no header."""
+    names = [name for name in header if name is not None]
+    if layout.format in ("csv", "tsv") and layout.header and (option := likely_delimiter(names, layout.delimiter)):
+        return f"the first row looks as if another mark stood between its cells: look again with --delimiter {option}"
+    if not unnamed or layout.format in SPREADSHEETS:
+        return None
+    return (
+        f"rows have up to {unnamed:,} more cells than the first row: a release stops there. Is the header another row, or a quote missing?"
     )
 
 
@@ -161,6 +177,10 @@ def _findings(columns: list[ColumnProfile], free: list[str | None], embedding: E
                 look(say_unknown(column.unknown, where, embedding, script))
             spent = EPSILON * column.longest
             note(f"the longest text {where} has {column.longest:,} words: ε = {EPSILON:g} a word adds up to {spent:g} there")
+        elif isinstance(column.path, Unnamed):
+            look(
+                f"{column.path} has no name in the header, and would be released as it is; name it there, or take out rows above the header"
+            )
         elif column.kind in _LEFT_AS_THEY_ARE and not column.counts_up:
             look(
                 f"{_called(column)} looks like {_LEFT_AS_THEY_ARE[column.kind]}, and would be released as it is; take it out or name it too"

@@ -27,6 +27,13 @@ class Other(enum.Enum):
     """What stands for a value that is not looked into: bytes, times, maps, dates that no calendar has, what is nested too deeply."""
 
     VALUE = "other"
+    FORMULA = "formula"
+
+
+class Unnamed(str):
+    """The path of cells that the header has no name for: no ``--column`` takes it."""
+
+    __slots__ = ()
 
 
 Value = str | float | bool | datetime.date | Other | None
@@ -74,7 +81,7 @@ def _rows(source: Source, layout: Layout) -> Iterator[list[Field]]:
 
 
 def _name(names: list[str] | None, place: int) -> str:
-    return str(place + 1) if names is None else names[place] if place < len(names) else f"(cell {place + 1})"
+    return str(place + 1) if names is None else names[place] if place < len(names) else Unnamed(f"(cell {place + 1})")
 
 
 def _objects(source: Source, layout: Layout) -> Iterator[list[Field]]:
@@ -123,7 +130,7 @@ def _cells(source: FileSource, layout: Layout) -> Iterator[list[Field]]:
         if layout.header and names is None:
             names = row.texts()
             continue
-        yield [(_name(names, cell.column - 1), None if cell.formula else cell.text) for cell in row.cells]
+        yield [(_name(names, cell.column - 1), Other.FORMULA if cell.formula else cell.text) for cell in row.cells]
 
 
 def _parquet_rows(source: FileSource, layout: Layout) -> Iterator[list[Field]]:

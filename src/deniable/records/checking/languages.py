@@ -34,7 +34,9 @@ _FREQUENT = {
     "Ukrainian": "і в не на що він з як це по але із за то ж від всі б у так його для ми я ви був дуже є",
 }
 _WORDS = {language: frozenset(words.split()) for language, words in _FREQUENT.items()}
+_LANGUAGES = {word: [language for language in _WORDS if word in _WORDS[language]] for word in frozenset().union(*_WORDS.values())}
 _FEWEST_WORDS, _LEAST_SHARE = 20, 0.06
+_LEAST_SHARE_OF_TEXTS, _FEWEST_TEXTS = 0.15, 3
 
 
 def script_of(word: str) -> str | None:
@@ -63,3 +65,20 @@ def language_of(words: Counter[str], scripts: Counter[str]) -> str | None:
     shares = {language: sum(words[word] for word in frequent) / max(1, total) for language, frequent in _WORDS.items()}
     best = max(shares, key=lambda language: shares[language])
     return best if total >= _FEWEST_WORDS and shares[best] >= _LEAST_SHARE else None
+
+
+def language_of_text(words: Iterable[str]) -> str | None:
+    """Return the language of one text in Latin or Cyrillic letters, if more of its words are frequent there than in any other."""
+    hits = Counter(language for word in words for language in _LANGUAGES.get(word.casefold(), ()))
+    (best, most), (_, second) = [*hits.most_common(2), ("", 0), ("", 0)][:2]
+    return best if most >= 2 and most > second else None
+
+
+def languages_of(words: Counter[str], scripts: Counter[str], texts: Counter[str]) -> str | None:
+    """Return the likely language of a column, and the others that a fair share of its texts are in; None if it cannot be told."""
+    main = language_of(words, scripts)
+    if main is None:
+        return None
+    told = sum(texts.values())
+    others = [each for each, count in texts.most_common() if count >= max(_LEAST_SHARE_OF_TEXTS * told, _FEWEST_TEXTS) and each != main]
+    return ", ".join([main, *others])

@@ -5,22 +5,27 @@ from __future__ import annotations
 import datetime
 import hashlib
 import re
+import unicodedata
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
 from deniable.embeddings.embedding import Embedding
 from deniable.records.checking.fields import Other, Value
-from deniable.records.checking.languages import language_of, scripts_of
+from deniable.records.checking.languages import language_of_text, languages_of, scripts_of
 from deniable.words.cutter import Cutter, Lookup
+from deniable.words.never_release import built_in_words, fold
 
-Kind = Literal["empty", "number", "date", "e-mail", "phone", "person", "identifier", "category", "free text", "short text", "other"]
+Kind = Literal[
+    "empty", "number", "date", "e-mail", "phone", "person", "identifier", "category", "free text", "short text", "formula", "other"
+]
 
 MOST_COLUMNS = 1_000
 """How many columns are looked into."""
 
 _MOST_SEEN = 200_000
 _FEW = 30
+_LONGEST_NAME = 4
 _WHOLE = re.compile(r"\d{1,18}", re.ASCII)
 _NUMBER = re.compile(r"[-+]?[\d.,]*\d[\d.,]*(?:[eE][-+]?\d+)?%?")
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?(?:[T ].*)?|\d\d?[./]\d\d?[./]\d{2,4}(?: .*)?")
@@ -83,6 +88,10 @@ class Gathering:
     """How often each word stands there."""
     unknown: int = 0
     scripts: Counter[str] = field(default_factory=Counter)
+    languages: Counter[str] = field(default_factory=Counter)
+    """How many texts are likely of which language."""
+    names: int = 0
+    """How many texts are names of people, as far as a public list knows them."""
 
     @property
     def texts(self) -> int:
@@ -101,7 +110,7 @@ class Gathering:
             self.empty += 1
             return
         if isinstance(value, Other):
-            self.looks["other"] += 1
+            self.looks[value.value] += 1
             self.counts_up = False
             return
         text = str(value)
@@ -121,6 +130,9 @@ class Gathering:
         self.unknown += sum(number == unknown_id for number in lookup.ids(words))
         self.frequent.update(word.casefold() for word in words)
         self.scripts += scripts_of(words)
+        if (language := language_of_text(words)) is not None:
+            self.languages[language] += 1
+        self.names += _is_name(words)
 
     def _count_up(self, text: str) -> None:
         if not self.counts_up:
@@ -142,7 +154,7 @@ class Gathering:
             longest=self.longest,
             unknown=self.unknown / self.words if self.words else 0.0,
             script=self.scripts.most_common(1)[0][0] if self.scripts else None,
-            language=language_of(self.frequent, self.scripts),
+            language=languages_of(self.frequent, self.scripts, self.languages),
             counts_up=self.counts_up and not self.empty and self.values > 1,
         )
 
@@ -150,7 +162,7 @@ class Gathering:
         filled = self.values - self.empty
         if not filled:
             return "empty"
-        own = max(("e-mail", "phone", "date", "number", "other"), key=lambda look: self.looks[look])
+        own = max(("e-mail", "phone", "date", "number", "formula", "other"), key=lambda look: self.looks[look])
         all_differ = len(self.seen) >= 0.98 * filled and filled > 1
         if self.looks[own] > 0.5 * filled:
             if own in ("number", "phone") and all_differ and _ID.search(self.path or ""):
@@ -159,11 +171,22 @@ class Gathering:
         long = sum(count for words, count in self.lengths.items() if words >= 4)
         if self.texts and (long >= 0.3 * self.texts or self.words >= 5 * self.texts):
             return "free text"
-        if _PERSON.search(self.path or ""):
+        few = len(self.seen) <= _FEW and len(self.seen) <= 0.5 * filled
+        # Single words that are few may be places, colours or makes as well: many are called Denver or Brown.
+        if _PERSON.search(self.path or "") or (self.names >= 0.6 * self.texts and (not few or self.words >= 1.5 * self.texts)):
             return "person"
         if _ID.search(self.path or "") or (all_differ and self.words <= 1.5 * self.texts and self.unknown > 0.5 * self.words):
             return "identifier"
-        return "category" if len(self.seen) <= _FEW and len(self.seen) <= 0.5 * filled else "short text"
+        return "category" if few else "short text"
+
+
+def _is_name(words: list[str]) -> bool:
+    """Return whether a text is the name of a person: a few words of the built-in list, with initials among them or without."""
+    if not 1 <= len(words) <= _LONGEST_NAME:
+        return False
+    plain = [fold("".join(letter for letter in unicodedata.normalize("NFD", word) if not unicodedata.combining(letter))) for word in words]
+    told = [word for word in plain if len(word) > 1]
+    return bool(told) and built_in_words("names").issuperset(told)
 
 
 def _look_of(text: str) -> str:

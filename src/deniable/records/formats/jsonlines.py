@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, NoReturn
 import msgspec
 
 from deniable.errors import InvalidParameter, RecordError, printable
-from deniable.records.formats.layout import TO_SEE_THE_NAMES, Layout, number_of
+from deniable.records.formats.layout import TO_SEE_THE_NAMES, Layout, meant_columns, number_of
 from deniable.records.formats.naming import Naming, Place
 from deniable.records.formats.paths import EVERY, Path, leads_into_lists, parse_path
 from deniable.records.formats.reader import LineReader, Row
@@ -219,6 +219,8 @@ class JsonLinesReader(LineReader):
             found = slot.holder[slot.key]
             listed = isinstance(found, list) or (isinstance(found, msgspec.Raw) and bytes(found).startswith(b"["))
             advice = f"; it is a list: name its texts, as {slot.column}[]" if listed else ""
+            if isinstance(found, dict) or (isinstance(found, msgspec.Raw) and bytes(found).startswith(b"{")):
+                advice = f"; it is an object: name a text in it by its path, such as {slot.column}.text"
             self._refuse(f"the value of {slot.column} is not text or null{advice}", line)
         return text
 
@@ -231,7 +233,8 @@ class JsonLinesReader(LineReader):
         name = next(path.name for path in self._paths if path.name in self._unseen)
         # Keys can be private too: a file may hold what somebody said under their name.
         keys = number_of(len(self._keys), "other key")
-        problem = f"none of the first {line:,} records of {printable(self._name)} has it; they have {keys}; {TO_SEE_THE_NAMES}"
+        advice = meant_columns([name], self._keys) or TO_SEE_THE_NAMES
+        problem = f"none of the first {line:,} records of {printable(self._name)} has it; they have {keys}; {advice}"
         raise InvalidParameter("columns", name, problem)
 
 

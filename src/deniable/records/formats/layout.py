@@ -22,7 +22,7 @@ WHOLE = {"parquet": "Parquet", "xlsx": "a spreadsheet", "ods": "a spreadsheet"}
 """Formats whose files are written as a whole: they cannot come from a stream or go to one, and are compressed inside."""
 
 SPREADSHEETS = ("xlsx", "ods")
-TO_SEE_THE_NAMES = "to see the names: head -1 FILE"
+TO_SEE_THE_NAMES = "`deniable check FILE` shows the names"
 
 _ENDINGS = {
     "": "text",
@@ -43,6 +43,7 @@ _ENDINGS = {
 _DOCUMENTS = {".pdf", ".doc", ".docx", ".odt", ".rtf", ".xls", ".xlsm", ".xlsb", ".ppt", ".pptx", ".odp", ".zip", ".sqlite", ".db"}
 _DELIMITERS = {"tab": "\t", "\\t": "\t"}
 _NAMES_SHOWN = 50
+_SHORTEST_MISTYPED = 4
 _OTHER_DELIMITERS = {";": "';'", "\t": "tab", "|": "'|'", ",": "','"}
 # Python calls these encodings of text, but they are made for names, source code or mail: they cannot be read line by line.
 _NOT_FOR_LINES = {"idna", "punycode", "raw_unicode_escape", "undefined", "unicode_escape", "utf_7"}
@@ -205,19 +206,40 @@ def _advice(wanted: Sequence[str], header: Sequence[str]) -> str:
     return f"{other}if the file has no header use --no-header; {TO_SEE_THE_NAMES}"
 
 
-def meant_columns(missing: Collection[str], names: Collection[str]) -> str | None:
-    """Return which columns are meant, if what was asked for says so itself: but for capitals and blanks, or as a list with commas.
+def likely_delimiter(header: Sequence[str], delimiter: str) -> str | None:
+    """Return what to give ``--delimiter``, if another mark stands in the first row more often than the one it was cut at; else None."""
+    marks = {mark: sum(cell.count(mark) for cell in header) for mark in _OTHER_DELIMITERS if mark != delimiter}
+    mark = max(marks, key=lambda each: marks[each])
+    return _OTHER_DELIMITERS[mark] if marks[mark] >= max(1, len(header)) else None
 
-    No other name of the file is shown: its first row may be a private record.
+
+def meant_columns(missing: Collection[str], names: Collection[str]) -> str | None:
+    """Return which columns are meant, if what was asked for says so itself: but for capitals, blanks or one slip, or as a comma list.
+
+    No other name of the file is shown: its first row may be a private record. What is shown tells at most one letter of it.
     """
     for name in sorted(missing):
         parts = [part.strip() for part in name.split(",")]
         if len(parts) > 1 and set(parts) <= set(names):
             return "give each column an option of its own: " + " ".join(f"--column {printable(part)}" for part in parts)
-        alike = [each for each in names if _plain(each) == _plain(name)]
-        if len(alike) == 1:
-            return f"did you mean {printable(alike[0])}?"
+        for alike in (_equal_but_for_case, _differ_by_one_slip):
+            found = [each for each in names if alike(_plain(each), _plain(name))]
+            if len(found) == 1:
+                return f"did you mean {printable(found[0])}?"
     return None
+
+
+def _equal_but_for_case(one: str, other: str) -> bool:
+    return one == other
+
+
+def _differ_by_one_slip(one: str, other: str) -> bool:
+    """Return whether one character was left out, put in, mistaken or swapped with the next; of short names that says nothing."""
+    if min(len(one), len(other)) < _SHORTEST_MISTYPED:
+        return False
+    start = next((i for i, (mine, yours) in enumerate(zip(one, other, strict=False)) if mine != yours), min(len(one), len(other)))
+    one, other = one[start:], other[start:]
+    return one[1:] == other[1:] or one[1:] == other or one == other[1:] or (one[1::-1] == other[:2] and one[2:] == other[2:])
 
 
 def _plain(name: str) -> str:

@@ -7,6 +7,7 @@ import errno
 import hashlib
 import io
 import os
+import re
 from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -37,6 +38,11 @@ _DOCUMENTS = {
     b"\xff\xd8\xff": "a picture",
 }
 _WIDE = ("utf16", "utf32")  # their characters hold zero bytes
+_LIKELY_ENCODINGS = "such as cp1252 (Windows) or latin-1"
+_NO_TEXT = "is {}; save it as text, CSV, JSON Lines, .xlsx or Parquet first"
+# Backspace and escape stand in logs of terminals; start of heading and the separators of ASCII stand between cells.
+_NEVER_TYPED = re.compile(r"[\0\x02-\x07\x0e-\x1a]")
+_MOST_NEVER_TYPED, _FEW_NEVER_TYPED = 0.02, 10
 
 BYTES_AT_ONCE = 1 << 18
 _SWAPPED = "is not the file any more that the folder was seen to hold; links and pipes are not followed"
@@ -262,6 +268,7 @@ class Lines:
             text, problem = self._decode(decoder, chunk, first=start)
             if start and text:
                 start = False
+                self._refuse_unprintable(text)
                 if text.startswith(_BYTE_ORDER_MARK):
                     self.marked = True
                     text = text[1:]
@@ -283,7 +290,12 @@ class Lines:
         if kind is None and encoding != "utf8" and not encoding.startswith(_WIDE) and b"\x00" in start:
             kind = "no text, or text in another encoding: it holds zero bytes"
         if kind is not None:
-            raise RecordError(self.name, f"is {kind}; save it as text, CSV, JSON Lines, .xlsx or Parquet first", line=1)
+            raise RecordError(self.name, _NO_TEXT.format(kind), line=1)
+
+    def _refuse_unprintable(self, start: str) -> None:
+        """Refuse what some encoding reads, but nobody typed: compressed or encrypted bytes are control characters one time in twelve."""
+        if len(_NEVER_TYPED.findall(start)) > _MOST_NEVER_TYPED * len(start) + _FEW_NEVER_TYPED:
+            raise RecordError(self.name, _NO_TEXT.format("no text, or text in another encoding: it holds control characters"), line=1)
 
     def _decode(
         self, decoder: codecs.IncrementalDecoder, chunk: bytes, *, first: bool = False, final: bool = False
@@ -293,7 +305,7 @@ class Lines:
             return decoder.decode(chunk, final), None
         except UnicodeDecodeError as error:
             good = error.object[: error.start].decode(self._encoding, "replace")
-            advice = _encoding_of(error.object) if first else "such as latin-1"
+            advice = _encoding_of(error.object) if first else _LIKELY_ENCODINGS
             return good, f"not valid {self._encoding.upper()}; say the encoding of the file with --encoding, {advice}"
         except UnicodeError:  # UTF-16 and UTF-32 without the mark that tells the order of their bytes
             problem = f"no byte order mark, so it is not {self._encoding}; say the order with --encoding, such as utf-16-le or utf-16-be"
@@ -305,4 +317,4 @@ def _encoding_of(start: bytes) -> str:
     for mark, encoding in _MARKED_ENCODINGS.items():
         if start.startswith(mark):
             return f"which is {encoding} by its first bytes"
-    return "such as latin-1"
+    return _LIKELY_ENCODINGS

@@ -1,0 +1,63 @@
+"""The section of the search page about a GPU, written from what scripts/check_gpu.py measured."""
+
+from __future__ import annotations
+
+from statistics import median
+from textwrap import fill
+from typing import Any
+
+SIZES = ("400,000 x 300", "400,000 x 50", "50,000 x 50")
+COLUMNS = (
+    "vocabulary x dimension",
+    "vectors",
+    "words/s, ids to ids",
+    "target",
+    "of cuBLAS alone",
+    "float32 form",
+    "FAISS flat",
+    "processor",
+)
+
+AGAIN = """\
+Words go in and come out as ids; noise is drawn and words are searched for on the card. "cuBLAS alone" is the bfloat16 product of the same
+size by PyTorch, all scores written and none looked at. Measure it again on a machine with an NVIDIA GPU: `PYTHONPATH=src:. python
+scripts/check_gpu.py --glove glove.840B.300d.34k.w2v.txt.bz2 --json docs/data/gpu.json`, then `python benchmarks/search.py --from-json
+docs/data/search.json --gpu docs/data/gpu.json --page docs/search.md`.
+"""
+
+
+def gpu_section(found: dict[str, Any]) -> str:
+    """Write the tables of one run; a part that failed is said to have failed."""
+    parts = found["parts"]
+    about = parts["environment"]
+    lines = ["## On a GPU\n", AGAIN]
+    lines.append(fill(f"{about['card']}, driver {about['driver']}, PyTorch {about['torch']}, Triton {about['triton']}.", 130) + "\n")
+    lines += [
+        "| vocabulary x dimension | vectors | words/s, ids to ids | target | of cuBLAS alone | float32 form | FAISS flat | processor |"
+    ]
+    lines += ["|---" * 8 + "|"]
+    for size in SIZES:
+        row = parts.get(f"speed {size}", {"failed": "not run"})
+        if "failed" in row:
+            lines.append(f"| {size} | failed | | | | | | |")
+            continue
+        speed, target = median(row["words_per_second"]), "met" if row["met"] else "MISSED"
+        others = [_speed(parts.get(f"{name} {size}", {})) for name in ("FAISS", "processor")]
+        lines.append(
+            f"| {size} | {row['origin']} | {speed:,.0f} | {target} | {row['share_of_cublas']:.0%} | {row['float32_form']:,.0f} "
+            f"| {others[0]} | {others[1]} |"
+        )
+    lines.append("")
+    for name, text in (("channel", "The channel of 50,000 words x 2,000 draws, counted on the card"), ("N_w", "N_w and distinct words")):
+        row = parts.get(name, {})
+        if "seconds" in row:
+            which = f" of {row['words']:,} words x 1,000 draws" if "words" in row else ""
+            lines.append(f"- {text}{which}: {row['seconds']:.1f} s (target {'met' if row['met'] else 'MISSED'})")
+    checks = parts.get("checks", {})
+    passed = sum(1 for check in checks.values() if check["passed"])
+    lines.append(f"- {passed} of {len(checks)} checks of the kernels passed on the card, among them words equal to the float64 oracle's")
+    return "\n".join(lines) + "\n"
+
+
+def _speed(row: dict[str, Any]) -> str:
+    return f"{row['words_per_second']:,.0f}" if "words_per_second" in row else row.get("left_out", "not run")

@@ -1,0 +1,169 @@
+"""Running text under attack: released in memory, and read by every attacker there is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from deniable.arrays import Floats, Ids
+from deniable.audit.inversion.attackers import Attacker, Blind, WordByWord
+from deniable.audit.inversion.drawn_words import TextEffort
+from deniable.audit.inversion.in_context import InContext
+from deniable.audit.inversion.judging import Truth, judge, release_text
+from deniable.audit.inversion.language_model import ByLanguageModel, LanguageModel
+from deniable.audit.inversion.learnt import Learnt
+from deniable.audit.inversion.results import AttackedTextSummary, AttackerFinding
+from deniable.audit.inversion.text import MOST_FREQUENT, AttackedText, PublicText, read_attacked_text, read_public_text
+from deniable.channel.channel import Channel
+from deniable.channel.making import make_channels
+from deniable.decoding import priors
+from deniable.decoding.kinds import make_kinds
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import UnusableAuditData
+from deniable.interfaces import Mechanism
+from deniable.mechanisms.catalogue import ChosenMechanism
+from deniable.progress import Report
+from deniable.words.cutter import Lookup
+from deniable.words.word_list import read_word_list
+
+# How many words of public text attackers release to choose how far to trust what they read; fewer for a language model, which is slow.
+_WORDS_TO_CHOOSE_BY = 3_000
+_WORDS_FOR_A_MODEL = 400
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextAttack:
+    """Running text, what is public, and what attackers are judged by; the same for all ε."""
+
+    embedding: Embedding
+    public: PublicText
+    truth: Truth
+    effort: TextEffort
+    learnt: bool
+    shares: Floats = field(repr=False)
+    model: LanguageModel | None
+
+    @classmethod
+    def prepare(
+        cls,
+        embedding: Embedding,
+        public: Path,
+        text: Path | None = None,
+        *,
+        words: Sequence[Path] = (),
+        effort: TextEffort,
+        seed: int,
+        learnt: bool = False,
+        model: LanguageModel | None = None,
+    ) -> TextAttack:
+        """Read the texts and lists of words; ``audit_inversion`` says what they are."""
+        lists = {path.stem: _read_list(embedding, path) for path in words}
+        listed = np.unique(np.concatenate(list(lists.values()))) if lists else None
+        attacked = None if text is None else read_attacked_text(embedding, text, places=effort.places, seed=seed, listed=listed)
+        read, held = read_public_text(
+            embedding,
+            public,
+            hold_back=text is None,
+            places=effort.places,
+            seed=seed,
+            listed=listed,
+            attacked=attacked,
+            shadow_words=effort.shadow_words if learnt else _WORDS_TO_CHOOSE_BY,
+        )
+        if learnt and read.shadow is None:
+            raise UnusableAuditData(public, "is too short for an attacker who learns: give a public text with more documents, one a line")
+        attacked = held if attacked is None else attacked
+        assert attacked is not None  # noqa: S101 - one of the two
+        shares = priors.shares_of_all(embedding, read.bigrams)
+        truth = make_truth(embedding, attacked, shares, lists)
+        return cls(embedding=embedding, public=read, truth=truth, effort=effort, learnt=learnt, shares=shares, model=model)
+
+    @property
+    def inputs(self) -> Ids:
+        """The words that attackers think of, ⊥ among them: the most frequent ones of the public text."""
+        return np.append(priors.most_frequent(self.embedding, self.public.bigrams, self.effort.support), self.embedding.unknown_id)
+
+    def channels(self, mechanism: ChosenMechanism, epsilons: list[float], *, report: Report | None = None) -> list[Channel]:
+        """Return what the words that attackers think of become, at each ε."""
+        directions = self.effort.directions
+        return make_channels(self.embedding, mechanism, epsilons=epsilons, inputs=self.inputs, directions=directions, report=report)
+
+    def attack(self, mechanism: Mechanism, channel: Channel, *, seed: int) -> tuple[AttackerFinding, ...]:
+        """Release the text in memory, and return what each attacker who knows the channel reaches."""
+        released = release_text(mechanism, self.truth.text, seed=2 * seed + 1)
+        found, began = [], time.perf_counter()
+        for attacker in self._attackers(mechanism, channel, seed):
+            found.append(judge(attacker, released, self.truth, began=began))
+            began = time.perf_counter()
+        return tuple(found)
+
+    def _attackers(self, mechanism: Mechanism, channel: Channel, seed: int) -> Iterator[Attacker]:
+        """Yield each attacker when it is its turn: their tables are large."""
+        prior = priors.first_shares(channel, self.public.bigrams)
+        yield Blind(channel, prior)
+        alone = WordByWord(channel, prior)
+        yield alone
+        # Text of its own from draws of its own: what an attacker is judged by it has not seen. While it learns, its bigrams have not seen
+        # the shadow either, as they have not seen the text that is attacked.
+        shadow, trust, learning = self.public.shadow, 1.0, None
+        if shadow is not None:
+            learning = InContext(channel, priors.first_shares(channel, shadow.bigrams), shadow.bigrams)
+            trust = learning.choose_trust(shadow.release(mechanism, seed=2 * seed, words=_WORDS_TO_CHOOSE_BY))
+        in_context = InContext(channel, prior, self.public.bigrams, trust=trust)
+        yield in_context
+        if self.learnt and shadow is not None:
+            yield Learnt(in_context, mechanism, shadow.documents, learning=learning, seed=2 * seed)
+        if self.model is not None:
+            yield self._with_model(self.model, mechanism, channel, prior, (in_context, alone, learning), seed)
+
+    def _with_model(
+        self,
+        model: LanguageModel,
+        mechanism: Mechanism,
+        channel: Channel,
+        prior: Floats,
+        others: tuple[InContext, WordByWord, InContext | None],
+        seed: int,
+    ) -> ByLanguageModel:
+        in_context, alone, learning = others
+        shadow, weights = self.public.shadow, None
+        if shadow is not None and learning is not None:
+            known = priors.first_shares(channel, shadow.bigrams)
+            trying = ByLanguageModel(learning, WordByWord(channel, known), channel, known, shadow.bigrams, model)
+            weights = trying.choose_weights(shadow.release(mechanism, seed=2 * seed, words=_WORDS_FOR_A_MODEL))
+        return ByLanguageModel(in_context, alone, channel, prior, self.public.bigrams, model, weights=weights)
+
+    def summarise(self) -> AttackedTextSummary:
+        """Return what was attacked and what was read."""
+        text = self.truth.text
+        ids = text.ids[: text.places]
+        return AttackedTextSummary(
+            source=text.source,
+            documents=text.sampled,
+            places=len(ids),
+            unknown=float((ids == self.embedding.unknown_id).mean()),
+            kinds=self.truth.kinds.count,
+            public=self.public.source,
+            public_words=self.public.words,
+            left_out=self.public.left_out,
+            kinds_mapped=self.truth.kinds.mapped or None,
+        )
+
+
+def make_truth(embedding: Embedding, text: AttackedText, shares: Floats, lists: Mapping[str, Ids] | None = None) -> Truth:
+    """Return what attackers of a text are judged by; ``shares`` say how frequent all words and ⊥ are."""
+    frequent = np.argsort(-shares[:-1], kind="stable")[: min(MOST_FREQUENT, len(embedding) // 10)]
+    kinds = make_kinds(embedding, frequent=frequent)
+    return Truth(text=text, groups=text.groups(embedding, shares), kinds=kinds, lists=dict(lists or {}))
+
+
+def _read_list(embedding: Embedding, path: Path) -> Ids:
+    ids = np.unique(Lookup(embedding).ids(read_word_list(path, name="words")))
+    known: Ids = ids[ids != embedding.unknown_id].astype(np.int64)
+    if not len(known):
+        raise UnusableAuditData(path, f"none of its words is in the embedding {embedding.name!r}")
+    return known

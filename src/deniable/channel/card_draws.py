@@ -1,0 +1,61 @@
+"""What words become, by many draws on a GPU: words are counted where they are drawn, and only counts come back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deniable.arrays import Floats, Ids
+from deniable.randomness import RadialNoise
+
+if TYPE_CHECKING:
+    from deniable.neighbours.fused import FusedNeighbours
+
+_DRAWS_AT_ONCE = 1 << 24
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcomes:
+    """Of each word: in which share of its draws it came out unchanged (N_w), and how many different words came out."""
+
+    unchanged: Floats
+    distinct: Ids
+
+
+class CardDraws:
+    """Draws of the word nearest to a vector plus noise, made and counted on a GPU. The noise is secure: no two runs are the same."""
+
+    def __init__(self, search: FusedNeighbours, noise: RadialNoise, *, epsilon: float, draws: int) -> None:
+        self._search, self._noise, self._epsilon, self._draws = search, noise, epsilon, draws
+
+    @property
+    def words_at_once(self) -> int:
+        """How many words are best asked for at once."""
+        return max(1, _DRAWS_AT_ONCE // self._draws)
+
+    def outcomes(self, ids: Ids) -> Outcomes:
+        """Return how often each word came out as itself, and how many words came out."""
+        unchanged, distinct = np.empty(len(ids)), np.empty(len(ids), dtype=np.int64)
+        for start in range(0, len(ids), self.words_at_once):
+            part = slice(start, start + self.words_at_once)
+            own, drawn = self._search.draw_repeatedly(ids[part], self._noise, self._epsilon, self._draws)
+            unchanged[part] = (drawn == own[:, None]).double().mean(dim=1).cpu().numpy()
+            ordered = drawn.sort(dim=1).values
+            distinct[part] = 1 + (ordered[:, 1:] != ordered[:, :-1]).sum(dim=1).cpu().numpy()
+        return Outcomes(unchanged=unchanged, distinct=distinct)
+
+    def counts(self, ids: Ids) -> Iterator[tuple[Ids, Ids]]:
+        """Yield for each word the words that came out, in order, and how often each did."""
+        for start in range(0, len(ids), self.words_at_once):
+            _, drawn = self._search.draw_repeatedly(ids[start : start + self.words_at_once], self._noise, self._epsilon, self._draws)
+            ordered = drawn.sort(dim=1).values
+            first = ordered.diff(dim=1, prepend=ordered[:, :1] - 1) != 0
+            sizes = first.sum(dim=1).cpu().numpy()
+            places = first.flatten().nonzero()[:, 0]
+            ends = places.diff(append=places.new_full((1,), ordered.numel()))
+            outputs, counts = ordered.flatten()[places].cpu().numpy().astype(np.int64), ends.cpu().numpy()
+            borders = np.cumsum(sizes)[:-1]
+            yield from zip(np.split(outputs, borders), np.split(counts, borders), strict=True)

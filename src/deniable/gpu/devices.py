@@ -1,0 +1,51 @@
+"""PyTorch and Triton, as far as they are there."""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from deniable.errors import InvalidParameter, MissingExtra
+
+if TYPE_CHECKING:
+    import torch
+
+
+def pytorch() -> Any:
+    """Return the module ``torch``.
+
+    :raises MissingExtra: if PyTorch is not installed.
+    """
+    try:
+        import torch
+    except ImportError as error:
+        raise MissingExtra("a search on a GPU", "gpu") from error
+    return torch
+
+
+def usable_device(device: str) -> torch.device:
+    """Return the device of that name.
+
+    :raises MissingExtra: if PyTorch is not installed.
+    :raises InvalidParameter: if PyTorch has no such device here.
+    """
+    library = pytorch()
+    try:
+        found: torch.device = library.device(device)
+        library.zeros(1, device=found)
+    except (RuntimeError, AssertionError) as error:
+        first_line = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InvalidParameter("device", device, f"PyTorch cannot use it here ({first_line})") from error
+    return found
+
+
+def compiles_kernels(device: torch.device) -> bool:
+    """Return whether our kernels run on the device: compiled for an NVIDIA card, or interpreted for tests."""
+    if find_spec("triton") is None:
+        return False
+    if os.environ.get("TRITON_INTERPRET") == "1":
+        return device.type == "cpu"
+    if device.type != "cuda":
+        return False
+    return bool(pytorch().cuda.get_device_capability(device) >= (8, 0))  # older cards have no bfloat16 products

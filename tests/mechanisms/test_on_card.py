@@ -1,0 +1,103 @@
+"""A search that makes noise itself takes the place of the secure source, and of no other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from deniable import Embedding, InsecureSeededRandomness, Multivariate, Privatizer, SecureRandomness
+from deniable.arrays import Floats, Ids, Vectors
+from deniable.interfaces import Randomness
+from deniable.neighbours import set_device
+from deniable.neighbours.oracle import OracleNeighbours
+from deniable.randomness import RadialNoise
+from tests.support.strategies import random_embedding
+
+
+class Card(OracleNeighbours):
+    """Returns word 0 for all that it draws itself, so that it can be seen who drew."""
+
+    def __init__(self, embedding: Embedding) -> None:
+        super().__init__(embedding)
+        self.asked: list[tuple[RadialNoise, Floats]] = []
+
+    def nearest_to_noisy(self, ids: Ids, noise: RadialNoise, epsilons: Floats) -> Ids:
+        self.asked.append((noise, epsilons))
+        return np.zeros(len(ids), dtype=np.int64)
+
+
+class OwnNoise(Multivariate):
+    def noise(self, source: Randomness, epsilon: Floats) -> Floats:
+        return super().noise(source, epsilon)
+
+
+class OwnPoints(Multivariate):
+    def points(self, ids: Ids, source: Randomness, epsilon: Floats) -> Vectors:
+        return super().points(ids, source, epsilon)
+
+
+class Derived(SecureRandomness):
+    pass
+
+
+def with_card(mechanism: Multivariate) -> Card:
+    card = Card(mechanism.embedding)
+    mechanism.__dict__["neighbours"] = card
+    return card
+
+
+def test_the_card_draws_in_place_of_the_secure_source() -> None:
+    mechanism = Multivariate(random_embedding(20, 3), epsilon=1e9)
+    card = with_card(mechanism)
+    assert mechanism.perturb(np.arange(20), SecureRandomness()).tolist() == [0] * 20
+    assert [(noise.lengths, noise.dimension, set(epsilons)) for noise, epsilons in card.asked] == [("gamma", 3, {1e9})]
+
+
+def test_every_token_keeps_its_own_epsilon() -> None:
+    mechanism = Multivariate(random_embedding(20, 3), epsilon=1.0)
+    card = with_card(mechanism)
+    mechanism.perturb(np.arange(3), SecureRandomness(), epsilon=np.array([1.0, 2.0, 3.0]))
+    assert card.asked[0][1].tolist() == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("source", [InsecureSeededRandomness(insecure_seed=0), Derived()], ids=["seeded", "of one's own"])
+def test_it_draws_in_place_of_no_other_source(source: Randomness) -> None:
+    mechanism = Multivariate(random_embedding(20, 3), epsilon=1e9)
+    card = with_card(mechanism)
+    assert mechanism.perturb(np.arange(20), source).tolist() == list(range(20))
+    assert not card.asked
+
+
+@pytest.mark.parametrize("kind", [OwnNoise, OwnPoints])
+def test_it_never_draws_for_a_mechanism_that_draws_in_its_own_way(kind: type[Multivariate]) -> None:
+    mechanism = kind(random_embedding(20, 3), epsilon=1e9)
+    card = with_card(mechanism)
+    assert mechanism.perturb(np.arange(20), SecureRandomness()).tolist() == list(range(20))
+    assert not card.asked
+
+
+@pytest.fixture
+def on_a_device() -> Iterator[None]:
+    set_device("cpu")
+    yield
+    set_device(None)
+
+
+@pytest.mark.usefixtures("on_a_device")
+@pytest.mark.parametrize(
+    ("source", "generator"),
+    [(SecureRandomness(), "ChaCha20 on a GPU, keyed by the operating system"), (InsecureSeededRandomness(insecure_seed=0), "PCG64")],
+    ids=["secure", "seeded"],
+)
+def test_the_receipt_names_the_generator_that_drew(source: Randomness, generator: str) -> None:
+    mechanism = Multivariate(random_embedding(20, 3), epsilon=1e9)
+    with_card(mechanism)
+    assert Privatizer(mechanism, randomness=source).settings.randomness["generator"] == generator
+
+
+@pytest.mark.usefixtures("on_a_device")
+def test_a_device_without_our_kernels_draws_nothing() -> None:
+    settings = Privatizer(Multivariate(random_embedding(20, 3), epsilon=1e9)).settings
+    assert settings.randomness["generator"] == "AES-128 counter mode, keyed by the operating system"

@@ -1,0 +1,35 @@
+"""The section about a GPU says what one run of scripts/check_gpu.py measured, failures and missed targets too."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SPEED = {"origin": "real", "words_per_second": [3.0, 1.0, 2.0], "met": False, "share_of_cublas": 0.5, "float32_form": 1.0}
+FOUND: dict[str, Any] = {
+    "parts": {
+        "environment": {"card": "a card", "driver": "1", "torch": "2", "triton": "3"},
+        "speed 400,000 x 300": SPEED,
+        "speed 400,000 x 50": {"failed": "Traceback"},
+        "FAISS 400,000 x 300": {"left_out": "FAISS cannot be imported here"},
+        "processor 400,000 x 300": {"words_per_second": 7.0},
+        "N_w": {"seconds": 1.25, "words": 60_000, "met": True},
+        "checks": {"a": {"passed": True}, "b": {"passed": False}},
+    }
+}
+
+
+def test_the_section_tells_what_was_measured_missed_and_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [str(ROOT / "benchmarks"), *sys.path])
+    from searches.gpu_page import gpu_section
+
+    section = gpu_section(FOUND)
+    assert "| 400,000 x 300 | real | 2 | MISSED | 50% | 1 | FAISS cannot be imported here | 7 |" in section
+    assert "| 400,000 x 50 | failed |" in section
+    assert "| 50,000 x 50 | failed |" in section
+    assert "N_w and distinct words of 60,000 words x 1,000 draws: 1.2 s (target met)" in section
+    assert "1 of 2 checks" in section
