@@ -131,7 +131,7 @@ def _smoothed(counts: torch.Tensor, draws: int) -> torch.Tensor:
     """Return chances from counts: what was drawn once says how much was missed, which is spread as the rows have it on average."""
     missed = (counts == 1).sum(1, keepdim=True) / draws
     counts.mul_((1.0 - missed) / draws)
-    average = counts.double().sum(0) if len(counts) < 1000 else sum(part.double().sum(0) for part in torch.split(counts, 4096))
+    average = torch.stack([part.double().sum(0) for part in torch.split(counts, 4096)]).sum(0)
     background = ((1.0 - _EVEN) * average / average.sum() + _EVEN / counts.shape[1]).float()
     return counts.addcmul_(missed, background[None])
 

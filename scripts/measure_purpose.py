@@ -3,7 +3,7 @@
     python scripts/measure_purpose.py prepare DATASETS --into DATA            # released and public parts of the public data sets
     python scripts/measure_purpose.py spaces --data DATA --into WORK          # spaces, kinds of words, words as numbers; needs glove-840b
     python scripts/measure_purpose.py measure --into WORK --device cuda --workers 4
-    python scripts/measure_purpose.py collect --into WORK -o docs/experiments/purpose.json
+    python scripts/measure_purpose.py collect --into WORK -o docs/experiments/purpose-refined.json
 
 ``measure`` finds for every setting (purpose_settings.py) where the attacker names 8, 17 or 33 % of all words, or the wanted share of the
 kinds of words, or, in context, 10 %; releases with the product, three times; decodes, learns and judges on a GPU (gpu_readings.py).
@@ -214,7 +214,7 @@ class Bench:
         import torch
 
         from gpu_draws import Drawing, typical_scale
-        from gpu_readings import Attacker, Texts
+        from gpu_readings import Attacker, ContextAttacker, Texts
 
         self.key, self.into, self.draws, self.device = (setting.data, setting.space, setting.mechanism), into, draws, device
         self.embedding, self.mechanism = Embedding.open(setting.space), parse_mechanism(setting.mechanism)
@@ -226,7 +226,8 @@ class Bench:
         self.attacker = Attacker(self.drawing, self.texts, read_kinds(into / "kinds.npz", self.embedding))
         self.range = typical_scale(self.drawing)
         self.curve: list[tuple[float, dict[str, float]]] = []
-        self.setting, self.context = setting, None
+        self.setting = setting
+        self.context: ContextAttacker | None = None
         self.inputs = np.arange(len(self.embedding) + 1)
         self.labels_there = torch.tensor(self.labels, device=device)
         vectors = {"vectors": np.vstack([self.embedding.vectors, self.embedding.unknown[None]])}
@@ -241,7 +242,7 @@ class Bench:
         self._clock = time.time()
         epsilon, chances = self.find(setting)
         self._lap(parts, "search")
-        result = {
+        result: dict[str, Any] = {
             "name": setting.data,
             "level": setting.level,
             "epsilon": epsilon,
@@ -460,7 +461,7 @@ def _rounded(value: Any) -> Any:
         return {name: _rounded(each) for name, each in value.items()}
     if isinstance(value, list):
         return [_rounded(each) for each in value]
-    return round(value, 4) if isinstance(value, float) else value
+    return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
 def _asked(given: argparse.Namespace) -> list[Setting]:

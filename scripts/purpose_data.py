@@ -6,7 +6,6 @@ import json
 import lzma
 import random
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -95,5 +94,5 @@ def _question(record: Record) -> str | None:
 
 
 def _often(records: list[Record]) -> list[Record]:
-    often: Callable[[str], bool] = Counter(each["label"] for each in records).__getitem__
-    return [each for each in records if often(each["label"]) >= FEWEST_OF_A_CLASS]
+    often = Counter(each["label"] for each in records)
+    return [each for each in records if often[each["label"]] >= FEWEST_OF_A_CLASS]
