@@ -23,7 +23,7 @@ FIXED = {"words": 1.0, "vectors": 0.1}
 VALIDATED = 0.2
 HELD_OUT, MOST_STEPS, PATIENCE, WORTH_A_STEP = 5, 500, 3, 1e-4
 TEXTS_AT_ONCE = 256
-_FRESH = 40
+_FRESH, _COLUMNS, _JITTER = 40, 4096, 1e-9
 
 
 @dataclass(frozen=True)
@@ -202,6 +202,37 @@ def fit(features: torch.Tensor, labels: torch.Tensor, strength: float, begin: to
     return weights.detach()
 
 
+class Span:
+    """Texts as numbers in the space that the texts learnt from span: as many numbers as there are texts, where words are more.
+
+    A model with a squared penalty has weights in that space, and all it needs are the products of texts. An orthonormal basis of the space
+    keeps these, so that the same model is learnt, and every step of L-BFGS is the same but for rounding.
+    """
+
+    def __init__(self, learnt: torch.Tensor) -> None:
+        self.learnt, self.factor = learnt, None
+        if learnt.shape[1] > len(learnt):
+            products = _products(learnt, learnt)
+            # Equal and empty texts make it singular.
+            products.diagonal().add_(_JITTER * float(products.diagonal().mean()))
+            self.factor = torch.linalg.cholesky(products)
+
+    def of(self, features: torch.Tensor) -> torch.Tensor:
+        """Return the coordinates of texts; those of texts not learnt from lack what lies outside the space, where all weights are 0."""
+        if self.factor is None:
+            return features
+        found: torch.Tensor = torch.linalg.solve_triangular(self.factor, _products(self.learnt, features), upper=False)
+        return found.T.float()
+
+
+def _products(ones: torch.Tensor, others: torch.Tensor) -> torch.Tensor:
+    """Return the products of rows, in float64, a part of the columns at a time."""
+    found = torch.zeros((len(ones), len(others)), device=ones.device, dtype=torch.float64)
+    for mine, theirs in zip(torch.split(ones, _COLUMNS, 1), torch.split(others, _COLUMNS, 1), strict=True):
+        found.addmm_(mine.double(), theirs.double().T)
+    return found
+
+
 def accuracy(weights: torch.Tensor, features: torch.Tensor, labels: torch.Tensor) -> float:
     """Return the share of labels that are right."""
     return float(((features @ weights[:-1] + weights[-1]).argmax(1) == labels).float().mean())
@@ -224,20 +255,21 @@ class Split:
         cut = int(VALIDATED * len(order))
         checked, first = self.learnt[order[:cut]], self.learnt[order[cut:]]
         made = self._made(features, kind, first)
-        reached, begin = {}, None
+        span = Span(made[first])
+        own, shown, reached, begin = span.of(span.learnt), span.of(made[checked]), {}, None
         for strength in STRENGTHS[kind]:
-            begin = fit(made[first], self.labels[first], strength, begin)
-            reached[strength] = accuracy(begin, made[checked], self.labels[checked])
+            begin = fit(own, self.labels[first], strength, begin)
+            reached[strength] = accuracy(begin, shown, self.labels[checked])
         best = max(reached, key=lambda strength: (reached[strength], -strength))
         made = self._made(features, kind, self.learnt)
-        models = {strength: fit(made[self.learnt], self.labels[self.learnt], strength) for strength in {best, FIXED[kind]}}
-        found = {
-            name: accuracy(models[at], made[self.judged], self.labels[self.judged])
-            for name, at in (("both", FIXED[kind]), ("chosen", best))
-        }
+        span = Span(made[self.learnt])
+        own, shown = span.of(span.learnt), span.of(made[self.judged])
+        models = {strength: fit(own, self.labels[self.learnt], strength) for strength in {best, FIXED[kind]}}
+        found = {name: accuracy(models[at], shown, self.labels[self.judged]) for name, at in (("both", FIXED[kind]), ("chosen", best))}
         found |= {"strength": best, "validation": reached[best]}
         for name, other in (others or {}).items():
-            found[name] = accuracy(models[FIXED[kind]], self._made(other, kind, self.learnt)[self.judged], self.labels[self.judged])
+            shown = span.of(self._made(other, kind, self.learnt)[self.judged])
+            found[name] = accuracy(models[FIXED[kind]], shown, self.labels[self.judged])
         return found
 
     def _made(self, features: torch.Tensor, kind: str, learnt: torch.Tensor) -> torch.Tensor:
