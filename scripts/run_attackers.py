@@ -2,7 +2,7 @@
 
     deniable embeddings add glove.840B.300d.34k.w2v.txt.bz2 --name glove-840b
     python scripts/measure_purpose.py prepare DATASETS --into data
-    python scripts/measure_purpose.py spaces --first 2 --data data --into data
+    python scripts/measure_purpose.py spaces --only 16-2 --data data --into data
     cp DATASETS/imdb/imdb_50k.jsonl.xz data
     python scripts/run_attackers.py data [--into docs/experiments] [--only sst2] [--at-once 8] [--minutes 15] [-- --places 1000 …]
     python scripts/make_attackers_page.py
