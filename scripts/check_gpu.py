@@ -70,10 +70,16 @@ TILINGS = {
     ],
 }
 SETTLING = [
-    {"settled": 16, "span": 64},
-    {"settled": 32, "span": 64},
-    {"settled": 8, "span": 128},
-    {"settled": 16, "span": 256, "settle_warps": 8},
+    {"best_first": False, "settle_step": 128},
+    {"settle_step": 128},
+    {"span": 64},
+    {"span": 64, "settle_step": 32},
+    {"span": 64, "settle_warps": 2, "settle_step": 32},
+    {"settled": 32, "span": 64, "settle_warps": 8},
+    {"settled": 8, "span": 64, "settle_warps": 2},
+    {"settled": 8, "span": 128, "settle_warps": 4},
+    {"settled": 8, "span": 256, "settle_warps": 4},
+    {"settled": 16, "span": 128, "settle_warps": 8},
 ]
 
 REHEARSAL = os.environ.get("TRITON_INTERPRET") == "1"
@@ -253,7 +259,7 @@ def _time_tiling(name: str, embedding: Embedding, queries: Vectors, tiling: Tili
         row["undecided"] = int((into < 0).sum())
         say(
             f"{name} {'stream' if tiling.stream else 'block '} rows {tiling.rows} tile {tiling.tile} side {tiling.side} "
-            f"warps {tiling.warps} depth {tiling.depth} settled {tiling.settled}/{tiling.span}/{tiling.settle_warps}: "
+            f"warps {tiling.warps} depth {tiling.depth} settled {tiling.settled}/{tiling.span}/{tiling.settle_warps}/{tiling.settle_step}{'' if tiling.best_first else ' in order'}: "
             f"{count / whole:,.0f} words/s, product {count / product:,.0f}, {again:.2f} tiles again, {row['undecided']} undecided"
         )
     except Exception as error:  # a tiling that does not fit the card is no failure

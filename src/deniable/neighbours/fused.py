@@ -5,7 +5,8 @@ batch of points
 
 1. one kernel computes rounded scores s̃ by matrix products and keeps only the largest of each tile: no score is ever written to memory;
 2. |s̃ - s| ≤ E for all words of a tile, by the bound below. A tile can hold the winner only if its largest s̃ plus E reaches the best
-   lower bound max(s̃ - E) over all tiles. A second kernel scores these few tiles again in float64;
+   lower bound max(s̃ - E) over all tiles. A second kernel scores these few tiles again in float64, the most promising one first: its
+   float64 score less what float64 can err is a far better lower bound, and drops most of the others;
 3. a word whose float64 score beats all others by more than float64 can err is the nearest one. What float64 cannot tell apart (exact
    ties, mostly) goes to the search of the processor, which decides without rounding (``exact.nearest_of``).
 
@@ -72,7 +73,8 @@ class Tiling:
     """How the matrix product is cut: ``rows`` points by ``tile`` words at a time.
 
     By ``stream`` a program keeps its points and walks through the words, ``side`` tiles at a time; otherwise it computes one such block.
-    ``depth`` is how many loads are under way. The decision looks at ``span`` tiles of ``settled`` points at a time.
+    ``depth`` is how many loads are under way. The decision looks at ``span`` tiles of ``settled`` points at a time, and scores the most
+    promising tile of each point ``best_first``, by ``settle_step`` coordinates at a time.
     """
 
     stream: bool
@@ -84,6 +86,8 @@ class Tiling:
     settled: int = 16
     span: int = 128
     settle_warps: int = 4
+    settle_step: int = 64
+    best_first: bool = True
 
 
 def tiling_for(width: int) -> Tiling:
@@ -262,7 +266,8 @@ class FusedNeighbours:
             tile=tiling.tile,
             at_once=tiling.settled,
             span=tiling.span,
-            step=min(128, 1 << (self._dimension - 1).bit_length()),
+            step=min(tiling.settle_step, 1 << (self._dimension - 1).bit_length()),
+            best_first=tiling.best_first,
             num_warps=tiling.settle_warps,
         )
 
