@@ -300,7 +300,7 @@ def draws_are_counted_where_they_are_made(device: str) -> str:
         assert np.array_equal(outputs, wanted[0])
         assert np.array_equal(counts, wanted[1])
         assert outcomes.distinct[own] == len(outputs)
-        assert outcomes.unchanged[own] == np.mean(row == own)
+        assert round(outcomes.unchanged[own] * 20, 9) == (row == own).sum()  # the last bit of a mean is the device's own
     quiet = CardDraws(search, noise, epsilon=1e9, draws=3).outcomes(ids)
     assert (quiet.unchanged == 1.0).all()
     return f"{drawn.numel()} draws"
