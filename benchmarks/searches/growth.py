@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 Point = dict[str, Any]
 
 PROCESSOR, CARD = "processor", "GPU"
-CARD_BESIDE = """\
-Beside them, what a GPU reached by `scripts/check_gpu.py`, ids to ids; its vectors at 50 dimensions are those of the built-in GloVe 6B."""
+HEADS = {"words_per_second": "words/s", "memory": "memory, MB"}
+CARD_BESIDE = "Beside them, what a GPU reached, ids to ids (below); its vectors at 50 dimensions are those of the built-in GloVe 6B."
 COLOURS = {PROCESSOR: "tab:blue", CARD: "tab:green"}
 
 SECTION = """\
@@ -19,7 +20,8 @@ SECTION = """\
 
 Words per second fall as the vocabulary grows and, less than in proportion, as the dimension does: some work is done once for each word,
 whatever its length. Memory is the most that the process held; the vectors take four bytes a coordinate, the index one and 28 bytes a word.
-{card} Vectors: GloVe 840B, its first coordinates, enlarged with jittered copies. {threads} threads; {machine}.
+
+{about}
 
 Measure it again: `python benchmarks/growth.py --json docs/data/growth.json`, `python benchmarks/growth.py --from-json docs/data/growth.json
 --figure docs/figures/growth.png`, `python benchmarks/search.py --from-json docs/data/search.json --page docs/search.md`.
@@ -31,20 +33,21 @@ Measure it again: `python benchmarks/growth.py --json docs/data/growth.json`, `p
 def section(found: dict[str, Any], card: list[Point]) -> str:
     """Write the section: a table of all points, one row a shape."""
     beside = CARD_BESIDE if card else "No GPU was measured yet."
-    text = SECTION.format(card=beside, threads=found["threads"], machine=found["machine"])
+    about = f"Vectors: GloVe 840B, its first coordinates, enlarged with jittered copies. {found['threads']} threads; {found['machine']}. "
+    text = SECTION.format(about=fill(about + beside, 130))
     by_card = {(point["words"], point["dimension"]): point for point in card}
     ours = {(point["words"], point["dimension"]): point for point in found["points"]}
-    lines = ["| vocabulary x dimension | words/s | memory, MB |" + (" GPU, words/s |" if card else "")]
-    lines.append("|---" * (4 if card else 3) + "|")
+    of_card = [name for name in HEADS if any(name in point for point in card)]
+    heads = ["vocabulary x dimension", *HEADS.values(), *(f"GPU, {HEADS[name]}" for name in of_card)]
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for shape in sorted(ours | by_card):
-        cells = [f"{shape[0]:,} x {shape[1]}", *_cells(ours.get(shape), "words_per_second", "memory")]
-        cells += _cells(by_card.get(shape), "words_per_second") if card else []
+        cells = [f"{shape[0]:,} x {shape[1]}", *_cells(ours.get(shape, {}), HEADS), *_cells(by_card.get(shape, {}), of_card)]
         lines.append(f"| {' | '.join(cells)} |")
     return text + "\n" + "\n".join(lines) + "\n"
 
 
-def _cells(point: Point | None, *names: str) -> list[str]:
-    return ["" if point is None else f"{point[name] / (1e6 if name == 'memory' else 1.0):,.0f}" for name in names]
+def _cells(point: Point, names: Iterable[str]) -> list[str]:
+    return [f"{point[name] / (1e6 if name == 'memory' else 1.0):,.0f}" if name in point else "" for name in names]
 
 
 def draw(found: dict[str, Any], card: list[Point], path: Path) -> None:
@@ -66,7 +69,7 @@ def draw(found: dict[str, Any], card: list[Point], path: Path) -> None:
                     continue
                 at, how = [point[axis] for point in chosen], {"color": COLOURS[unit], "linestyle": style, "marker": "o"}
                 panels[0][column].plot(at, [point["words_per_second"] for point in chosen], label=f"{unit}, {name}", **how)
-                if unit == PROCESSOR:  # memory of the card was not measured
+                if all("memory" in point for point in chosen):
                     panels[1][column].plot(at, [point["memory"] / 1e9 for point in chosen], **how)
         measured = sorted({point[axis] for point in found["points"] for wanted in lines.values() if wanted(point)})
         for panel in panels[:, column]:

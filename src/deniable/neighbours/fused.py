@@ -66,6 +66,8 @@ _ROWS_AT_ONCE = 1 << 15
 _MAXIMA_AT_ONCE = 1 << 29
 _MOST_POINTS_AT_ONCE = 1 << 18
 _PROGRAMS_EACH = 8
+_MOST_FOR_STREAMS = 128
+_FEW_WORDS = 150_000  # about half way, in proportion, between the two sizes that were measured
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,9 +92,16 @@ class Tiling:
     best_first: bool = True
 
 
-def tiling_for(width: int) -> Tiling:
-    """Return the fastest way that was measured on an H200 for vectors of so many rounded coordinates (scripts/check_gpu.py)."""
-    return Tiling(stream=True, tile=64, side=2) if width <= 128 else Tiling(stream=False, side=8)
+def tiling_for(width: int, words: int) -> Tiling:
+    """Return the fastest way to cut the product with so many words of so many rounded coordinates.
+
+    By ``scripts/check_gpu.py --tilings`` on an H200 (docs/data/gpu.json): 400,000 words of 320 and of 64 coordinates, and 50,000 of 64.
+    """
+    if width > _MOST_FOR_STREAMS:
+        return Tiling(stream=False, tile=32, side=8, warps=8, settled=8)
+    if words > _FEW_WORDS:
+        return Tiling(stream=True, tile=64, side=2, warps=4, span=64, settle_warps=2, settle_step=32)
+    return Tiling(stream=True, tile=32, side=4, warps=4, span=64, settle_step=32)
 
 
 class FusedNeighbours:
@@ -115,7 +124,7 @@ class FusedNeighbours:
         self._embedding = embedding
         self._dimension = embedding.dimension
         self._width = -(-(self._dimension + _H_PARTS) // _STEP) * _STEP
-        self._tiling = tiling or tiling_for(self._width)
+        self._tiling = tiling or tiling_for(self._width, len(embedding))
         self._make_on_processor = on_processor
         self._on_processor: Neighbours | None = None
         self._lock = threading.Lock()

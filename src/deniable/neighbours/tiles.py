@@ -185,7 +185,7 @@ def settle(
     best_place = lane * 0 - 1
     if best_first:
         best_place = tl.min(tl.where(reached == lower[None, :], reached_at, NOWHERE), 0)
-        for mine in range(0, min(at_once, count - tl.program_id(0) * at_once)):
+        for mine in range(min(at_once, count - tl.program_id(0) * at_once)):
             place = tl.sum(tl.where(lane == mine, best_place, 0), 0)
             point = points + (tl.program_id(0) * at_once + mine).to(tl.int64) * dimension
             length = tl.sum(tl.where(lane == mine, lengths, 0.0), 0)
