@@ -156,6 +156,7 @@ def open_channel_of_inputs(
         epsilon=card.epsilon,
         inputs=None if len(inputs) == len(embedding) + 1 else inputs,
         directions=directions,
+        on_card=True,
         report=report,
     )
     kept = _kept(card, embedding)
