@@ -66,6 +66,12 @@ class CardDraws:
             distinct[part] = 1 + (ordered[:, 1:] != ordered[:, :-1]).sum(dim=1).cpu().numpy()
         return Outcomes(unchanged=unchanged, distinct=distinct)
 
+    def of_each(self, ids: Ids) -> Iterator[Ids]:
+        """Yield for each word what it became, draw by draw."""
+        for start in range(0, len(ids), self.words_at_once):
+            _, drawn = self._search.draw_repeatedly(ids[start : start + self.words_at_once], self._noise, self._epsilon, self._draws)
+            yield from drawn.cpu().numpy().astype(np.int64)
+
     def counts(self, ids: Ids) -> Iterator[tuple[Ids, Ids]]:
         """Yield for each word the words that came out, in order, and how often each did."""
         for start in range(0, len(ids), self.words_at_once):
