@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from deniable import Embedding, Multivariate, Privatizer
-from deniable.analysis.receiving import open_channel
+from deniable.analysis.receiving import open_channel, open_channel_of_inputs
 from deniable.arrays import Floats
 from deniable.calibration.protection import protect
 from deniable.channel.making import make_channel, make_channels
@@ -88,3 +88,5 @@ def test_receivers_draw_on_the_device_that_was_asked_for() -> None:
     card = Privatizer(Multivariate(EMBEDDING, epsilon=EPSILON)).card
     assert open_channel(card, EMBEDDING, directions=50).method == "simulation"
     assert CARDS[EMBEDDING].draws
+    elsewhere = open_channel_of_inputs(card, EMBEDDING, np.arange(5), directions=50)
+    assert elsewhere.method == "rays"  # a decoder that travels is the same everywhere
