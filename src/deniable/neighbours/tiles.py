@@ -184,7 +184,8 @@ def settle(
     top_low, top_high, rival, winner, times = minus, minus, minus, lane * 0 - 1, 0
     best_place = lane * 0 - 1
     if best_first:
-        best_place = tl.min(tl.where(reached == lower[None, :], reached_at, NOWHERE), 0)
+        # A point that is not a number, where noise failed, is equal to nothing: it must not be looked for beyond the last tile.
+        best_place = tl.minimum(tl.min(tl.where(reached == lower[None, :], reached_at, NOWHERE), 0), tiles - 1)
         for mine in range(min(at_once, count - tl.program_id(0) * at_once)):
             place = tl.sum(tl.where(lane == mine, best_place, 0), 0)
             point = points + (tl.program_id(0) * at_once + mine).to(tl.int64) * dimension
