@@ -89,7 +89,7 @@ def _shape(size: str) -> tuple[int, int]:
 def _share_of_peak(size: str, speed: float, parts: dict[str, Any]) -> float:
     """Return the share of the arithmetic: two operations for each number of the vectors, against those of a square product."""
     words, dimension = _shape(size)
-    return speed * 2 * words * dimension / (parts.get("ceiling", {}).get("tflops", float("nan")) * 1e12)
+    return speed * 2 * words * dimension / (float(parts.get("ceiling", {}).get("tflops", "nan")) * 1e12)
 
 
 def _share_of_padded(size: str, speed: float, parts: dict[str, Any]) -> str:

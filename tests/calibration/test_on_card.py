@@ -74,7 +74,7 @@ def test_the_search_for_an_epsilon_follows_rays(cards: list[MadeCard]) -> None:
 def test_what_draws_say_takes_no_place_of_what_rays_said() -> None:
     targets = Targets(max_unchanged=0.9, quantile=0.5)
 
-    def noted() -> str:
+    def noted() -> str | None:
         from deniable import Multivariate
 
         note = read_note(Multivariate(Embedding.open("small"), epsilon=1.0))

@@ -12,7 +12,7 @@ when it comes out itself after all, if that is more likely: one of the two neare
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Unpack
 
@@ -256,7 +256,7 @@ class _Table:
         own = self._own(ids, entering)
         # One seed for all ε: what is found at one does not depend on which others were asked for.
         seed, repeated = (SEED << 48) + int(ids[0]), np.repeat(entering, self._draws)
-        drawn = [card.of_each(entering) for card in self._cards] or [
+        drawn: list[Iterable[Ids]] = [card.of_each(entering) for card in self._cards] or [
             Draws(mechanism, seed=seed).of_each(repeated).reshape(len(ids), self._draws) for mechanism in self._made
         ]
         for its_own, *released in zip(own, *drawn, strict=True):
