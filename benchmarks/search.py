@@ -26,6 +26,7 @@ from machine import machine
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "DENIABLE_THREADS")
 HERE = Path(__file__).resolve().parent
+DATA = HERE.parent / "docs" / "data"
 
 
 def arguments() -> argparse.Namespace:
@@ -130,7 +131,11 @@ def main() -> None:
     if options.figure:
         draw(rows, options.figure, dimension=300, words=max(row["words"] for row in rows))
     if options.page:
-        options.page.write_text(page(found, json.loads(options.gpu.read_text()) if options.gpu else None), encoding="utf-8")
+        growth, calibrations = (
+            json.loads(file.read_text()) if file.exists() else None for file in (DATA / "growth.json", DATA / "calibration-before.json")
+        )
+        gpu = json.loads(options.gpu.read_text()) if options.gpu else None
+        options.page.write_text(page(found, growth, calibrations, gpu), encoding="utf-8")
 
 
 if __name__ == "__main__":

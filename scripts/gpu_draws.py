@@ -1,7 +1,7 @@
-"""Draws of a mechanism on a GPU, for experiments only: they come from a seed, round as the card does, and release nothing.
+"""Channels of a mechanism on a GPU, for experiments only: draws come from a seed, round as the card does, and release nothing.
 
-``drawn_channel`` gives the numbers of a channel, ``Attacker`` how many words a Bayes attacker with the true word frequencies names at an ε:
-its guesses are chosen on one half of the draws and judged on the other.
+A channel is a whole matrix here, P(y | x) for the input words asked for and every word that can come out: 34,000 by 34,000 numbers fit on
+a card. What was never drawn shares what was drawn only once, as in ``deniable.channel.rows``. SanText and randomised response are exact.
 """
 
 # ruff: noqa: ANN001, ANN202 - kernels are not Python but Triton
@@ -9,14 +9,14 @@ its guesses are chosen on one half of the draws and judged on the other.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 
 from deniable import Embedding
-from deniable.arrays import Floats, Ids
+from deniable.arrays import Ids
+from deniable.neighbours.selection import released_words
 
 try:
     import triton
@@ -24,9 +24,11 @@ try:
 except ImportError:  # plain torch then, several times slower
     triton = None
 
+MECHANISMS = ("multivariate", "santext", "randomized-response")
 _POINTS_AT_ONCE = 1 << 21
-_SCORES_AT_ONCE = 1 << 30
+_SCORES_AT_ONCE = 1 << 29
 _WIDEST_FUSED = 128
+_EVEN = 0.1
 
 
 if triton is not None:
@@ -50,38 +52,56 @@ if triton is not None:
 
 
 class Drawing:
-    """Draws what words become under the paper's mechanism, or under SanText, at any ε."""
+    """What words become under a mechanism in a space, at any ε."""
 
     def __init__(self, embedding: Embedding, mechanism: str, device: str) -> None:
-        if mechanism not in ("multivariate", "santext"):
-            raise SystemExit(f"{mechanism} is not drawn on a GPU")
+        if mechanism not in MECHANISMS:
+            raise SystemExit(f"{mechanism} is not drawn on a GPU; take one of {', '.join(MECHANISMS)}")
         self.embedding, self.mechanism, self.device = embedding, mechanism, device
         self.words = torch.tensor(np.asarray(embedding.vectors, dtype=np.float32), device=device)
         self.halves = -0.5 * (self.words * self.words).sum(1)
         self.dimension = self.words.shape[1]
+        self.released = torch.zeros(len(self.words), dtype=torch.bool, device=device)
+        self.released[torch.tensor(released_words(embedding), device=device)] = True
         self.generator = torch.Generator(device=device).manual_seed(0)
         width = max(16, 1 << (self.dimension - 1).bit_length())
         self.padded = torch.nn.functional.pad(self.words, (0, width - self.dimension)).contiguous()
 
-    def rows(self, draws: int) -> int:
-        """Return how many inputs are drawn at once."""
-        return max(1, (_POINTS_AT_ONCE if self.mechanism == "multivariate" else _SCORES_AT_ONCE // 4 // len(self.words) * draws) // draws)
+    @property
+    def exact(self) -> bool:
+        """Whether its chances are known without draws."""
+        return self.mechanism != "multivariate"
 
-    def outputs(self, inputs: Ids, epsilon: float, draws: int) -> torch.Tensor:
-        """Return the words that each input becomes, one row of draws an input."""
-        starts = torch.tensor(self.embedding.rows(inputs).astype(np.float32), device=self.device)
+    def chances(self, inputs: Ids, epsilon: float, draws: int, *, smooth: bool = True) -> torch.Tensor:
+        """Return P(y | x), one row an input word; from so many draws a word where it is not known exactly."""
+        if self.mechanism == "randomized-response":
+            return self._by_response(inputs, epsilon)
+        found = torch.empty((len(inputs), len(self.words)), device=self.device)
         if self.mechanism == "santext":
-            return torch.multinomial(self.chances(inputs, epsilon), draws, replacement=True, generator=self.generator)
+            for part in _parts(len(inputs), max(1, _SCORES_AT_ONCE // len(self.words))):
+                far = torch.where(self.released, torch.cdist(self._starts(inputs[part]), self.words), torch.inf)
+                found[part] = torch.softmax(-0.5 * epsilon * far, 1)
+            return found
+        found.zero_()
+        for part in _parts(len(inputs), max(1, _POINTS_AT_ONCE // draws)):
+            drawn = self.draw(inputs[part], epsilon, draws)
+            found[part].scatter_add_(1, drawn, torch.ones((), device=self.device).expand(drawn.shape))
+        return _smoothed(found, draws) if smooth else found.div_(draws)
+
+    def draw(self, inputs: Ids, epsilon: float, draws: int) -> torch.Tensor:
+        """Return the words that each input becomes, one row of draws an input."""
+        if self.exact:
+            return torch.multinomial(self.chances(inputs, epsilon, 0), draws, replacement=True, generator=self.generator)
+        starts = self._starts(inputs)
         noise = torch.randn(len(starts) * draws, self.dimension, device=self.device, generator=self.generator)
         noise /= noise.norm(dim=1, keepdim=True)
         lengths = torch._standard_gamma(torch.full((len(noise), 1), float(self.dimension), device=self.device), generator=self.generator)
         points = starts.repeat_interleave(draws, 0).addcmul_(noise, lengths / epsilon)
         return self.nearest(points).view(len(starts), draws)
 
-    def chances(self, inputs: Ids, epsilon: float) -> torch.Tensor:
-        """Return P(y | x) of SanText, one row an input."""
-        starts = torch.tensor(self.embedding.rows(inputs).astype(np.float32), device=self.device)
-        return torch.softmax(-0.5 * epsilon * torch.cdist(starts, self.words), 1)
+    def release(self, ids: Ids, epsilon: float) -> torch.Tensor:
+        """Return what each of many places becomes."""
+        return torch.cat([self.draw(ids[part], epsilon, 1)[:, 0] for part in _parts(len(ids), 1 << (20 if not self.exact else 13))])
 
     def nearest(self, points: torch.Tensor) -> torch.Tensor:
         """Return the nearest word of each point."""
@@ -96,133 +116,34 @@ class Drawing:
         )
         return found.long()
 
+    def _by_response(self, inputs: Ids, epsilon: float) -> torch.Tensor:
+        """Return the rows of randomised response: the word itself with e^ε times the probability of any other; ⊥ becomes any word."""
+        found = self.released.float().expand(len(inputs), -1).clone()
+        known = np.flatnonzero(inputs < len(self.words))
+        found[torch.tensor(known, device=self.device), torch.tensor(inputs[known], device=self.device)] *= math.exp(epsilon)
+        return found.div_(found.sum(1, keepdim=True))
 
-def drawn_channel(drawing: Drawing, inputs: Ids, epsilon: float, draws: int) -> dict[str, Any]:
-    """Return the numbers of a channel; what was drawn only once stands for all that was not drawn, as in ``deniable.channel.rows``."""
-    vocabulary, size = len(drawing.words), drawing.rows(draws)
-    lengths, outputs, chances = [], [], []
-    for first in range(0, len(inputs), size):
-        found = drawing.outputs(inputs[first : first + size], epsilon, draws)
-        rows = torch.arange(len(found), device=found.device)
-        keys, counts = torch.unique(found + rows[:, None] * vocabulary, return_counts=True)
-        owners = keys // vocabulary
-        order = torch.argsort(owners * (draws + 1) + (draws - counts), stable=True)
-        keys, counts, owners = keys[order], counts[order], owners[order]
-        once = torch.zeros(len(found), dtype=torch.long, device=found.device).index_add_(0, owners, (counts == 1).long())
-        shares = counts / draws * (1.0 - once[owners] / draws)
-        lengths.append(torch.bincount(owners, minlength=len(found)).cpu().numpy())
-        outputs.append((keys - owners * vocabulary).int().cpu().numpy())
-        chances.append(shares.float().cpu().numpy())
-    starts = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
-    return {"inputs": inputs, "starts": starts, "outputs": np.concatenate(outputs), "chances": np.concatenate(chances), "draws": draws}
+    def _starts(self, inputs: Ids) -> torch.Tensor:
+        return torch.tensor(self.embedding.rows(inputs).astype(np.float32), device=self.device)
 
 
-@dataclass(frozen=True)
-class Named:
-    """What the attacker names: the share of all words, and the share of the kinds of the words that have one."""
-
-    word: float
-    kind: float
-
-
-class Attacker:
-    """A context-free Bayes attacker who knows the true frequencies of the words of a text."""
-
-    def __init__(self, drawing: Drawing, shares: Floats, kinds: Ids) -> None:
-        self.drawing = drawing
-        self.inputs = np.flatnonzero(shares).astype(np.int64)
-        self.shares = torch.tensor(shares[self.inputs], device=drawing.device)
-        self.kinds = torch.tensor(kinds[self.inputs], device=drawing.device)
-
-    def names(self, epsilon: float, draws: int) -> Named:
-        """Return what it names at one ε; of SanText without draws, as its chances are known."""
-        if self.drawing.mechanism == "santext":
-            return self._names_exactly(epsilon)
-        sides: list[list[torch.Tensor]] = [[], []]
-        size = self.drawing.rows(draws)
-        for first in range(0, len(self.inputs), size):
-            found = self.drawing.outputs(self.inputs[first : first + size], epsilon, draws)
-            rows = first + torch.arange(len(found), device=found.device)
-            for side, half in zip(sides, found.chunk(2, dim=1), strict=True):
-                side.append((half * len(self.inputs) + rows[:, None]).flatten())
-        with_kind = self.kinds >= 0
-        content = torch.where(with_kind, self.shares, 0.0)
-        return Named(
-            word=self._success(sides, torch.arange(len(self.inputs), device=self.shares.device), self.shares, draws),
-            kind=self._success(sides, self.kinds.clamp(min=0), content / content.sum(), draws),
-        )
-
-    def _names_exactly(self, epsilon: float) -> Named:
-        """Return how likely the likeliest input, and the likeliest kind, of each output is the true one."""
-        size = max(1, _SCORES_AT_ONCE // 8 // len(self.drawing.words))
-        best = torch.zeros(len(self.drawing.words), device=self.drawing.device)
-        of_kinds = torch.zeros((int(self.kinds.max()) + 1, len(best)), device=self.drawing.device)
-        for first in range(0, len(self.inputs), size):
-            part = slice(first, first + size)
-            joint = self.drawing.chances(self.inputs[part], epsilon) * self.shares[part, None].float()
-            best = torch.maximum(best, joint.amax(0))
-            having = self.kinds[part] >= 0
-            of_kinds.index_add_(0, self.kinds[part][having], joint[having])
-        return Named(word=float(best.double().sum()), kind=float(of_kinds.amax(0).double().sum() / of_kinds.double().sum()))
-
-    def _success(self, sides: list[list[torch.Tensor]], classes: torch.Tensor, shares: torch.Tensor, draws: int) -> float:
-        """Return how likely the guess of the class of a word is right."""
-        most = int(classes.max()) + 1
-        chosen, judged = [self._weights(torch.cat(side), classes, shares, most) for side in sides]
-        keys, weights = chosen
-        words = keys // most
-        best = torch.zeros(len(self.drawing.words), dtype=weights.dtype, device=weights.device)
-        best.scatter_reduce_(0, words, weights, "amax")
-        # Of a word that was never drawn nothing is known: the most frequent class is the best guess.
-        likeliest = torch.zeros(most, dtype=shares.dtype, device=shares.device).index_add_(0, classes, shares).argmax()
-        guesses = likeliest.expand(len(best)).clone()
-        wins = weights == best[words]
-        guesses[words[wins]] = keys[wins] % most
-        keys, weights = judged
-        return float(weights[guesses[keys // most] == keys % most].sum() / (draws // 2))
-
-    def _weights(self, drawn: torch.Tensor, classes: torch.Tensor, shares: torch.Tensor, most: int) -> tuple[torch.Tensor, torch.Tensor]:
-        inputs = drawn % len(self.inputs)
-        keys, places = torch.unique(drawn // len(self.inputs) * most + classes[inputs], return_inverse=True)
-        weights = torch.zeros(len(keys), dtype=torch.float64, device=drawn.device).index_add_(0, places, shares[inputs])
-        return keys, weights
+def _smoothed(counts: torch.Tensor, draws: int) -> torch.Tensor:
+    """Return chances from counts: what was drawn once says how much was missed, which is spread as the rows have it on average."""
+    missed = (counts == 1).sum(1, keepdim=True) / draws
+    counts.mul_((1.0 - missed) / draws)
+    average = torch.stack([part.double().sum(0) for part in torch.split(counts, 4096)]).sum(0)
+    background = ((1.0 - _EVEN) * average / average.sum() + _EVEN / counts.shape[1]).float()
+    return counts.addcmul_(missed, background[None])
 
 
-def find_epsilons_exactly(attacker: Attacker, wanted: list[tuple[float, str]]) -> list[float | None]:
-    """Return, for SanText, the ε of four digits at which each reading reaches what is wanted; one curve serves all, as it has no noise."""
-    typical = float(np.median(np.linalg.norm(attacker.drawing.embedding.vectors[:5000], axis=1)))
-    grid = np.geomspace(1.0, 100.0, 12) / typical
-    curve = [attacker.names(float(epsilon), 0) for epsilon in grid]
-    found: list[float | None] = []
-    for level, reading in wanted:
-        reached = np.array([getattr(each, reading) for each in curve])
-        inside = reached[0] < level < reached[-1]
-        found.append(float(f"{math.exp(float(np.interp(level, reached, np.log(grid)))):.4g}") if inside else None)
-    return found
+def _parts(size: int, at_once: int) -> list[slice]:
+    return [slice(start, start + at_once) for start in range(0, size, at_once)]
 
 
-def find_epsilon(attacker: Attacker, wanted: float, reading: str, *, draws: int = 400) -> float | None:
-    """Return the ε, of four digits, at which a reading of the attacker reaches what is wanted; None if it is out of reach."""
-    drawing = attacker.drawing
-    typical = float(np.median(np.linalg.norm(drawing.embedding.vectors[:5000], axis=1)))
-    scale = drawing.dimension / typical
-    low, high = math.log(0.05 * scale), math.log(5.0 * scale)
-
-    def reached(log_epsilon: float, number: int) -> float:
-        return float(getattr(attacker.names(math.exp(log_epsilon), number), reading))
-
-    # Few draws show an attacker that is too weak: they find the neighbourhood, many draws the place.
-    for _ in range(4):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if reached(middle, draws) < wanted else (low, middle)
-    low, high = low - 0.25, high + 0.05
-    below, above = reached(low, 5 * draws), reached(high, 5 * draws)
-    if not below < wanted < above:
-        return None
-    for _ in range(3):
-        middle = low + (high - low) * (wanted - below) / (above - below)
-        here = reached(middle, 5 * draws)
-        if abs(here - wanted) < 0.002:
-            return float(f"{math.exp(middle):.4g}")
-        low, below, high, above = (middle, here, high, above) if here < wanted else (low, below, middle, here)
-    return float(f"{math.exp(low + (high - low) * (wanted - below) / (above - below)):.4g}")
+def typical_scale(drawing: Drawing) -> tuple[float, float]:
+    """Return the range of ε in which every attacker of interest lies."""
+    typical = float(np.median(np.linalg.norm(np.asarray(drawing.embedding.vectors[:5000], dtype=np.float64), axis=1)))
+    if drawing.mechanism == "randomized-response":
+        return 4.0, 16.0
+    scale: Any = drawing.dimension if drawing.mechanism == "multivariate" else 10.0
+    return 0.03 * scale / typical, 10.0 * scale / typical

@@ -100,7 +100,7 @@ setting that has no result yet; what stands below is how those on this page were
 ```text
 deniable embeddings add glove.840B.300d.34k.w2v.txt.bz2 --name glove-840b
 python scripts/measure_purpose.py prepare DATASETS --into data
-python scripts/measure_purpose.py spaces --first 2 --data data --into data
+python scripts/measure_purpose.py spaces --only 16-2 --data data --into data
 cp DATASETS/imdb/imdb_50k.jsonl.xz data
 python scripts/run_attackers.py data
 {commands}

@@ -1,4 +1,4 @@
-"""Writes docs/experiments/purpose.md and its figure from docs/experiments/purpose.json, which scripts/measure_purpose.py measured."""
+"""Writes docs/experiments/purpose.md and its figure from purpose.json, purpose-refined.json and purpose-words.json beside it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from matplotlib.figure import Figure
 
 from deniable.report.figure import apply_style, new_figure
+from purpose_refined import Row, read_rows, refined_section
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "experiments"
 DATA = {
@@ -26,6 +27,7 @@ DATA = {
 }
 LEVELS = {0.08: "8 %", 0.17: "17 %", 0.33: "33 %"}
 AUTHORS = ("enron", "c50")
+OLDER = "c686f4c"
 READINGS = ("released words", "decoded words", "released vectors", "decoded vectors")
 
 
@@ -67,7 +69,8 @@ class Cell(NamedTuple):
 def main() -> None:
     """Write the page and the figure."""
     cells = read_cells(json.loads((FOLDER / "purpose.json").read_text(encoding="utf-8")))
-    (FOLDER / "purpose.md").write_text(page(cells), encoding="utf-8")
+    refined = read_rows(json.loads((FOLDER / "purpose-refined.json").read_text(encoding="utf-8")))
+    (FOLDER / "purpose.md").write_text(page(cells, refined), encoding="utf-8")
     frontier(cells).savefig(FOLDER / "purpose.png", dpi=150)
 
 
@@ -112,7 +115,7 @@ def _spread(found: list[dict[str, Any]], names: list[str]) -> float:
     return (max(best) - min(best)) / 2.0
 
 
-def page(cells: list[Cell]) -> str:
+def page(cells: list[Cell], refined: list[Row]) -> str:
     """Return the page."""
     return f"""# Spaces made for a purpose: what survives
 
@@ -126,6 +129,9 @@ directions of the purpose at strength 2. Shaped and reduced spaces are made of G
 
 The attacker reads word by word. Words that an embedding does not know count as one word, "unknown", which the attacker may name: in
 GloVe 840B (33,860 words) these are more than in the built-in embedding (50,000), so blind guessing gets more there; "blind" says how much.
+
+All but [one section](#at-a-refined-attacker-and-in-context) was measured by an older version of the script (commit `{OLDER}`): the receiver
+decodes as `deniable decode` does, with at most 200 candidates for a word.
 
 ![Accuracy against the share of words that the attacker names](purpose.png)
 
@@ -142,6 +148,8 @@ few dimensions show more of it at equal naming of words, so they are compared at
 27 % on AG News; the column says what was reached).
 
 {kind_table(cells)}
+
+{refined_section(refined)}
 
 ## Other attributes
 
@@ -165,7 +173,7 @@ from the release: the share of words that this names, alone and in context, and 
 - **Where it fails:** at the smallest attacker little is left of the domains of InsuranceQA in any space: its short questions name their
   domain by frequent words, which is what the attacker names. Twenty groups are far from what they are unperturbed, however they are
   shaped. Texts of another field than the public ones gain less (CR: products, shaped by films).
-- All of this holds against an attacker who reads word by word. What an attacker in context names in a shaped space is not measured here.
+- All of this but [one section](#at-a-refined-attacker-and-in-context) holds against an attacker who reads word by word.
 
 ## Single words
 
@@ -180,24 +188,36 @@ What sample texts become, one release each, where the attacker comes nearest to 
 
 ## Not measured yet
 
-Shaped spaces against attackers in context, learnt ones and language models; the other dimensions and strengths; softmax and randomised
-response in the same spaces; two purposes at once.
+AG News against an attacker in context, and at refined attackers; the reduced space in context; shaped spaces against learnt attackers and
+language models; the other dimensions and strengths; softmax and randomised response in the same spaces; two purposes at once.
 
 ## Repeat it
 
+At a refined attacker, and in context (a GPU; `measure` can be stopped and goes on):
+
 ```text
 deniable embeddings add glove.840B.300d.34k.w2v.txt.bz2 --name glove-840b
+python scripts/measure_purpose.py prepare DATASETS --into DATA
+python scripts/measure_purpose.py spaces --data DATA --into WORK
+python scripts/measure_purpose.py measure --into WORK --device cuda --workers 4
+python scripts/measure_purpose.py collect --into WORK -o docs/experiments/purpose-refined.json
+python scripts/make_purpose_page.py
+```
+
+Everything else, by the older version:
+
+```text
+git worktree add ../older {OLDER} && cd ../older
 python scripts/measure_purpose.py prepare DATASETS --into DATA
 python scripts/measure_purpose.py spaces --data DATA --into WORK
 python scripts/measure_purpose.py epsilons --data DATA --into WORK --device cuda --draws 1000
 python scripts/measure_purpose.py measure --into WORK --workers 14
 python scripts/measure_purpose.py collect --data DATA --into WORK -o docs/experiments/purpose.json
 python scripts/measure_purpose_words.py docs/experiments/purpose.json --draws 50 -o docs/experiments/purpose-words.json
-python scripts/make_purpose_page.py
 ```
 
-With `--data DATA`, `measure` also reads in context. Channels are made from 1,000 draws a word, on a GPU; texts
-are released by the product. The first 100 words of a text count.
+With `--data DATA`, its `measure` also reads in context. In both, channels are made from 1,000 draws a word, on a GPU; texts are released by
+the product, and the first 100 words of a text count.
 """
 
 

@@ -4,8 +4,7 @@
     python scripts/measure_decoding.py channels RESULT.json [RESULT.json ...]       # one walk for all of one mechanism
     python scripts/measure_decoding.py measure RESULT.json [--public TEXT.txt] [--run 1]
 
-On a machine with a GPU, ``channels --device cuda --draws 2000 --into FOLDER`` makes the channels from plain draws in seconds, and ``measure
---channels FOLDER`` takes them from there; such draws come from a seed and release nothing.
+measure_purpose.py measures the same for more data and spaces, on a GPU.
 
 ε is where a context-free Bayes attacker who knows the true word frequencies names the wanted share of the words; judged on a release that
 the estimate of the channel has not seen. The receiver knows none of that: the release, the embedding, the mechanism and ε, and with
@@ -85,19 +84,12 @@ def main() -> None:
     making = commands.add_parser("channels", help="make the channels of results of one embedding and mechanism")
     making.add_argument("results", type=Path, nargs="+")
     making.add_argument("--directions", type=int, default=1000)
-    making.add_argument("--device", default="cpu", help="cuda: plain draws on a GPU")
-    making.add_argument("--draws", type=int, default=2000)
-    making.add_argument("--into", type=Path, help="with --device cuda: the folder for the channels")
     measuring = commands.add_parser("measure", help="release, decode, learn and judge")
     measuring.add_argument("result", type=Path)
     measuring.add_argument("--runs", type=int, default=3)
     measuring.add_argument("--run", type=int, help="only this run, beside others; its result gets another name")
-    measuring.add_argument("--channels", type=Path, help="a folder of channels that were drawn on a GPU")
     measuring.add_argument("--directions", type=int, default=1000)
     measuring.add_argument("--public", type=Path)
-    measuring.add_argument(
-        "--kinds", type=Path, help="kinds of words, made by measure_purpose.py: how many the attacker names is noted too"
-    )
     given = parser.parse_args()
     {"epsilons": find_epsilons, "channels": make_all_channels, "measure": measure}[given.command](given)
 
@@ -141,18 +133,7 @@ def make_all_channels(given: argparse.Namespace) -> None:
     """Make the channels of several results, which share their embedding and mechanism, in one walk."""
     results = [json.loads(path.read_text(encoding="utf-8")) for path in given.results]
     epsilons = sorted({epsilon for result in results for _, epsilon in result["epsilons"]})
-    if given.device == "cpu":
-        _channels(results[0], epsilons, given.directions)
-        return
-    from gpu_draws import Drawing, drawn_channel
-
-    given.into.mkdir(parents=True, exist_ok=True)
-    drawing = Drawing(Embedding.open(results[0]["embedding"]["name"]), results[0]["mechanism"], given.device)
-    for epsilon in epsilons:
-        path = given.into / channel_file(results[0], epsilon)
-        began = time.time()
-        save_channel(path, drawn_channel(drawing, inputs_of(drawing.embedding), epsilon, given.draws))
-        print(path.name, f"{time.time() - began:.1f} s", flush=True)
+    _channels(results[0], epsilons, given.directions)
 
 
 def measure(given: argparse.Namespace) -> None:
@@ -163,8 +144,7 @@ def measure(given: argparse.Namespace) -> None:
     texts, labels = _read(result["asked"], embedding)
     passages = passages_of(texts, embedding, TextPolicy())
     context = None if given.public is None else read_bigrams(embedding, given.public)
-    kinds = None if given.kinds is None else read_kinds(given.kinds, embedding)
-    channels = _channels(result, [epsilon for _, epsilon in result["epsilons"]], given.directions, given.channels)
+    channels = _channels(result, [epsilon for _, epsilon in result["epsilons"]], given.directions)
     output = given.result if given.run is None else given.result.with_suffix(f".run{given.run}.json")
     result |= {
         "public": None if given.public is None else given.public.name,
@@ -181,8 +161,6 @@ def measure(given: argparse.Namespace) -> None:
         for (attacker, epsilon), channel in zip(result["epsilons"], channels, strict=True):
             released = draw(passages, mechanism(embedding, epsilon=epsilon), threads=threads())
             found: dict[str, Any] = {"attacker": attacker, "epsilon": epsilon, "run": run, "accuracy": {}}
-            if kinds is not None:
-                found |= _named_kinds(passages, released, channel, kinds)
             for version, made in _versions(passages, released, channel, context, found):
                 for name, features in made.items():
                     noisy = split.learn(features, name)
@@ -197,32 +175,10 @@ def measure(given: argparse.Namespace) -> None:
             print(json.dumps({"name": result["name"], **found}), flush=True)
 
 
-def _channels(result: dict[str, Any], epsilons: list[float], directions: int, folder: Path | None = None) -> list[Channel]:
+def _channels(result: dict[str, Any], epsilons: list[float], directions: int) -> list[Channel]:
     """Return the channels that a receiver would make: of the words that ``deniable decode`` considers."""
-    embedding = Embedding.open(result["embedding"]["name"])
-    if folder is None or result["mechanism"] == "randomized-response":
-        chosen = parse_mechanism(result["mechanism"])
-        return make_channels(embedding, chosen, epsilons=epsilons, inputs=inputs_of(embedding), directions=directions)
-    channels = []
-    for epsilon in epsilons:
-        while not (folder / channel_file(result, epsilon)).exists():
-            time.sleep(1.0)
-        with np.load(folder / channel_file(result, epsilon)) as found:
-            arrays = {name: found[name] for name in ("inputs", "starts", "outputs", "chances")}
-            draws = int(found["draws"])
-        channels.append(Channel(embedding=embedding, epsilon=epsilon, method="simulation", directions=draws, **arrays))
-    return channels
-
-
-def channel_file(result: dict[str, Any], epsilon: float) -> str:
-    """Return the name of the file of a channel that was drawn."""
-    return f"{result['embedding']['name']}-{result['mechanism']}-{epsilon:g}.npz"
-
-
-def save_channel(path: Path, numbers: dict[str, Any]) -> None:
-    """Write the numbers of a channel; whoever waits for the file finds it whole."""
-    np.savez(path.with_suffix(".part.npz"), **numbers)
-    path.with_suffix(".part.npz").rename(path)
+    embedding, chosen = Embedding.open(result["embedding"]["name"]), parse_mechanism(result["mechanism"])
+    return make_channels(embedding, chosen, epsilons=epsilons, inputs=inputs_of(embedding), directions=directions)
 
 
 def inputs_of(embedding: Embedding) -> Ids:
@@ -251,27 +207,6 @@ def _named(passages: Passages, released: Passages, channel: Channel, shares: Flo
     """Return the share of words that a Bayes attacker with the true shares names."""
     guesses = make_posterior(channel, shares[channel.inputs], candidates=1).best
     return float((guesses[released.ids] == passages.ids).mean())
-
-
-def read_kinds(path: Path, embedding: Embedding) -> Ids:
-    """Return the kind of each word of the embedding, and of ⊥; -1 for the most frequent words and for those without a kind."""
-    with np.load(path) as found:
-        known = dict(zip(found["words"].tolist(), found["kinds"].tolist(), strict=True))
-    return np.array([known.get(word, -1) for word in embedding.words] + [-1], dtype=np.int64)
-
-
-def _named_kinds(passages: Passages, released: Passages, channel: Channel, kinds: Ids) -> dict[str, float]:
-    """Return the share of kinds that a Bayes attacker with the true shares names, of words that have one, and that of blind guessing."""
-    having = kinds[passages.ids] >= 0
-    shares = np.bincount(passages.ids[having], minlength=len(kinds)) / max(int(having.sum()), 1)
-    weights = np.zeros((int(kinds.max()) + 1, len(channel.embedding)))
-    for row, word in enumerate(channel.inputs.tolist()):
-        if shares[word] > 0.0:
-            own = slice(int(channel.starts[row]), int(channel.starts[row + 1]))
-            weights[kinds[word], channel.outputs[own]] += shares[word] * channel.chances[own]
-    guesses = weights.argmax(axis=0)
-    named = guesses[released.ids[having]] == kinds[passages.ids[having]]
-    return {"kind_named": float(named.mean()), "kind_blind": float(np.bincount(kinds[passages.ids[having]]).max() / having.sum())}
 
 
 def epsilons_where(

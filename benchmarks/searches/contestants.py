@@ -17,7 +17,7 @@ from deniable.neighbours.blas import BlasNeighbours
 
 Search = Callable[[Vectors], Ids]
 
-OURS, FLAT, NUMPY = "deniable", "FAISS IndexFlatL2", "blocked NumPy"
+OURS, WITHOUT_AMX, FLAT, NUMPY = "deniable", "deniable without AMX", "FAISS IndexFlatL2", "blocked NumPy"
 BUILD_SECONDS = 900.0
 """A graph that is not built by then is left out."""
 
@@ -36,6 +36,20 @@ def embedding_of(vectors: Vectors) -> Embedding:
 def ours(vectors: Vectors, threads: int) -> Search:  # noqa: ARG001 - the environment sets the threads
     """Return deniable's search."""
     return best_neighbours(embedding_of(vectors)).nearest
+
+
+def ours_without_amx(vectors: Vectors, threads: int) -> Search:  # noqa: ARG001
+    """Return deniable's search as processors have it that multiply no matrices.
+
+    :raises LeftOut: where this is such a processor.
+    """
+    try:
+        from deniable.neighbours.scan import ScanNeighbours, usable_paths
+    except ImportError:
+        raise LeftOut("the native module is not installed") from None
+    if "amx" not in usable_paths():
+        raise LeftOut("the processor has no AMX: it is what deniable does here")
+    return ScanNeighbours(embedding_of(vectors), path="avx512vnni").nearest
 
 
 def ours_blas(vectors: Vectors, threads: int) -> Search:  # noqa: ARG001
@@ -147,6 +161,7 @@ def _sklearn(vectors: Vectors, threads: int, algorithm: str) -> Search:
 
 CONTESTANTS: dict[str, Callable[[Vectors, int], Search]] = {
     OURS: ours,
+    WITHOUT_AMX: ours_without_amx,
     "deniable without compiler": ours_blas,
     FLAT: faiss_flat,
     NUMPY: blocked_numpy,

@@ -62,10 +62,17 @@ def test_the_card_may_lie_elsewhere_or_be_said_in_words(out: Path) -> None:
     assert both.exit_code == 2
 
 
-def test_a_mechanism_beside_a_card_is_refused(out: Path) -> None:
-    done = run("decode", out, "-c", "text", "-o", out.with_name("x.csv"), "--mechanism", "santext", *FAST)
+@pytest.mark.parametrize("command", ["decode", "frequencies"])
+@pytest.mark.parametrize("named", [False, True])
+def test_what_a_card_says_is_refused_beside_it(out: Path, command: str, named: bool) -> None:
+    target, card = out.with_name("x.csv"), ["--card", str(out.with_name("out.csv.card.json"))] if named else []
+    done = run(command, out, "-c", "text", "-o", target, "--mechanism", "santext", *card, *FAST)
     assert done.exit_code == 2
     assert "a card says which mechanism it was" in " ".join(done.output.replace("│", " ").split())
+    if named:
+        assert run(command, out, "-c", "text", "-o", target, "--epsilon", "4", *card, *FAST).exit_code == 2
+        assert run(command, out, "-c", "text", "-o", target, "--epsilon", "4", "--mechanism", "santext", *card, *FAST).exit_code == 2
+    assert not target.exists()
 
 
 def test_candidates_and_context(out: Path) -> None:

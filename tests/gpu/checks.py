@@ -78,9 +78,9 @@ def half_the_rounds_are_told_from_openssl(device: str) -> str:
 def noise_equals_a_reference_from_openssl(device: str) -> str:
     """Compare whole noise vectors, normal numbers and lengths, with NumPy's from OpenSSL's stream; launches and tokens at their limits."""
     worst = 0.0
-    for dimension in (1, 2, 7, 50) if interpreted(device) else (1, 2, 3, 7, 8, 9, 50, 300, 1000):
+    for dimension in (1, 9, 50) if interpreted(device) else (1, 2, 3, 7, 8, 9, 50, 300, 1000):
         for number in (1, (5 << 31) + 3):
-            tokens = 40 if interpreted(device) else 3000
+            tokens = 20 if interpreted(device) else 3000
             found = noise_of(launch(device, number=number), device, tokens, dimension, 2.0)
             wanted = reference_noise(KEY, number, tokens, dimension, 2.0)
             worst = max(worst, float((np.linalg.norm(found - wanted, axis=1) / np.linalg.norm(wanted, axis=1)).max()))
@@ -164,7 +164,7 @@ def equal_to_the_oracle_at_every_size(device: str) -> str:
     queries_asked = 0
     for words, dimension in shapes:
         embedding = named(np.random.default_rng(words).standard_normal((words, dimension)).astype(np.float32))
-        queries = np.concatenate([noisy_queries(embedding, epsilon, 12 if interpreted(device) else 400) for epsilon in (0.001, 1.0, 50.0)])
+        queries = np.concatenate([noisy_queries(embedding, epsilon, 8 if interpreted(device) else 400) for epsilon in (0.001, 1.0, 50.0)])
         queries_asked += _compare(embedding, queries, device)
     return f"{queries_asked:,} queries"
 
@@ -178,7 +178,7 @@ def equal_to_the_oracle_on_hostile_data(device: str) -> str:
         if interpreted(device):
             if len(embedding) > 1000:
                 embedding = named(embedding.vectors[:300])
-            queries = queries[:: len(queries) // 20]
+            queries = queries[:: len(queries) // 8]
         asked += _compare(embedding, queries, device, name)
     return f"{asked:,} queries"
 
@@ -243,15 +243,15 @@ def draws_of_the_card_have_the_law_of_the_processor(device: str) -> str:
     """Compare how often each word is released with draws of the processor; a card with four times the noise must be told apart."""
     from scipy import stats
 
-    tokens = 600 if interpreted(device) else 300_000
+    tokens, on_the_processor = (120, 20_000) if interpreted(device) else (300_000, 300_000)
     embedding = named(np.random.default_rng(5).standard_normal((8, 3)).astype(np.float32))
     search = FusedNeighbours(embedding, device=device, tiling=tilings(device)[0])
     ids, noise = np.zeros(tokens, dtype=np.int64), RadialNoise(lengths="gamma", dimension=3)
-    on_processor = np.bincount(Multivariate(embedding, epsilon=2.0).perturb(ids, SecureRandomness()), minlength=8)
+    wanted = Multivariate(embedding, epsilon=2.0).perturb(np.zeros(on_the_processor, dtype=np.int64), SecureRandomness())
 
     def p_value(epsilon: float) -> float:
         counts = np.bincount(search.nearest_to_noisy(ids, noise, np.full(tokens, epsilon)), minlength=8)
-        return float(stats.chi2_contingency(np.array([counts, on_processor]) + 1).pvalue)
+        return float(stats.chi2_contingency(np.array([counts, np.bincount(wanted, minlength=8)]) + 1).pvalue)
 
     found, wrong = p_value(2.0), p_value(0.5)
     assert found > ALPHA > wrong, (found, wrong)

@@ -87,6 +87,24 @@ def test_other_mechanisms_release_as_on_one_machine_too(
     assert expected != place.one_machine()
 
 
+def test_words_of_a_never_release_list_come_out_of_no_executor(place: Place) -> None:
+    settings: dict[str, Any] = {"epsilon": 1, "embedding": "tiny", "key_file": place.key}
+    barred = {f"word{i}" for i in range(0, 500, 2)}
+
+    def words(released: Any) -> set[str]:
+        return {word for row in released.collect() for word in (row.text or "").split()}
+
+    assert len(words(privatize(place.frame, "text", record_id="id", **settings)) & barred) > 50
+    settings["never_release"] = sorted(barred)
+    for released in (
+        privatize(place.frame, "text", record_id="id", **settings),
+        place.frame.select(privatized("text", "id", **settings).alias("text")),
+    ):
+        found = words(released)
+        assert len(found) > 50
+        assert not found & barred
+
+
 def test_several_columns_get_noise_of_their_own(place: Place) -> None:
     text = " ".join(["word1"] * 30)
     frame = place.spark.createDataFrame([(1, text, text)], "id long, a string, b string")

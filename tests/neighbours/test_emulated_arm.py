@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import shutil
-import struct
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from deniable import Embedding
-from deniable.arrays import Floats, Ids, Vectors
 from deniable.neighbours.oracle import OracleNeighbours
+from tests.neighbours.driven import DRIVER, Program, ask, assert_same_neighbours, assert_same_words, mark_shadowed
 from tests.support.emulated_arm import PACKAGE, compile_object, compile_program, needs_the_tools, run_program
 from tests.support.hostile import HOSTILE, HOSTILE_AT_ANY_SIZE, hostile_queries, hostile_vectors, named, noisy_queries
 from tests.support.strategies import random_embedding
@@ -21,17 +18,7 @@ from tests.support.strategies import random_embedding
 pytestmark = needs_the_tools
 
 NATIVE = PACKAGE / "neighbours" / "native"
-DRIVER = Path(__file__).with_name("emulated.cpp")
 PATHS = ("neon", "portable")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Found:
-    """What the emulated processor found, and the index it built."""
-
-    index: bytes
-    nearest: Ids
-    near: tuple[Ids, Floats]
 
 
 def compile_search(sources: Path, folder: Path) -> Path:
@@ -40,44 +27,24 @@ def compile_search(sources: Path, folder: Path) -> Path:
     return compile_program([*others, DRIVER, neon], folder / "search", headers=sources)
 
 
-def mark_shadowed(embedding: Embedding) -> NDArray[np.uint8]:
-    marks = np.zeros(len(embedding), dtype=np.uint8)
-    marks[embedding.shadowed] = 1
-    return marks
-
-
-def ask(program: Path, path: str, embedding: Embedding, queries: Vectors, *, k: int = 1, threads: int = 2) -> Found:
-    vectors = np.ascontiguousarray(embedding.vectors, dtype="<f4")
-    words, dimension = vectors.shape
-    head = struct.pack("<5Q", words, dimension, len(queries), k, threads)
-    answer = run_program(
-        program, path, given=head + vectors.tobytes() + mark_shadowed(embedding).tobytes() + queries.astype("<f4").tobytes()
-    )
-    assert answer.returncode == 0, answer.stderr.decode()
-    ends = np.cumsum([8 * len(queries) * k, 8 * len(queries) * k, 8 * len(queries)])
-    distances, near, nearest = (
-        answer.stdout[len(answer.stdout) - end : len(answer.stdout) - start] for start, end in zip((0, *ends), ends, strict=False)
-    )
-    return Found(
-        index=answer.stdout[: -ends[-1]],
-        nearest=np.frombuffer(nearest, dtype="<i8"),
-        near=(np.frombuffer(near, dtype="<i8").reshape(-1, k), np.frombuffer(distances, dtype="<f8").reshape(-1, k)),
-    )
-
-
-def assert_same_words(program: Path, path: str, embedding: Embedding, queries: Vectors) -> None:
-    assert np.array_equal(ask(program, path, embedding, queries).nearest, OracleNeighbours(embedding).nearest(queries))
+def emulated(program: Path) -> Program:
+    return lambda path, given: run_program(program, path, given=given)
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compile_search(NATIVE, tmp_path_factory.mktemp("aarch64"))
+
+
+@pytest.fixture(scope="module")
+def program(built: Path) -> Program:
+    return emulated(built)
 
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("dimension", [1, 2, 3, 7, 50, 300, 301])
 @pytest.mark.parametrize("words", [1, 2, 63, 64, 65, 700])
-def test_equal_to_the_oracle_at_every_size(program: Path, words: int, dimension: int, path: str) -> None:
+def test_equal_to_the_oracle_at_every_size(program: Program, words: int, dimension: int, path: str) -> None:
     embedding = random_embedding(words, dimension)
     queries = np.concatenate([noisy_queries(embedding, epsilon, 31, seed=i) for i, epsilon in enumerate((1.0, 10.0, 50.0, 1e4))])
     assert_same_words(program, path, embedding, queries)
@@ -85,21 +52,16 @@ def test_equal_to_the_oracle_at_every_size(program: Path, words: int, dimension:
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("make", HOSTILE)
-def test_equal_to_the_oracle_on_hostile_data(program: Path, make: str, path: str) -> None:
+def test_equal_to_the_oracle_on_hostile_data(program: Program, make: str, path: str) -> None:
     embedding = HOSTILE[make]()
     queries = hostile_queries(embedding, count=5)
-    k = min(40, len(embedding))
-    found, oracle = ask(program, path, embedding, queries, k=k), OracleNeighbours(embedding)
-    expected_near, expected_distances = oracle.nearest_k(queries, k)
-    assert np.array_equal(found.nearest, oracle.nearest(queries))
-    assert np.array_equal(found.near[0], expected_near)
-    assert np.allclose(found.near[1], expected_distances, rtol=1e-12, atol=0)
+    assert_same_neighbours(program, path, embedding, queries, k=min(40, len(embedding)))
 
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("dimension", [1, 2, 3, 7, 50, 301])
 @pytest.mark.parametrize("kind", HOSTILE_AT_ANY_SIZE)
-def test_equal_to_the_oracle_on_hostile_data_at_every_size(program: Path, kind: str, dimension: int, path: str) -> None:
+def test_equal_to_the_oracle_on_hostile_data_at_every_size(program: Program, kind: str, dimension: int, path: str) -> None:
     for words in (1, 2, 65):
         embedding = named(hostile_vectors(kind, words, dimension))
         assert_same_words(program, path, embedding, hostile_queries(embedding, count=4))
@@ -108,7 +70,7 @@ def test_equal_to_the_oracle_on_hostile_data_at_every_size(program: Path, kind: 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("count", [1, 7, 8, 9, 100])
 @pytest.mark.parametrize("threads", [1, 3])
-def test_batches_of_every_size_on_any_number_of_threads(program: Path, count: int, threads: int, path: str) -> None:
+def test_batches_of_every_size_on_any_number_of_threads(program: Program, count: int, threads: int, path: str) -> None:
     embedding = random_embedding(5_000, 12)
     queries = noisy_queries(embedding, 3.0, count)
     found = ask(program, path, embedding, queries, k=3, threads=threads)
@@ -116,14 +78,14 @@ def test_batches_of_every_size_on_any_number_of_threads(program: Path, count: in
     assert np.array_equal(found.near[0], OracleNeighbours(embedding).nearest_k(queries, 3)[0])
 
 
-def test_the_words_of_the_built_in_embedding(program: Path) -> None:
+def test_the_words_of_the_built_in_embedding(program: Program) -> None:
     embedding = Embedding.open("default")
     queries = np.concatenate([noisy_queries(embedding, epsilon, 200, seed=i) for i, epsilon in enumerate((4.0, 6.0, 12.0))])
     assert_same_words(program, "neon", embedding, queries)
 
 
 @pytest.mark.parametrize("make", HOSTILE)
-def test_the_index_is_the_one_that_other_processors_build(program: Path, make: str) -> None:
+def test_the_index_is_the_one_that_other_processors_build(program: Program, make: str) -> None:
     pytest.importorskip("deniable.neighbours._native", reason="installed without the native module")
     from deniable.neighbours import _native
 
@@ -136,8 +98,8 @@ def test_the_index_is_the_one_that_other_processors_build(program: Path, make: s
     assert _native.is_index_of(vectors, mark_shadowed(embedding), room[begin : begin + len(index)], 1)
 
 
-def test_a_processor_without_the_dot_product_is_told_apart(program: Path) -> None:
-    refused = run_program(program, "neon", given=b"", processor="cortex-a53")
+def test_a_processor_without_the_dot_product_is_told_apart(built: Path) -> None:
+    refused = run_program(built, "neon", given=b"", processor="cortex-a53")
     assert (refused.returncode, refused.stderr) == (2, b"neon: the processor lacks asimddp\n")
 
 
@@ -158,6 +120,6 @@ def test_a_kernel_with_a_mistake_is_told_from_the_oracle(tmp_path: Path, right: 
     kernel.write_text(kernel.read_text(encoding="utf-8").replace(right, wrong), encoding="utf-8")
     embedding = random_embedding(700, 50)
     queries = noisy_queries(embedding, 3.0, 200)
-    program = compile_search(sources, tmp_path)
+    program = emulated(compile_search(sources, tmp_path))
     with pytest.raises(AssertionError):
         assert_same_words(program, "neon", embedding, queries)

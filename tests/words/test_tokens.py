@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 import time
 
 import pytest
@@ -301,7 +302,7 @@ HELD = frozenset({"the", "n't", "'s", "u.s.", "do", "...", ".", "'", "-", ")...(
 # Any text rarely puts marks between digits, quotation marks before addresses, or domains into compounds; pieces do.
 JOINED_TEXT = st.lists(
     st.sampled_from(
-        [*"aB5٥.',-:/@#?=_<>\"()+& `", "की", "\u0301", ".com", ".de", "www.", "://", "...", "n't", "'s", "555", "u.s.", "\u200b"]
+        [*"aB5٥❶𖺀.',-:/@#?=_<>\"()+& `", "की", "\u0301", ".com", ".de", "www.", "://", "...", "n't", "'s", "555", "u.s.", "\u200b"]
     ),
     max_size=12,
 ).map("".join)
@@ -325,6 +326,20 @@ def test_no_letter_or_digit_is_outside_the_words(text: str) -> None:
     for start, stop in Tokeniser(HELD).spans(normalised):
         outside, end = outside + normalised[end:start], stop
     assert not regex.search(r"[\p{L}\p{N}]", outside + normalised[end:])
+
+
+NUMBERS = [number for number in map(chr, range(sys.maxunicode + 1)) if regex.fullmatch(r"\p{N}", number)]
+
+
+@pytest.mark.parametrize(
+    "form", ["{}A", "A{}", "A{}B", "a-{}b", "a.{}b", "{}a.com", "1{}A", "{}'s", "e-{}mail", "x_{}y", "www{}.", "l'{}a"]
+)
+def test_no_number_of_unicode_is_left_in_a_gap(form: str) -> None:
+    tokeniser = Tokeniser(HELD)
+    for number in NUMBERS:
+        text = normalise(form.format(number))
+        inside = {place for start, stop in tokeniser.spans(text) for place in range(start, stop)}
+        assert all(place in inside for place, character in enumerate(text) if regex.match(r"[\p{L}\p{N}]", character)), text
 
 
 @pytest.mark.parametrize(

@@ -18,20 +18,20 @@ ROUNDS = 20
 
 
 @triton.jit
-def _quarter_round(a, b, c, d):
+def _half_of_a_quarter_round(a, b, c, d, first: tl.constexpr, second: tl.constexpr):
     a = a + b
     d = d ^ a
-    d = (d << 16) | (d >> 16)
+    d = (d << first) | (d >> (32 - first))
     c = c + d
     b = b ^ c
-    b = (b << 12) | (b >> 20)
-    a = a + b
-    d = d ^ a
-    d = (d << 8) | (d >> 24)
-    c = c + d
-    b = b ^ c
-    b = (b << 7) | (b >> 25)
+    b = (b << second) | (b >> (32 - second))
     return a, b, c, d
+
+
+@triton.jit
+def _quarter_round(a, b, c, d):
+    a, b, c, d = _half_of_a_quarter_round(a, b, c, d, 16, 12)
+    return _half_of_a_quarter_round(a, b, c, d, 8, 7)
 
 
 @triton.jit

@@ -87,7 +87,7 @@ class Tiling:
 
 
 def tiling_for(width: int) -> Tiling:
-    """Return the fastest way that was measured on an H200 for vectors of so many rounded coordinates (scripts/check_gpu.py)."""
+    """Return the way that is taken for vectors of so many rounded coordinates; ``scripts/check_gpu.py`` measures others beside it."""
     return Tiling(stream=True, tile=64, side=2) if width <= 128 else Tiling(stream=False, side=8)
 
 

@@ -86,12 +86,14 @@ def maxima_by_block(
 
 
 @triton.jit
-def _bound(number, inside, lengths, offs, tile_norms, tile_rests, tile_leasts):
-    """Return what the rounded scores of each tile (rows) are off by at most, for each point (columns)."""
+def _scores(maxima, stride, number, inside, query, there, lengths, offs, tile_norms, tile_rests, tile_leasts):
+    """Return the largest rounded score of each tile (rows) for each point (columns), and what it is off by at most."""
+    source = maxima + number.to(tl.int64)[:, None] * stride + query[None, :]
+    best = tl.load(source, mask=inside[:, None] & there[None, :], other=float("-inf"))
     norm = tl.load(tile_norms + number, mask=inside, other=0.0)
     rest = tl.load(tile_rests + number, mask=inside, other=0.0)
     least = tl.load(tile_leasts + number, mask=inside, other=0.0)
-    return offs[None, :] * norm[:, None] + lengths[None, :] * rest[:, None] + least[:, None]
+    return best, offs[None, :] * norm[:, None] + lengths[None, :] * rest[:, None] + least[:, None]
 
 
 @triton.jit(do_not_specialize=["count", "tiles"])
@@ -129,9 +131,7 @@ def settle(
     for start in range(0, tiles, span):
         number = start + tl.arange(0, span)
         inside = number < tiles
-        error = _bound(number, inside, lengths, offs, tile_norms, tile_rests, tile_leasts)
-        source = maxima + number.to(tl.int64)[:, None] * stride + query[None, :]
-        best = tl.load(source, mask=inside[:, None] & there[None, :], other=float("-inf"))
+        best, error = _scores(maxima, stride, number, inside, query, there, lengths, offs, tile_norms, tile_rests, tile_leasts)
         reached = tl.maximum(reached, best - error)
     lower = tl.max(reached, 0)
 
@@ -141,9 +141,7 @@ def settle(
     for start in range(0, tiles, span):
         number = start + tl.arange(0, span)
         inside = number < tiles
-        error = _bound(number, inside, lengths, offs, tile_norms, tile_rests, tile_leasts)
-        source = maxima + number.to(tl.int64)[:, None] * stride + query[None, :]
-        best = tl.load(source, mask=inside[:, None] & there[None, :], other=float("-inf"))
+        best, error = _scores(maxima, stride, number, inside, query, there, lengths, offs, tile_norms, tile_rests, tile_leasts)
         possible = (best + error >= lower[None, :]) & inside[:, None] & there[None, :]
         pairs = tl.where(possible, tl.arange(0, span)[:, None] * at_once + lane[None, :], NOWHERE)
         pair = tl.min(tl.min(pairs, 1), 0)

@@ -72,7 +72,8 @@ _DOMAIN = rf"{TOP_DOMAINS}(?![\p{{L}}\p{{M}}\p{{N}}])"
 # Possessive throughout: the library takes quadratic time to back out of the shorter [\w.-]*\.
 _HOST = rf"(?<![\w.-])(?:[\w-]*+(?:\.(?!{_DOMAIN})[\w-]*+)*+\.{_DOMAIN})++"
 _WHOLE = rf"{_HOST}(*SKIP)(*FAIL)"
-_COMPOUND = regex.compile(rf"{_WHOLE}|[^\w.']|_")
+# \w lacks numbers of Unicode's kind No, such as ❶: split at one, it would stand in a gap, and gaps can be released as they are.
+_COMPOUND = regex.compile(rf"{_WHOLE}|[^\w\p{{N}}.']|_")
 _CLITIC = regex.compile(r"(?:n't|'(?:s|re|ve|ll|d|m))$", regex.IGNORECASE)
 _INNER = regex.compile(rf"{_WHOLE}|[.']")
 

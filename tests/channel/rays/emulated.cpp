@@ -47,17 +47,16 @@ int main(int count, char** arguments) {
     const std::size_t dimension = sizes[0], tiles = sizes[1], padded = sizes[2], rays = sizes[3], origins = sizes[4], threads = sizes[5];
     const auto vectors = read<float>(tiles * kRayTile * dimension);
     const auto ids = read<std::int64_t>(tiles * kRayTile);
-    const auto half = read<float>(tiles * kRayTile), gaps = read<float>(tiles * kRayTile), slack = read<float>(tiles);
+    const auto half = read<float>(tiles * kRayTile), slack = read<float>(tiles);
     const auto projections = read<std::int16_t>(rays * padded * kRayTile), highest = read<std::int16_t>(rays * padded);
     const auto directions = read<double>(rays * dimension);
     const RayTables tables = {dimension,   tiles,       padded,      rays,        vectors.data(), ids.data(), half.data(),
-                              gaps.data(), slack.data(), projections.data(), highest.data(), directions.data()};
+                              slack.data(), projections.data(), highest.data(), directions.data()};
 
-    const auto of_vectors = read<float>(origins * dimension), of_half = read<float>(origins), of_gaps = read<float>(origins);
+    const auto of_vectors = read<float>(origins * dimension), of_half = read<float>(origins);
     const auto of_slack = read<float>(origins);
     const auto starts = read<std::int64_t>(origins);
-    const auto products = read<float>(origins * tiles * kRayTile);
-    const RayOrigins from = {origins, of_vectors.data(), of_half.data(), of_gaps.data(), of_slack.data(), starts.data(), products.data()};
+    const RayOrigins from = {origins, of_vectors.data(), of_half.data(), of_slack.data(), starts.data()};
 
     if (question == "first") {
         std::vector<double> radii(origins * rays);

@@ -67,7 +67,7 @@ class EmulatedRays:
     def _ask(self, question: str, asked: tuple[Any, ...]) -> bytes:
         words, rays = self._words, self._rays
         sizes = struct.pack("<6Q", words.dimension, words.tiles, rays.highest.shape[1], len(rays.directions), len(asked[0]), 2)
-        tables = (words.vectors, words.ids, words.half, words.gaps, words.slack, rays.projections, rays.highest, rays.directions)
+        tables = (words.vectors, words.ids, words.half, words.slack, rays.projections, rays.highest, rays.directions)
         given = sizes + b"".join(np.ascontiguousarray(each).tobytes() for each in (*tables, *asked))
         answer = run_program(self._program, self._path, question, given=given)
         assert answer.returncode == 0, answer.stderr.decode()

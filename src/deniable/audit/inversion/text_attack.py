@@ -30,11 +30,9 @@ from deniable.progress import Report
 from deniable.words.cutter import Lookup
 from deniable.words.word_list import read_word_list
 
-WORDS_TO_CHOOSE_BY = 3_000
-"""How many words of public text attackers release to choose how far to trust what they read."""
-
-WORDS_FOR_A_MODEL = 400
-"""The same for a language model, which is slow."""
+# How many words of public text attackers release to choose how far to trust what they read; fewer for a language model, which is slow.
+_WORDS_TO_CHOOSE_BY = 3_000
+_WORDS_FOR_A_MODEL = 400
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +72,7 @@ class TextAttack:
             seed=seed,
             listed=listed,
             attacked=attacked,
-            shadow_words=effort.shadow_words if learnt else WORDS_TO_CHOOSE_BY,
+            shadow_words=effort.shadow_words if learnt else _WORDS_TO_CHOOSE_BY,
         )
         if learnt and read.shadow is None:
             raise UnusableAuditData(public, "is too short for an attacker who learns: give a public text with more documents, one a line")
@@ -114,7 +112,7 @@ class TextAttack:
         shadow, trust, learning = self.public.shadow, 1.0, None
         if shadow is not None:
             learning = InContext(channel, priors.first_shares(channel, shadow.bigrams), shadow.bigrams)
-            trust = learning.choose_trust(shadow.release(mechanism, seed=2 * seed, words=WORDS_TO_CHOOSE_BY))
+            trust = learning.choose_trust(shadow.release(mechanism, seed=2 * seed, words=_WORDS_TO_CHOOSE_BY))
         in_context = InContext(channel, prior, self.public.bigrams, trust=trust)
         yield in_context
         if self.learnt and shadow is not None:
@@ -136,7 +134,7 @@ class TextAttack:
         if shadow is not None and learning is not None:
             known = priors.first_shares(channel, shadow.bigrams)
             trying = ByLanguageModel(learning, WordByWord(channel, known), channel, known, shadow.bigrams, model)
-            weights = trying.choose_weights(shadow.release(mechanism, seed=2 * seed, words=WORDS_FOR_A_MODEL))
+            weights = trying.choose_weights(shadow.release(mechanism, seed=2 * seed, words=_WORDS_FOR_A_MODEL))
         return ByLanguageModel(in_context, alone, channel, prior, self.public.bigrams, model, weights=weights)
 
     def summarise(self) -> AttackedTextSummary:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ids, Vectors
-from deniable.channel.rays.tables import TILE, UNIT, RayTables, WordTables
+from deniable.channel.rays.tables import TILE, UNIT, RayTables, WordTables, bounds
 
 _LANES = 8
 _DOWN = np.float32(1.0 - 1e-6)
@@ -23,7 +23,7 @@ Pieces = tuple[NDArray[np.uint32], NDArray[np.uint32], Floats]
 
 
 class NumpyRays:
-    """What ``_native.Rays`` does, slower. Origins come with their half squares, gaps, slacks, start positions and products."""
+    """What ``_native.Rays`` does, slower. Origins come with their half squares, slacks and start positions."""
 
     def __init__(self, words: WordTables, rays: RayTables) -> None:
         self._words, self._rays = words, rays
@@ -56,7 +56,7 @@ class NumpyRays:
     def at(self, *origins_and_ends: Any) -> Ids:
         """Return the position of the word that every origin and ray ends in at one radius per ray."""
         *origins, radii, stays = origins_and_ends
-        winners: Ids = np.repeat(origins[4][:, None], len(radii), axis=1)
+        winners: Ids = np.repeat(origins[3][:, None], len(radii), axis=1)
         for row, walk in enumerate(self._walks(origins, np.inf)):
             asked = np.flatnonzero(stays[row] == 0)
             winners[row, asked] = walk.words_at(asked, radii[asked])
@@ -64,7 +64,9 @@ class NumpyRays:
 
     def _walks(self, origins: Sequence[Any], furthest: float) -> Iterator[_Walk]:
         """Yield the rays of each origin, given what ``_native.Rays`` takes of them."""
-        for vector, half, gap, slack, start, product in zip(*origins, strict=True):
+        products: Vectors = np.matmul(origins[0], self._flat.T, dtype=np.float32)
+        gaps = bounds(origins[0])[1]
+        for vector, half, slack, start, gap, product in zip(*origins, gaps, products, strict=True):
             yield _Walk(self, vector, float(half), float(gap), float(slack), int(start), product, furthest)
 
 

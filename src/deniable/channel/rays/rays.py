@@ -221,7 +221,7 @@ class Rays:
 
     def _walked(self, part: _Part, ids: Ids, furthest: float) -> Iterator[Envelope]:
         for _, origins in self._origins(ids):
-            for start, (counts, winners, radii) in zip(origins[4], part.walk(*origins, furthest * self._words.factor), strict=True):
+            for start, (counts, winners, radii) in zip(origins[3], part.walk(*origins, furthest * self._words.factor), strict=True):
                 yield Envelope(
                     start=int(self._ids[start]),
                     counts=counts.astype(np.int64),
@@ -233,15 +233,14 @@ class Rays:
         for rays in self._slices:
             yield rays, self._whole or _Part(self._words, self.directions[rays], self.path)
 
-    def _origins(self, ids: Ids) -> Iterator[tuple[slice, tuple[Vectors, Vectors, Vectors, Vectors, Ids, Vectors]]]:
+    def _origins(self, ids: Ids) -> Iterator[tuple[slice, tuple[Vectors, Vectors, Vectors, Ids]]]:
         ids = self.embedding.stands_in(np.asarray(ids, dtype=np.int64))
         at_once = min(max(1, _PRODUCTS_AT_ONCE // len(self._flat)), _MOST_ORIGINS)
         for start in range(0, len(ids), at_once):
             part = ids[start : start + at_once]
             vectors: Vectors = self.embedding.rows(part) * np.float32(self._words.factor)
-            half, gaps, slack = bounds(vectors)
-            products: Vectors = np.matmul(vectors, self._flat.T, dtype=np.float32)
-            yield slice(start, start + len(part)), (vectors, half, gaps, slack, self._words.positions[self._starts(part)], products)
+            half, _, slack = bounds(vectors)
+            yield slice(start, start + len(part)), (vectors, half, slack, self._words.positions[self._starts(part)])
 
     def _starts(self, ids: Ids) -> Ids:
         unknown = ids == self.embedding.unknown_id
@@ -264,7 +263,7 @@ class _Part:
             from deniable.neighbours import _native
 
             w, t = words, tables
-            self._native = _native.Rays(w.vectors, w.ids, w.half, w.gaps, w.slack, t.projections, t.highest, t.directions)
+            self._native = _native.Rays(w.vectors, w.ids, w.half, w.slack, t.projections, t.highest, t.directions)
 
     def first(self, *origins: Any) -> tuple[Floats, Ids]:
         if self._native is None:

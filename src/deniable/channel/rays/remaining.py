@@ -34,19 +34,17 @@ _MOST_RAYS_APART = 0.6
 
 
 class Origins(NamedTuple):
-    """Words to start from, as tables take them: ``starts`` are their places there, ``products`` those with all of its words."""
+    """Words to start from, as tables take them: ``starts`` are their places there."""
 
     vectors: Vectors
     half: Vectors
-    gaps: Vectors
     slack: Vectors
     starts: Ids
-    products: Vectors
 
     def one(self, place: int) -> Origins:
         """Return one of them."""
         row = slice(place, place + 1)
-        return Origins(self.vectors[row], self.half[row], self.gaps[row], self.slack[row], self.starts[row], self.products[row])
+        return Origins(self.vectors[row], self.half[row], self.slack[row], self.starts[row])
 
 
 class RemainingRays:
@@ -109,8 +107,8 @@ class _Tables:
     def origins(self, embedding: Embedding, ids: Ids, places: Ids) -> Origins:
         """Return these words of an embedding as origins, which stand in these places of the tables."""
         vectors: Vectors = embedding.rows(ids) * np.float32(self.words.factor)
-        products: Vectors = np.matmul(vectors, self.words.vectors.reshape(-1, self.words.dimension).T, dtype=np.float32)
-        return Origins(vectors, *bounds(vectors), places, products)
+        half, _, slack = bounds(vectors)
+        return Origins(vectors, half, slack, places)
 
     def follow_some(self, origin: Origins, wanted: NDArray[np.bool_]) -> Floats:
         """Return the first breakpoints of one origin on the wanted rays, and on no others."""
@@ -129,7 +127,7 @@ class _Tables:
         from deniable.neighbours import _native
 
         w = self.words
-        engine = _native.Rays(w.vectors, w.ids, w.half, w.gaps, w.slack, rays.projections, rays.highest, rays.directions)
+        engine = _native.Rays(w.vectors, w.ids, w.half, w.slack, rays.projections, rays.highest, rays.directions)
         shape = len(origins[0]), len(rays.directions)
         radii, winners = np.empty(shape), np.empty(shape, dtype=np.int64)
         engine.first(*origins, radii, winners, self.path, at_once)

@@ -1,5 +1,12 @@
 #include "dispatch.hpp"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+#if defined(__x86_64__) && defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 #if defined(__aarch64__) && defined(__linux__)
 #include <sys/auxv.h>
 #endif
@@ -20,6 +27,22 @@ Path path(const char* name, const Kernel* kernel, const std::vector<const char*>
     return {name, "", kernel};
 }
 
+#if defined(__x86_64__)
+// Whether the processor multiplies matrices of bytes and the system lets this process do so. Linux has to be asked once: the registers
+// are so large that it keeps room for them only where they are wanted.
+bool has_amx() {
+#if defined(__linux__)
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    const bool there = __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 24 & 1) && (d >> 25 & 1);  // AMX-TILE and AMX-INT8
+    constexpr long kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+    static const bool allowed = there && syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+    return allowed;
+#else
+    return false;
+#endif
+}
+#endif
+
 }  // namespace
 
 std::vector<std::pair<std::string, bool>> cpu_features() {
@@ -31,7 +54,8 @@ std::vector<std::pair<std::string, bool>> cpu_features() {
             {"avx512f", bool(__builtin_cpu_supports("avx512f"))},
             {"avx512bw", bool(__builtin_cpu_supports("avx512bw"))},
             {"avx512vl", bool(__builtin_cpu_supports("avx512vl"))},
-            {"avx512vnni", bool(__builtin_cpu_supports("avx512vnni"))}};
+            {"avx512vnni", bool(__builtin_cpu_supports("avx512vnni"))},
+            {"amx_int8", has_amx()}};
 #elif defined(__aarch64__) && defined(__linux__)
     return {{"asimddp", bool(getauxval(AT_HWCAP) & (1ul << 20))}};  // HWCAP_ASIMDDP
 #elif defined(__aarch64__) && defined(__APPLE__)
@@ -46,6 +70,7 @@ std::vector<std::pair<std::string, bool>> cpu_features() {
 
 const std::vector<Path>& paths() {
     static const std::vector<Path> found = {
+        path("amx", kernel_amx(), {"avx512f", "avx512bw", "avx512vl", "avx512vnni", "fma", "amx_int8"}),
         path("avx512vnni", kernel_avx512vnni(), {"avx512f", "avx512bw", "avx512vl", "avx512vnni", "fma"}),
         path("avx2", kernel_avx2(), {"avx2", "fma"}),
         path("neon", kernel_neon(), {"asimddp"}),

@@ -14,6 +14,8 @@ struct Survivor {
     std::uint32_t tile, vector, lanes;
 };
 
+constexpr std::size_t kGroupsBehind = 15;
+
 // One block of queries against a range of tiles. Queries are lanes of vector registers: block size = vectors * lanes.
 struct ScanJob {
     const TileHead* heads;
@@ -22,12 +24,13 @@ struct ScanJob {
     bool with_shadowed;     // include words that share another's vector
     bool raise_threshold;   // the best lower bound seen is a threshold (false for more than one neighbour)
     int vectors;
-    const std::uint8_t* packed;  // [group][vector][lane][4]
+    const std::uint8_t* packed;  // [group][vector][lane][4], and kGroupsBehind more groups may be read
     // Per query. A score is integer_dot * scale - half * inverse_step; the others multiply norm, residual and half of a
     // tile and add up to the error that no score in it exceeds (see query.cpp for the proof).
     const float *inverse_step, *per_norm, *per_residual, *per_half, *least;
     float* threshold;
     Survivor* survivors;  // room for (tile_end - tile_begin) * vectors
+    std::int8_t* room;    // what the kernel asks for, at a multiple of kAlignment
 };
 
 // One query against the eight words of one tile: their scores and errors, each with the word's own bound.
@@ -53,9 +56,11 @@ struct Kernel {
     double (*squared_distance)(const double* query, const float* vector, std::size_t dimension);
     // Runs the multiply instruction on registers alone; returns the number of multiply-adds done.
     double (*peak)(std::uint64_t rounds);
+    std::size_t room = 0;  // bytes of working memory for each group, and for 16 groups more
 };
 
-const Kernel* kernel_avx512vnni();  // null where the file was compiled without its instructions
+const Kernel* kernel_amx();  // null where the file was compiled without its instructions
+const Kernel* kernel_avx512vnni();
 const Kernel* kernel_avx2();
 const Kernel* kernel_neon();
 const Kernel* kernel_portable();

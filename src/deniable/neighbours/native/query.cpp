@@ -31,7 +31,7 @@ constexpr double kTiny = 1e-36;
 
 QueryBatch::QueryBatch(const IndexView& index, const Kernel& kernel, const float* queries, std::size_t count)
     : kernel_(kernel), count_(count), row_bytes_(index.layout.groups * kGroup), lanes_((count + kernel.lanes - 1) / kernel.lanes * kernel.lanes),
-      codes_(lanes_ * row_bytes_, std::uint8_t(kernel.offset)), packed_(lanes_ * row_bytes_), inverse_step_(lanes_, 1.0f), per_norm_(lanes_),
+      codes_(lanes_ * row_bytes_, std::uint8_t(kernel.offset)), packed_(lanes_ * row_bytes_ + kGroupsBehind * kGroup * std::size_t(kernel.lanes) * kernel.most_vectors), inverse_step_(lanes_, 1.0f), per_norm_(lanes_),
       per_residual_(lanes_), per_half_(lanes_), least_(lanes_),
       // Lanes without a query can never reach their threshold.
       threshold_(lanes_, std::numeric_limits<float>::infinity()), units_(count) {

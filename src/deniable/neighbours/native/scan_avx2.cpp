@@ -26,6 +26,7 @@ inline __m256i multiply_add(__m256i sum, __m256i unsigned_bytes, __m256i signed_
     return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
 }
 
+using Numbers = __m256;
 inline __m256 load(const float* from) { return _mm256_load_ps(from); }
 inline void store(float* to, __m256 numbers) { _mm256_store_ps(to, numbers); }
 inline __m256 larger(__m256 a, __m256 b) { return _mm256_max_ps(a, b); }

@@ -25,17 +25,10 @@ inline DENIABLE_INLINED void multiply_add(__m512i& sum, const __m512i& unsigned_
     __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(unsigned_bytes), "v"(signed_bytes));
 }
 
-inline __m512 load(const float* from) { return _mm512_load_ps(from); }
-inline void store(float* to, __m512 numbers) { _mm512_store_ps(to, numbers); }
-inline __m512 larger(__m512 a, __m512 b) { return _mm512_max_ps(a, b); }
-inline __m512 fused(__m512 a, float b, __m512 c) { return _mm512_fmadd_ps(a, _mm512_set1_ps(b), c); }
-inline std::uint32_t at_least(__m512 a, __m512 b) { return _mm512_cmp_ps_mask(a, b, _CMP_GE_OQ); }
-
-#include "lanes.inc"
+#include "avx512.inc"
 
 template <int Vectors>
 std::size_t scan_block(const ScanJob& job) {
-    const __m512 none = _mm512_set1_ps(-__builtin_inff());
     return scan_tiles(job, [&](const TileHead& head, const std::int8_t* codes, const auto& survive) DENIABLE_INLINED {
         const std::uint8_t* queries = job.packed;
         __m512i sums[kTileWords][Vectors];
@@ -55,12 +48,8 @@ std::size_t scan_block(const ScanJob& job) {
 
         const float* half = job.with_shadowed ? head.half_all : head.half;
         unrolled<Vectors>([&](auto v) DENIABLE_INLINED {
-            const __m512 inverse_step = load(job.inverse_step + v * kLanes);
-            __m512 best = none;
-            unrolled<kTileWords>([&](auto w) DENIABLE_INLINED {
-                const __m512 dot = _mm512_mul_ps(_mm512_cvtepi32_ps(sums[w][v]), _mm512_set1_ps(head.scale[w]));
-                best = larger(best, _mm512_fnmadd_ps(_mm512_set1_ps(half[w]), inverse_step, dot));
-            });
+            const auto dot = [&](auto w) DENIABLE_INLINED { return sums[w][v]; };
+            const __m512 best = best_of_tile(head, half, load(job.inverse_step + v * kLanes), dot);
             survive(v, lanes_reached(job, head, best, v * kLanes));
         });
     });

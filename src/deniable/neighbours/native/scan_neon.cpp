@@ -21,6 +21,7 @@ constexpr int kLanes = 4;
 constexpr int kVectors = 2;
 constexpr int kOffset = 0;
 
+using Numbers = float32x4_t;
 inline float32x4_t load(const float* from) { return vld1q_f32(from); }
 inline void store(float* to, float32x4_t numbers) { vst1q_f32(to, numbers); }
 inline float32x4_t larger(float32x4_t a, float32x4_t b) { return vmaxq_f32(a, b); }

@@ -16,6 +16,7 @@ namespace deniable {
 namespace {
 
 constexpr std::size_t kBlocksAtOnce = 8;            // blocks of queries that share one walk through the index
+constexpr int kVectorsShared = 3;                   // registers of queries that are shared out among threads as one
 constexpr std::size_t kChunkBytes = 256 * 1024;     // codes that stay in the second-level cache meanwhile
 constexpr std::size_t kFewestTilesPerThread = 256;  // below this, waking another thread costs more than it saves
 constexpr std::size_t kMostCandidates = 4096;       // of a query; more neighbours than one get room for twice as many again
@@ -39,7 +40,7 @@ class Walk {
   public:
     Walk(const Request& request, std::size_t first, std::size_t count)
         : request_(request), batch_(request.index, request.kernel, request.queries + first * request.index.layout.dimension, count),
-          first_(first), candidates_(count), lowers_(request.single() ? 0 : count), judges_(count) {}
+          first_(first), room_(request.kernel.room * (request.index.layout.groups + 16)), candidates_(count), lowers_(request.single() ? 0 : count), judges_(count) {}
 
     void scan(std::size_t tile_begin, std::size_t tile_end) {
         const std::size_t tiles = std::max<std::size_t>(kChunkBytes / request_.index.layout.tile_code_bytes(), 16);
@@ -93,6 +94,7 @@ class Walk {
         job.with_shadowed = request_.with_shadowed;
         job.raise_threshold = request_.single();
         job.survivors = survivors_.data();
+        job.room = room_.data();
         return request_.kernel.scan(job);
     }
 
@@ -176,6 +178,7 @@ class Walk {
     QueryBatch batch_;
     std::size_t first_;
     std::vector<Survivor> survivors_;
+    Aligned<std::int8_t> room_;
     std::vector<std::vector<Candidate>> candidates_;
     std::vector<std::vector<float>> lowers_;
     std::vector<std::unique_ptr<Judge>> judges_;
@@ -184,13 +187,14 @@ class Walk {
 std::size_t rounded_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
 void search(const Request& request) {
-    const std::size_t block = std::size_t(request.kernel.lanes) * request.kernel.most_vectors;
+    const std::size_t block = std::size_t(request.kernel.lanes) * std::min(request.kernel.most_vectors, kVectorsShared);
+    const std::size_t most_at_once = kBlocksAtOnce * request.kernel.lanes * request.kernel.most_vectors / block;
     const std::size_t blocks = rounded_up(request.count, block), tiles = request.index.layout.tiles;
     if (request.threads == 0) throw std::invalid_argument("a search needs at least one thread");
     if (blocks == 0) return;
     if (blocks >= request.threads) {
         // Enough queries: every thread walks through all words with queries of its own.
-        const std::size_t rounds = rounded_up(blocks, request.threads * kBlocksAtOnce);
+        const std::size_t rounds = rounded_up(blocks, request.threads * most_at_once);
         const std::size_t at_once = rounded_up(blocks, request.threads * rounds) * block;
         run_parallel(rounded_up(request.count, at_once), request.threads, [&](std::size_t task) {
             Walk walk(request, task * at_once, std::min(at_once, request.count - task * at_once));

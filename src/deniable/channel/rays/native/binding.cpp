@@ -55,36 +55,36 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> given(const std::vector<T>& values) {
 // Keeps the arrays alive that the tables point into.
 class Rays {
   public:
-    Rays(Array<const float, 3> vectors, Array<const std::int64_t, 2> ids, Array<const float, 2> half, Array<const float, 2> gaps,
+    Rays(Array<const float, 3> vectors, Array<const std::int64_t, 2> ids, Array<const float, 2> half,
          Array<const float, 1> slack, Array<const std::int16_t, 3> projections, Array<const std::int16_t, 2> highest,
          Array<const double, 2> directions)
-        : vectors_(vectors), ids_(ids), half_(half), gaps_(gaps), slack_(slack), projections_(projections), highest_(highest), directions_(directions) {
+        : vectors_(vectors), ids_(ids), half_(half), slack_(slack), projections_(projections), highest_(highest), directions_(directions) {
         const std::size_t tiles = vectors.shape(0), rays = directions.shape(0), dimension = vectors.shape(2), padded = highest.shape(1);
         const auto is_table = [&](const auto& array) { return array.shape(0) == tiles && array.shape(1) == kRayTile; };
         demand(tiles > 0 && rays > 0 && tiles < (std::size_t(1) << 26), "the rays take 1 to 2^31 words");
-        demand(vectors.shape(1) == kRayTile && is_table(ids) && is_table(half) && is_table(gaps) && slack.shape(0) == tiles, "tiles differ");
+        demand(vectors.shape(1) == kRayTile && is_table(ids) && is_table(half) && slack.shape(0) == tiles, "tiles differ");
         demand(projections.shape(0) == rays && projections.shape(1) == padded && projections.shape(2) == kRayTile, "projections have another shape");
         demand(highest.shape(0) == rays && padded >= tiles && padded % kRayTilesAtOnce == 0, "highest has another shape");
         demand(directions.shape(1) == dimension && dimension > 0, "directions have another dimension");
-        tables_ = {dimension, tiles, padded, rays, vectors.data(), ids.data(), half.data(), gaps.data(), slack.data(), projections.data(),
+        tables_ = {dimension, tiles, padded, rays, vectors.data(), ids.data(), half.data(), slack.data(), projections.data(),
                    highest.data(), directions.data()};
     }
 
-    RayOrigins checked(const Array<const float, 2>& vectors, const Array<const float, 1>& half, const Array<const float, 1>& gaps,
-                       const Array<const float, 1>& slack, const Array<const std::int64_t, 1>& starts, const Array<const float, 2>& products) const {
+    RayOrigins checked(const Array<const float, 2>& vectors, const Array<const float, 1>& half,
+                       const Array<const float, 1>& slack, const Array<const std::int64_t, 1>& starts) const {
         const std::size_t count = vectors.shape(0);
-        demand(vectors.shape(1) == tables_.dimension && half.shape(0) == count && gaps.shape(0) == count && slack.shape(0) == count &&
-                   starts.shape(0) == count && products.shape(0) == count && products.shape(1) == tables_.tiles * kRayTile,
+        demand(vectors.shape(1) == tables_.dimension && half.shape(0) == count && slack.shape(0) == count &&
+                   starts.shape(0) == count,
                "origins have another shape");
         for (std::size_t o = 0; o < count; ++o)
             demand(starts.data()[o] >= 0 && std::size_t(starts.data()[o]) < tables_.tiles * kRayTile, "a start is no position");
-        return {count, vectors.data(), half.data(), gaps.data(), slack.data(), starts.data(), products.data()};
+        return {count, vectors.data(), half.data(), slack.data(), starts.data()};
     }
 
-    void first(Array<const float, 2> vectors, Array<const float, 1> half, Array<const float, 1> gaps, Array<const float, 1> slack,
-               Array<const std::int64_t, 1> starts, Array<const float, 2> products, Array<double, 2> radii, Array<std::int64_t, 2> winners,
+    void first(Array<const float, 2> vectors, Array<const float, 1> half, Array<const float, 1> slack,
+               Array<const std::int64_t, 1> starts, Array<double, 2> radii, Array<std::int64_t, 2> winners,
                const std::string& path, std::size_t threads) const {
-        const RayOrigins origins = checked(vectors, half, gaps, slack, starts, products);
+        const RayOrigins origins = checked(vectors, half, slack, starts);
         demand(radii.shape(0) == origins.count && radii.shape(1) == tables_.rays, "radii must have one place per origin and ray");
         demand(winners.shape(0) == origins.count && winners.shape(1) == tables_.rays, "winners must have one place per origin and ray");
         const RayKernel& kernel = called(path);
@@ -92,10 +92,10 @@ class Rays {
         first_breakpoints(tables_, origins, kernel, threads, radii.data(), winners.data());
     }
 
-    nb::list walk(Array<const float, 2> vectors, Array<const float, 1> half, Array<const float, 1> gaps, Array<const float, 1> slack,
-                  Array<const std::int64_t, 1> starts, Array<const float, 2> products, double furthest, const std::string& path,
+    nb::list walk(Array<const float, 2> vectors, Array<const float, 1> half, Array<const float, 1> slack,
+                  Array<const std::int64_t, 1> starts, double furthest, const std::string& path,
                   std::size_t threads) const {
-        const RayOrigins origins = checked(vectors, half, gaps, slack, starts, products);
+        const RayOrigins origins = checked(vectors, half, slack, starts);
         const RayKernel& kernel = called(path);
         std::vector<RayPieces> found;
         {
@@ -105,11 +105,11 @@ class Rays {
         return listed(found);
     }
 
-    nb::list walk_stretch(Array<const float, 2> vectors, Array<const float, 1> half, Array<const float, 1> gaps, Array<const float, 1> slack,
-                          Array<const std::int64_t, 1> starts, Array<const float, 2> products, Array<const double, 1> near,
+    nb::list walk_stretch(Array<const float, 2> vectors, Array<const float, 1> half, Array<const float, 1> slack,
+                          Array<const std::int64_t, 1> starts, Array<const double, 1> near,
                           Array<const double, 1> far, Array<const std::int64_t, 2> near_winners, Array<const std::int64_t, 2> far_winners,
                           const std::string& path, std::size_t threads) const {
-        const RayOrigins origins = checked(vectors, half, gaps, slack, starts, products);
+        const RayOrigins origins = checked(vectors, half, slack, starts);
         demand(near.shape(0) == tables_.rays && far.shape(0) == tables_.rays, "radii must have one place per ray");
         for (const auto& winners : {near_winners, far_winners}) {
             check_table(winners, origins);
@@ -124,10 +124,10 @@ class Rays {
         return listed(found);
     }
 
-    void at(Array<const float, 2> vectors, Array<const float, 1> half, Array<const float, 1> gaps, Array<const float, 1> slack,
-            Array<const std::int64_t, 1> starts, Array<const float, 2> products, Array<const double, 1> radii, Array<const std::uint8_t, 2> stays,
+    void at(Array<const float, 2> vectors, Array<const float, 1> half, Array<const float, 1> slack,
+            Array<const std::int64_t, 1> starts, Array<const double, 1> radii, Array<const std::uint8_t, 2> stays,
             Array<std::int64_t, 2> winners, const std::string& path, std::size_t threads) const {
-        const RayOrigins origins = checked(vectors, half, gaps, slack, starts, products);
+        const RayOrigins origins = checked(vectors, half, slack, starts);
         demand(radii.shape(0) == tables_.rays, "radii must have one place per ray");
         demand(stays.shape(0) == origins.count && stays.shape(1) == tables_.rays, "stays must have one place per origin and ray");
         check_table(winners, origins);
@@ -158,7 +158,7 @@ class Rays {
 
     Array<const float, 3> vectors_;
     Array<const std::int64_t, 2> ids_;
-    Array<const float, 2> half_, gaps_;
+    Array<const float, 2> half_;
     Array<const float, 1> slack_;
     Array<const std::int16_t, 3> projections_;
     Array<const std::int16_t, 2> highest_;
@@ -178,7 +178,7 @@ void bind_rays(nb::module_& m) {
         return names;
     });
     nb::class_<Rays>(m, "Rays")
-        .def(nb::init<Array<const float, 3>, Array<const std::int64_t, 2>, Array<const float, 2>, Array<const float, 2>, Array<const float, 1>,
+        .def(nb::init<Array<const float, 3>, Array<const std::int64_t, 2>, Array<const float, 2>, Array<const float, 1>,
                       Array<const std::int16_t, 3>, Array<const std::int16_t, 2>, Array<const double, 2>>())
         .def("first", &Rays::first)
         .def("walk", &Rays::walk)

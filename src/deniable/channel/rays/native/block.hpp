@@ -15,11 +15,12 @@ namespace deniable {
 
 // So many origins and rays are taken together through a chunk of tiles: its projections and products stay in the
 // second-level cache meanwhile.
-constexpr std::size_t kOriginsAtOnce = 96, kRaysAtOnce = 48;
+constexpr std::size_t kOriginsAtOnce = 128, kRaysAtOnce = 48;
 constexpr std::size_t kChunkTiles = 64;      // a multiple of kRayTilesAtOnce
 constexpr std::size_t kRaysAhead = 2;         // whose projections are fetched meanwhile
 constexpr std::size_t kNearTiles = 32;       // give the first bound
 constexpr float kDown = 1.0f - 1e-6f;        // makes a float32 product no larger than the real one
+constexpr float kUp = 1.0f + 1e-6f;          // and no smaller
 constexpr float kLargestInverse = 1e30f;
 constexpr double kRelative = 1e-6;           // covers what rounding does to the threshold
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -63,11 +64,11 @@ class Block {
         : t_(tables), o_(origins), kernel_(kernel), first_(first), count_(count), nears_(std::min(kNearTiles, tables.tiles)),
           tests_(count * tables.rays), near_(count * kNearTiles), unders_(count * kNearTiles), start_costs_(count), hits_(count * kChunkTiles),
           tile_costs_(count * tables.padded_tiles * kRayTile), least_(count * tables.padded_tiles) {
+        weigh_tiles();
         std::vector<std::uint32_t> order(t_.tiles);
         for (std::size_t o = 0; o < count_; ++o) {
             std::uint16_t* least = &least_[o * t_.padded_tiles];
             std::uint16_t* costs = &tile_costs_[o * t_.padded_tiles * kRayTile];
-            kernel_.costs(t_.half, product(o, 0), o_.half[first_ + o], t_.tiles, costs, least);
             std::fill(costs + t_.tiles * kRayTile, costs + t_.padded_tiles * kRayTile, std::uint16_t(65535));
             std::fill(least + t_.tiles, least + t_.padded_tiles, std::uint16_t(65535));
             std::iota(order.begin(), order.end(), 0u);
@@ -82,7 +83,6 @@ class Block {
 
   protected:
     std::int64_t start_of(std::size_t o) const { return o_.starts[first_ + o]; }
-    const float* product(std::size_t o, std::size_t tile) const { return o_.products + ((first_ + o) * t_.tiles + tile) * kRayTile; }
     const std::int16_t* projections(std::size_t tile, std::size_t j) const { return t_.projections + (j * t_.padded_tiles + tile) * kRayTile; }
     const float* origin(std::size_t o) const { return o_.vectors + (first_ + o) * t_.dimension; }
     const float* vector(std::int64_t position) const { return t_.vectors + std::size_t(position) * t_.dimension; }
@@ -94,10 +94,10 @@ class Block {
     // A test so weak that everything passes lets the empty tiles behind the last one through as well.
     bool is_word(std::int64_t position) const { return std::size_t(position) < t_.tiles * kRayTile && std::isfinite(t_.half[position]); }
 
-    // What A of the i-th word of a near tile is at most.
+    // What A of the i-th word of a near tile is at most; infinite for one that cannot win.
     float most_cost(std::size_t o, std::size_t tile, std::size_t i) const {
-        const std::size_t word = tile * kRayTile + i;
-        return ((t_.half[word] + o_.half[first_ + o]) - product(o, tile)[i]) + t_.gaps[word] + o_.gaps[first_ + o];
+        const std::int64_t position = std::int64_t(tile * kRayTile + i);
+        return is_word(position) ? float(cost_of(o, position)) * kUp : std::numeric_limits<float>::infinity();
     }
 
     RayNear near(std::size_t o) const { return {&near_[o * kNearTiles], &unders_[o * kNearTiles], nears_}; }
@@ -137,6 +137,18 @@ class Block {
     std::vector<double> start_costs_;  // [origin]: A of the word each starts in
 
   private:
+    // The costs of all words, tile by tile: the products with a tile are made for all origins at once.
+    void weigh_tiles() {
+        std::vector<float> turned(t_.dimension * kRayTile), products(count_ * kRayTile);
+        for (std::size_t tile = 0; tile < t_.tiles; ++tile) {
+            kernel_.products(vector(std::int64_t(tile * kRayTile)), origin(0), count_, t_.dimension, turned.data(), products.data());
+            for (std::size_t o = 0; o < count_; ++o) {
+                const std::size_t place = o * t_.padded_tiles + tile;
+                kernel_.costs(t_.half + tile * kRayTile, &products[o * kRayTile], o_.half[first_ + o], 1, &tile_costs_[place * kRayTile], &least_[place]);
+            }
+        }
+    }
+
     std::vector<RayHit> hits_;
     Lines tile_costs_;  // [origin][padded tile][32]: the costs A in units
     Lines least_;       // [origin][padded tile]
@@ -144,7 +156,9 @@ class Block {
 
 template <class Task>
 void in_blocks(std::size_t count, std::size_t threads, const Task& task) {
-    const std::size_t most = std::max<std::size_t>(1, std::min(kOriginsAtOnce, (count + threads - 1) / threads));
+    // As many blocks for one thread as for another, so that none waits for the last.
+    const std::size_t rounds = (count + kOriginsAtOnce * threads - 1) / (kOriginsAtOnce * threads);
+    const std::size_t most = std::max<std::size_t>(1, (count + rounds * threads - 1) / std::max<std::size_t>(1, rounds * threads));
     run_parallel((count + most - 1) / most, threads, [&](std::size_t block) { task(block * most, std::min(most, count - block * most)); });
 }
 

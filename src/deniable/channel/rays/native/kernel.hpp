@@ -41,6 +41,8 @@ struct RayKernel {
     // ray's, `least` and `costs` the first origin's; the next origin's lie `stride` tiles further. Returns how many hits.
     std::size_t (*scan)(const std::int16_t* highest, const std::int16_t* projections, const std::uint16_t* least, const std::uint16_t* costs,
                         std::size_t stride, std::size_t tiles, const RayTest* tests, std::size_t origins, RayHit* hits);
+    // <x, u> of `count` origins and the 32 words of a tile, [origin][32]; `turned` is room for the tile.
+    void (*products)(const float* words, const float* origins, std::size_t count, std::size_t dimension, float* turned, float* products);
     // The (half + origin_half) - product of all words in units, rounded down, and the least of each tile.
     void (*costs)(const float* half, const float* product, float origin_half, std::size_t tiles, std::uint16_t* costs, std::uint16_t* least);
     // The largest (projection - under - shift) * reciprocal of the words of some tiles, or `so_far` if that is larger. `reciprocals` has 32 and

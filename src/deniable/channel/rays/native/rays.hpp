@@ -19,7 +19,6 @@ struct RayTables {
     const float* vectors;       // [tile][32][dimension], words in the order of the tiles
     const std::int64_t* ids;    // [tile][32], to break ties
     const float* half;          // [tile][32], not more than |u|^2 / 2; infinite for a word that cannot win
-    const float* gaps;          // [tile][32], what an A taken from `half` may lack
     const float* slack;         // [tile], what a projection in the tile may be off by
     const std::int16_t* projections;  // [ray][padded tile][32], <g, u> plus the slack in units of kRayUnit, rounded up
     const std::int16_t* highest;      // [ray][padded tile], the largest projection of the tile
@@ -31,10 +30,8 @@ struct RayOrigins {
     std::size_t count;
     const float* vectors;        // [origin][dimension]
     const float* half;           // [origin], not more than |x|^2 / 2
-    const float* gaps;           // [origin]
     const float* slack;          // [origin]
     const std::int64_t* starts;  // [origin], the position of the nearest word
-    const float* products;       // [origin][tile][32], <x, u> by a float32 matrix product
 };
 
 // What one origin's rays met: `counts[ray]` pieces after the first, their winners' positions and where they begin.

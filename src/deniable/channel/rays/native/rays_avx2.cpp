@@ -29,6 +29,7 @@ struct Test {
 };
 
 #include "lines.inc"
+#include "products.inc"
 #include "scan.inc"
 
 void costs(const float* half, const float* product, float origin_half, std::size_t tiles, std::uint16_t* costs, std::uint16_t* least) {
@@ -78,7 +79,7 @@ float highest(const std::int16_t* projections, const RayNear& near, const float*
                    [&](__m256 least, std::size_t i) { return _mm256_fnmadd_ps(_mm256_loadu_ps(costs + i), inverses, least); });
 }
 
-const RayKernel kernel = {"avx2", scan, costs, steepest, highest, difference, half_square, project};
+const RayKernel kernel = {"avx2", scan, products, costs, steepest, highest, difference, half_square, project};
 
 }  // namespace
 

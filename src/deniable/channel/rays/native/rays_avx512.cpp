@@ -22,6 +22,7 @@ struct Test {
 };
 
 #include "lines.inc"
+#include "products.inc"
 #include "scan.inc"
 
 void costs(const float* half, const float* product, float origin_half, std::size_t tiles, std::uint16_t* costs, std::uint16_t* least) {
@@ -65,7 +66,7 @@ float highest(const std::int16_t* projections, const RayNear& near, const float*
                    [&](__m512 least, std::size_t i) { return _mm512_fnmadd_ps(_mm512_loadu_ps(costs + i), inverses, least); });
 }
 
-const RayKernel kernel = {"avx512", scan, costs, steepest, highest, difference, half_square, project};
+const RayKernel kernel = {"avx512", scan, products, costs, steepest, highest, difference, half_square, project};
 
 }  // namespace
 

@@ -37,6 +37,7 @@ struct Test {
 };
 
 #include "lines.inc"
+#include "products.inc"
 #include "scan.inc"
 
 void costs(const float* half, const float* product, float origin_half, std::size_t tiles, std::uint16_t* costs, std::uint16_t* least) {
@@ -82,7 +83,7 @@ float highest(const std::int16_t* projections, const RayNear& near, const float*
                    [&](float32x4_t least, std::size_t i) { return vfmsq_n_f32(least, vld1q_f32(costs + i), inverse); });
 }
 
-const RayKernel kernel = {"neon", scan, costs, steepest, highest, difference, half_square, project};
+const RayKernel kernel = {"neon", scan, products, costs, steepest, highest, difference, half_square, project};
 
 }  // namespace
 

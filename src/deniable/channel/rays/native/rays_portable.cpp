@@ -24,6 +24,7 @@ struct Test {
 };
 
 #include "lines.inc"
+#include "products.inc"
 #include "scan.inc"
 
 void costs(const float* half, const float* product, float origin_half, std::size_t tiles, std::uint16_t* costs, std::uint16_t* least) {
@@ -57,7 +58,7 @@ float highest(const std::int16_t* projections, const RayNear& near, const float*
     return largest(projections, near, 0.0f, so_far, [&](float least, std::size_t i) { return least - costs[i] * inverse; });
 }
 
-const RayKernel kernel = {"portable", scan, costs, steepest, highest, difference, half_square, project};
+const RayKernel kernel = {"portable", scan, products, costs, steepest, highest, difference, half_square, project};
 
 }  // namespace
 

@@ -1,0 +1,124 @@
+"""What docs/experiments/purpose.md measures: the data, the spaces, and the settings in order of worth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SOURCE = "glove-840b"
+SHAPES = [(16, 2.0), (8, 2.0), (32, 2.0), (16, 1.0), (16, 4.0), (8, 1.0), (8, 4.0), (32, 1.0), (32, 4.0)]
+PURPOSES = {  # the purpose of each data set, learnt from texts of another set, or of a disjoint part
+    "sst2": "sentiment",
+    "mr": "sentiment",
+    "cr": "sentiment",
+    "imdb": "movies",
+    "agnews": "topic",
+    "newsgroups": "newsgroups",
+    "insurance": "insurance",
+    "questions": "questions",
+    "negation": "negation",
+    "enron": "sentiment",
+    "c50": "sentiment",
+}
+PUBLIC = {  # the public texts behind each purpose; two files are two purposes at once
+    "sentiment": ["public-sentiment"],
+    "movies": ["mr"],
+    "topic": ["public-topic"],
+    "newsgroups": ["public-newsgroups"],
+    "insurance": ["public-insurance"],
+    "questions": ["public-questions"],
+    "negation": ["public-negation"],
+    "both": ["public-sentiment", "public-topic"],
+    "products": ["cr"],
+    "evenreviews": ["public-reviews-even"],
+    "skewedreviews": ["public-reviews-skewed"],
+    "eventopic": ["public-topic-even"],
+    "skewedtopic": ["public-topic-skewed"],
+}
+IN_CONTEXT = {"sst2": "public-reviews", "agnews": "public-news"}
+KIND_LEVELS = {"sst2": 0.28, "agnews": 0.27}
+CONTEXT_LEVEL = 0.10
+MAIN, OTHERS, AUTHORS = ("sst2", "agnews"), ("mr", "cr", "imdb", "newsgroups", "insurance"), ("enron", "c50")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One data set released in one space by one mechanism, where the attacker reaches a level.
+
+    A level is a share of words that a context-free attacker names, "kind" for the share of kinds that is asked for, or "context" for what
+    an attacker in context names.
+    """
+
+    data: str
+    space: str
+    level: float | str
+    mechanism: str = "multivariate"
+
+    @property
+    def name(self) -> str:
+        """Its name, and that of its result."""
+        return f"{self.data}-{self.space}-{self.mechanism}-{self.level}"
+
+    @property
+    def vocabulary(self) -> str:
+        """The embedding that says which words are known: reduced and shaped spaces have the words of their source."""
+        return "default" if self.space == "default" else SOURCE
+
+
+def settings() -> list[Setting]:
+    """Return all settings, those that matter most first."""
+    found: list[Setting] = []
+
+    def add(data: str, space: str, *levels: float | str, mechanism: str = "multivariate") -> None:
+        found.extend(Setting(data, space.format(PURPOSES[data]), level, mechanism) for level in levels)
+
+    for data in MAIN:
+        for space in ("{}-16-2", "default", "reduced-16"):
+            add(data, space, 0.08, "kind", "context")
+    for data in MAIN:
+        add(data, SOURCE, 0.08)
+        for shape in SHAPES[1:]:
+            add(data, shape_name(PURPOSES[data], *shape), 0.08)
+        for mechanism in ("santext", "randomized-response"):
+            for space in ("{}-16-2", "default"):
+                add(data, space, 0.08, mechanism=mechanism)
+    for data in MAIN:
+        other = "topic" if data == "sst2" else "sentiment"
+        for space in ("both-16-2", f"{other}-16-2"):
+            add(data, space, 0.08)
+    for space in ("evenreviews-16-2", "skewedreviews-16-2", "products-16-2"):
+        add("sst2", space, 0.08)
+    for space in ("eventopic-16-2", "skewedtopic-16-2", "newsgroups-16-2"):
+        add("agnews", space, 0.08)
+    for data in ("negation", "questions"):
+        for space in ("{}-16-2", "default", "reduced-16"):
+            add(data, space, 0.08)
+    for data in (*OTHERS, *AUTHORS):
+        for space in ("{}-16-2", "default", "reduced-16"):
+            add(data, space, 0.08)
+    for data in MAIN:
+        for space in ("{}-16-2", "default", "reduced-16"):
+            add(data, space, 0.17, 0.33)
+    for data in (*OTHERS, *AUTHORS):
+        for space in ("{}-16-2", "default", "reduced-16"):
+            add(data, space, 0.17, 0.33)
+    for data in ("mr", "imdb"):
+        add(data, SOURCE, 0.08, 0.17, 0.33)
+        for mechanism in ("santext", "randomized-response"):
+            add(data, "default", 0.08, 0.17, 0.33, mechanism=mechanism)
+    for data in MAIN:
+        add(data, SOURCE, "kind", 0.17, 0.33, "context")
+        for mechanism in ("santext", "randomized-response"):
+            for space in ("{}-16-2", "default"):
+                add(data, space, 0.17, 0.33, mechanism=mechanism)
+        for shape in SHAPES[1:]:
+            add(data, shape_name(PURPOSES[data], *shape), 0.17, 0.33, "kind")
+        add(data, "both-16-2", 0.17, 0.33)
+    for data in ("negation", "questions"):
+        for space in ("{}-16-2", "default", "reduced-16"):
+            add(data, space, 0.17, 0.33)
+    return found
+
+
+def shape_name(purpose: str, dimension: int, strength: float) -> str:
+    """Return the name of a shaped space."""
+    return f"{purpose}-{dimension}-{strength:g}"
