@@ -54,9 +54,11 @@ def main() -> None:
     if options.json:
         options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     if options.figure:
-        from searches.growth import draw, gpu_points
+        from searches.gpu_page import gpu_points
+        from searches.growth import draw
 
-        draw(found, gpu_points(), options.figure)
+        card = HERE.parent / "docs" / "data" / "gpu.json"
+        draw(found, gpu_points(json.loads(card.read_text(encoding="utf-8")) if card.exists() else None), options.figure)
 
 
 def measured(options: argparse.Namespace) -> dict[str, Any]:

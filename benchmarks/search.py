@@ -46,7 +46,6 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--json", type=Path, help="file for the results as data")
     parser.add_argument("--from-json", type=Path, help="results of an earlier run, to be shown again instead of measured")
     parser.add_argument("--figure", type=Path, help="file for the figure")
-    parser.add_argument("--gpu", type=Path, help="what scripts/check_gpu.py wrote, for the page")
     parser.add_argument("--page", type=Path, help="file for the page of the documentation")
     parser.add_argument("--note", default="", help="what a reader of the page should know about this run")
     parser.add_argument("--misses", default="", help="why targets were missed, for the page")
@@ -131,11 +130,11 @@ def main() -> None:
     if options.figure:
         draw(rows, options.figure, dimension=300, words=max(row["words"] for row in rows))
     if options.page:
-        growth, calibrations = (
-            json.loads(file.read_text()) if file.exists() else None for file in (DATA / "growth.json", DATA / "calibration-before.json")
-        )
-        gpu = json.loads(options.gpu.read_text()) if options.gpu else None
-        options.page.write_text(page(found, growth, calibrations, gpu), encoding="utf-8")
+        others = [
+            json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
+            for file in (DATA / "growth.json", DATA / "calibration-before.json", DATA / "gpu.json")
+        ]
+        options.page.write_text(page(found, *others), encoding="utf-8")
 
 
 if __name__ == "__main__":

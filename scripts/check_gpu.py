@@ -70,10 +70,16 @@ TILINGS = {
     ],
 }
 SETTLING = [
-    {"settled": 16, "span": 64},
-    {"settled": 32, "span": 64},
-    {"settled": 8, "span": 128},
-    {"settled": 16, "span": 256, "settle_warps": 8},
+    {"best_first": False, "settle_step": 128},
+    {"settle_step": 128},
+    {"span": 64},
+    {"span": 64, "settle_step": 32},
+    {"span": 64, "settle_warps": 2, "settle_step": 32},
+    {"settled": 32, "span": 64, "settle_warps": 8},
+    {"settled": 8, "span": 64, "settle_warps": 2},
+    {"settled": 8, "span": 128, "settle_warps": 4},
+    {"settled": 8, "span": 256, "settle_warps": 4},
+    {"settled": 16, "span": 128, "settle_warps": 8},
 ]
 
 REHEARSAL = os.environ.get("TRITON_INTERPRET") == "1"
@@ -144,15 +150,17 @@ def environment() -> dict[str, Any]:
 
 
 def ceiling() -> dict[str, float]:
-    """Return what cuBLAS reaches: a square product, and the products of our sizes with all scores written as bfloat16."""
+    """Return what cuBLAS reaches: a square product, and products of our sizes, all scores written; with rows as they are, and padded."""
     a, b = (torch.randn(8192 // SMALL, 8192 // SMALL, device=DEVICE, dtype=KIND) for _ in range(2))
     rates = {"tflops": 2 * (8192 // SMALL) ** 3 / seconds(lambda: a @ b, times=10) / 1e12}
     for words, dimension in ((400_000, 300), (400_000, 50), (50_000, 50)):
-        queries = torch.randn(16_384 // SMALL, dimension, device=DEVICE, dtype=KIND)
-        vectors = torch.randn(words // SMALL, dimension, device=DEVICE, dtype=KIND)
-        out = torch.empty(16_384 // SMALL, words // SMALL, device=DEVICE, dtype=KIND)
-        rates[f"{words:,} x {dimension}"] = 16_384 // SMALL / seconds(lambda q=queries, v=vectors, o=out: torch.mm(q, v.T, out=o))  # type: ignore[misc]
-        del queries, vectors, out
+        for width, kind in ((dimension, ""), (-(-dimension // 64) * 64, " padded")):  # cuBLAS is slow with rows that are not aligned
+            queries = torch.randn(16_384 // SMALL, width, device=DEVICE, dtype=KIND)
+            vectors = torch.randn(words // SMALL, width, device=DEVICE, dtype=KIND)
+            out = torch.empty(16_384 // SMALL, words // SMALL, device=DEVICE, dtype=KIND)
+            took = seconds(lambda q=queries, v=vectors, o=out: torch.mm(q, v.T, out=o))  # type: ignore[misc]
+            rates[f"{words:,} x {dimension}{kind}"] = 16_384 // SMALL / took
+            del queries, vectors, out
     say(", ".join(f"{name}: {rate:,.0f}" for name, rate in rates.items()))
     return rates
 
@@ -253,7 +261,8 @@ def _time_tiling(name: str, embedding: Embedding, queries: Vectors, tiling: Tili
         row["undecided"] = int((into < 0).sum())
         say(
             f"{name} {'stream' if tiling.stream else 'block '} rows {tiling.rows} tile {tiling.tile} side {tiling.side} "
-            f"warps {tiling.warps} depth {tiling.depth} settled {tiling.settled}/{tiling.span}/{tiling.settle_warps}: "
+            f"warps {tiling.warps} depth {tiling.depth} settled {tiling.settled}/{tiling.span}/{tiling.settle_warps}/{tiling.settle_step}"
+            f"{'' if tiling.best_first else ' in order'}: "
             f"{count / whole:,.0f} words/s, product {count / product:,.0f}, {again:.2f} tiles again, {row['undecided']} undecided"
         )
     except Exception as error:  # a tiling that does not fit the card is no failure
@@ -281,6 +290,8 @@ def _product_seconds(search: FusedNeighbours, points: Any, into: Any) -> float:
 def measure_space(name: str, origin: str, embedding: Embedding, tiling: Tiling | None, limit: float) -> dict[str, Any]:
     """Return words per second, ids in and ids out, and the share of what cuBLAS reaches; words are compared with the float32 form."""
     epsilon = EPSILONS[embedding.dimension]
+    if DEVICE == "cuda":
+        torch.cuda.reset_peak_memory_stats()
     search = FusedNeighbours(embedding, device=DEVICE, tiling=tiling)
     mechanism = Multivariate(embedding, epsilon=epsilon)
     mechanism.__dict__["neighbours"] = search
@@ -295,6 +306,8 @@ def measure_space(name: str, origin: str, embedding: Embedding, tiling: Tiling |
         row["words_per_second"].append(count / (time.perf_counter() - begin))
     speed = median(row["words_per_second"])
     row |= {"share_of_cublas": speed / limit, "met": speed >= TARGETS[name], "tiles_again": search.tiles_scored_again}
+    if DEVICE == "cuda":
+        row["memory"] = torch.cuda.max_memory_allocated()
     say(f"{name}, {origin}: {speed:,.0f} words/s, ids to ids, {speed / limit:.0%} of cuBLAS alone; target {TARGETS[name]:,.0f}")
     for size in (1, 100, 10_000, 100_000)[: 1 if REHEARSAL else 4]:
         row["batches"][size] = size / seconds(lambda size=size: mechanism.perturb(ids[:size], source), times=5)  # type: ignore[misc]

@@ -2,14 +2,9 @@
 
     deniable embeddings add glove.840B.300d.34k.w2v.txt.bz2 --name glove-840b
     python scripts/measure_purpose.py prepare DATASETS --into data
-<<<<<<< HEAD
-    python scripts/measure_purpose.py spaces --first 2 --data data --into data
+    python scripts/measure_purpose.py spaces --only 16-2 --data data --into data
     cp DATASETS/imdb/imdb_50k.jsonl.xz data
     python scripts/run_attackers.py data [--into docs/experiments] [--only sst2] [--at-once 8] [--minutes 15] [-- --places 1000 …]
-=======
-    python scripts/measure_purpose.py spaces --only 16-2 --data data --into data
-    python scripts/run_attackers.py data [--into docs/experiments] [--only sst2] [-- --places 2000 --support 6000 …]
->>>>>>> purpose3
     python scripts/make_attackers_page.py
 
 What comes after -- goes to measure_attackers.py. A run that was stopped goes on with the first setting that has no whole result. A setting

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import importlib
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 Point = dict[str, Any]
 
-DATA = Path(__file__).resolve().parent.parent.parent / "docs" / "data"
 PROCESSOR, CARD = "processor", "GPU"
+HEADS = {"words_per_second": "words/s", "memory": "memory, MB"}
+CARD_BESIDE = "Beside them, what a GPU reached, ids to ids (below); its vectors at 50 dimensions are those of the built-in GloVe 6B."
 COLOURS = {PROCESSOR: "tab:blue", CARD: "tab:green"}
 
 SECTION = """\
@@ -19,7 +20,8 @@ SECTION = """\
 
 Words per second fall as the vocabulary grows and, less than in proportion, as the dimension does: some work is done once for each word,
 whatever its length. Memory is the most that the process held; the vectors take four bytes a coordinate, the index one and 28 bytes a word.
-{card} Vectors: GloVe 840B, its first coordinates, enlarged with jittered copies. {threads} threads; {machine}.
+
+{about}
 
 Measure it again: `python benchmarks/growth.py --json docs/data/growth.json`, `python benchmarks/growth.py --from-json docs/data/growth.json
 --figure docs/figures/growth.png`, `python benchmarks/search.py --from-json docs/data/search.json --page docs/search.md`.
@@ -28,31 +30,24 @@ Measure it again: `python benchmarks/growth.py --json docs/data/growth.json`, `p
 """
 
 
-def gpu_points() -> list[Point]:
-    """Return what a GPU measured, if it did: its own points in the same form."""
-    file = DATA / "gpu.json"
-    if not file.exists():
-        return []
-    points: list[Point] = json.loads(file.read_text(encoding="utf-8")).get("points", [])
-    return points
-
-
 def section(found: dict[str, Any], card: list[Point]) -> str:
     """Write the section: a table of all points, one row a shape."""
-    beside = "Beside them, what a GPU reached (`scripts/check_gpu.py`)." if card else "No GPU was measured yet."
-    text = SECTION.format(card=beside, threads=found["threads"], machine=found["machine"])
+    beside = CARD_BESIDE if card else "No GPU was measured yet."
+    about = f"Vectors: GloVe 840B, its first coordinates, enlarged with jittered copies. {found['threads']} threads; {found['machine']}. "
+    text = SECTION.format(about=fill(about + beside, 130))
     by_card = {(point["words"], point["dimension"]): point for point in card}
     ours = {(point["words"], point["dimension"]): point for point in found["points"]}
-    lines = ["| vocabulary x dimension | words/s | memory, MB |" + (" GPU, words/s | its memory, MB |" if card else "")]
-    lines.append("|---" * (5 if card else 3) + "|")
+    of_card = [name for name in HEADS if any(name in point for point in card)]
+    heads = ["vocabulary x dimension", *HEADS.values(), *(f"GPU, {HEADS[name]}" for name in of_card)]
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for shape in sorted(ours | by_card):
-        cells = [f"{shape[0]:,} x {shape[1]}", *_cells(ours.get(shape)), *(_cells(by_card.get(shape)) if card else [])]
+        cells = [f"{shape[0]:,} x {shape[1]}", *_cells(ours.get(shape, {}), HEADS), *_cells(by_card.get(shape, {}), of_card)]
         lines.append(f"| {' | '.join(cells)} |")
     return text + "\n" + "\n".join(lines) + "\n"
 
 
-def _cells(point: Point | None) -> list[str]:
-    return ["", ""] if point is None else [f"{point['words_per_second']:,.0f}", f"{point['memory'] / 1e6:,.0f}"]
+def _cells(point: Point, names: Iterable[str]) -> list[str]:
+    return [f"{point[name] / (1e6 if name == 'memory' else 1.0):,.0f}" if name in point else "" for name in names]
 
 
 def draw(found: dict[str, Any], card: list[Point], path: Path) -> None:
@@ -74,7 +69,8 @@ def draw(found: dict[str, Any], card: list[Point], path: Path) -> None:
                     continue
                 at, how = [point[axis] for point in chosen], {"color": COLOURS[unit], "linestyle": style, "marker": "o"}
                 panels[0][column].plot(at, [point["words_per_second"] for point in chosen], label=f"{unit}, {name}", **how)
-                panels[1][column].plot(at, [point["memory"] / 1e9 for point in chosen], **how)
+                if all("memory" in point for point in chosen):
+                    panels[1][column].plot(at, [point["memory"] / 1e9 for point in chosen], **how)
         measured = sorted({point[axis] for point in found["points"] for wanted in lines.values() if wanted(point)})
         for panel in panels[:, column]:
             panel.set_xscale("log")

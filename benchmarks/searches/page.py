@@ -6,8 +6,7 @@ from textwrap import fill
 from typing import Any
 
 from searches.contestants import FLAT, NUMPY, OURS
-from searches.gpu_page import gpu_section
-from searches.growth import gpu_points
+from searches.gpu_page import gpu_points, gpu_section
 from searches.growth import section as growth_section
 from searches.report import peer_lines, table, verdicts
 
@@ -66,16 +65,13 @@ def page(
     calibrations: dict[str, Any] | None = None,
     gpu: dict[str, Any] | None = None,
 ) -> str:
-    """Write the page from what the benchmark measured, and, where it was measured, how cost grows, how fast calibrations and GPUs are.
-
-    ``gpu`` is what ``scripts/check_gpu.py`` wrote.
-    """
+    """Write the page from what the benchmark measured; how cost grows, how fast calibrations and a GPU are, if that was measured."""
     rows, peers = found["searches"], found["peers"]
     setting = found["setting"][0].upper() + found["setting"][1:]
     parts = [INTRODUCTION, fill(f"{setting}. {found['machine']}. {found['note']}", 130) + "\n"]
     parts += ["## One word at a time\n", latency(rows) + "\n", "## Batches\n", table(rows) + "\n"]
     if growth is not None:
-        parts.append(growth_section(growth, gpu_points()))
+        parts.append(growth_section(growth, gpu_points(gpu)))
     parts += ["## Against the targets\n", verdicts(rows, found["shares"]) + "\n"]
     if found["misses"]:
         parts.append(fill(found["misses"], 130) + "\n")

@@ -9,8 +9,18 @@ from deniable.cli.app import app
 from deniable.errors import DeniableError
 from deniable.neighbours.selection import device_in_use
 
+COMMANDS = [
+    ["privatize", "-e", "6"],
+    ["watch", ".", "--out", "x", "-e", "6"],
+    ["serve"],
+    ["tune", "x"],
+    ["calibrate", "-e", "6"],
+    ["decode", "x", "-o", "y"],
+    ["frequencies", "x"],
+]
 
-@pytest.mark.parametrize("command", [["privatize", "-e", "6"], ["watch", ".", "--out", "x", "-e", "6"], ["serve"], ["tune", "x"]])
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
 def test_a_device_that_is_not_there_is_refused(command: list[str]) -> None:
     result = CliRunner().invoke(app, [*command, "--device", "meteorite"])
     assert isinstance(result.exception, DeniableError)

@@ -13,23 +13,27 @@ SPEED = {"origin": "real", "words_per_second": [3.0, 1.0, 2.0], "met": False, "s
 FOUND: dict[str, Any] = {
     "parts": {
         "environment": {"card": "a card", "driver": "1", "torch": "2", "triton": "3"},
+        "ceiling": {"tflops": 0.002, "400,000 x 300 padded": 5.0},
         "speed 400,000 x 300": SPEED,
         "speed 400,000 x 50": {"failed": "Traceback"},
         "FAISS 400,000 x 300": {"left_out": "FAISS cannot be imported here"},
         "processor 400,000 x 300": {"words_per_second": 7.0},
         "N_w": {"seconds": 1.25, "words": 60_000, "met": True},
-        "checks": {"a": {"passed": True}, "b": {"passed": False}},
+        "checks": {"a": {"passed": True}, "b": {"passed": False, "repeated": "it failed twice"}},
     }
 }
 
 
 def test_the_section_tells_what_was_measured_missed_and_failed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [str(ROOT / "benchmarks"), *sys.path])
-    from searches.gpu_page import gpu_section
+    from searches.gpu_page import gpu_points, gpu_section
 
     section = gpu_section(FOUND)
-    assert "| 400,000 x 300 | real | 2 | MISSED | 50% | 1 | FAISS cannot be imported here | 7 |" in section
+    assert "| 400,000 x 300 | real | 2 | 1,500,000: MISSED | 24% | 50% | 40% | 1 | FAISS cannot be imported here | 7 |" in section
     assert "| 400,000 x 50 | failed |" in section
     assert "| 50,000 x 50 | failed |" in section
-    assert "N_w and distinct words of 60,000 words x 1,000 draws: 1.2 s (target met)" in section
+    assert "N_w and distinct words of 60,000 words x 1,000 draws: 1.2 s (target 120 s: met)" in section
     assert "1 of 2 checks" in section
+    assert "`b` was repeated: it failed twice" in section
+    assert gpu_points(FOUND) == [{"words": 400_000, "dimension": 300, "words_per_second": 2.0}]
+    assert gpu_points(None) == []

@@ -127,20 +127,23 @@ def open_channel(
 ) -> Channel:
     """Return the channel that text with this card went through: from the most frequent words, the kept ones and ⊥ to all words.
 
-    Frequent are the words of the public text that ``context`` was read from, and then the first ones of the embedding.
+    Frequent are the words of the public text that ``context`` was read from, and then the first ones of the embedding. It is made by draws
+    on the device that was asked for, if there is one.
 
     :raises InvalidParameter: if a release with this card has no one channel.
     """
     support = validated_count(support, "support")
     unknown = [embedding.unknown_id] if card.unknown in ("perturb", "subwords") else []
     inputs = [most_frequent(embedding, context, support), _kept(card, embedding), np.array(unknown, dtype=np.int64)]
-    return open_channel_of_inputs(card, embedding, np.unique(np.concatenate(inputs)), directions=directions, report=report)
+    return open_channel_of_inputs(card, embedding, np.unique(np.concatenate(inputs)), directions=directions, on_card=True, report=report)
 
 
 def open_channel_of_inputs(
-    card: Card, embedding: Embedding, inputs: Ids, *, directions: int = DIRECTIONS, report: Report | None = None
+    card: Card, embedding: Embedding, inputs: Ids, *, directions: int = DIRECTIONS, on_card: bool = False, report: Report | None = None
 ) -> Channel:
     """Return the channel that text with this card went through, from these words, sorted ids, to all words.
+
+    Without ``on_card`` it is the same on every machine; see ``make_channels``.
 
     :raises InvalidParameter: if a release with this card has no one channel, or an id is not one of the embedding.
     """
@@ -156,6 +159,7 @@ def open_channel_of_inputs(
         epsilon=card.epsilon,
         inputs=None if len(inputs) == len(embedding) + 1 else inputs,
         directions=directions,
+        on_card=on_card,
         report=report,
     )
     kept = _kept(card, embedding)

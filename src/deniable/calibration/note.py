@@ -38,7 +38,7 @@ def make_note(whole: Calibration, epsilons: list[float], sample: Calibration | N
 def write_note(calibration: Calibration, sample: Calibration) -> None:
     """Write the note of a calibration of all words, with S_w of the words in ``sample``.
 
-    What fewer draws say does not take the place of what more draws said.
+    What fewer draws say does not take the place of what more draws said, nor what draws say that of rays, which tell more.
     """
     mechanism = calibration.mechanism(calibration.embedding, epsilon=1.0)
     path = note_path(mechanism)
@@ -46,7 +46,7 @@ def write_note(calibration: Calibration, sample: Calibration) -> None:
         return  # the default's numbers come with the package
     with suppress(DamagedCalibration):  # what cannot be read is written anew
         known = read_note(mechanism)
-        if known is not None and known.draws > calibration.draws:
+        if known is not None and (known.draws > calibration.draws or (known.method, calibration.method) == ("rays", "simulation")):
             return
     epsilons = sorted({*calibration.note_epsilons(), *sample.epsilons.tolist()})
     with suppress(PermissionError):  # an embedding that many people share may be read-only

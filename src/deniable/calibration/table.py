@@ -3,7 +3,8 @@
 - ``exact``: the mechanism sums its own distribution (the softmax family, CusText, randomised response). Standard errors are 0, and
   ``distinct`` is the expected number of distinct words in that many draws, Σ_y 1 - (1 - p(y))^draws, rounded down.
 - ``simulation``: all others (Vickrey, rank smoothing), by draws of the mechanism itself for each word and ε, from a public
-  seed. Words that were not drawn are missing from S_w, as they are with rays.
+  seed. Words that were not drawn are missing from S_w, as they are with rays. Radial noise is measured so too, by secure draws on a
+  device that was asked for (``card_draws``).
 
 A word stays itself when the first word of its vector comes out, and a protected word when that of its stand-in does, as with rays; or
 when it comes out itself after all, if that is more likely: one of the two nearest words of its stand-in may well be the word itself.
@@ -20,6 +21,8 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.calibration.calibration import GRID_VALUES, Asked, Calibration, Scope
 from deniable.calibration.storage import Columns, Rows, fill, open_store, support_arrays, support_columns
+from deniable.channel.card_draws import SEED as CARD_SEED
+from deniable.channel.card_draws import card_draws
 from deniable.channel.distribution import Distribution
 from deniable.channel.draws import Draws
 from deniable.channel.rays.rays import Envelope
@@ -41,11 +44,15 @@ _WORDS_TO_FIND_THE_RANGE, _DRAWS_TO_FIND_THE_RANGE = 64, 50
 
 @dataclass(frozen=True, kw_only=True)
 class TableCalibration(Calibration):
-    """A calibration at some ε. ``stays`` is N_w at ``epsilons``, a column for each, and ``errors`` the standard errors."""
+    """A calibration at some ε. ``stays`` is N_w at ``epsilons``, a column for each, and ``errors`` the standard errors.
+
+    ``on_card`` says that the draws were secure ones on a device, which come from no seed.
+    """
 
     exact: bool
     stays: Floats
     errors: Floats
+    on_card: bool = False
     _more: dict[float, TableCalibration] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -124,11 +131,12 @@ def measure_table(
     draws, scope = validated_count(draws, "draws"), Scope(**asked)
     words = np.arange(len(embedding)) if scope.ids is None else np.asarray(scope.ids, dtype=np.int64)
     given, support = scope.epsilons, scope.support
+    on_card = card_draws(mechanism(embedding, epsilon=1.0), draws) is not None
     settings: dict[str, Any] = {
         "fingerprint": embedding.fingerprint,
         "mechanism": mechanism.identity(embedding),
         "rays": draws,
-        "seed": SEED,
+        "seed": CARD_SEED if on_card else SEED,
         "groups": GROUPS if support else None,
         "epsilons": "auto" if given is None else given.tolist(),
         **scope.settings(),
@@ -143,8 +151,7 @@ def measure_table(
         if not store.complete:
             grid = np.asarray(store.arrays["grid"][0]) if store.done else epsilon_range(embedding, mechanism) if given is None else given
             table = _Table(embedding, mechanism, grid, draws=draws, eta=scope.eta if support else None)
-            at_once = _WORDS_AT_ONCE if table.sums is not None else max(1, _DRAWS_AT_ONCE // draws)
-            fill(store, words, table.rows, at_once=at_once, report=report)
+            fill(store, words, table.rows, at_once=table.at_once, report=report)
     arrays = store.arrays
     return TableCalibration(
         embedding=embedding,
@@ -155,6 +162,7 @@ def measure_table(
         epsilons=np.asarray(arrays["grid"][0]),
         stays=np.asarray(arrays["stays"]),
         errors=np.asarray(arrays["errors"]),
+        on_card=on_card,
         folder=store.folder,
         **support_arrays(store),
     )
@@ -198,7 +206,15 @@ class _Table:
         self._embedding, self._mechanism, self._grid, self._draws, self._eta = embedding, mechanism, grid, draws, eta
         self._made = [mechanism(embedding, epsilon=epsilon) for epsilon in grid.tolist()]
         self.sums = exact_sums(self._made[0])
+        self._cards = [card for card in (card_draws(made, draws) for made in self._made) if card is not None]
         self._first, self._length = first_of_each(embedding), GammaFunction(1)
+
+    @property
+    def at_once(self) -> int:
+        """How many words are best asked for at once."""
+        if self.sums is not None:
+            return _WORDS_AT_ONCE
+        return max(1, self._cards[0].words_at_once // len(self._cards) if self._cards else _DRAWS_AT_ONCE // self._draws)
 
     def rows(self, ids: Ids) -> Rows:
         """Return the columns of the store for these words."""
@@ -240,9 +256,11 @@ class _Table:
         own = self._own(ids, entering)
         # One seed for all ε: what is found at one does not depend on which others were asked for.
         seed, repeated = (SEED << 48) + int(ids[0]), np.repeat(entering, self._draws)
-        drawn = [Draws(mechanism, seed=seed).of_each(repeated).reshape(len(ids), self._draws) for mechanism in self._made]
-        for row in range(len(ids)):
-            yield (self._drawn(released[row], own[row]) for released in drawn)
+        drawn = [card.of_each(entering) for card in self._cards] or [
+            Draws(mechanism, seed=seed).of_each(repeated).reshape(len(ids), self._draws) for mechanism in self._made
+        ]
+        for its_own, *released in zip(own, *drawn, strict=True):
+            yield (self._drawn(each, its_own) for each in released)
 
     def _drawn(self, released: Ids, own: set[int]) -> _Numbers:
         stays = max((released == word for word in sorted(own)), key=np.count_nonzero)

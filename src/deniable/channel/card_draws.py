@@ -1,20 +1,39 @@
-"""What words become, by many draws on a GPU: words are counted where they are drawn, and only counts come back."""
+"""What words become, by many draws on a GPU: words are counted where they are drawn, and only counts come back.
+
+The noise is the secure one that releases draw there, so two runs differ within their error; a seed promises the same draws again, which
+only the processor keeps. Counts are about public words and release nothing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.randomness import RadialNoise
+from deniable.interfaces import Mechanism
+from deniable.mechanisms.base import NearestWord
+from deniable.neighbours.selection import device_in_use
+from deniable.randomness import RadialNoise, SecureRandomness
 
 if TYPE_CHECKING:
-    from deniable.neighbours.fused import FusedNeighbours
+    from torch import Tensor
+
+SEED = "none: secure draws on a GPU"
+"""What stands in the settings of stored numbers in place of the seed they were drawn from."""
 
 _DRAWS_AT_ONCE = 1 << 24
+
+
+@runtime_checkable
+class DrawsRepeatedly(Protocol):
+    """A search that draws many times where the words are, and leaves what it drew there."""
+
+    def draw_repeatedly(self, ids: Ids, noise: RadialNoise, epsilon: float, draws: int) -> tuple[Tensor, Tensor]:
+        """Return the ids and what each becomes in so many draws, one row a word, on the device."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +47,7 @@ class Outcomes:
 class CardDraws:
     """Draws of the word nearest to a vector plus noise, made and counted on a GPU. The noise is secure: no two runs are the same."""
 
-    def __init__(self, search: FusedNeighbours, noise: RadialNoise, *, epsilon: float, draws: int) -> None:
+    def __init__(self, search: DrawsRepeatedly, noise: RadialNoise, *, epsilon: float, draws: int) -> None:
         self._search, self._noise, self._epsilon, self._draws = search, noise, epsilon, draws
 
     @property
@@ -47,6 +66,12 @@ class CardDraws:
             distinct[part] = 1 + (ordered[:, 1:] != ordered[:, :-1]).sum(dim=1).cpu().numpy()
         return Outcomes(unchanged=unchanged, distinct=distinct)
 
+    def of_each(self, ids: Ids) -> Iterator[Ids]:
+        """Yield for each word what it became, draw by draw."""
+        for start in range(0, len(ids), self.words_at_once):
+            _, drawn = self._search.draw_repeatedly(ids[start : start + self.words_at_once], self._noise, self._epsilon, self._draws)
+            yield from drawn.cpu().numpy().astype(np.int64)
+
     def counts(self, ids: Ids) -> Iterator[tuple[Ids, Ids]]:
         """Yield for each word the words that came out, in order, and how often each did."""
         for start in range(0, len(ids), self.words_at_once):
@@ -59,3 +84,13 @@ class CardDraws:
             outputs, counts = ordered.flatten()[places].cpu().numpy().astype(np.int64), ends.cpu().numpy()
             borders = np.cumsum(sizes)[:-1]
             yield from zip(np.split(outputs, borders), np.split(counts, borders), strict=True)
+
+
+def card_draws(mechanism: Mechanism, draws: int) -> CardDraws | None:
+    """Return so many draws of the mechanism on the device that was asked for; None if none was, or it cannot draw this noise."""
+    if device_in_use() is None or not isinstance(mechanism, NearestWord):
+        return None
+    search, noise = mechanism.on_card(SecureRandomness()) or (None, None)
+    if noise is None or not isinstance(search, DrawsRepeatedly):
+        return None
+    return CardDraws(search, noise, epsilon=mechanism.epsilon, draws=draws)

@@ -11,7 +11,7 @@ import numpy as np
 
 from deniable.arrays import Ids
 from deniable.channel.channel import Channel
-from deniable.channel.rows import SEED, RowMaker
+from deniable.channel.rows import RowMaker
 from deniable.channel.store import ChannelFolder
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.places import work_folder
@@ -40,10 +40,14 @@ def make_channel(
     inputs: Ids | None = None,
     directions: int = DIRECTIONS,
     keep: bool = True,
+    on_card: bool = False,
     report: Report | None = None,
 ) -> Channel:
     """Return the channel of a mechanism, the paper's unless another is named; see ``make_channels``."""
-    return make_channels(embedding, mechanism, epsilons=[epsilon], inputs=inputs, directions=directions, keep=keep, report=report)[0]
+    made = make_channels(
+        embedding, mechanism, epsilons=[epsilon], inputs=inputs, directions=directions, keep=keep, on_card=on_card, report=report
+    )
+    return made[0]
 
 
 def make_channels(
@@ -54,13 +58,15 @@ def make_channels(
     inputs: Ids | None = None,
     directions: int = DIRECTIONS,
     keep: bool = True,
+    on_card: bool = False,
     report: Report | None = None,
 ) -> list[Channel]:
     """Return the channels of a mechanism at several ε, from one walk a word where rays serve; in the order of ``epsilons``.
 
     ``inputs`` are the words that may have gone in, ``embedding.unknown_id`` for ⊥; without them all words and ⊥. What is finished
-    stays on the disk (unless ``keep`` is false), so an interrupted run is continued by the next. ``report`` is told how many rows are
-    done, of how many.
+    stays on the disk (unless ``keep`` is false), so an interrupted run is continued by the next. With ``on_card`` rays give way to draws
+    on the device that was asked for (``neighbours.set_device``), ``directions`` of each word, if it draws this mechanism's noise; they are
+    secure ones, so another run differs within their error. ``report`` is told how many rows are done, of how many.
 
     :raises InvalidParameter: if a number or an id is not allowed, or there are no inputs or no ε.
     :raises DamagedChannel: if what is on the disk cannot be trusted.
@@ -72,7 +78,7 @@ def make_channels(
     chosen = ChosenMechanism() if mechanism is None else mechanism
     ids = _checked(embedding, inputs)
     unique = sorted(set(wanted))
-    maker = RowMaker(embedding, chosen, unique, directions=directions, left_out=LEFT_OUT, most=MOST_OUTPUTS)
+    maker = RowMaker(embedding, chosen, unique, directions=directions, left_out=LEFT_OUT, most=MOST_OUTPUTS, on_card=on_card)
     ordered = maker.order(ids)
     with ExitStack() as open_folders:
         root = (
@@ -134,7 +140,7 @@ def _settings(
         "epsilon": epsilon,
         "method": maker.method,
         "directions": None if maker.method == "exact" else directions,
-        "seed": SEED if maker.method == "simulation" else None,
+        "seed": maker.seed,
         "inputs": "all" if inputs is None else hashlib.blake2b(inputs.astype("<i8").tobytes(), digest_size=8).hexdigest(),
         "left_out": LEFT_OUT,
         "most_outputs": MOST_OUTPUTS,

@@ -18,17 +18,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from deniable.arrays import Floats, Ids
+from deniable.channel.card_draws import SEED as CARD_SEED
+from deniable.channel.card_draws import card_draws
 from deniable.channel.draws import Draws
 from deniable.channel.rays.rays import Envelope, RadialRays
 from deniable.channel.rays.statistics import distribution_on_rays, furthest_radius, length_function
 from deniable.embeddings.embedding import Embedding
+from deniable.interfaces import Mechanism
 from deniable.mechanisms.base import Method, exact_sums, method_of, radial_noise
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours.selection import released_words
 from deniable.neighbours.threads import threads
 
 SEED = 7
-"""Draws come from this public seed: a channel is about public words, and anybody gets the same one."""
+"""Draws on the processor come from this public seed: a channel is about public words, and anybody gets the same one."""
 
 _WORDS_AT_ONCE = {"rays": 256, "exact": 256, "simulation": 64}
 
@@ -45,13 +48,24 @@ class RowMaker:
     """Computes the rows of a mechanism's channel at several ε; of each row all outputs but a share ``left_out``, at most ``most``."""
 
     def __init__(
-        self, embedding: Embedding, mechanism: ChosenMechanism, epsilons: list[float], *, directions: int, left_out: float, most: int
+        self,
+        embedding: Embedding,
+        mechanism: ChosenMechanism,
+        epsilons: list[float],
+        *,
+        directions: int,
+        left_out: float,
+        most: int,
+        on_card: bool = False,
     ) -> None:
+        """Prepare the rows; ``on_card`` takes draws on the device that was asked for in place of rays, where it draws this noise."""
         self._embedding, self._epsilons, self._directions = embedding, epsilons, directions
         self._left_out, self._most = left_out, most
         self._outputs = len(released_words(embedding))
         self._made = [mechanism(embedding, epsilon=epsilon) for epsilon in epsilons]
-        self.method: Method = method_of(self._made[0])
+        cards = [card_draws(made, directions) for made in self._made] if on_card else []
+        self._cards = [card for card in cards if card is not None]
+        self.method: Method = "simulation" if self._cards else method_of(self._made[0])
         noise = radial_noise(self._made[0])
         self._rays = None if noise is None or self.method != "rays" else RadialRays(embedding, noise, rays=directions)
 
@@ -65,7 +79,14 @@ class RowMaker:
     @property
     def at_once(self) -> int:
         """How many words are best asked for at once."""
+        if self._cards:
+            return self._cards[0].words_at_once
         return _WORDS_AT_ONCE[self.method]
+
+    @property
+    def seed(self) -> int | str | None:
+        """What the draws come from; None where nothing is drawn."""
+        return CARD_SEED if self._cards else SEED if self.method == "simulation" else None
 
     def rows(self, ids: Ids) -> Iterator[list[Row]]:
         """Yield for each word its rows, one for each ε."""
@@ -109,16 +130,21 @@ class RowMaker:
         return outputs[above], chances[above] - least
 
     def _by_draws(self, ids: Ids) -> Iterator[list[Row]]:
-        # One seed for all ε: what is found at one does not depend on which others were asked for.
-        seed, repeated = (SEED << 48) + int(ids[0]), np.repeat(ids, self._directions)
-        drawn = [Draws(made, seed=seed).of_each(repeated).reshape(len(ids), self._directions) for made in self._made]
-        for place in range(len(ids)):
+        entering = self._embedding.stands_in(ids)
+        counted = [card.counts(entering) for card in self._cards] or [self._counts(made, entering, int(ids[0])) for made in self._made]
+        for of_one_word in zip(*counted, strict=True):
             rows = []
-            for released in drawn:
-                outputs, counts = np.unique(released[place], return_counts=True)
+            for outputs, counts in of_one_word:
                 missed = np.count_nonzero(counts == 1) / self._directions
                 rows.append(self._cut_unsorted(outputs, counts / self._directions * (1.0 - missed)))
             yield rows
+
+    def _counts(self, made: Mechanism, entering: Ids, first: int) -> Iterator[tuple[Ids, Ids]]:
+        """Yield for each word the words that came out and how often each did, as ``CardDraws.counts`` does."""
+        # One seed for all ε: what is found at one does not depend on which others were asked for.
+        drawn = Draws(made, seed=(SEED << 48) + first).of_each(np.repeat(entering, self._directions))
+        for released in drawn.reshape(len(entering), self._directions):
+            yield np.unique(released, return_counts=True)
 
     def _cut_unsorted(self, outputs: Ids, chances: Floats) -> Row:
         if len(outputs) > self._most:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from deniable.cli.options import VocabularyOptions, with_groups
+from deniable.cli.options import Device, VocabularyOptions, with_groups
 from deniable.cli.terminal import make_table, open_console, print_json
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ def calibrate(
     word: Annotated[list[str] | None, typer.Option(help="A word whose outputs the page shows. May be repeated.")] = None,
     example: Annotated[list[str] | None, typer.Option(help="A public sentence to show on the page. May be repeated.")] = None,
     all_walks: Annotated[bool, typer.Option("--all-walks", help="Measure S_w of every word, not of 1,000: slow with many words.")] = False,
+    device: Device = "cpu",  # noqa: ARG001 - its callback sets it
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines; a page is written with --report only.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
@@ -70,7 +71,8 @@ def calibrate(
 
     The mechanisms multivariate, mahalanobis and gaussian are measured by rays, at all ε at once. The others are measured at twelve values
     of ε (or those given), and again between the two where the targets are lost: by exact sums where a mechanism has them, and by draws for
-    vickrey and rank-smoothing, which takes long for many words.
+    vickrey and rank-smoothing, which takes long for many words. With --device cuda and values of --epsilon, draws on the GPU take the
+    place of rays.
     """
     from deniable import calibration
     from deniable.progress import Stages

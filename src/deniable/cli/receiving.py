@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deniable.cli.options import FileOptions, PageFile, Quiet, with_groups
+from deniable.cli.options import Device, FileOptions, PageFile, Quiet, with_groups
 from deniable.cli.terminal import make_table, open_console, print_json
 from deniable.report.wording import percent_fixed, percent_signed
 
@@ -48,6 +48,7 @@ class ReceivingOptions:
     ] = None
     words: Annotated[int, typer.Option(help="How many words may have gone in: the most frequent ones.")] = 20_000
     directions: Annotated[int, typer.Option(help="How many directions are followed from each word, or draws made, for the channel.")] = 1000
+    device: Device = "cpu"
 
     def options(self) -> DecodingOptions:
         """Return what decodes the text, by the names that ``receive`` has for it."""

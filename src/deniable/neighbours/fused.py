@@ -5,7 +5,8 @@ batch of points
 
 1. one kernel computes rounded scores s̃ by matrix products and keeps only the largest of each tile: no score is ever written to memory;
 2. |s̃ - s| ≤ E for all words of a tile, by the bound below. A tile can hold the winner only if its largest s̃ plus E reaches the best
-   lower bound max(s̃ - E) over all tiles. A second kernel scores these few tiles again in float64;
+   lower bound max(s̃ - E) over all tiles. A second kernel scores these few tiles again in float64, the most promising one first: its
+   float64 score less what float64 can err is a far better lower bound, and drops most of the others;
 3. a word whose float64 score beats all others by more than float64 can err is the nearest one. What float64 cannot tell apart (exact
    ties, mostly) goes to the search of the processor, which decides without rounding (``exact.nearest_of``).
 
@@ -65,6 +66,8 @@ _ROWS_AT_ONCE = 1 << 15
 _MAXIMA_AT_ONCE = 1 << 29
 _MOST_POINTS_AT_ONCE = 1 << 18
 _PROGRAMS_EACH = 8
+_MOST_FOR_STREAMS = 128
+_FEW_WORDS = 150_000  # about half way, in proportion, between the two sizes that were measured
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +75,8 @@ class Tiling:
     """How the matrix product is cut: ``rows`` points by ``tile`` words at a time.
 
     By ``stream`` a program keeps its points and walks through the words, ``side`` tiles at a time; otherwise it computes one such block.
-    ``depth`` is how many loads are under way. The decision looks at ``span`` tiles of ``settled`` points at a time.
+    ``depth`` is how many loads are under way. The decision looks at ``span`` tiles of ``settled`` points at a time, and scores the most
+    promising tile of each point ``best_first``, by ``settle_step`` coordinates at a time.
     """
 
     stream: bool
@@ -84,11 +88,20 @@ class Tiling:
     settled: int = 16
     span: int = 128
     settle_warps: int = 4
+    settle_step: int = 64
+    best_first: bool = True
 
 
-def tiling_for(width: int) -> Tiling:
-    """Return the way that is taken for vectors of so many rounded coordinates; ``scripts/check_gpu.py`` measures others beside it."""
-    return Tiling(stream=True, tile=64, side=2) if width <= 128 else Tiling(stream=False, side=8)
+def tiling_for(width: int, words: int) -> Tiling:
+    """Return the fastest way to cut the product with so many words of so many rounded coordinates.
+
+    By ``scripts/check_gpu.py --tilings`` on an H200 (docs/data/gpu.json): 400,000 words of 320 and of 64 coordinates, and 50,000 of 64.
+    """
+    if width > _MOST_FOR_STREAMS:
+        return Tiling(stream=False, tile=32, side=8, warps=8, settled=8)
+    if words > _FEW_WORDS:
+        return Tiling(stream=True, tile=64, side=2, warps=4, span=64, settle_warps=2, settle_step=32)
+    return Tiling(stream=True, tile=32, side=4, warps=4, span=64, settle_step=32)
 
 
 class FusedNeighbours:
@@ -111,7 +124,7 @@ class FusedNeighbours:
         self._embedding = embedding
         self._dimension = embedding.dimension
         self._width = -(-(self._dimension + _H_PARTS) // _STEP) * _STEP
-        self._tiling = tiling or tiling_for(self._width)
+        self._tiling = tiling or tiling_for(self._width, len(embedding))
         self._make_on_processor = on_processor
         self._on_processor: Neighbours | None = None
         self._lock = threading.Lock()
@@ -262,7 +275,8 @@ class FusedNeighbours:
             tile=tiling.tile,
             at_once=tiling.settled,
             span=tiling.span,
-            step=min(128, 1 << (self._dimension - 1).bit_length()),
+            step=min(tiling.settle_step, 1 << (self._dimension - 1).bit_length()),
+            best_first=tiling.best_first,
             num_warps=tiling.settle_warps,
         )
 

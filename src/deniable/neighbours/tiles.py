@@ -96,6 +96,44 @@ def _scores(maxima, stride, number, inside, query, there, lengths, offs, tile_no
     return best, offs[None, :] * norm[:, None] + lengths[None, :] * rest[:, None] + least[:, None]
 
 
+@triton.jit
+def _scored(
+    place,
+    point,
+    length,
+    vectors,
+    half_squares,
+    tile_norms,
+    growth: tl.constexpr,
+    smallest: tl.constexpr,
+    dimension: tl.constexpr,
+    tile: tl.constexpr,
+    step: tl.constexpr,
+):
+    """Score one tile for one point in float64: return the two best scores, where the best stands, and what they are off by at most."""
+    member, column = tl.arange(0, tile), tl.arange(0, step)
+    word = place.to(tl.int64) * tile + member
+    scores = -tl.load(half_squares + word)
+    for done in range(0, dimension, step):
+        used = done + column < dimension
+        rows = tl.load(vectors + word[:, None] * dimension + (done + column)[None, :], mask=used[None, :], other=0.0)
+        query_part = tl.load(point + done + column, mask=used, other=0.0)
+        scores += tl.sum(rows.to(tl.float64) * query_part.to(tl.float64)[None, :], 1)
+    norm = tl.load(tile_norms + place).to(tl.float64)
+    # Both lengths are rounded upwards already.
+    off = growth * norm * (length.to(tl.float64) + norm) + smallest
+    first = tl.max(scores, 0)
+    where = tl.min(tl.where(scores == first, member, tile), 0)
+    next_one = tl.max(tl.where(member == where, float("-inf"), scores), 0)
+    return first, next_one, where, off
+
+
+@triton.jit
+def _downwards(low):
+    """Return a float32 number that is no larger than the float64 one."""
+    return tl.minimum(low - tl.abs(low) * 2.384185791015625e-07 - 1e-37, 3e38).to(tl.float32)
+
+
 @triton.jit(do_not_specialize=["count", "tiles"])
 def settle(
     maxima,
@@ -120,49 +158,64 @@ def settle(
     at_once: tl.constexpr,
     span: tl.constexpr,
     step: tl.constexpr,
+    best_first: tl.constexpr,
 ):
-    """Write the nearest word of each point, or -1 where float64 cannot tell, and how many tiles were scored again."""
+    """Write the nearest word of each point, or -1 where float64 cannot tell, and how many tiles were scored again.
+
+    With ``best_first`` the most promising tile is scored before all others, and each float64 score raises what the rest must reach.
+    """
     lane = tl.arange(0, at_once)
     query = tl.program_id(0) * at_once + lane
     there = query < count
     lengths = tl.load(point_lengths + query, mask=there, other=0.0)
     offs = tl.load(point_offs + query, mask=there, other=0.0)
     reached = tl.full([span, at_once], float("-inf"), tl.float32)
+    reached_at = tl.zeros([span, at_once], tl.int32)
     for start in range(0, tiles, span):
         number = start + tl.arange(0, span)
         inside = number < tiles
         best, error = _scores(maxima, stride, number, inside, query, there, lengths, offs, tile_norms, tile_rests, tile_leasts)
+        if best_first:
+            reached_at = tl.where(best - error > reached, number[:, None], reached_at)
         reached = tl.maximum(reached, best - error)
     lower = tl.max(reached, 0)
 
     minus = lengths.to(tl.float64) * 0.0 - float("inf")
     top_low, top_high, rival, winner, times = minus, minus, minus, lane * 0 - 1, 0
-    member, column = tl.arange(0, tile), tl.arange(0, step)
+    best_place = lane * 0 - 1
+    if best_first:
+        # A point that is not a number, where noise failed, is equal to nothing: it must not be looked for beyond the last tile.
+        best_place = tl.minimum(tl.min(tl.where(reached == lower[None, :], reached_at, NOWHERE), 0), tiles - 1)
+        for mine in range(min(at_once, count - tl.program_id(0) * at_once)):
+            place = tl.sum(tl.where(lane == mine, best_place, 0), 0)
+            point = points + (tl.program_id(0) * at_once + mine).to(tl.int64) * dimension
+            length = tl.sum(tl.where(lane == mine, lengths, 0.0), 0)
+            first, next_one, where, off = _scored(
+                place, point, length, vectors, half_squares, tile_norms, growth, smallest, dimension, tile, step
+            )
+            rival = tl.where(lane == mine, next_one + off, rival)
+            top_low = tl.where(lane == mine, first - off, top_low)
+            top_high = tl.where(lane == mine, first + off, top_high)
+            name = tl.load(names + place.to(tl.int64) * tile + where)
+            winner = tl.where(lane == mine, name, winner)
+            times += 1
+        lower = tl.maximum(lower, _downwards(top_low))
+
     for start in range(0, tiles, span):
         number = start + tl.arange(0, span)
         inside = number < tiles
         best, error = _scores(maxima, stride, number, inside, query, there, lengths, offs, tile_norms, tile_rests, tile_leasts)
-        possible = (best + error >= lower[None, :]) & inside[:, None] & there[None, :]
+        possible = (best + error >= lower[None, :]) & inside[:, None] & there[None, :] & (number[:, None] != best_place[None, :])
         pairs = tl.where(possible, tl.arange(0, span)[:, None] * at_once + lane[None, :], NOWHERE)
         pair = tl.min(tl.min(pairs, 1), 0)
         while pair < NOWHERE:
             place = start + pair // at_once
             mine = pair % at_once
-            word = place.to(tl.int64) * tile + member
             point = points + (tl.program_id(0) * at_once + mine).to(tl.int64) * dimension
-            scores = -tl.load(half_squares + word)
-            for done in range(0, dimension, step):
-                used = done + column < dimension
-                rows = tl.load(vectors + word[:, None] * dimension + (done + column)[None, :], mask=used[None, :], other=0.0)
-                query_part = tl.load(point + done + column, mask=used, other=0.0)
-                scores += tl.sum(rows.to(tl.float64) * query_part.to(tl.float64)[None, :], 1)
-            norm = tl.load(tile_norms + place).to(tl.float64)
-            length = tl.sum(tl.where(lane == mine, lengths, 0.0), 0).to(tl.float64)
-            # Both lengths are rounded upwards already.
-            off = growth * norm * (length + norm) + smallest
-            first = tl.max(scores, 0)
-            where = tl.min(tl.where(scores == first, member, tile), 0)
-            next_one = tl.max(tl.where(member == where, float("-inf"), scores), 0)
+            length = tl.sum(tl.where(lane == mine, lengths, 0.0), 0)
+            first, next_one, where, off = _scored(
+                place, point, length, vectors, half_squares, tile_norms, growth, smallest, dimension, tile, step
+            )
             better = (lane == mine) & (first - off > top_low)
             challenger = tl.where(better, tl.maximum(top_high, next_one + off), first + off)
             rival = tl.where(lane == mine, tl.maximum(rival, challenger), rival)
@@ -172,6 +225,9 @@ def settle(
             winner = tl.where(better, name, winner)
             times += 1
             pairs = tl.where(pairs == pair, NOWHERE, pairs)
+            if best_first:
+                lower = tl.maximum(lower, _downwards(top_low))
+                pairs = tl.where(best + error >= lower[None, :], pairs, NOWHERE)
             pair = tl.min(tl.min(pairs, 1), 0)
     tl.store(found + query, tl.where(rival < top_low, winner, -1), mask=there)
     tl.atomic_add(rescored, times)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from deniable.calibration.report.findings import Findings
+from deniable.calibration.table import TableCalibration
 from deniable.report.markup import code
 from deniable.report.page import Page
 from deniable.report.wording import percent, percent_up
@@ -67,8 +68,7 @@ def _describe_method(found: Findings) -> list[str]:
     )
     if method == "simulation":
         return [
-            f"For {looked_at}, the mechanism itself drew {draws:,} times at each ε shown, from a public seed, so anybody gets the same "
-            "numbers. Releases draw secure noise of their own.",
+            f"For {looked_at}, the mechanism itself drew {draws:,} times at each ε shown, " + _source_of_draws(found),
             errors + (" This ε was found on the same draws." if found.has_targets else ""),
         ]
     return [
@@ -78,6 +78,12 @@ def _describe_method(found: Findings) -> list[str]:
         "share directions.",
         "The estimates are unbiased; " + errors + (" This ε was found on the same directions." if found.has_targets else ""),
     ]
+
+
+def _source_of_draws(found: Findings) -> str:
+    if isinstance(found.calibration, TableCalibration) and found.calibration.on_card:
+        return "with secure noise on a GPU, as releases do there; another run gets other numbers, within the errors."
+    return "from a public seed, so anybody gets the same numbers. Releases draw secure noise of their own."
 
 
 def mechanism_name(found: Findings) -> str:

@@ -1,0 +1,99 @@
+"""``deniable calibrate --device``: at given ε words are drawn on the device, and found as by rays; the search for an ε follows rays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deniable import Embedding
+from deniable.calibration import Files, Targets, calibrate
+from deniable.calibration.protection import Protection
+from deniable.embeddings import store
+from deniable.neighbours import set_device
+from deniable.text.note import read_note
+from tests.support.made_card import MadeCard
+
+pytest.importorskip("torch")
+
+WORDS, EPSILON, DRAWS = 60, 3.0, 1_000
+
+
+@pytest.fixture(autouse=True)
+def cards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[MadeCard]]:
+    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
+    made: list[MadeCard] = []
+
+    def search_on(embedding: Embedding, _device: str) -> MadeCard:
+        made.append(MadeCard(embedding))
+        return made[-1]
+
+    monkeypatch.setattr("deniable.neighbours.selection._search_on", search_on)
+    vectors = np.random.default_rng(0).standard_normal((WORDS, 4))
+    vectors[7] = 40.0
+    store.save(Embedding([f"w{i}" for i in range(WORDS)], vectors), "small")
+    set_device("cuda")
+    yield made
+    set_device(None)
+
+
+def test_words_are_found_as_by_rays_within_their_errors(cards: list[MadeCard], tmp_path: Path) -> None:
+    targets, page = Targets(max_unchanged=0.9, min_distinct=5, quantile=0.5), tmp_path / "page.html"
+    by_draws = calibrate("small", targets=targets, epsilons=[EPSILON], draws=DRAWS, files=Files(page=page))
+    assert by_draws.calibration.method == "simulation"
+    assert sum(card.draws for card in cards) >= WORDS * DRAWS
+    said = page.read_text(encoding="utf-8")
+    assert "with secure noise on a GPU" in said
+    assert "from a public seed" not in said
+    set_device(None)
+    by_rays = calibrate("small", targets=targets, epsilons=[EPSILON], draws=DRAWS)
+    assert by_rays.calibration.method == "rays"
+    first, second = by_draws.choice, by_rays.choice
+    assert first is not None
+    assert second is not None
+    order = np.argsort(by_rays.calibration.ids)  # rays are followed in an order of their own
+    assert by_draws.calibration.ids.tolist() == list(range(WORDS))
+    within = 5.0 * np.hypot(first.errors, second.errors[order]) + 1e-3
+    assert (np.abs(first.unchanged - second.unchanged[order]) <= within).all()
+    elsewhere = by_rays.calibration.unchanged(1.5 * EPSILON)[0][order]
+    assert not (np.abs(first.unchanged - elsewhere) <= within).all()  # so much would be noticed
+    assert first.distinct is not None
+    assert second.distinct is not None
+    assert np.abs(first.distinct.astype(int) - second.distinct[order]).max() <= 12
+    assert first.unchanged[7] == 1.0
+
+
+def test_the_search_for_an_epsilon_follows_rays(cards: list[MadeCard]) -> None:
+    found = calibrate("small", targets=Targets(max_unchanged=0.9, quantile=0.9), draws=100)
+    assert found.calibration.method == "rays"
+    assert not sum(card.draws for card in cards)
+
+
+def test_what_draws_say_takes_no_place_of_what_rays_said() -> None:
+    targets = Targets(max_unchanged=0.9, quantile=0.5)
+
+    def noted() -> str:
+        from deniable import Multivariate
+
+        note = read_note(Multivariate(Embedding.open("small"), epsilon=1.0))
+        assert note is not None
+        return note.method
+
+    calibrate("small", targets=targets, epsilons=[EPSILON], draws=200)
+    assert noted() == "simulation"
+    set_device(None)
+    calibrate("small", targets=targets, draws=200)
+    assert noted() == "rays"
+    set_device("cuda")
+    calibrate("small", targets=targets, epsilons=[2.0], draws=200)
+    assert noted() == "rays"
+
+
+def test_protected_words_are_measured_on_the_device_too() -> None:
+    targets = Targets(max_unchanged=0.99, min_distinct=2)
+    found = calibrate("small", targets=targets, epsilons=[EPSILON], draws=200, protect=Protection(by="unknown", name="safe"))
+    assert found.protected is not None
+    assert found.protected.words_mapped >= 1
+    assert found.protected.exposed_words_left == 0

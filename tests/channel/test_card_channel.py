@@ -1,0 +1,92 @@
+"""A channel by draws on a GPU has the form and, within its error, the numbers of that by rays; it is kept apart from it on the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deniable import Embedding, Multivariate, Privatizer
+from deniable.analysis.receiving import open_channel, open_channel_of_inputs
+from deniable.arrays import Floats
+from deniable.calibration.protection import protect
+from deniable.channel.making import make_channel, make_channels
+from deniable.embeddings.places import work_folder
+from deniable.mechanisms.catalogue import ChosenMechanism
+from deniable.neighbours import set_device
+from tests.channel.test_channel import dense
+from tests.support.made_card import MadeCard
+from tests.support.strategies import random_embedding
+
+pytest.importorskip("torch")
+
+WORDS, EPSILON, DRAWS = 40, 2.0, 2_000
+EMBEDDING = random_embedding(WORDS, 3)
+CARDS: dict[Embedding, MadeCard] = {}
+
+
+@pytest.fixture(autouse=True)
+def device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("DENIABLE_HOME", str(tmp_path))
+    monkeypatch.setattr("deniable.neighbours.selection._search_on", lambda embedding, _: CARDS.setdefault(embedding, MadeCard(embedding)))
+    set_device("cuda")
+    yield
+    set_device(None)
+    CARDS.clear()
+
+
+def furthest(first: Floats, second: Floats) -> float:
+    """Return how much probability two channels place differently, for the word where this is most."""
+    return float(np.abs(first - second).sum(axis=1).max() / 2)
+
+
+def test_rows_by_draws_are_those_by_rays_within_their_error() -> None:
+    by_draws, at_once = make_channels(EMBEDDING, epsilons=[EPSILON, 3.0], directions=DRAWS, keep=False, on_card=True)
+    by_rays = make_channel(EMBEDDING, epsilon=EPSILON, directions=DRAWS, keep=False)
+    assert (by_draws.method, by_draws.directions, by_rays.method) == ("simulation", DRAWS, "rays")
+    assert sorted(by_draws.inputs.tolist()) == sorted(by_rays.inputs.tolist())
+    assert dense(by_draws).sum(axis=1) == pytest.approx(np.ones(WORDS + 1))
+    assert furthest(dense(by_draws), dense(by_rays)) < 0.1 < furthest(dense(at_once), dense(by_rays))
+    CARDS[EMBEDDING] = MadeCard(EMBEDDING, too_strong=1.5)
+    set_device("cuda")
+    assert furthest(dense(make_channel(EMBEDDING, epsilon=EPSILON, directions=DRAWS, keep=False, on_card=True)), dense(by_rays)) > 0.1
+
+
+def test_a_protected_word_is_drawn_as_its_stand_in() -> None:
+    safe = protect(EMBEDDING, np.array([4]))
+    matrix = dense(make_channel(safe, epsilon=EPSILON, directions=DRAWS, keep=False, on_card=True))
+    assert furthest(matrix[[4]], matrix[safe.stands_in(np.array([4]))]) < 0.1
+    assert furthest(matrix[[4]], dense(make_channel(EMBEDDING, epsilon=EPSILON, directions=DRAWS, keep=False))[[4]]) > 0.1
+
+
+def test_what_is_kept_says_where_it_was_drawn_and_is_not_drawn_again() -> None:
+    first = make_channel(EMBEDDING, epsilon=EPSILON, directions=50, on_card=True)
+    drawn = CARDS[EMBEDDING].draws
+    assert drawn == 50 * (WORDS + 1)
+    assert (dense(make_channel(EMBEDDING, epsilon=EPSILON, directions=50, on_card=True)) == dense(first)).all()
+    assert CARDS[EMBEDDING].draws == drawn
+    assert make_channel(EMBEDDING, epsilon=EPSILON, directions=50).method == "rays"
+    kept = [(folder / "settings.json").read_text() for folder in work_folder(EMBEDDING, "channels").iterdir()]
+    assert sorted("secure draws on a GPU" in each for each in kept) == [False, True]
+
+
+@pytest.mark.parametrize(("name", "method"), [("santext", "exact"), ("vickrey", "simulation")])
+def test_a_mechanism_without_radial_noise_is_measured_as_ever(name: str, method: str) -> None:
+    channel = make_channel(EMBEDDING, ChosenMechanism(name=name), epsilon=EPSILON, directions=50, keep=False, on_card=True)
+    assert channel.method == method
+    assert not sum(card.draws for card in CARDS.values())
+
+
+def test_without_a_device_rays_are_followed() -> None:
+    set_device(None)
+    assert make_channel(EMBEDDING, epsilon=EPSILON, directions=50, keep=False, on_card=True).method == "rays"
+
+
+def test_receivers_draw_on_the_device_that_was_asked_for() -> None:
+    card = Privatizer(Multivariate(EMBEDDING, epsilon=EPSILON)).card
+    assert open_channel(card, EMBEDDING, directions=50).method == "simulation"
+    assert CARDS[EMBEDDING].draws
+    elsewhere = open_channel_of_inputs(card, EMBEDDING, np.arange(5), directions=50)
+    assert elsewhere.method == "rays"  # a decoder that travels is the same everywhere
