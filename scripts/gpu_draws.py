@@ -127,6 +127,25 @@ class Drawing:
         return torch.tensor(self.embedding.rows(inputs).astype(np.float32), device=self.device)
 
 
+def drawn_channel(drawing: Drawing, inputs: Ids, epsilon: float, draws: int) -> dict[str, Any]:
+    """Return the numbers of a channel with what was drawn alone, for attackers who know the words never drawn by what was drawn once."""
+    vocabulary = len(drawing.words)
+    lengths, outputs, chances = [], [], []
+    for part in _parts(len(inputs), max(1, _POINTS_AT_ONCE // draws)):
+        found = drawing.draw(inputs[part], epsilon, draws)
+        rows = torch.arange(len(found), device=found.device)
+        keys, counts = torch.unique(found + rows[:, None] * vocabulary, return_counts=True)
+        owners = keys // vocabulary
+        order = torch.argsort(owners * (draws + 1) + (draws - counts), stable=True)
+        keys, counts, owners = keys[order], counts[order], owners[order]
+        once = torch.zeros(len(found), dtype=torch.long, device=found.device).index_add_(0, owners, (counts == 1).long())
+        lengths.append(torch.bincount(owners, minlength=len(found)).cpu().numpy())
+        outputs.append((keys - owners * vocabulary).int().cpu().numpy())
+        chances.append((counts / draws * (1.0 - once[owners] / draws)).float().cpu().numpy())
+    starts = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
+    return {"inputs": inputs, "starts": starts, "outputs": np.concatenate(outputs), "chances": np.concatenate(chances)}
+
+
 def _smoothed(counts: torch.Tensor, draws: int) -> torch.Tensor:
     """Return chances from counts: what was drawn once says how much was missed, which is spread as the rows have it on average."""
     missed = (counts == 1).sum(1, keepdim=True) / draws

@@ -13,11 +13,11 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
+from attackers_prose import headline, read_results
 from deniable.comparison import ComparisonResult, read_comparison
 from deniable.comparison.report.comparison_page import privacy_utility_figure
 from deniable.comparison.report.words import LEGEND, columns_of, finding, met_and_missed, target_name
 from deniable.report.figure import png
-from make_attackers_page import headline, read_results
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "experiments"
 HEADING = "## The numbers"

