@@ -143,7 +143,8 @@ def sizes(results: list[dict[str, Any]]) -> str:
         )
     return table(rows) + (
         "\n\nAttackers think of the most frequent words of the public text, as many as stands there; others they never name. What each of "
-        "them becomes is known from that many directions or draws where it is not summed exactly."
+        "them becomes is known from that many directions or draws where it is not summed exactly. Where they think of fewer words they "
+        "name fewer, so levels compare between rows of equal size only; what one attacker names beyond another compares in any row."
     )
 
 
