@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 from deniable import Embedding
 from deniable.cli.app import app
 from deniable.embeddings import store
+from deniable.errors import DeniableError
 
 NAMES = [f"word{i:02d}x" for i in range(30)]
 FAST = ["--directions", "100", "--quiet"]
@@ -107,4 +108,31 @@ def test_original_text_is_refused_in_one_line(out: Path) -> None:
     done = run("decode", strange, "-c", "text", "-o", out.with_name("x.csv"), "--card", out.with_name("out.csv.card.json"), *FAST)
     assert done.exit_code == 1
     assert "cannot be decoded" in str(done.exception)
+    assert not out.with_name("x.csv").exists()
+
+
+def test_what_is_known_of_words_before_may_be_said(out: Path) -> None:
+    counts = out.with_name("counts.tsv")
+    counts.write_text(f"{NAMES[0]}\t1000\n" + "".join(f"{name}\t1\n" for name in NAMES[1:]))
+    found = {}
+    for prior in ("rank", "uniform", str(counts)):
+        target = out.with_name("candidates.csv")
+        done = run("decode", out, "-c", "text", "-o", target, "--top", "30", "--prior", prior, "--force", *FAST)
+        assert done.exit_code == 0, done.output
+        found[prior] = target.read_text()
+    likely = {
+        prior: sum(float(line.rsplit(",", 1)[1]) for line in text.splitlines()[1:] if f",{NAMES[0]}," in line)
+        for prior, text in found.items()
+    }
+    assert likely[str(counts)] > likely["rank"] > likely["uniform"]
+
+
+@pytest.mark.parametrize(("text", "said"), [(None, "must be"), ("one two three\n", "must hold a word")])
+def test_a_file_that_holds_no_counts_is_refused_in_one_line(out: Path, text: str | None, said: str) -> None:
+    counts = out.with_name("counts.tsv")
+    if text is not None:
+        counts.write_text(text)
+    done = run("decode", out, "-c", "text", "-o", out.with_name("x.csv"), "--prior", counts, *FAST)
+    assert isinstance(done.exception, DeniableError)  # which the command shows in one line
+    assert said in str(done.exception)
     assert not out.with_name("x.csv").exists()

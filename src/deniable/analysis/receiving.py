@@ -19,9 +19,9 @@ from deniable.channel.draws import Draws
 from deniable.channel.making import DIRECTIONS, make_channel
 from deniable.decoding.decoder import Decoder
 from deniable.decoding.ngrams import Bigrams, read_bigrams
+from deniable.decoding.priors import BY_RANK, known_before, most_frequent
 from deniable.decoding.priors import SUPPORT as SUPPORT
 from deniable.decoding.priors import first_shares as first_shares
-from deniable.decoding.priors import most_frequent
 from deniable.decoding.released import ReleasedCounts, ReleasedWords
 from deniable.decoding.shares import LearntShares
 from deniable.embeddings.embedding import Embedding
@@ -48,6 +48,7 @@ class DecodingOptions(TypedDict, total=False):
 
     embedding: Embedding | str | Path | None
     public: Path | None
+    prior: str | Path
     support: int
     directions: int
 
@@ -83,6 +84,7 @@ def receive(
     *,
     embedding: Embedding | str | Path | None = None,
     public: Path | None = None,
+    prior: str | Path = BY_RANK,
     support: int = SUPPORT,
     directions: int = DIRECTIONS,
     report: Report | None = None,
@@ -91,11 +93,14 @@ def receive(
 
     The texts are gone through once and not kept. ``embedding`` is needed where the card's is not found here by its fingerprint.
     ``public`` is a text file, one document a line: its words say where the learning begins, and its word pairs let the decoder read
-    words in their context. ``support`` words may have gone in. ``report`` is told how many rows of the channel are made, of how many.
+    words in their context. ``prior`` is where the learning begins instead: "uniform", or a file with a word and its count on each line;
+    without either, words are as frequent as their "rank" in the embedding says. ``support`` words may have gone in. ``report`` is told how
+    many rows of the channel are made, of how many.
 
-    :raises InvalidParameter: if the card is of a release that cannot be decoded.
+    :raises InvalidParameter: if the card is of a release that cannot be decoded, or the prior is none.
     :raises MalformedCard: if the embedding here is another one than the card's, or its words ask for other rules to cut text.
     :raises NotThisRelease: if the text was not released as the card says.
+    :raises RecordError: if the file of counts is none.
     """
     space = card.without_words(embedding) if isinstance(embedding, Embedding) else card.open_embedding(embedding)
     if space.fingerprint != card.fingerprint:
@@ -105,8 +110,10 @@ def receive(
     counts = ReleasedWords(space, marks).count(released)
     check_words(space, counts)
     context = None if public is None else read_bigrams(space, public)
+    known = known_before(space, prior, context)
     channel = open_channel(card, space, support=support, directions=directions, context=context, report=report)
-    decoder, learnt = Decoder.learn(channel, counts, start=first_shares(channel, context), context=context, marks=marks)
+    start = known[channel.inputs] / known[channel.inputs].sum()
+    decoder, learnt = Decoder.learn(channel, counts, start=start, context=context, marks=marks)
     apart = distance_from_release(card, channel, learnt, counts.learn + counts.hold)
     if not _LEAST_APART < apart < _MOST_APART:
         raise NotThisRelease(

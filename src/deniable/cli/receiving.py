@@ -46,13 +46,27 @@ class ReceivingOptions:
         Path | None,
         typer.Option(help="A public text file, one document a line: words are then read in their context, as such text has them."),
     ] = None
+    prior: Annotated[
+        str,
+        typer.Option(
+            metavar="rank|uniform|FILE",
+            help="How frequent words are taken to be before the release is read: by their rank in the embedding, all alike, or as a file "
+            "with a word and its count on each line says.",
+        ),
+    ] = "rank"
     words: Annotated[int, typer.Option(help="How many words may have gone in: the most frequent ones.")] = 20_000
     directions: Annotated[int, typer.Option(help="How many directions are followed from each word, or draws made, for the channel.")] = 1000
     device: Device = "cpu"
 
     def options(self) -> DecodingOptions:
         """Return what decodes the text, by the names that ``receive`` has for it."""
-        return {"embedding": self.embedding, "public": self.public, "support": self.words, "directions": self.directions}
+        return {
+            "embedding": self.embedding,
+            "public": self.public,
+            "prior": self.prior,
+            "support": self.words,
+            "directions": self.directions,
+        }
 
     def open_card(self, released: Path) -> Card:
         """Return the card that is named, or lies beside the released text, or says what the other options say.

@@ -12,11 +12,14 @@ from deniable.channel.channel import Channel
 from deniable.decoding.ngrams import Bigrams
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.readers.corpus import Corpus
-from deniable.errors import RecordError, UnusableAuditData
+from deniable.errors import InvalidParameter, RecordError, UnusableAuditData
 from deniable.words.cutter import Cutter
 
 SUPPORT = 20_000
 """How many words of the embedding may have gone in, unless told otherwise: the most frequent ones, which public files list first."""
+
+BY_RANK, UNIFORM = "rank", "uniform"
+"""What may be known of words before a release is read, beside a file of counts."""
 
 _MANDELBROT = 2.7
 
@@ -24,7 +27,7 @@ _UNKNOWN_SHARE = 0.02
 """The share of unknown words to begin with; the release corrects it."""
 
 _FROM_RANKS = 0.05
-"""How much of the first shares comes from ranks where a public text is given: it does not have every word."""
+"""How much of the first shares comes from ranks where a public text or a file of counts is given: it does not have every word."""
 
 
 def by_rank(embedding: Embedding) -> Floats:
@@ -38,6 +41,26 @@ def shares_of_all(embedding: Embedding, context: Bigrams | None = None) -> Float
     if context is None:
         return ranks
     mixed: Floats = (1.0 - _FROM_RANKS) * context.counts / context.counts.sum() + _FROM_RANKS * ranks
+    return mixed
+
+
+def known_before(embedding: Embedding, prior: str | Path, context: Bigrams | None = None) -> Floats:
+    """Return the shares of all words and ⊥ before a release is read.
+
+    ``prior`` is "rank", as ``shares_of_all`` has them, "uniform", or a file with a word and its count on each line.
+
+    :raises InvalidParameter: if it is none of these.
+    :raises RecordError: if a line of the file is something else.
+    :raises UnusableAuditData: if the file holds no known word.
+    """
+    if prior == BY_RANK:
+        return shares_of_all(embedding, context)
+    if prior == UNIFORM:
+        return _scaled(np.ones(len(embedding) + 1))
+    if not Path(prior).is_file():
+        raise InvalidParameter("prior", str(prior), 'must be "rank", "uniform" or a file with a word and its count on each line')
+    listed = np.append((1.0 - _UNKNOWN_SHARE) * from_table(embedding, Path(prior)), _UNKNOWN_SHARE)
+    mixed: Floats = (1.0 - _FROM_RANKS) * listed + _FROM_RANKS * shares_of_all(embedding)
     return mixed
 
 
