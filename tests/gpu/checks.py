@@ -322,10 +322,22 @@ def nothing_is_released_without_secure_noise(device: str) -> str:
     failed = torch.full((3, 3), torch.nan, dtype=torch.float64, device=device)
     with mock.patch.object(Launch, "noise", return_value=failed):
         _raises(RandomnessError, lambda: search.nearest_to_noisy(*given))
+    with mock.patch("deniable.gpu.stream.noise_vectors", _Silent()):  # a kernel that ran elsewhere, or not at all
+        _raises(RandomnessError, lambda: search.nearest_to_noisy(*given))
+    with mock.patch("deniable.neighbours.fused.settle", _Silent()):
+        queries = np.eye(3, dtype=np.float32)
+        assert search.nearest(queries).tolist() == [0, 1, 2]  # left to the processor
     _raises(TypeError, lambda: pickle.dumps(source))
     _raises(TypeError, lambda: pickle.dumps(source.launch()))
     assert "tensor" not in repr(source.launch())
     return "nothing was"
+
+
+class _Silent:
+    """A kernel that writes nothing."""
+
+    def __getitem__(self, grid: object) -> Callable[..., None]:
+        return lambda *_arguments, **_options: None
 
 
 def _raises(kind: type[Exception], call: Callable[[], object]) -> None:

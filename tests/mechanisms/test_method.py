@@ -50,7 +50,25 @@ class AlwaysTheSame(SanText):
         return super().draw(ids, source, epsilon) * 0
 
 
-@pytest.mark.parametrize("kind", [HalfTheNoise, TheFirstWord, AlwaysTheSame])
+class OtherNoise:
+    def noise(self, source: Randomness, epsilon: Floats) -> Floats:
+        return 2 * super().noise(source, epsilon)  # type: ignore[misc,no-any-return]
+
+
+class OtherDraws:
+    def draw(self, ids: Ids, source: Randomness, epsilon: Floats) -> Ids:
+        return super().draw(ids, source, epsilon) * 0  # type: ignore[misc,no-any-return]
+
+
+class MixedNoise(OtherNoise, Multivariate):
+    """Draws by the class before the one that declares."""
+
+
+class MixedDraws(OtherDraws, SanText):
+    """Draws by the class before the one that sums."""
+
+
+@pytest.mark.parametrize("kind", [HalfTheNoise, TheFirstWord, AlwaysTheSame, MixedNoise, MixedDraws])
 def test_a_class_that_draws_in_a_way_of_its_own_inherits_no_declaration(kind: Any) -> None:
     mechanism: Mechanism = kind(EMBEDDING, epsilon=2.0)
     assert method_of(mechanism) == "simulation"

@@ -97,6 +97,15 @@ def test_the_receipt_names_the_generator_that_drew(source: Randomness, generator
     assert Privatizer(mechanism, randomness=source).settings.randomness["generator"] == generator
 
 
+def test_the_receipt_names_the_generator_of_a_search_that_outlasts_its_device() -> None:
+    mechanism = Multivariate(random_embedding(20, 3), epsilon=1e9)
+    card = with_card(mechanism)
+    private = Privatizer(mechanism)
+    private(mechanism.embedding.words[3])
+    assert card.asked
+    assert private.settings.randomness["generator"] == "ChaCha20 on a GPU, keyed by the operating system"
+
+
 @pytest.mark.usefixtures("on_a_device")
 def test_a_device_without_our_kernels_draws_nothing() -> None:
     settings = Privatizer(Multivariate(random_embedding(20, 3), epsilon=1e9)).settings

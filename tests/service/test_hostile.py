@@ -18,9 +18,10 @@ from typing import Any
 import pytest
 from starlette.responses import FileResponse
 
+from deniable.records.formats.layout import TO_SEE_THE_NAMES
 from deniable.service import facts, guard, jobs
 from deniable.service.app import Service
-from deniable.service.messages import DecodeReply
+from deniable.service.messages import DecodeReply, without_options
 from deniable.service.settings import Limits
 from tests.service.running import JSON, OCTETS, Client, as_csv, make_settings, running, wait_until
 
@@ -227,3 +228,8 @@ def test_a_job_that_is_deleted_while_it_is_fetched_was_never_there(tmp_path: Pat
         monkeypatch.setattr(FileResponse, "__call__", deleted_first)
         reply = opened.get(f"{job}/output")
     assert (reply.status, "no such job" in reply.error) == (404, True)
+
+
+def test_advice_for_a_terminal_is_not_given_to_clients() -> None:
+    said = without_options(f"column 'a' is not there: if the file has no header use --no-header; {TO_SEE_THE_NAMES}")
+    assert said == "column 'a' is not there: if the file has no header use header=false"

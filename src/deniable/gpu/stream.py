@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -51,25 +52,27 @@ class Launch:
     def unshaped(self, epsilons: Tensor, dimension: int, *, gamma: bool, attempts: int = ATTEMPTS, rounds: int = ROUNDS) -> Tensor:
         """Return the noise before a shape is given to it; other ``attempts`` and ``rounds`` are for tests of the tests."""
         torch, tokens = pytorch(), len(epsilons)
-        made: Tensor = torch.empty((tokens, dimension), dtype=torch.float64, device=epsilons.device)
+        # What is not written stays not-a-number, which nothing is released by.
+        made: Tensor = torch.full((tokens, dimension), torch.nan, dtype=torch.float64, device=epsilons.device)
         blocks = 1 << (-(-dimension // NORMALS_PER_BLOCK) - 1).bit_length()
         lanes = _LANES if epsilons.is_cuda else min(_LANES_INTERPRETED, blocks << (tokens - 1).bit_length())
         at_once = max(1, lanes // blocks)
         half = (1 << _HALF_OF_A_NUMBER) - 1
-        noise_vectors[(-(-tokens // at_once),)](
-            made,
-            epsilons,
-            self._key,
-            self._number & half,
-            self._number >> _HALF_OF_A_NUMBER,
-            tokens,
-            dimension=dimension,
-            gamma=gamma,
-            at_once=at_once,
-            blocks=blocks,
-            attempts=attempts,
-            rounds=rounds,
-        )
+        with launching_on(epsilons.device):
+            noise_vectors[(-(-tokens // at_once),)](
+                made,
+                epsilons,
+                self._key,
+                self._number & half,
+                self._number >> _HALF_OF_A_NUMBER,
+                tokens,
+                dimension=dimension,
+                gamma=gamma,
+                at_once=at_once,
+                blocks=blocks,
+                attempts=attempts,
+                rounds=rounds,
+            )
         return made
 
     def __repr__(self) -> str:
@@ -145,10 +148,16 @@ if hasattr(os, "register_at_fork"):
 def stream(device: torch.device, key: bytes, nonce: bytes, counter: int, blocks: int) -> bytes:
     """Return so many blocks, a power of two, as the device computes them; the nonce has 12 bytes."""
     torch = pytorch()
-    words: Any = torch.empty(16 * blocks, dtype=torch.int32, device=device)
-    keystream[(1,)](words, _on(device, key), _on(device, nonce), counter, blocks=blocks, rounds=ROUNDS)
+    words: Any = torch.zeros(16 * blocks, dtype=torch.int32, device=device)
+    with launching_on(device):
+        keystream[(1,)](words, _on(device, key), _on(device, nonce), counter, blocks=blocks, rounds=ROUNDS)
     made: bytes = words.cpu().numpy().astype("<i4").tobytes()
     return made
+
+
+def launching_on(device: torch.device) -> AbstractContextManager[object]:
+    """Make kernels run on this device: Triton starts them on the current one, whose work those that read the results do not wait for."""
+    return pytorch().cuda.device(device) if device.type == "cuda" else nullcontext()
 
 
 def _check(device: torch.device) -> None:

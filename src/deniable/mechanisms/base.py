@@ -19,7 +19,7 @@ A class that draws in a way of its own does not inherit the declaration.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, Literal
 
@@ -42,6 +42,15 @@ Method = Literal["exact", "rays", "simulation"]
 """How the channel of a mechanism is known."""
 
 
+def _draws_otherwise(cls: type, drawing: Iterable[str], declaration: str) -> bool:
+    """Return whether a class takes a part of its drawing from a class that stands before the one it takes a declaration from."""
+
+    def first_with(name: str) -> int:
+        return next((place for place, each in enumerate(cls.__mro__) if name in vars(each)), len(cls.__mro__))
+
+    return any(first_with(name) < first_with(declaration) for name in drawing)
+
+
 class DrawsByParts(ABC):
     """A mechanism that implements ``draw`` for one part of a batch, and has all else from here.
 
@@ -51,7 +60,7 @@ class DrawsByParts(ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         """Let no class that draws in a way of its own inherit what its parents declared of their draws."""
         super().__init_subclass__(**options)
-        if _DRAWING & vars(cls).keys() and "radial_noise" not in vars(cls):
+        if _draws_otherwise(cls, _DRAWING, "radial_noise"):
             cls.radial_noise = DrawsByParts.radial_noise  # type: ignore[method-assign]
 
     def __init__(self, embedding: Embedding, *, epsilon: float) -> None:
@@ -193,8 +202,7 @@ class ExactSums(ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         """Trust no sums that a class inherited while it draws in another way."""
         super().__init_subclass__(**options)
-        if {"perturb", "draw"} & vars(cls).keys():
-            cls.sums_its_own_draws = "distributions" in vars(cls)
+        cls.sums_its_own_draws = not _draws_otherwise(cls, {"perturb", "draw"}, "distributions")
 
     @property
     @abstractmethod
@@ -231,7 +239,11 @@ def radial_noise(mechanism: Mechanism) -> RadialNoise | None:
 
 def draws_on_card(mechanism: Mechanism, source: object) -> bool:
     """Return whether the noise is made on the device that was asked for, by its own generator, in place of this source."""
-    return device_in_use() is not None and isinstance(mechanism, NearestWord) and mechanism.on_card(source) is not None
+    if not isinstance(mechanism, NearestWord):
+        return False
+    # A mechanism keeps the search it began with, whatever is asked for afterwards; one that has none yet is not given one here.
+    has_search = "neighbours" in vars(mechanism) or device_in_use() is not None
+    return has_search and mechanism.on_card(source) is not None
 
 
 def metric_privacy(

@@ -45,7 +45,7 @@ from deniable.arrays import Floats, Ids, Vectors
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import RandomnessError
 from deniable.gpu.devices import pytorch, usable_device
-from deniable.gpu.stream import Launch, card_noise
+from deniable.gpu.stream import Launch, card_noise, launching_on
 from deniable.interfaces import Neighbours
 from deniable.neighbours.blas import BlasNeighbours
 from deniable.neighbours.exact import UNIT_ROUNDOFF
@@ -145,7 +145,7 @@ class FusedNeighbours:
         found = np.empty(len(queries), dtype=np.int64)
         with self._lock, self._torch.inference_mode():
             parts = [(start, min(start + self._at_once, len(queries))) for start in range(0, len(queries), self._at_once)]
-            there = self._torch.empty(len(queries), dtype=self._torch.int32, device=self._device)
+            there = self._undecided(len(queries))
             for start, stop in parts:
                 self._search(self._on_device(queries[start:stop]), there[start:stop])
             found[:] = there.cpu().numpy()
@@ -188,7 +188,7 @@ class FusedNeighbours:
         """Return the released words of ids on the device, there."""
         torch = self._torch
         source = card_noise(self._device)
-        found: Tensor = torch.empty(len(ids), dtype=torch.int32, device=self._device)
+        found = self._undecided(len(ids))
         if isinstance(epsilons, float):
             spent = torch.full((min(len(ids), self._at_once),), epsilons, dtype=torch.float64, device=self._device)
         else:
@@ -225,8 +225,17 @@ class FusedNeighbours:
         rounded: Tensor = points.float()
         return rounded
 
+    def _undecided(self, count: int) -> Tensor:
+        """Return room for so many words: what no kernel writes is left to the processor."""
+        room: Tensor = self._torch.full((count,), -1, dtype=self._torch.int32, device=self._device)
+        return room
+
     def _search(self, points: Tensor, found: Tensor) -> None:
         """Write the nearest word of each point, or -1 where the processor must decide."""
+        with launching_on(self._device):
+            self._launch(points, found)
+
+    def _launch(self, points: Tensor, found: Tensor) -> None:
         torch, tiling, count = self._torch, self._tiling, len(points)
         rounded = _flushed(points.bfloat16())
         self._points[:count, : self._dimension] = rounded

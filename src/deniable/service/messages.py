@@ -11,13 +11,14 @@ from typing import Any, TypeVar
 import msgspec
 
 from deniable.errors import DeniableError, InvalidParameter, UnknownWord
+from deniable.records.formats.layout import TO_SEE_THE_NAMES
 from deniable.service.faults import log_without_text
 from deniable.text.policies import CasePolicy, PunctuationPolicy, UnknownPolicy
 
 RecordName = str | int
 _OPTION = re.compile(r"--(column|delimiter|encoding|record-id|no-header)\b(?: (?='))?")
 _FOR_A_TERMINAL = {
-    "; to see the names: head -1 FILE": "",
+    f"; {TO_SEE_THE_NAMES}": "",
     "; the work can be continued with --resume": "",
     ", for another sheet --sheet": "",
     "say --format jsonl": "give the file a name that ends in .jsonl",
