@@ -101,6 +101,7 @@ def test_ctrl_c_before_anything_is_released_says_so(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("deniable.records.jobs.job.run_job", interrupted)
+    monkeypatch.setattr("deniable.cli.privatize._drop_output", lambda: None)  # standard output is a file of pytest's here
     monkeypatch.chdir(tmp_path)
     Path("in.csv").write_text("text\nmy doctor said\n")
     monkeypatch.setattr(sys, "argv", ["deniable", "privatize", "in.csv", "-c", "text", "-e", "6", "-o", "out.csv"])
