@@ -157,7 +157,8 @@ def test_a_budget_per_record_goes_with_the_most_that_a_word_gets(command: Comman
         (["--column", "text"], "plain text has no columns; choose the format csv"),
         ([".", "--column", "text"], "is a folder"),
         (["-o", "out.csv"], "If the input is csv as well, say so: --format csv"),
-        (["in.csv", "--column", "txet"], "has 2 columns, none of that name; if the file has no header use --no-header"),
+        (["in.csv", "--column", "txet"], "has 2 columns, none of that name; did you mean text?"),
+        (["in.csv", "--column", "remarks"], "has 2 columns, none of that name; if the file has no header use --no-header"),
         (["in.csv", "-o", "out.csv", "--resume", "--insecure-seed", "1"], "excludes --insecure-seed"),
     ],
 )

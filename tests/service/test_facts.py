@@ -82,14 +82,13 @@ def test_too_many_words_are_refused(client: Client) -> None:
 
 
 def test_a_stranger_reads_more_at_a_larger_epsilon(client: Client) -> None:
-    named = {}
+    named, words = {}, 6 * ["my", "doctor", "said", "the", "encryption", "keys", "were", "stolen"]  # enough for chance to decide nothing
     for epsilon in (2, 12):
-        made = client.post("/privatize", text="my doctor said the encryption keys were stolen", epsilon=epsilon).json()
+        made = client.post("/privatize", text=" ".join(words), epsilon=epsilon).json()
         told = client.post("/decode", text=made["text"], epsilon=epsilon).json()
-        words = ["my", "doctor", "said", "the", "encryption", "keys", "were", "stolen"]
         named[epsilon] = sum(word == guess["guess"] for word, guess in zip(words, told["guesses"], strict=True))
         assert "Bayes" in told["by"]
-    assert named[2] < named[12] > 5
+    assert named[2] < 20 < 30 < named[12]
 
 
 def test_decoding_of_other_mechanisms_is_refused(client: Client) -> None:
