@@ -31,14 +31,24 @@ CORRECTION = (
 IN_CONTEXT = (
     "**What the adversary misses.** The adversaries below read each word by itself. [Measured on running text](attackers.md): {headline} "
     "So what is equal below is equal for single words. `deniable compare --target context=0.2 --public corpus.txt` brings mechanisms to an "
-    "equal attacker in context, `--target kinds=0.3` to one who tells the kind of a word; that was not measured for this page."
+    "equal attacker in context, `--target kinds=0.3` to one who tells the kind of a word; {measured}."
 )
+AT_EQUAL_ATTACKERS = "comparison-sst2-attackers"
+COMMANDS = {
+    AT_EQUAL_ATTACKERS: """deniable compare sst2.jsonl.xz --embedding default --embedding sentiment-16-2 --train 1000 --test 1000 \\
+  --mechanism multivariate --mechanism santext --mechanism custext:k=10 --mechanism randomized-response \\
+  --words 200 --longest 100 --runs 2 --target named=0.17 --target context=0.17 --target kinds=0.35 \\
+  --public public-reviews.txt.xz --directions 150 --no-decode \\
+  --save docs/experiments/comparison-sst2-attackers.json""",
+}
+"""How results were measured that scripts/run_comparison.py does not measure."""
 SETTINGS = {
     "comparison-sst2-default": "SST-2, built-in embedding (50,000 words, 50 dimensions)",
     "comparison-sst2-default-constants": "SST-2, built-in embedding: other constants of rank smoothing and Vickrey",
     "comparison-imdb-default": "IMDb, built-in embedding (50,000 words, 50 dimensions)",
     "comparison-sst2-glove-840b": "SST-2, GloVe 840B (33,860 words, 300 dimensions)",
     "comparison-imdb-glove-840b": "IMDb, GloVe 840B (33,860 words, 300 dimensions)",
+    AT_EQUAL_ATTACKERS: "SST-2 at equal attackers: of words, in context and of kinds, in the built-in space and a shaped one",
 }
 
 
@@ -59,6 +69,8 @@ def section(name: str, title: str, result: ComparisonResult) -> str:
         met, missed = met_and_missed(result, target)
         lines += ["| " + " | ".join(row[place] for place in shown) + " |" for row in met]
         parts += [f"**{target_name(target)}**", "\n".join(lines), " ".join(missed)]
+    if name in COMMANDS:
+        parts += [result.kinds and f"Kinds are {result.kinds}.", f"```text\n{COMMANDS[name]}\n```"]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -70,7 +82,8 @@ def with_correction(words: str, *, needed: bool, attacked: str = "") -> str:
     begin, _, rest = words.partition(f"{ADVICE}\n\n")
     ours = ("**A correction.**", "**What the adversary misses.**")
     paragraphs = [paragraph for paragraph in rest.split("\n\n") if not paragraph.startswith(ours)]
-    corrections = [CORRECTION] * needed + [IN_CONTEXT.format(headline=attacked)] * bool(attacked)
+    measured = "the last section has it" if (FOLDER / f"{AT_EQUAL_ATTACKERS}.json").exists() else "that was not measured for this page"
+    corrections = [CORRECTION] * needed + [IN_CONTEXT.format(headline=attacked, measured=measured)] * bool(attacked)
     shown = [textwrap.fill(each, 140, break_long_words=False, break_on_hyphens=False) for each in corrections]
     return begin + f"{ADVICE}\n\n" + "\n\n".join([*shown, *paragraphs])
 
