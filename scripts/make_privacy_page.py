@@ -48,7 +48,7 @@ def main() -> None:
         raise SystemExit("docs/experiments/membership.json is not there: run scripts/judge_membership.py first")
     baselines = _read("membership-baselines.json")
     decoded = _read_decoded()
-    parts = [_head(data), _findings(data), _baselines(data, baselines), _curve(data), _as_in_the_paper(data)]
+    parts = [_head(data, decoded), _findings(data), _baselines(data, baselines), _curve(data), _as_in_the_paper(data)]
     parts += ["" if decoded is None else decoded_membership.section(decoded), _others(), _missed(decoded)]
     (FOLDER / "privacy.md").write_text("\n".join(part for part in parts if part), encoding="utf-8")
     (FOLDER / "membership.png").write_bytes(png(auc_figure(data)))
@@ -96,8 +96,7 @@ python scripts/judge_membership.py prepared docs/experiments/membership.json res
 python scripts/prepare_membership.py irc_ubuntu_by_user.jsonl.xz baselines --no-embedding --wordnet dict
 python scripts/run_membership_on_gpu.py baselines more-results --no-releases
 python scripts/judge_membership.py baselines docs/experiments/membership-baselines.json more-results
-{membership}
-deniable audit authorship enron_pan11.jsonl.xz --authors 10 -e 2 -e 6 -e 12 --support 10000 --directions 150 \\
+{membership}deniable audit authorship enron_pan11.jsonl.xz --authors 10 -e 2 -e 6 -e 12 --support 10000 --directions 150 \\
   --save docs/experiments/authorship-enron.json
 python scripts/measure_purpose.py prepare DATASETS --into data
 deniable audit authorship data/c50.jsonl.xz --author-column label --authors 20 -e 6.081 -e 7.506 --support 5000 --directions 100 \\
@@ -107,8 +106,9 @@ python scripts/make_privacy_page.py
 """
 
 
-def _head(data: dict[str, Any]) -> str:
+def _head(data: dict[str, Any], decoded: MembershipResult | None) -> str:
     about, plan = data["data"], data["plan"]
+    membership = "" if decoded is None else f"{decoded_membership.COMMAND}\n"
     return HEAD.format(
         users=about["users"],
         texts=about["median_texts"],
@@ -119,7 +119,7 @@ def _head(data: dict[str, Any]) -> str:
         targets=plan["targets"],
         known=data["embedding"]["words"],
         fingerprint=data["embedding"]["fingerprint"][:12],
-        membership=decoded_membership.COMMAND,
+        membership=membership,
         **data["settings"],
     )
 
