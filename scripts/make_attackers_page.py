@@ -14,6 +14,7 @@ from matplotlib.lines import Line2D
 from attackers_prose import (
     COMPARED,
     DATA,
+    beside_published,
     cautions,
     findings,
     headline,
@@ -93,6 +94,8 @@ document together. An attacker that fails proves nothing about others.
 ## Beside published figures
 
 {COMPARED}
+
+{beside_published(results)}
 
 ## Repeat it
 
