@@ -7,7 +7,7 @@ from deniable.audit.membership.auditor import ScoreSummary
 from deniable.report.wording import percent_fixed
 
 COMMAND = """deniable audit membership irc_ubuntu_by_user.jsonl.xz -e 6 -e 8 -e 10 --users 50 --max-texts 100 --targets 2 --shadows 10 \\
-  --save docs/experiments/membership-decoded.json"""
+  --support 10000 --directions 200 --save docs/experiments/membership-decoded.json"""
 ASKED = ("original text", "released text")
 
 
