@@ -29,7 +29,7 @@ java:                            ## what Spark runs on; where it cannot be insta
 		echo "No Java, and not root on Debian: the tests of Spark will be skipped."
 
 unit: $(VENV)/dev browser java
-	$(BIN)/pytest -n auto --dist loadgroup
+	$(BIN)/pytest -n auto  # tests/conftest.py says which tests stay in one process
 
 # Pages are tested in a real browser. Where none can be installed those tests are skipped and say so; CI demands one.
 browser:

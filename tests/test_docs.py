@@ -130,13 +130,7 @@ def run_page(text: str, name: str, folder: Path) -> None:
                     assert made == [line.rstrip() for line in command.shown] or made == [""] == (command.shown or [""])
 
 
-def marked(page: Path) -> Any:
-    """Return the page as a parameter; one that starts Spark waits for the other tests that do."""
-    name = page.relative_to(ROOT).as_posix()
-    return pytest.param(page, id=name, marks=[pytest.mark.xdist_group("spark")] if name == SPARK else [])
-
-
-@pytest.mark.parametrize("page", [marked(page) for page in PAGES])
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_every_block_of_the_page_runs(page: Path, workplace: Path) -> None:
     if page != ROOT / SPARK:
         run_page(page.read_text(encoding="utf-8"), page.relative_to(ROOT).as_posix(), workplace)
@@ -209,7 +203,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.xdist_group("site")
 def test_the_site_builds_without_a_warning(site: Path) -> None:
     outside = re.compile(r"""(?:<script[^>]+src|<link[^>]+stylesheet[^>]+href)=["'](?:https?:)?//[^"']+""")
     found = [hit for page in site.rglob("*.html") for hit in outside.findall(page.read_text(encoding="utf-8"))]
@@ -225,7 +218,6 @@ COPIED = """return [...document.querySelectorAll('.language-console code')].map(
 })"""
 
 
-@pytest.mark.xdist_group("site")
 def test_copied_commands_have_no_prompt_and_no_output_and_the_site_has_a_dark_form(site: Path, tmp_path: Path) -> None:
     bundle = next((site / "assets" / "javascripts").glob("bundle.*.js")).read_text(encoding="utf-8")
     assert "data-md-copying" in bundle, "the theme copies in another way now"

@@ -19,8 +19,6 @@ from deniable.integrations.spark import privatize, privatized, receipt, ship_emb
 from deniable.keyed.key_file import write_new_key
 from tests.support.spark_place import RECORDS, Place
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 
 def private_words(text: str | None) -> int:
     """Return how many words are drawn for a text."""
