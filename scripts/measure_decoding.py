@@ -3,6 +3,7 @@
     python scripts/measure_decoding.py epsilons DATA.jsonl.xz --name sst2 --attacker 0.08 --attacker 0.17 --attacker 0.33 -o RESULT.json
     python scripts/measure_decoding.py channels RESULT.json [RESULT.json ...]       # one walk for all of one mechanism
     python scripts/measure_decoding.py measure RESULT.json [--public TEXT.txt] [--run 1]
+    python scripts/measure_decoding.py join RESULT.json [RESULT.json ...]           # runs that were measured side by side, into one
 
 measure_purpose.py measures the same for more data and spaces, on a GPU.
 
@@ -75,9 +76,8 @@ def main() -> None:
     finding.add_argument("--label", default="label")
     finding.add_argument("--embedding", default="default")
     finding.add_argument("--mechanism", default="multivariate")
-    wanted = finding.add_mutually_exclusive_group(required=True)
-    wanted.add_argument("--attacker", type=float, action="append")
-    wanted.add_argument("--epsilon", type=float, action="append", help="these ε, whatever the attacker names there")
+    finding.add_argument("--attacker", type=float, action="append", required=True)
+    finding.add_argument("--epsilon", type=float, action="append", help="the ε of each attacker, where it is known already")
     finding.add_argument("--texts", type=int)
     finding.add_argument("--longest", type=int, default=100, help="words of a text that are used")
     finding.add_argument("-o", "--output", type=Path, required=True)
@@ -90,8 +90,10 @@ def main() -> None:
     measuring.add_argument("--run", type=int, help="only this run, beside others; its result gets another name")
     measuring.add_argument("--directions", type=int, default=1000)
     measuring.add_argument("--public", type=Path)
+    joining = commands.add_parser("join", help="put the runs that were measured beside each other into their results")
+    joining.add_argument("results", type=Path, nargs="+")
     given = parser.parse_args()
-    {"epsilons": find_epsilons, "channels": make_all_channels, "measure": measure}[given.command](given)
+    {"epsilons": find_epsilons, "channels": make_all_channels, "measure": measure, "join": join}[given.command](given)
 
 
 def find_epsilons(given: argparse.Namespace) -> None:
@@ -100,9 +102,10 @@ def find_epsilons(given: argparse.Namespace) -> None:
     asked = {"data": str(given.data), "text": given.text, "label": given.label, "most": given.texts, "longest": given.longest}
     result, passages = describe(given.name, asked, embedding, given.embedding, given.mechanism)
     if given.epsilon:
-        found: list[tuple[float | str, float]] = [("given", epsilon) for epsilon in given.epsilon]
+        found = list(zip(given.attacker, given.epsilon, strict=True))
     else:
-        found = [*epsilons_where(embedding, mechanism, passages, given.attacker)]
+        rough = epsilons_where(embedding, mechanism, passages, given.attacker)
+        found = refined_epsilons(embedding, mechanism, passages, rough)
     write_result(given.output, result | {"epsilons": found})
 
 
@@ -175,6 +178,16 @@ def measure(given: argparse.Namespace) -> None:
             print(json.dumps({"name": result["name"], **found}), flush=True)
 
 
+def join(given: argparse.Namespace) -> None:
+    """Put the runs that were measured beside each other into the results that they belong to."""
+    for path in given.results:
+        runs = [json.loads(each.read_text(encoding="utf-8")) for each in sorted(path.parent.glob(f"{path.stem}.run*.json"))]
+        if not runs:
+            raise SystemExit(f"no run of {path} was measured: {path.with_suffix('.run1.json')} is not there")
+        joined = {name: [each for run in runs for each in run[name]] for name in ("original", "releases")}
+        write_result(path, runs[0] | joined | {"seconds": sum(run["seconds"] for run in runs)})
+
+
 def _channels(result: dict[str, Any], epsilons: list[float], directions: int) -> list[Channel]:
     """Return the channels that a receiver would make: of the words that ``deniable decode`` considers."""
     embedding, chosen = Embedding.open(result["embedding"]["name"]), parse_mechanism(result["mechanism"])
@@ -221,8 +234,35 @@ def epsilons_where(
     low, high = FIRST_GRID[mechanism.name]
     scale = embedding.dimension / typical if mechanism.name in BY_LENGTH else 1.0
     grid = np.geomspace(low * scale, high * scale, STEPS).tolist()
-    inputs = np.unique(passages.ids).astype(np.int64)
-    channels = make_channels(embedding, mechanism, epsilons=grid, inputs=inputs, directions=300, keep=False)
+    return _reached(embedding, mechanism, passages, attackers, grid, np.unique(passages.ids).astype(np.int64), directions=300)
+
+
+def refined_epsilons(
+    embedding: Embedding, mechanism: ChosenMechanism, passages: Passages, rough: list[tuple[float, float]]
+) -> list[tuple[float, float]]:
+    """Return ε near those found before, by as many directions, and with the words, that the channel of a receiver has."""
+    near = [epsilon for _, epsilon in rough]
+    if not near:
+        return []
+    inputs = np.intersect1d(
+        passages.ids, inputs_of(embedding)
+    )  # words that do not occur are named by no attacker who knows the frequencies
+    grid = np.geomspace(0.9 * min(near), 1.1 * max(near), STEPS).tolist()
+    return _reached(embedding, mechanism, passages, [attacker for attacker, _ in rough], grid, inputs, directions=1000)
+
+
+def _reached(
+    embedding: Embedding,
+    mechanism: ChosenMechanism,
+    passages: Passages,
+    attackers: list[float],
+    grid: list[float],
+    inputs: Ids,
+    *,
+    directions: int,
+) -> list[tuple[float, float]]:
+    """Return the ε at which the attacker names each wanted share of the words, between the values of a grid."""
+    channels = make_channels(embedding, mechanism, epsilons=grid, inputs=inputs, directions=directions, keep=False)
     shares = shares_of(passages, embedding)
     reached = [
         _named(passages, draw(passages, mechanism(embedding, epsilon=epsilon), threads=threads()), channel, shares)

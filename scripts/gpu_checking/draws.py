@@ -1,0 +1,49 @@
+"""How long the card takes to draw channels, N_w and the number of different words."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from deniable import Embedding
+from deniable.channel.card_draws import CardDraws
+from deniable.neighbours.fused import FusedNeighbours, Tiling
+from deniable.randomness import RadialNoise
+from gpu_checking.setting import DEVICE, SMALL, say
+
+
+def measure_channel(embedding: Embedding, tiling: Tiling | None) -> dict[str, Any]:
+    """Return how long 2,000 draws of each word take, counted on the card."""
+    draws = CardDraws(
+        FusedNeighbours(embedding, device=DEVICE, tiling=tiling),
+        RadialNoise(lengths="gamma", dimension=embedding.dimension),
+        epsilon=6.0,
+        draws=2000 // SMALL,
+    )
+    ids = np.arange(len(embedding))
+    begin = time.perf_counter()
+    listed = sum(len(outputs) for outputs, _ in draws.counts(ids))
+    took = time.perf_counter() - begin
+    say(f"channel of {len(ids):,} words x 2,000 draws: {took:.1f} s (target 20), {listed:,} pairs of words")
+    return {"seconds": took, "pairs": listed, "met": took < 20}
+
+
+def measure_outcomes(embedding: Embedding, words: int, tiling: Tiling | None) -> dict[str, Any]:
+    """Return how long N_w and the number of different words of so many words x 1,000 draws take."""
+    draws = CardDraws(
+        FusedNeighbours(embedding, device=DEVICE, tiling=tiling),
+        RadialNoise(lengths="gamma", dimension=embedding.dimension),
+        epsilon=6.0,
+        draws=1000 // SMALL,
+    )
+    ids = np.arange(len(embedding))[:words]
+    begin = time.perf_counter()
+    outcomes = draws.outcomes(ids)
+    took = time.perf_counter() - begin
+    say(
+        f"N_w and distinct words of {len(ids):,} words x 1,000 draws: {took:.1f} s (target 120 for 400,000); "
+        f"median N_w {np.median(outcomes.unchanged):.3f}, median of different words {np.median(outcomes.distinct):.0f}"
+    )
+    return {"seconds": took, "words": len(ids), "met": took * len(embedding) / len(ids) < 120}
