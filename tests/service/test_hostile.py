@@ -23,7 +23,7 @@ from deniable.service import facts, guard, jobs
 from deniable.service.app import Service
 from deniable.service.messages import DecodeReply, without_options
 from deniable.service.settings import Limits
-from tests.service.running import JSON, OCTETS, Client, as_csv, make_settings, running, wait_until
+from tests.service.running import JSON, OCTETS, Client, as_csv, make_settings, running, settings_with_token, wait_until
 
 HOST = b"Host: localhost\r\n"
 TYPE = b"Content-Type: application/json\r\n"
@@ -38,10 +38,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    folder = tmp_path_factory.mktemp("guarded")
-    (folder / "token").write_bytes(TOKEN)
-    (folder / "token").chmod(0o600)
-    with running(make_settings(folder, token_file=str(folder / "token"))) as opened:
+    with running(settings_with_token(tmp_path_factory.mktemp("guarded"), TOKEN.decode())) as opened:
         yield opened
 
 
