@@ -55,6 +55,8 @@ class Bench:
     def measure(self, setting: Setting) -> dict[str, Any]:
         """Return what is named and what is learnt at the ε of a level, in three runs."""
         parts: dict[str, float] = {}
+        if self.device != "cpu":
+            torch.cuda.empty_cache()  # others share the card
         self._clock = time.time()
         epsilon, chances = self.find(setting)
         self._lap(parts, "search")
