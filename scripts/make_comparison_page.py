@@ -16,7 +16,7 @@ from pathlib import Path
 from attackers_prose import headline, read_results
 from deniable.comparison import ComparisonResult, read_comparison
 from deniable.comparison.report.comparison_page import privacy_utility_figure
-from deniable.comparison.report.words import LEGEND, columns_of, finding, met_and_missed, target_name
+from deniable.comparison.report.words import LEGEND, columns_of, finding, legend_of, met_and_missed, target_name
 from deniable.report.figure import png
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "experiments"
@@ -35,13 +35,13 @@ IN_CONTEXT = (
 )
 AT_EQUAL_ATTACKERS = "comparison-sst2-attackers"
 COMMANDS = {
-    AT_EQUAL_ATTACKERS: """deniable compare sst2.jsonl.xz --embedding default --embedding sentiment-16-2 --train 1000 --test 1000 \\
-  --mechanism multivariate --mechanism santext --mechanism custext:k=10 --mechanism randomized-response \\
-  --words 200 --longest 100 --runs 2 --target named=0.17 --target context=0.17 --target kinds=0.35 \\
-  --public public-reviews.txt.xz --directions 150 --no-decode \\
+    AT_EQUAL_ATTACKERS: """deniable compare sst2.jsonl.xz --embedding default --embedding sentiment-16-2 --mechanism multivariate \\
+  --mechanism randomized-response --train 600 --test 600 --words 200 --longest 100 --runs 2 --directions 100 --no-decode \\
+  --target named=0.17 --target context=0.17 --target kinds=0.35 --public public-reviews.txt.xz \\
   --save docs/experiments/comparison-sst2-attackers.json""",
 }
 """How results were measured that scripts/run_comparison.py does not measure."""
+ATTACKERS: dict[str, str] = {"named": "for words by themselves", "context": "in context", "kinds": "for kinds"}
 SETTINGS = {
     "comparison-sst2-default": "SST-2, built-in embedding (50,000 words, 50 dimensions)",
     "comparison-sst2-default-constants": "SST-2, built-in embedding: other constants of rank smoothing and Vickrey",
@@ -60,7 +60,9 @@ def section(name: str, title: str, result: ComparisonResult) -> str:
         f"{texts.learn:,} texts to learn from ({texts.words:,} words), {texts.test:,} to test on, {result.runs} runs; privacy "
         f"read on {sample.words:,} words of the text, {sample.distinct:,} of them distinct; blind guessing names "
         f"{100 * sample.guess:.1f} % of them. {finding(result)}",
-        f"![Accuracy against the success of the adversary]({name}.png)",
+        f"{legend_of(result)} {epsilons_apart(result)}"
+        if name in COMMANDS
+        else f"![Accuracy against the success of the adversary]({name}.png)",
     ]
     for target in result.targets:
         columns = columns_of(result)[1:]
@@ -70,8 +72,18 @@ def section(name: str, title: str, result: ComparisonResult) -> str:
         lines += ["| " + " | ".join(row[place] for place in shown) + " |" for row in met]
         parts += [f"**{target_name(target)}**", "\n".join(lines), " ".join(missed)]
     if name in COMMANDS:
-        parts += [result.kinds and f"Kinds are {result.kinds}.", f"```text\n{COMMANDS[name]}\n```"]
+        kinds = f"Kinds are {result.kinds}. The shaped space and the public reviews are those of [the page about purposes](purpose.md)."
+        parts += [kinds, f"```text\n{COMMANDS[name]}\n```"]
     return "\n\n".join(part for part in parts if part)
+
+
+def epsilons_apart(result: ComparisonResult) -> str:
+    """Return the ε of each row by the attacker that was matched."""
+    found: dict[str, list[str]] = {}
+    for row, worth in result.matched():
+        found.setdefault(row.name, []).append(f"{worth.epsilon:.3g} {ATTACKERS[row.reading]}")
+    said = [f"{where}, {', '.join(epsilons)}" for where, epsilons in found.items()]
+    return f"The ε by the attacker that is matched: {'; '.join(said)}."
 
 
 def with_correction(words: str, *, needed: bool, attacked: str = "") -> str:
@@ -97,7 +109,8 @@ def main() -> None:
         if saved.exists():
             result = read_comparison(saved)
             results.append(result)
-            (FOLDER / f"{name}.png").write_bytes(png(privacy_utility_figure(result), dpi=150))
+            if name not in COMMANDS:
+                (FOLDER / f"{name}.png").write_bytes(png(privacy_utility_figure(result), dpi=150))
             sections.append(section(name, title, result))
     words = page.read_text("utf-8").split(f"\n{HEADING}\n")[0].rstrip("\n")
     attacked = read_results(FOLDER)
