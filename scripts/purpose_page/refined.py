@@ -159,8 +159,8 @@ def regularisation(rows: list[Row]) -> str:
     """Say how much the choice of the regularisation changes."""
     own, source = _moved(rows, False), _moved(rows, True)
     less = sum(abs(each) < 1.0 for each in own)
-    said = f"With a regularisation fixed beforehand, {less} of {len(own)} accuracies by words and vectors differ by less than a point"
-    beside = f", those by source vectors by {min(source):+.1f} to {max(source):+.1f}" if source else ""
+    said = f"Beside one fixed beforehand, that changes {less} of {len(own)} accuracies by words and vectors by less than a point"
+    beside = f", and adds {min(source):+.1f} to {max(source):+.1f} points to those by source vectors" if source else ""
     return f"{said} (at most {max(map(abs, own)):.1f}){beside}.".replace("-", "−")
 
 
