@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from deniable.audit.inversion.results import ALONE, IN_CONTEXT, LANGUAGE_MODEL, LEARNT
-from run_attackers import is_whole, settings
+from run_attackers import is_measured_so, is_whole, settings
 
 DATA = {"sst2": "SST-2", "agnews": "AG News", "enron": "Enron"}
 Result = dict[str, Any]
@@ -142,13 +142,17 @@ def kinds_missed(results: list[Result]) -> str:
 
 
 def waiting(folder: Path) -> str:
-    """Return which of the planned settings have no result yet, or not at all their ε."""
+    """Return which of the planned settings have no result yet, or one by another command, or not at all their ε."""
     left = []
     for each in settings():
         path = folder / each.file
-        if not is_whole(path):
-            done = len(json.loads(path.read_text(encoding="utf-8"))["result"]["results"]) if path.exists() else 0
-            left.append((each.data, f"{each.label} ({done} of {len(each.epsilons)} ε are there)" if done else each.label))
+        if not is_whole(path, each):
+            found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+            done = 0 if found is None else len(found["result"]["results"])
+            why = "" if found is None else f" ({done} of {len(each.epsilons)} ε are there)"
+            if found is not None and not is_measured_so(found, each):
+                why = " (there is one of other size)"
+            left.append((each.data, each.label + why))
     if not left:
         return ""
     listed = "; ".join(

@@ -17,10 +17,13 @@ import torch
 from deniable import Embedding
 from deniable.arrays import Ids
 from deniable.neighbours.selection import released_words
+from deniable.randomness import RadialNoise
 
 try:
     import triton
     import triton.language as tl
+
+    from deniable.neighbours.fused import FusedNeighbours
 except ImportError:  # plain torch then, several times slower
     triton = None
 
@@ -65,6 +68,9 @@ class Drawing:
         self.released[torch.tensor(released_words(embedding), device=device)] = True
         self.generator = torch.Generator(device=device).manual_seed(0)
         width = max(16, 1 << (self.dimension - 1).bit_length())
+        # Many dimensions are drawn by the product: its products of half the width, and a proof, beat float32 ones of a library.
+        by_product = triton is not None and width > _WIDEST_FUSED and device != "cpu" and mechanism == "multivariate"
+        self.wide = FusedNeighbours(embedding, device=device) if by_product else None
         self.padded = torch.nn.functional.pad(self.words, (0, width - self.dimension)).contiguous()
 
     @property
@@ -92,6 +98,8 @@ class Drawing:
         """Return the words that each input becomes, one row of draws an input."""
         if self.exact:
             return torch.multinomial(self.chances(inputs, epsilon, 0), draws, replacement=True, generator=self.generator)
+        if self.wide is not None:
+            return self.wide.draw_repeatedly(inputs, RadialNoise(lengths="gamma", dimension=self.dimension), epsilon, draws)[1].long()
         starts = self._starts(inputs)
         noise = torch.randn(len(starts) * draws, self.dimension, device=self.device, generator=self.generator)
         noise /= noise.norm(dim=1, keepdim=True)

@@ -7,7 +7,7 @@ models, ``learn`` fits these (the losses of scikit-learn's LogisticRegression), 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +23,8 @@ FIXED = {"words": 1.0, "vectors": 0.1}
 VALIDATED = 0.2
 HELD_OUT, MOST_STEPS, PATIENCE, WORTH_A_STEP = 5, 500, 3, 1e-4
 TEXTS_AT_ONCE = 256
-_FRESH, _COLUMNS, _JITTER = 40, 4096, 1e-9
+_SAMPLED, _COLUMNS, _JITTER = 400_000, 4096, 1e-9
+_NEWTON_STEPS, _GRADIENTS, _HALVED, _STILL, _ARRIVED, _FLAT = 12, 25, 6, 1e-3, 1e-10, 1e-7
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,8 @@ class Attacker:
         places = np.full(texts.words + 1, -1, dtype=np.int64)
         places[self.inputs] = np.arange(len(self.inputs))
         self.places = torch.tensor(places, device=self.device)
+        self.sample = np.tile(texts.ids, -(-_SAMPLED // len(texts.ids)))
+        self.true = self.places[torch.tensor(self.sample, device=self.device, dtype=torch.long)]
 
     def guesses(self, chances: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the place of the likeliest input, and the likeliest kind, of each output; ``chances`` has a row for each of the inputs."""
@@ -80,17 +83,16 @@ class Attacker:
     def names(self, chances: torch.Tensor, epsilon: float) -> dict[str, float]:
         """Return the expected shares of words and of kinds that it names: judged on draws of their own."""
         word, kind = self.guesses(chances)
-        fresh = self.drawing.draw(self.inputs, epsilon, _FRESH) if not self.drawing.exact else None
-        rows = torch.arange(len(self.inputs), device=self.device)[:, None]
-        if fresh is not None:
-            right = (word[fresh] == rows).float().mean(1)
-            of_kind = (kind[fresh] == self.kinds[:, None]).float().mean(1)
-        else:
-            right = torch.zeros(len(self.inputs), device=self.device).index_add_(
-                0, word, chances[word, torch.arange(len(word), device=self.device)]
-            )
-            of_kind = torch.stack([(row * (kind == number)).sum() for row, number in zip(chances, self.kinds, strict=True)])
-        return {"word": float((right * self.shares).sum()), "kind": float((of_kind * self.content).sum())}
+        if not self.drawing.exact:
+            # As many draws of a word as it is frequent: a few of each would leave the answer to those of the most frequent ones.
+            fresh = self.drawing.release(self.sample, epsilon)
+            having = self.kinds[self.true] >= 0
+            right, of_kind = (word[fresh] == self.true).float(), (kind[fresh] == self.kinds[self.true])[having].float()
+            return {"word": float(right.mean()), "kind": float(of_kind.mean())}
+        rows = torch.arange(len(word), device=self.device)
+        sure = torch.zeros(len(self.inputs), device=self.device).index_add_(0, word, chances[word, rows])
+        same = torch.stack([(row * (kind == number)).sum() for row, number in zip(chances, self.kinds, strict=True)])
+        return {"word": float((sure * self.shares).sum()), "kind": float((same * self.content).sum())}
 
     def named(self, chances: torch.Tensor, texts: Texts, released: torch.Tensor) -> dict[str, float]:
         """Return what it names of the words of a release, and blind guessing of the kind."""
@@ -181,32 +183,74 @@ def mean_vectors(counts: torch.Tensor, vectors: torch.Tensor) -> torch.Tensor:
     return counts @ vectors / counts.sum(1, keepdim=True).clamp(min=1e-9)
 
 
-def fit(features: torch.Tensor, labels: torch.Tensor, strength: float, begin: torch.Tensor | None = None) -> torch.Tensor:
-    """Return the weights, the last row without penalty, of a multinomial logistic regression with the loss of scikit-learn."""
-    classes = int(labels.max()) + 1
-    penalty = (2.0 if classes == 2 else 1.0) / strength  # the library has one vector for two classes, in place of two opposite ones
-    weights = torch.zeros((features.shape[1] + 1, classes), device=features.device) if begin is None else begin.clone()
-    weights.requires_grad_()
-    solver = torch.optim.LBFGS(
-        [weights], max_iter=80, history_size=10, tolerance_grad=1e-3, tolerance_change=1e-7, line_search_fn="strong_wolfe"
-    )
+def fit(features: torch.Tensor, labels: torch.Tensor, strengths: Sequence[float]) -> list[torch.Tensor]:
+    """Return the weights, the last row without penalty, of multinomial logistic regressions with the loss of scikit-learn, one a strength.
 
-    def loss() -> torch.Tensor:
-        solver.zero_grad()
-        cost = torch.nn.functional.cross_entropy(features @ weights[:-1] + weights[-1], labels, reduction="sum")
-        cost = cost + 0.5 * penalty * (weights[:-1] * weights[:-1]).sum()
-        cost.backward()  # type: ignore[no-untyped-call]
-        return cost
+    Newton's method, whose steps conjugate gradients solve for; all strengths go together, as the time is that of reading the features. A
+    card waits for its processor once a step of Newton only: L-BFGS asks it for a number some ten times a step.
+    """
+    classes, device = int(labels.max()) + 1, features.device
+    # The library has one vector for two classes, in place of two opposite ones.
+    penalty = torch.tensor([(2.0 if classes == 2 else 1.0) / each for each in strengths], device=device)[None, :, None]
+    penalty = penalty.repeat(features.shape[1] + 1, 1, 1)
+    penalty[-1] = 0.0
+    wanted = torch.nn.functional.one_hot(labels, classes).to(features.dtype)[:, None]
+    weights = torch.zeros((features.shape[1] + 1, len(strengths), classes), device=device)
+    sizes = torch.tensor([2.0**-halved for halved in range(_HALVED)] + [0.0], device=device)
 
-    solver.step(loss)  # type: ignore[no-untyped-call]
-    return weights.detach()
+    def scores(of: torch.Tensor) -> torch.Tensor:
+        return torch.addmm(of[-1].flatten(), features, of[:-1].flatten(1)).view(len(features), *of.shape[1:])
+
+    def gathered(of: torch.Tensor) -> torch.Tensor:
+        return torch.cat([(features.T @ of.flatten(1)).view(-1, *of.shape[1:]), of.sum(0, keepdim=True)])
+
+    for _ in range(_NEWTON_STEPS):
+        now = scores(weights)
+        chances = torch.softmax(now, 2)
+        slope = gathered(chances - wanted) + penalty * weights
+
+        def curved(along: torch.Tensor, chances: torch.Tensor = chances) -> torch.Tensor:
+            moved = scores(along)
+            return gathered(chances * (moved - (chances * moved).sum(2, keepdim=True))) + penalty * along
+
+        step = _solved(curved, -slope)
+        onward, costs = scores(step), []
+        for size in sizes:
+            missed = -(wanted * torch.log_softmax(now + size * onward, 2)).sum((0, 2))
+            costs.append(missed + 0.5 * (penalty * (weights + size * step).square()).sum((0, 2)))
+        taken = sizes[torch.stack(costs).argmin(0)][None, :, None] * step
+        weights = weights + taken
+        if float((taken.abs().amax((0, 2)) / weights.abs().amax((0, 2)).clamp(min=1e-9)).max()) < _STILL:
+            break
+    return list(weights.unbind(1))
+
+
+def _solved(product: Callable[[torch.Tensor], torch.Tensor], right: torch.Tensor) -> torch.Tensor:
+    """Return x with product(x) = right, nearly, for each strength, by conjugate gradients; where they have arrived they stay."""
+
+    def together(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+        return (one * other).sum((0, 2), keepdim=True)
+
+    found, rest, along = torch.zeros_like(right), right, right
+    size = begin = together(rest, rest)
+    for _ in range(_GRADIENTS):
+        made = product(along)
+        bent = together(along, made)
+        # The same number for every class is no change: in that direction nothing bends but by rounding.
+        moving = (size > _ARRIVED * begin) & (bent > _FLAT * together(along, along))
+        far = torch.where(moving, size / bent, 0.0)
+        found, rest = found + far * along, rest - far * made
+        fresh = together(rest, rest)
+        along = rest + fresh / size.clamp(min=1e-30) * along
+        size = fresh
+    return found
 
 
 class Span:
     """Texts as numbers in the space that the texts learnt from span: as many numbers as there are texts, where words are more.
 
     A model with a squared penalty has weights in that space, and all it needs are the products of texts. An orthonormal basis of the space
-    keeps these, so that the same model is learnt, and every step of L-BFGS is the same but for rounding.
+    keeps these, so that the same model is learnt, and every step is the same but for rounding.
     """
 
     def __init__(self, learnt: torch.Tensor) -> None:
@@ -216,6 +260,10 @@ class Span:
             # Equal and empty texts make it singular.
             products.diagonal().add_(_JITTER * float(products.diagonal().mean()))
             self.factor = torch.linalg.cholesky(products)
+
+    def own(self) -> torch.Tensor:
+        """Return the coordinates of the texts learnt from."""
+        return self.learnt if self.factor is None else self.factor.float()
 
     def of(self, features: torch.Tensor) -> torch.Tensor:
         """Return the coordinates of texts; those of texts not learnt from lack what lies outside the space, where all weights are 0."""
@@ -256,20 +304,18 @@ class Split:
         checked, first = self.learnt[order[:cut]], self.learnt[order[cut:]]
         made = self._made(features, kind, first)
         span = Span(made[first])
-        own, shown, reached, begin = span.of(span.learnt), span.of(made[checked]), {}, None
-        for strength in STRENGTHS[kind]:
-            begin = fit(own, self.labels[first], strength, begin)
-            reached[strength] = accuracy(begin, shown, self.labels[checked])
+        shown, models = span.of(made[checked]), fit(span.own(), self.labels[first], STRENGTHS[kind])
+        reached = {at: accuracy(model, shown, self.labels[checked]) for at, model in zip(STRENGTHS[kind], models, strict=True)}
         best = max(reached, key=lambda strength: (reached[strength], -strength))
         made = self._made(features, kind, self.learnt)
         span = Span(made[self.learnt])
-        own, shown = span.of(span.learnt), span.of(made[self.judged])
-        models = {strength: fit(own, self.labels[self.learnt], strength) for strength in {best, FIXED[kind]}}
-        found = {name: accuracy(models[at], shown, self.labels[self.judged]) for name, at in (("both", FIXED[kind]), ("chosen", best))}
+        shown = span.of(made[self.judged])
+        fixed, chosen = fit(span.own(), self.labels[self.learnt], (FIXED[kind], best))
+        found = {name: accuracy(model, shown, self.labels[self.judged]) for name, model in (("both", fixed), ("chosen", chosen))}
         found |= {"strength": best, "validation": reached[best]}
         for name, other in (others or {}).items():
             shown = span.of(self._made(other, kind, self.learnt)[self.judged])
-            found[name] = accuracy(models[FIXED[kind]], shown, self.labels[self.judged])
+            found[name] = accuracy(fixed, shown, self.labels[self.judged])
         return found
 
     def _made(self, features: torch.Tensor, kind: str, learnt: torch.Tensor) -> torch.Tensor:

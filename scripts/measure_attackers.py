@@ -8,7 +8,8 @@
 ε is given (-e), or found where the attacker who reads word by word, and knows the true word frequencies, names the wanted share of the
 words (--attacker; for all mechanisms but the line and normal noise). Text is a file of records with a column of text, or plain
 text, one document a line; so is the public text. The result holds what ``deniable audit inversion`` saves of running text, the command, the
-times, the machine and the digest of the language model. With --device cuda the channel of the paper's mechanism comes from draws on a GPU.
+times, the machine and the digest of the language model. With --device cuda the channel of the paper's mechanism, or of rank smoothing over
+it, comes from draws on a GPU. A run that was stopped goes on with the ε that are not in its result yet.
 """
 
 from __future__ import annotations
@@ -22,14 +23,13 @@ import shlex
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-
-import numpy as np
+from typing import Any
 
 from deniable import Embedding
-from deniable.arrays import Ids
 from deniable.audit.inversion.drawn_words import TextEffort
 from deniable.audit.inversion.local_model import open_language_model
 from deniable.audit.inversion.text_attack import TextAttack
@@ -73,13 +73,13 @@ def main(arguments: list[str] | None = None) -> None:
             model=None if given.language_model is None else open_language_model(given.language_model),
         )
     say(f"{attack.public.words:,} public words read", began)
-    if given.device == "cpu":
-        channels = attack.channels(mechanism, epsilons)
-    else:
-        channels = channels_on_gpu(embedding, given.mechanism, epsilons, attack.inputs, draws=given.directions, device=given.device)
-    say("channels made", began)
-    findings: list[dict[str, object]] = []
-    for epsilon, channel in zip(epsilons, channels, strict=True):
+    asked = "python scripts/measure_attackers.py " + shlex.join(without_folders(typed))
+    findings, earlier = measured_before(given.output, asked)
+    left = [epsilon for epsilon in epsilons if epsilon not in {each["epsilon"] for each in findings}]
+    channels = channels_of(attack, given, left)
+    for epsilon in left:
+        channel = next(channels)
+        say(f"{epsilon:g}: channel made, {len(channel.outputs):,} numbers", began)
         attackers = attack.attack(mechanism(embedding, epsilon=epsilon), channel, seed=given.seed)
         findings.append({"epsilon": epsilon, "attackers": [asdict(each) for each in attackers]})
         say(f"{epsilon:g}: " + ", ".join(f"{each.name} {each.word.first.value:.3f}" for each in attackers), began)
@@ -88,19 +88,39 @@ def main(arguments: list[str] | None = None) -> None:
             given,
             {
                 "name": given.name,
-                "command": "python scripts/measure_attackers.py " + shlex.join(_without_folders(typed)),
+                "command": asked,
                 "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
-                "options": _without_folders([given.mechanism])[0],
-                "seconds": round(time.time() - began),
+                "options": without_folders([given.mechanism])[0],
+                "seconds": earlier + round(time.time() - began),
                 "unfinished": len(findings) < len(epsilons),
                 "result": {
                     **head_of("inversion", embedding, mechanism, given.seed),
                     "frequencies": given.public.name,
                     "text": asdict(attack.summarise()),
-                    "results": findings,
+                    "results": sorted(findings, key=lambda each: epsilons.index(each["epsilon"])),
                 },
             },
         )
+
+
+def measured_before(path: Path, asked: str) -> tuple[list[dict[str, Any]], int]:
+    """Return what a run of the same command that was stopped has found at its first ε, and how many seconds it took."""
+    found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    if not found.get("unfinished") or found.get("command") != asked:
+        return [], 0
+    return list(found["result"]["results"]), int(found["seconds"])
+
+
+def channels_of(attack: TextAttack, given: argparse.Namespace, epsilons: list[float]) -> Iterator[Channel]:
+    """Yield the channel at each ε: drawn on a GPU one by one, or made on the processor all together, which one walk does."""
+    if given.device == "cpu":
+        yield from attack.channels(parse_mechanism(given.mechanism), epsilons) if epsilons else ()
+    else:
+        from gpu_channels import ChannelsOnGpu
+
+        drawn = ChannelsOnGpu(attack.embedding, given.mechanism, draws=given.directions, device=given.device)
+        for epsilon in epsilons:
+            yield drawn.channel(attack.inputs, epsilon)
 
 
 def write(given: argparse.Namespace, found: dict[str, object]) -> None:
@@ -115,28 +135,6 @@ def say(what: str, began: float) -> None:
     print(f"{time.time() - began:.0f} s: {what}", flush=True)
 
 
-def channels_on_gpu(embedding: Embedding, mechanism: str, epsilons: list[float], inputs: Ids, *, draws: int, device: str) -> list[Channel]:
-    """Return channels by draws on a GPU, of the paper's mechanism: in 300 dimensions rays on a processor take an hour."""
-    from gpu_draws import Drawing, drawn_channel
-
-    drawing = Drawing(embedding, mechanism, device)
-    ordered = np.unique(inputs)
-    made = [drawn_channel(drawing, ordered, epsilon, draws) for epsilon in epsilons]
-    return [
-        Channel(
-            embedding=embedding,
-            epsilon=epsilon,
-            method="simulation",
-            directions=draws,
-            inputs=each["inputs"],
-            starts=each["starts"],
-            outputs=each["outputs"],
-            chances=each["chances"],
-        )
-        for epsilon, each in zip(epsilons, made, strict=True)
-    ]
-
-
 def plain_text(path: Path, column: str, into: Path, *, most: int | None = None) -> Path:
     """Write the texts of a file of records, JSON Lines, or the lines of a plain one, one document a line; return where."""
     target = into.with_suffix(".txt")
@@ -147,7 +145,7 @@ def plain_text(path: Path, column: str, into: Path, *, most: int | None = None) 
     return target
 
 
-def _without_folders(arguments: list[str]) -> list[str]:
+def without_folders(arguments: list[str]) -> list[str]:
     """Return the arguments with files named as anybody has them, those in options of a mechanism too."""
     return [argument if argument.startswith("docs/") else re.sub(r"(^|=)[^=,]*/", r"\1", argument) for argument in arguments]
 

@@ -20,6 +20,7 @@ import sys
 import tarfile
 import time
 from concurrent.futures import ProcessPoolExecutor
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -168,34 +169,39 @@ def pack(into: Path) -> None:
 
 
 def work(given: argparse.Namespace) -> None:
-    """Measure one setting after the other that nobody else has begun."""
+    """Measure one data set in one space after the other that nobody else has begun, at all its levels."""
     from purpose_bench import Bench
 
-    bench = None
-    for setting in _asked(given):
-        path = given.into / f"{setting.name}.result.json"
-        if path.exists():
+    for _, together in groupby(_asked(given), key=lambda each: (each.data, each.space, each.mechanism)):
+        group = list(together)
+        left = [each for each in group if not (given.into / f"{each.name}.result.json").exists()]
+        if not left or not _claimed(given.into / f"{group[0].name}.claim"):
             continue
-        try:
-            os.close(os.open(path.with_suffix(".claim"), os.O_CREAT | os.O_EXCL))
-        except FileExistsError:
-            continue
-        try:
-            key = (setting.data, setting.space, setting.mechanism)
-            if bench is None or bench.key != key:
-                bench = Bench(given.into, setting, given.device, given.draws)
-            began = time.time()
-            found = bench.measure(setting)
-            found["seconds"] = round(time.time() - began, 1)
-            path.with_suffix(".part").write_text(json.dumps(found), encoding="utf-8")
-            path.with_suffix(".part").rename(path)
-            print(setting.name, found.get("epsilon"), found["seconds"], found.get("parts"), flush=True)
-        except Exception as error:  # one setting that fails must not stop the others
-            import traceback
+        bench = None
+        for setting in left:
+            try:
+                began = time.time()
+                bench = bench or Bench(given.into, setting, given.device, given.draws)
+                found = bench.measure(setting)
+                found["seconds"] = round(time.time() - began, 1)
+                path = given.into / f"{setting.name}.result.json"
+                path.with_suffix(".part").write_text(json.dumps(found), encoding="utf-8")
+                path.with_suffix(".part").rename(path)
+                print(setting.name, found.get("epsilon"), found["seconds"], found.get("parts"), flush=True)
+            except Exception as error:  # one setting that fails must not stop the others
+                import traceback
 
-            print("FAILED", setting.name, repr(error), traceback.format_exc(), flush=True)
-            bench = None
-            _empty_cache()
+                print("FAILED", setting.name, repr(error), traceback.format_exc(), flush=True)
+                bench = None
+                _empty_cache()
+
+
+def _claimed(path: Path) -> bool:
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return False
+    return True
 
 
 def differences(given: argparse.Namespace) -> None:

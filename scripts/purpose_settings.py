@@ -38,6 +38,11 @@ IN_CONTEXT = {"sst2": "public-reviews", "agnews": "public-news"}
 KIND_LEVELS = {"sst2": 0.28, "agnews": 0.27}
 CONTEXT_LEVEL = 0.10
 MAIN, OTHERS, AUTHORS = ("sst2", "agnews"), ("mr", "cr", "imdb", "newsgroups", "insurance"), ("enron", "c50")
+NOT_LINEAR = ("negation", "questions")
+SHIFTED = {
+    "sst2": ("evenreviews-16-2", "skewedreviews-16-2", "products-16-2"),
+    "agnews": ("eventopic-16-2", "skewedtopic-16-2", "newsgroups-16-2"),
+}
 
 
 @dataclass(frozen=True)
@@ -65,57 +70,44 @@ class Setting:
 
 
 def settings() -> list[Setting]:
-    """Return all settings, those that matter most first."""
+    """Return all settings, those that matter most first; neighbours of one data set, space and mechanism share what they need."""
     found: list[Setting] = []
 
     def add(data: str, space: str, *levels: float | str, mechanism: str = "multivariate") -> None:
         found.extend(Setting(data, space.format(PURPOSES[data]), level, mechanism) for level in levels)
 
+    three = ("{}-16-2", "default", "reduced-16")
+    exact = ("santext", "randomized-response")
     for data in MAIN:
-        for space in ("{}-16-2", "default", "reduced-16"):
-            add(data, space, 0.08, "kind", "context")
+        for space in three:
+            add(data, space, 0.08, "kind", "context", 0.17, 0.33)
     for data in MAIN:
-        add(data, SOURCE, 0.08)
-        for shape in SHAPES[1:]:
-            add(data, shape_name(PURPOSES[data], *shape), 0.08)
-        for mechanism in ("santext", "randomized-response"):
-            for space in ("{}-16-2", "default"):
-                add(data, space, 0.08, mechanism=mechanism)
-    for data in MAIN:
-        other = "topic" if data == "sst2" else "sentiment"
-        for space in ("both-16-2", f"{other}-16-2"):
-            add(data, space, 0.08)
-    for space in ("evenreviews-16-2", "skewedreviews-16-2", "products-16-2"):
-        add("sst2", space, 0.08)
-    for space in ("eventopic-16-2", "skewedtopic-16-2", "newsgroups-16-2"):
-        add("agnews", space, 0.08)
-    for data in ("negation", "questions"):
-        for space in ("{}-16-2", "default", "reduced-16"):
-            add(data, space, 0.08)
-    for data in (*OTHERS, *AUTHORS):
-        for space in ("{}-16-2", "default", "reduced-16"):
-            add(data, space, 0.08)
-    for data in MAIN:
-        for space in ("{}-16-2", "default", "reduced-16"):
-            add(data, space, 0.17, 0.33)
-    for data in (*OTHERS, *AUTHORS):
-        for space in ("{}-16-2", "default", "reduced-16"):
-            add(data, space, 0.17, 0.33)
-    for data in ("mr", "imdb"):
-        add(data, SOURCE, 0.08, 0.17, 0.33)
-        for mechanism in ("santext", "randomized-response"):
+        add(data, SOURCE, 0.08, 0.17, 0.33, "kind", "context")
+        for mechanism in exact:
             add(data, "default", 0.08, 0.17, 0.33, mechanism=mechanism)
     for data in MAIN:
-        add(data, SOURCE, "kind", 0.17, 0.33, "context")
-        for mechanism in ("santext", "randomized-response"):
-            for space in ("{}-16-2", "default"):
-                add(data, space, 0.17, 0.33, mechanism=mechanism)
+        for shape in SHAPES[1:]:
+            add(data, shape_name(PURPOSES[data], *shape), 0.08)
+        for mechanism in exact:
+            add(data, "{}-16-2", 0.08, mechanism=mechanism)
+    for data, other in (("sst2", "topic"), ("agnews", "sentiment")):
+        add(data, "both-16-2", 0.08, 0.17, 0.33)
+        add(data, f"{other}-16-2", 0.08)
+    for data, spaces in SHIFTED.items():
+        for space in spaces:
+            add(data, space, 0.08)
+    for data in (*OTHERS, *AUTHORS, *NOT_LINEAR):
+        for space in three:
+            add(data, space, 0.08, 0.17, 0.33)
+    for data in ("mr", "imdb"):
+        add(data, SOURCE, 0.08, 0.17, 0.33)
+        for mechanism in exact:
+            add(data, "default", 0.08, 0.17, 0.33, mechanism=mechanism)
+    for data in MAIN:
+        for mechanism in exact:
+            add(data, "{}-16-2", 0.17, 0.33, mechanism=mechanism)
         for shape in SHAPES[1:]:
             add(data, shape_name(PURPOSES[data], *shape), 0.17, 0.33, "kind")
-        add(data, "both-16-2", 0.17, 0.33)
-    for data in ("negation", "questions"):
-        for space in ("{}-16-2", "default", "reduced-16"):
-            add(data, space, 0.17, 0.33)
     return found
 
 

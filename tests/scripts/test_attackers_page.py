@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -63,7 +65,9 @@ def test_what_is_measured_becomes_a_page(tmp_path: Path, monkeypatch: pytest.Mon
     public.write_text("\n".join(documents[20:]), encoding="utf-8")
     sizes = ["--places", "200", "--support", "60", "--directions", "60", "--embedding", "tiny"]
     output = tmp_path / "attackers-made.json"
-    measure_attackers.main([str(data), "--name", "made", "--public", str(public), "-e", "1.5", "-e", "3", *sizes, "-o", str(output)])
+    asked = [str(data), "--name", "made", "--public", str(public), "-e", "1.5", "-e", "3", *sizes, "-o", str(output)]
+    measure_attackers.main(asked)
+    go_on_after_a_stop(output, lambda: measure_attackers.main(asked))
     monkeypatch.setattr(make_attackers_page, "FOLDER", tmp_path)
     make_attackers_page.main()
     page = (tmp_path / "attackers.md").read_text(encoding="utf-8")
@@ -81,8 +85,25 @@ def test_what_is_measured_becomes_a_page(tmp_path: Path, monkeypatch: pytest.Mon
         make_attackers_page.main()
 
 
+def go_on_after_a_stop(output: Path, measure: Callable[[], None]) -> None:
+    """Take the second ε off a result, mark the first, and see that another run keeps the one and measures the other again."""
+    whole = json.loads(output.read_text(encoding="utf-8"))
+    stopped = json.loads(output.read_text(encoding="utf-8"))
+    stopped["unfinished"] = True
+    del stopped["result"]["results"][1]
+    stopped["result"]["results"][0]["attackers"][0]["knows"] = "kept"
+    output.write_text(json.dumps(stopped), encoding="utf-8")
+    measure()
+    again = json.loads(output.read_text(encoding="utf-8"))
+    assert not again["unfinished"]
+    first, second = again["result"]["results"]
+    assert first["attackers"][0]["knows"] == "kept"
+    assert [each["word"] for each in second["attackers"]] == [each["word"] for each in whole["result"]["results"][1]["attackers"]]
+
+
 def test_settings_that_have_a_result_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [str(SCRIPTS), *sys.path])
+    import measure_attackers
     import run_attackers
 
     run: list[list[str]] = []
@@ -94,12 +115,16 @@ def test_settings_that_have_a_result_are_left_out(tmp_path: Path, monkeypatch: p
 
     monkeypatch.setattr("subprocess.run", start)
     monkeypatch.setattr(run_attackers, "Embedding", SimpleNamespace(open=lambda _: Embedding.open("default")))
-    (tmp_path / "attackers-sst2-custext.json").write_text("{}", encoding="utf-8")
-    (tmp_path / "attackers-sst2-shaped.json").write_text('{"unfinished": true}', encoding="utf-8")
+    by_label = {each.label: each for each in run_attackers.settings() if each.data == "sst2"}
+    for label, places, unfinished in (("custext", "100", False), ("shaped", "100", True), ("multivariate", "50", False)):
+        asked = run_attackers.command(by_label[label], tmp_path, tmp_path, ["--places", places])
+        typed = shlex.join(["python", "scripts/measure_attackers.py", *measure_attackers.without_folders(asked[2:])])
+        found = json.dumps({"command": typed, "unfinished": unfinished})
+        (tmp_path / by_label[label].file).write_text(found, encoding="utf-8")
     with pytest.raises(SystemExit, match="1 of 6 settings failed"):
         run_attackers.main([str(tmp_path), "--into", str(tmp_path), "--only", "sst2", "--", "--places", "100"])
     measured = [Path(command[-1]).name for command in run]
-    assert measured == [each.file for each in run_attackers.settings() if each.data == "sst2" and each.label != "custext"]
+    assert measured == [each.file for label, each in by_label.items() if label != "custext"], "one is not finished, one of another size"
     plus = next(command for command in run if "santext-plus" in command[-1])
     assert f"santext-plus:sensitive={tmp_path / 'rare-glove-840b.txt'},p=0.3" in plus
     assert plus[-4:-2] == ["--places", "100"]

@@ -38,9 +38,9 @@ def test_the_model_is_that_of_scikit_learn(readings: Any, classes: int, strength
     learnt, judged = torch.arange(180), torch.arange(180, 240)
     made = readings.word_weights(counts, learnt)
     span = readings.Span(made[learnt])
-    own, shown = span.of(made[learnt]), span.of(made[judged])
+    own, shown = span.own(), span.of(made[judged])
     assert own.shape == (180, 180)
-    weights = readings.fit(own, labels[learnt], strength)
+    _, weights = readings.fit(own, labels[learnt], (1000.0, strength))
     oracle = linear_model.LogisticRegression(C=strength, tol=1e-8, max_iter=5000).fit(made[learnt].double().numpy(), labels[learnt].numpy())
     expected = oracle.predict_proba(made[judged].double().numpy())
     found = torch.softmax(shown @ weights[:-1] + weights[-1], dim=1).numpy()
@@ -63,5 +63,6 @@ def test_nothing_that_is_reported_changes(readings: Any, classes: int, kind: str
     others = {"train": counts.flip(1)}
     found = split.learn(counts, kind, others=others)
     monkeypatch.setattr(readings.Span, "of", lambda self, features: features)
+    monkeypatch.setattr(readings.Span, "own", lambda self: self.learnt)
     assert found == split.learn(counts, kind, others=others)
     assert found["both"] > 1.3 / classes, "what is learnt must be more than chance"
