@@ -29,6 +29,7 @@ _COLUMNS_AT_ONCE = 4_096
 _NUMBERS_AT_ONCE = 1 << 22
 _NUMBERS_TO_HOLD = 1 << 26
 _EVEN = 0.1
+_LEAST_REST = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,10 +57,10 @@ class Channel:
 
     @cached_property
     def rest(self) -> Floats:
-        """What the listed outputs of each row leave out of the probability."""
+        """What the listed outputs of each row leave out of the probability; never nothing, since at a large ε rays meet one word only."""
         sums = np.add.reduceat(np.append(self.chances, np.float32(0.0)).astype(np.float64), self.starts[:-1])
         sums[np.diff(self.starts) == 0] = 0.0
-        rest: Floats = np.maximum(1.0 - sums, 0.0)
+        rest: Floats = np.maximum(1.0 - sums, _LEAST_REST)
         return rest
 
     @cached_property
