@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from statistics import mean
 
 from decoding_results import DATA, LEVELS, MECHANISMS, READINGS, Row
@@ -25,6 +26,7 @@ def findings(rows: list[Row]) -> str:
     for data, (gain, accuracy) in GAINS.items():
         lines += _asked(_at(rows, data), gain, accuracy)
     lines += _readings_meet(_at(rows, "agnews"), GAINS["agnews"][0])
+    lines += _context(rows)
     lines += _randomised_response(rows)
     lines += _vectors(rows)
     lines.append(
@@ -71,33 +73,55 @@ def _readings_meet(rows: list[Row], gain: float) -> list[str]:
 
 
 def _randomised_response(rows: list[Row]) -> list[str]:
-    """Compare the paper's mechanism and randomised response, both decoded, where both were measured on the same machine and data."""
-    lines, ahead, pairs = [], [], 0
-    nearer = []
-    for other in (row for row in rows if row.mechanism == "randomized-response"):
-        same = (other.data, other.dimension, other.level, other.measured, other.texts)
-        for row in rows:
-            if row.mechanism == "multivariate" and (row.data, row.dimension, row.level, row.measured, row.texts) == same:
-                pairs += 1
-                ahead.append(row.accuracy["decoded words"] - other.accuracy["decoded words"])
-                nearer.append(row.frequencies[1] - other.frequencies[1])
+    """Compare the paper's mechanism and randomised response, both decoded."""
+    pairs = _pairs(rows)
     if not pairs:
         return []
-    lines.append(
-        f"- **Decoded, the paper's mechanism is ahead of randomised response in {sum(each > 0 for each in ahead)} of {pairs} settings** "
-        f"that were measured for both alike, by {min(ahead):+.1f} to {max(ahead):+.1f} points. Errors of randomised response fall on all "
-        "words alike, so nothing of a changed word is left. Compared at training time only, it is [hard to beat](comparison.md)."
+    nearer = sum(row.frequencies[1] > other.frequencies[1] for row, other in pairs)
+    return [
+        f"- **Decoded, {ahead_of_randomised_response(rows)}**, measured for both on the same texts. Errors of randomised response fall on "
+        "all words alike, so nothing of a changed word is left. Compared at training time only, it is [hard to beat](comparison.md).",
+        f"- For word frequencies it is the other way round in {nearer} of these {len(pairs)}: the channel of randomised response is known "
+        "exactly, and easy to invert.",
+    ]
+
+
+def ahead_of_randomised_response(rows: list[Row]) -> str:
+    """Return in how many settings the paper's mechanism is ahead by decoded words, and by how much; nothing if none was measured."""
+    ahead = [row.accuracy["decoded words"] - other.accuracy["decoded words"] for row, other in _pairs(rows)]
+    if not ahead:
+        return ""
+    return (
+        f"the paper's mechanism is ahead of randomised response at {sum(each > 0 for each in ahead)} of {len(ahead)} attackers, by "
+        f"{min(ahead):+.1f} to {max(ahead):+.1f} points"
     )
-    closer = sum(each > 0 for each in nearer)
-    lines.append(
-        f"- For word frequencies it is the other way round in {closer} of these {pairs}: the channel of randomised response is known "
-        "exactly, and easy to invert."
-    )
-    return lines
+
+
+def _pairs(rows: list[Row]) -> list[tuple[Row, Row]]:
+    return [(row, other) for other in rows if other.mechanism == "randomized-response" for row in _alike(rows, other)[:1]]
+
+
+def _alike(rows: list[Row], other: Row) -> list[Row]:
+    """Return the rows of the paper's mechanism on the same texts where the same was wanted of the attacker, the processor's first."""
+    same = (other.data, other.dimension, other.level, other.texts)
+    return [row for row in rows if row.mechanism == "multivariate" and (row.data, row.dimension, row.level, row.texts) == same]
+
+
+def _context(rows: list[Row]) -> list[str]:
+    """Say what reading in context gave."""
+    read = [row for row in rows if row.context]
+    if not read:
+        return []
+    named = [row.context["in context"] - row.context["alone"] for row in read]
+    learnt = [row.context["words"] - row.accuracy["decoded words"] for row in read]
+    return [
+        f"- In context a receiver names {min(named):+.1f} to {max(named):+.1f} points more of the words than alone; models of words "
+        f"change by {min(learnt):+.1f} to {max(learnt):+.1f} points ({len(read)} settings)."
+    ]
 
 
 def _vectors(rows: list[Row]) -> list[str]:
-    own = [row for row in rows if row.mechanism == "multivariate"]
+    own = [row for row in rows if row.mechanism == "multivariate" and not any(map(math.isnan, row.accuracy.values()))]
     if not own:
         return []
     better = sum(row.accuracy["released vectors"] >= max(row.accuracy[name] for name in READINGS) for row in own)
