@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 TORCH  := $(shell sed -n 's/^ *"\(torch==[0-9.]*\)",$$/\1/p' pyproject.toml)
+WORKERS ?= auto
 NATIVE := CMakeLists.txt $(wildcard src/deniable/neighbours/native/* src/deniable/channel/rays/native/*)
 
 .PHONY: demo serve test lint types browser java unit docs emulator check-slow asan clean
@@ -29,7 +30,7 @@ java:                            ## what Spark runs on; where it cannot be insta
 		echo "No Java, and not root on Debian: the tests of Spark will be skipped."
 
 unit: $(VENV)/dev browser java
-	$(BIN)/pytest -n auto --dist loadgroup
+	$(BIN)/pytest -n $(WORKERS)  # tests/conftest.py says which tests stay in one process
 
 # Pages are tested in a real browser. Where none can be installed those tests are skipped and say so; CI demands one.
 browser:

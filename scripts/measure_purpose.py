@@ -7,7 +7,9 @@
 
 ``measure`` finds for every setting (purpose_settings.py) where the attacker names 8, 17 or 33 % of all words, or the wanted share of the
 kinds of words, or, in context, 10 %; releases with the product, three times; decodes, learns and judges on a GPU (gpu_readings.py).
-It can be stopped and goes on. ``--only WORD`` takes the settings whose name holds a word, ``--first N`` the first ones.
+It can be stopped and goes on. What ``--known FILE`` holds is not measured again, and ``collect`` puts it beside what is new; without the
+option it is the committed file, and with ``--known /dev/null`` nothing is known. ``spaces --known FILE`` makes what the rest needs.
+``--only WORD`` takes the settings whose name holds a word, ``--first N`` the first N that are left.
 """
 
 from __future__ import annotations
@@ -28,12 +30,9 @@ import numpy as np
 
 from deniable import Embedding
 from deniable.decoding.ngrams import read_bigrams
-from deniable.decoding.priors import shares_of_all
 from deniable.embeddings import store
 from deniable.embeddings.mapping import map_embedding
 from deniable.learning.passages import passages_of
-from deniable.learning.perturbation import draw
-from deniable.neighbours.threads import threads
 from deniable.purpose import read_public, reduce
 from deniable.purpose.directions import learn_directions
 from deniable.purpose.shaping import map_of_directions
@@ -41,6 +40,7 @@ from deniable.text.policies import TextPolicy
 from deniable.utility.texts import read_classified
 from deniable.words.cutter import Cutter
 from purpose_data import prepare
+from purpose_results import KEPT, Result, merged, not_measured, read_results, write_results
 from purpose_settings import IN_CONTEXT, PUBLIC, SOURCE, Setting, settings
 
 LONGEST = 100
@@ -52,7 +52,7 @@ def main() -> None:
     """Do what the first word says."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
-    for name in ("prepare", "spaces", "measure", "worker", "differences", "collect"):
+    for name in ("prepare", "spaces", "measure", "worker", "collect"):
         command = commands.add_parser(name)
         command.add_argument("--into", type=Path, required=True)
         command.add_argument("--first", type=int, default=len(settings()))
@@ -61,19 +61,24 @@ def main() -> None:
             command.add_argument("datasets", type=Path)
         if name == "spaces":
             command.add_argument("--data", type=Path, required=True)
-        if name in ("measure", "worker", "differences"):
+        if name in ("measure", "worker"):
             command.add_argument("--device", default="cuda")
             command.add_argument("--draws", type=int, default=DRAWS)
         if name in ("spaces", "measure"):
             command.add_argument("--workers", type=int, default=4)
         if name == "collect":
             command.add_argument("-o", "--output", type=Path, required=True)
+        if name != "prepare":
+            # Other experiments take their spaces from here as well, so that all are made if nothing else is said.
+            command.add_argument("--known", type=Path, default=KEPT if name != "spaces" and KEPT.exists() else None)
     given = parser.parse_args()
+    if getattr(given, "known", None) and not given.known.exists():
+        parser.error(f"--known {given.known}: there is no such file")
     given.into.mkdir(parents=True, exist_ok=True)
     if given.command == "prepare":
         prepare(given.datasets, given.into)
     else:
-        {"spaces": make_all, "measure": measure_all, "worker": work, "differences": differences, "collect": collect}[given.command](given)
+        {"spaces": make_all, "measure": measure_all, "worker": work, "collect": collect}[given.command](given)
 
 
 def make_all(given: argparse.Namespace) -> None:
@@ -149,7 +154,7 @@ def measure_all(given: argparse.Namespace) -> None:
     for stale in given.into.glob("*.claim"):
         stale.unlink()
     command = [sys.executable, __file__, "worker", "--into", str(given.into), "--first", str(given.first), "--only", given.only]
-    command += ["--device", given.device, "--draws", str(given.draws)]
+    command += ["--device", given.device, "--draws", str(given.draws), *(["--known", str(given.known)] if given.known else [])]
     running = []
     for number in range(given.workers):
         with (given.into / f"worker{number}.log").open("a") as log:
@@ -204,83 +209,21 @@ def _claimed(path: Path) -> bool:
     return True
 
 
-def differences(given: argparse.Namespace) -> None:
-    """Measure, one after the other, what the prototype did otherwise: at the ε of an attacker of 8 % in shaped spaces."""
-    import torch
-
-    from gpu_readings import Receiver
-    from purpose_bench import RUNS, Bench
-
-    for data, space in (("sst2", "sentiment-16-2"), ("agnews", "topic-16-2")):
-        path = given.into / f"differences-{data}.json"
-        if path.exists():
-            continue
-        setting = Setting(data, space, 0.08)
-        bench = Bench(given.into, setting, given.device, given.draws)
-        epsilon, _ = bench.find(setting)
-        assert epsilon is not None
-        attackers = {}
-        for draws, smooth in ((1000, False), (1000, True), (4000, True), (8000, True)):
-            rows = bench.drawing.chances(bench.attacker.inputs, epsilon, draws, smooth=smooth)
-            attackers[f"{draws} draws{'' if smooth else ', as drawn'}"] = bench.attacker.names(rows, epsilon)
-            del rows
-        mechanism = bench.mechanism(bench.embedding, epsilon=epsilon)
-        every, most = bench.inputs, np.append(np.arange(20_000), len(bench.embedding))
-        ways: dict[str, dict[str, Any]] = {
-            "200 candidates, 20,000 words": {"inputs": most, "listed": 200, "least": 1e-3},
-            "all candidates, 20,000 words": {"inputs": most},
-            "all candidates, all words": {"inputs": every},
-            "all, 4,000 draws": {"inputs": every, "draws": 4000},
-            "all, 30 steps, no prior": {"inputs": every, "steps": 30, "weight": 0.0},
-            "as drawn, words of the texts, 30 steps": {
-                "inputs": bench.attacker.inputs,
-                "steps": 30,
-                "weight": 0.0,
-                "smooth": False,
-                "draws": 2000,
-            },
-        }
-        found: dict[str, list[Any]] = {}
-        releases = [draw(bench.passages, mechanism, threads=threads()).ids.astype(np.int64) for _ in range(RUNS)]
-        for name, way in ways.items():
-            chances = bench.drawing.chances(way["inputs"], epsilon, way.get("draws", given.draws), smooth=way.get("smooth", True))
-            for run, released in enumerate(releases, 1):
-                counts = bench.texts.counts(torch.tensor(released, device=given.device))
-                receiver = Receiver(chances, way["inputs"], shares_of_all(bench.embedding)[way["inputs"]], len(bench.embedding))
-                shares, steps = receiver.learn_shares(counts, weight=way.get("weight", 0.1), steps=way.get("steps"))
-                expected = receiver.expected(counts, shares, listed=way.get("listed"), least=way.get("least", 0.0))
-                split = bench.split(run)
-                reached = {"words": split.learn(expected, "words"), "steps": steps}
-                reached |= {each: bench.by_vectors(split, expected, each) for each in bench.vectors}
-                found.setdefault(name, []).append(reached)
-            del chances
-            path.write_text(
-                json.dumps({"data": data, "space": space, "epsilon": epsilon, "attackers": attackers, "ways": found}), encoding="utf-8"
-            )
-            print(data, name, found[name], flush=True)
-
-
 def collect(given: argparse.Namespace) -> None:
-    """Put all results into one file, a line each."""
-    lines = []
-    for setting in settings():
-        path = given.into / f"{setting.name}.result.json"
-        if path.exists():
-            lines.append(json.dumps(_rounded(json.loads(path.read_text(encoding="utf-8")))))
-    given.output.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
-    print(f"{len(lines)} of {len(settings())} settings")
+    """Put what is known and what was measured into one file; what was measured now wins."""
+    paths = (given.into / f"{setting.name}.result.json" for setting in settings())
+    new = [json.loads(path.read_text(encoding="utf-8")) for path in paths if path.exists()]
+    together = merged(_known(given), new)
+    write_results(given.output, together)
+    print(f"{len(together)} of {len(settings())} settings, {len(new)} of them new")
 
 
-def _rounded(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _rounded(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_rounded(each) for each in value]
-    return float(f"{value:.4g}") if isinstance(value, float) else value
+def _known(given: argparse.Namespace) -> list[Result]:
+    return read_results(given.known) if given.known else []
 
 
 def _asked(given: argparse.Namespace) -> list[Setting]:
-    return [each for each in settings()[: given.first] if given.only in each.name]
+    return [each for each in not_measured(_known(given)) if given.only in each.name][: given.first]
 
 
 def _empty_cache() -> None:

@@ -43,6 +43,7 @@ SHIFTED = {
     "sst2": ("evenreviews-16-2", "skewedreviews-16-2", "products-16-2"),
     "agnews": ("eventopic-16-2", "skewedtopic-16-2", "newsgroups-16-2"),
 }
+OTHER_PURPOSE = {"sst2": "topic-16-2", "agnews": "sentiment-16-2"}
 
 
 @dataclass(frozen=True)
@@ -82,30 +83,32 @@ def settings() -> list[Setting]:
         for space in three:
             add(data, space, 0.08, "kind", "context", 0.17, 0.33)
     for data in MAIN:
-        add(data, SOURCE, 0.08, 0.17, 0.33, "kind", "context")
-        for mechanism in exact:
-            add(data, "default", 0.08, 0.17, 0.33, mechanism=mechanism)
-    for data in MAIN:
         for shape in SHAPES[1:]:
             add(data, shape_name(PURPOSES[data], *shape), 0.08)
-        for mechanism in exact:
-            add(data, "{}-16-2", 0.08, mechanism=mechanism)
-    for data, other in (("sst2", "topic"), ("agnews", "sentiment")):
-        add(data, "both-16-2", 0.08, 0.17, 0.33)
-        add(data, f"{other}-16-2", 0.08)
+    for data in MAIN:
+        for space in ("{}-16-2", "default"):
+            for mechanism in exact:
+                add(data, space, 0.08, mechanism=mechanism)
+    for data in MAIN:
+        for space in ("both-16-2", OTHER_PURPOSE[data]):
+            add(data, space, 0.08)
     for data, spaces in SHIFTED.items():
         for space in spaces:
             add(data, space, 0.08)
-    for data in (*OTHERS, *AUTHORS, *NOT_LINEAR):
+    for data in (*NOT_LINEAR, *OTHERS, *AUTHORS):
         for space in three:
             add(data, space, 0.08, 0.17, 0.33)
+    for data in MAIN:
+        add(data, SOURCE, 0.08, 0.17, 0.33, "kind", "context")
+        add(data, "both-16-2", 0.17, 0.33)
+        for space in ("default", "{}-16-2"):
+            for mechanism in exact:
+                add(data, space, 0.17, 0.33, mechanism=mechanism)
     for data in ("mr", "imdb"):
         add(data, SOURCE, 0.08, 0.17, 0.33)
         for mechanism in exact:
             add(data, "default", 0.08, 0.17, 0.33, mechanism=mechanism)
     for data in MAIN:
-        for mechanism in exact:
-            add(data, "{}-16-2", 0.17, 0.33, mechanism=mechanism)
         for shape in SHAPES[1:]:
             add(data, shape_name(PURPOSES[data], *shape), 0.17, 0.33, "kind")
     return found

@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 
 from tests.report.browser import browser
+from tests.support.forked_command import forked_command
 from tests.support.spark_cluster import require_java
 from tests.test_rooms import ROOMS
 
@@ -85,8 +86,9 @@ def commands_of(block: Block) -> list[Command]:
     return commands
 
 
-def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+def run(command: str, folder: Path, *places: Path) -> subprocess.CompletedProcess[str]:
+    """Run what a reader types, with the commands in these places before all others."""
+    path = os.pathsep.join([*map(str, places), str(Path(sys.executable).parent), os.environ["PATH"]])
     environment = {**os.environ, "PATH": path, "PYTHONIOENCODING": "utf-8", "COLUMNS": "80", "NO_COLOR": "1", "NO_MKDOCS_2_WARNING": "1"}
     # -e is not enough: bash must also fail when the first part of a pipe does.
     return subprocess.run(
@@ -112,7 +114,13 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def run_page(text: str, name: str, folder: Path) -> None:
+@pytest.fixture(scope="module")
+def forked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with forked_command(tmp_path_factory.mktemp("forked")) as commands:
+        yield commands
+
+
+def run_page(text: str, name: str, folder: Path, *places: Path) -> None:
     namespace: dict[str, Any] = {"__name__": "__main__"}
     for block in blocks_of(text):
         if block.mark is not None and block.mark.startswith("not run"):
@@ -123,23 +131,18 @@ def run_page(text: str, name: str, folder: Path) -> None:
             exec(compile(source, name, "exec"), namespace)
         elif block.language == "console":
             for command in commands_of(block):
-                done = run(command.text, folder)
+                done = run(command.text, folder, *places)
                 assert done.returncode == 0, f"{name}, line {block.line}: $ {command.text}\n{done.stdout}{done.stderr}"
                 if block.mark == "exact":
                     made = [line.rstrip() for line in done.stdout.rstrip("\n").split("\n")]
                     assert made == [line.rstrip() for line in command.shown] or made == [""] == (command.shown or [""])
 
 
-def marked(page: Path) -> Any:
-    """Return the page as a parameter; one that starts Spark waits for the other tests that do."""
-    name = page.relative_to(ROOT).as_posix()
-    return pytest.param(page, id=name, marks=[pytest.mark.xdist_group("spark")] if name == SPARK else [])
-
-
-@pytest.mark.parametrize("page", [marked(page) for page in PAGES])
-def test_every_block_of_the_page_runs(page: Path, workplace: Path) -> None:
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_block_of_the_page_runs(page: Path, workplace: Path, forked: Path) -> None:
     if page != ROOT / SPARK:
-        run_page(page.read_text(encoding="utf-8"), page.relative_to(ROOT).as_posix(), workplace)
+        places = [] if page == ROOT / "README.md" else [forked]  # one page takes the command as it is installed
+        run_page(page.read_text(encoding="utf-8"), page.relative_to(ROOT).as_posix(), workplace, *places)
         return
     require_java()
     # Spark's Java process stays with the Python process that started it, and in the folder it was started in.
@@ -209,7 +212,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.xdist_group("site")
 def test_the_site_builds_without_a_warning(site: Path) -> None:
     outside = re.compile(r"""(?:<script[^>]+src|<link[^>]+stylesheet[^>]+href)=["'](?:https?:)?//[^"']+""")
     found = [hit for page in site.rglob("*.html") for hit in outside.findall(page.read_text(encoding="utf-8"))]
@@ -225,7 +227,6 @@ COPIED = """return [...document.querySelectorAll('.language-console code')].map(
 })"""
 
 
-@pytest.mark.xdist_group("site")
 def test_copied_commands_have_no_prompt_and_no_output_and_the_site_has_a_dark_form(site: Path, tmp_path: Path) -> None:
     bundle = next((site / "assets" / "javascripts").glob("bundle.*.js")).read_text(encoding="utf-8")
     assert "data-md-copying" in bundle, "the theme copies in another way now"

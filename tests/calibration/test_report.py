@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -7,10 +9,11 @@ from deniable import Embedding, InvalidParameter
 from deniable.calibration.by_rays import measure_by_rays
 from deniable.calibration.report.calibration_page import calibration_page
 from deniable.calibration.report.examples import AVERAGES, SENTENCES, example_releases, sample_outputs
-from deniable.calibration.report.figures import LABELS, geometry_figure, histograms, unchanged_curves
+from deniable.calibration.report.figures import LABELS, _epsilon_axis, geometry_figure, histograms, unchanged_curves
 from deniable.calibration.report.findings import SHOWN_AVERAGES, findings
 from deniable.calibration.result import Targets
 from deniable.mechanisms.catalogue import ChosenMechanism
+from deniable.report.figure import new_figure
 from deniable.report.wording import of_a_hundred, percent, percent_up, words
 from tests.calibration.reported import HOSTILE, calibrated, found
 from tests.report.html_check import outline
@@ -138,3 +141,13 @@ def test_bounds_are_rounded_up() -> None:
     assert of_a_hundred(0.001) == "fewer than one"
     assert words(1) == "1 word"
     assert len(HOSTILE) == len(set(HOSTILE))
+
+
+@pytest.mark.parametrize(("low", "high"), [(2.2, 2.9), (3.0, 12.0), (0.1, 40.0), (0.01, 100.0), (1e-3, 1e4)])
+def test_labels_of_epsilon_do_not_overlap(low: float, high: float) -> None:
+    figure, axes = new_figure()
+    _epsilon_axis(axes, [low, high])
+    figure.draw_without_rendering()
+    boxes = [label.get_window_extent() for label in axes.get_xticklabels() if label.get_text()]
+    assert len(boxes) > 1
+    assert all(before.x1 < after.x0 for before, after in pairwise(boxes))

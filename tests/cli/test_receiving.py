@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from typer.testing import CliRunner, Result
 from deniable import Embedding
 from deniable.cli.app import app
 from deniable.embeddings import store
-from deniable.errors import DeniableError
+from deniable.errors import DeniableError, InvalidParameter
 
 NAMES = [f"word{i:02d}x" for i in range(30)]
 FAST = ["--directions", "100", "--quiet"]
@@ -44,6 +45,28 @@ def test_decode_says_that_it_estimates_and_keeps_the_other_columns(out: Path) ->
     before, after = ([line.split(",") for line in path.read_text().splitlines()] for path in (out, target))
     assert [row[0] for row in before] == [row[0] for row in after]
     assert [len(row[1].split()) for row in before] == [len(row[1].split()) for row in after]
+
+
+@pytest.mark.parametrize(("mark", "ending"), [(";", "csv"), ("\t", "csv"), ("|", "csv.gz"), (";", "tsv")])
+def test_the_mark_between_cells_is_found_and_kept(out: Path, mark: str, ending: str) -> None:
+    pack = gzip.compress if ending.endswith(".gz") else bytes
+    unpack = gzip.decompress if ending.endswith(".gz") else bytes
+    other, target = out.with_name(f"other.{ending}"), out.with_name(f"decoded.{ending}")
+    between = mark + '"a, b"' + mark
+    header = mark.join(("group", '"note, or so"', "text")) + "\n"
+    rows = [line.replace(",", between) + "\n" for line in out.read_text().splitlines()[1:]]
+    other.write_bytes(pack((header + "".join(rows)).encode()))
+    card = ["--card", str(out.with_name("out.csv.card.json"))]
+    done = run("decode", other, "-c", "text", "-o", target, *card, *FAST)
+    assert done.exit_code == 0, done.output
+    cells = [line.split(mark) for line in unpack(target.read_bytes()).decode().splitlines()]
+    assert [row[:2] for row in cells[:3]] == [["group", "note, or so"], ["a", "a, b"], ["b", "a, b"]]
+    assert {len(row) for row in cells} == {3}
+    counted = [*card, *FAST, "-c", "text", "--by", "group", "--json"]
+    known, found = (json.loads(run("frequencies", path, *counted).stdout) for path in (out, other))
+    assert found | {"source": ""} == known | {"source": ""}
+    for said in (("-c", "texts"), ("-c", "text", "--delimiter", "^")):
+        assert isinstance(run("decode", other, *said, "-o", target, "--force", *card, *FAST).exception, InvalidParameter)
 
 
 def test_the_card_may_lie_elsewhere_or_be_said_in_words(out: Path) -> None:

@@ -145,7 +145,7 @@ def test_words_that_are_no_candidates_are_not_taken_for_impossible() -> None:
     model = count_bigrams([written() for _ in range(500)], 301)
     assert model is not None
     prior = np.full(len(channel), 1.0 / len(channel))
-    texts = [written() for _ in range(80)]
+    texts = [written() for _ in range(20)]
     released = [Draws(Multivariate(embedding, epsilon=0.5), seed=9).of_each(text) for text in texts]
 
     def surprise(*, others: bool, candidates: int) -> float:

@@ -55,6 +55,14 @@ def test_kept_marks_are_read_through_and_fixed_marks_stand_for_nothing() -> None
     assert counts[0, 1] == 2.0
 
 
+@pytest.mark.parametrize("text", [None, "", "{0} {1}", "{0} [redacted] {1}", "{0}. {1}, 'zzz", "[redacted]", "{0}{1} {0}"])
+def test_drawn_words_are_those_that_have_an_id(text: str | None) -> None:
+    reader = ReleasedWords(EMBEDDING, ["[redacted]"])
+    text = None if text is None else text.format(EMBEDDING.words[0].upper(), EMBEDDING.words[1])
+    (ids,) = reader.ids([text])
+    assert reader.drawn(text) == (ids != EMBEDDING.unknown_id).sum()
+
+
 def test_texts_are_decoded_word_by_word(channel: Channel) -> None:
     decoder = Decoder(channel)
     best = [decoder.posterior(f"w{i}")[0].word for i in range(WORDS)]

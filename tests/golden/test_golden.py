@@ -18,8 +18,6 @@ from tests.golden.interrupted import INTERRUPTED, WATCHED
 from tests.golden.make import CARDS, ENDINGS, RECEIPTS, RELEASES, kept_of
 from tests.golden.materials import FROZEN, FROZEN_TIME, begun_elsewhere, laid_out
 
-pytestmark = pytest.mark.xdist_group("golden")
-
 CONTINUED = FROZEN / "noise-2"
 """Work that was cut off under the rules and the noise of today; directly in ``FROZEN`` lies that of version 1."""
 

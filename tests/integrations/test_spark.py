@@ -15,11 +15,13 @@ from typing import Any, cast
 import pytest
 
 from deniable import TEM, Embedding, EmbeddingNotFound, InvalidParameter, Keyed, KeyFileError, Mechanism, Multivariate, Privatizer, Vickrey
-from deniable.integrations.spark import privatize, privatized, receipt, ship_embedding
+from deniable.analysis.decoder_state import DecoderState
+from deniable.embeddings import store
+from deniable.integrations.spark import decoded, learn_decoder, privatize, privatized, receipt, ship_embedding
 from deniable.keyed.key_file import write_new_key
+from deniable.purpose import install_reduced, install_shaped
+from tests.support.made_purpose import made_embedding, public_texts
 from tests.support.spark_place import RECORDS, Place
-
-pytestmark = pytest.mark.xdist_group("spark")
 
 
 def private_words(text: str | None) -> int:
@@ -227,9 +229,6 @@ def test_a_stream_without_a_key_and_a_wrong_key_file_are_refused(place: Place) -
 
 
 def test_a_reduced_embedding_is_sent_with_its_map_and_releases_as_on_one_machine(place: Place) -> None:
-    from deniable.embeddings import store
-    from deniable.purpose import install_reduced
-
     place.install("tiny")
     if "reduced" not in [facts.name for facts in store.installed()]:
         install_reduced("tiny", "reduced", dimension=3)
@@ -240,3 +239,30 @@ def test_a_reduced_embedding_is_sent_with_its_map_and_releases_as_on_one_machine
     assert expected != place.one_machine()
     noted = receipt(place.frame, "text", epsilon=1, embedding="reduced", key_file=place.key, record_id="id").to_dict()
     assert noted["embedding"]["map"]["kind"] == "reduced"
+
+
+def test_a_shaped_space_is_sent_released_noted_and_decoded_as_on_one_machine(place: Place) -> None:
+    store.save(made_embedding(), "made")
+    install_shaped("made", "shaped", [public_texts(classes=3)], dimension=3)
+    folder = store.store_folder() / "shaped"
+    texts = [" ".join(made_embedding().words[(7 * i + j * j) % 250] for j in range(12)) for i in range(80)]
+    frame = place.spark.createDataFrame([*enumerate(texts)], "id long, text string").repartition(3)
+    settings: dict[str, Any] = {"epsilon": 2, "embedding": "shaped", "key_file": place.key, "record_id": "id"}
+    mechanism = Multivariate(Embedding.open("shaped"), epsilon=2)
+    expected = place.one_machine(range(80), texts, mechanism=mechanism)
+    assert expected != place.one_machine(range(80), texts, mechanism=Multivariate(Embedding.open("made"), epsilon=2))
+    card = Privatizer(mechanism, randomness=Keyed.from_file(place.key)).card
+    noted = receipt(frame, "text", **settings).to_dict()
+    assert card.linear_map is not None
+    assert noted["embedding"]["map"]["kind"] == card.linear_map.kind == "shaped"
+    assert noted["embedding"]["map"]["digest"] == card.linear_map.digest
+    released = privatize(frame, "text", **settings)
+    state = learn_decoder(place.spark.createDataFrame([*expected.items()], "id long, text string"), "text", card, directions=60)
+    wanted = released.select("id", "text", decoded("text", state).alias("read"))
+    ship_embedding(place.spark, "shaped")
+    folder.rename(place.folder / "shaped moved away")  # executors have what was sent, and no other
+    rows = wanted.collect()
+    assert {row.id: row.text for row in rows} == expected
+    folder = (place.folder / "shaped moved away").rename(folder)
+    _, decoder = DecoderState.learn(card, [*expected.values()], directions=60)
+    assert [read for _, read in sorted((row.id, row.read) for row in rows)] == decoder.many([*expected.values()])

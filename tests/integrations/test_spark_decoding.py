@@ -15,8 +15,6 @@ from deniable.integrations.spark import decoded, expected_counts, expected_vecto
 from tests.support.made_release import DIRECTIONS, Release, make_release
 from tests.support.spark_place import Place
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 
 @pytest.fixture
 def release(place: Place) -> Release:

@@ -25,8 +25,6 @@ from deniable.text.card import read_card
 from tests.support.spark_cluster import SMALL_AND_QUICK_TO_START, write_defaults
 from tests.support.spark_place import Place
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 AWKWARD = ["plain word1", 'a "quoted" word2', "two\nlines, word3", " spaces ", None]
 
 

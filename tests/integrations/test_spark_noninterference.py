@@ -21,8 +21,6 @@ from tests.support.private_pairs import POLICIES, Pair, all_that_is_seen, check_
 from tests.support.spark_cluster import SMALL_AND_QUICK_TO_START, write_defaults
 from tests.support.spark_place import Place
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 SECRET = "Rumpelstilzchen"
 FILES = 4
 _UNIQUE = re.compile(r"-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")

@@ -101,6 +101,13 @@ def make_settings(folder: Path, *, limits: Limits | None = None, release: Releas
     )
 
 
+def settings_with_token(folder: Path, token: str) -> Settings:
+    """Return settings of a service that asks for a token."""
+    (folder / "token").write_text(token)
+    (folder / "token").chmod(0o600)
+    return make_settings(folder, token_file=str(folder / "token"))
+
+
 @contextmanager
 def running(settings: Settings, service: Service | None = None) -> Iterator[Client]:
     """Serve in a thread until the block ends."""

@@ -22,17 +22,14 @@ from deniable.errors import InvalidParameter
 from deniable.service import guard, server
 from deniable.service.metrics import Metrics
 from deniable.service.settings import Limits, Release, Server, Settings
-from tests.service.running import JSON, Client, Process, make_settings, running
+from tests.service.running import JSON, Client, Process, make_settings, running, settings_with_token
 
 TOKEN = "0123456789abcdef" * 4
 
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    folder = tmp_path_factory.mktemp("service")
-    (folder / "token").write_text(TOKEN)
-    (folder / "token").chmod(0o600)
-    with running(make_settings(folder, token_file=str(folder / "token"))) as opened:
+    with running(settings_with_token(tmp_path_factory.mktemp("service"), TOKEN)) as opened:
         yield opened
 
 

@@ -23,15 +23,22 @@ from deniable.service import facts, guard, jobs
 from deniable.service.app import Service
 from deniable.service.messages import DecodeReply, without_options
 from deniable.service.settings import Limits
-from tests.service.running import JSON, OCTETS, Client, as_csv, make_settings, running, wait_until
+from tests.service.running import JSON, OCTETS, Client, as_csv, make_settings, running, settings_with_token, wait_until
 
 HOST = b"Host: localhost\r\n"
 TYPE = b"Content-Type: application/json\r\n"
+TOKEN = b"a-token-of-sufficient-length-for-the-service"
 
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     with running(make_settings(tmp_path_factory.mktemp("service"))) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    with running(settings_with_token(tmp_path_factory.mktemp("guarded"), TOKEN.decode())) as opened:
         yield opened
 
 
@@ -141,6 +148,31 @@ def test_what_may_be_said_once_is_not_said_twice(client: Client, twice: bytes) -
         client, b"POST /privatize HTTP/1.1\r\n" + HOST + TYPE + twice + b'Content-Length: 12\r\nConnection: close\r\n\r\n{"text":"a"}'
     )
     assert made.startswith(b"HTTP/1.1 400 ")
+
+
+@pytest.mark.parametrize(
+    ("head", "after", "status"),
+    [
+        (b"", b"Authorization: Bearer " + TOKEN, 401),
+        (b"Authorization: Bearer " + TOKEN, b"Authorization: Bearer wrong", 200),
+        (b"Authorization: Bearer " + TOKEN, b"Origin: https://evil.example", 200),
+        (b"Authorization: Bearer " + TOKEN, b"Host: evil.example", 200),
+        (b"Authorization: Bearer " + TOKEN, b"Content-Type: application/x-ndjson", 200),
+    ],
+    ids=["token", "another token", "origin", "host", "kind"],
+)
+@pytest.mark.parametrize("at_once", [True, False], ids=["in one piece", "later"])
+def test_what_comes_after_a_body_is_no_header(guarded: Client, head: bytes, after: bytes, status: int, at_once: bool) -> None:
+    lines = HOST + TYPE + (head + b"\r\n" if head else b"") + b"Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+    begun = b"POST /privatize HTTP/1.1\r\n" + lines + b'c\r\n{"text":"a"}\r\n'
+    with socket.create_connection(("127.0.0.1", guarded.port), timeout=20) as opened:
+        if not at_once:
+            opened.sendall(begun)
+            begun = b""
+            time.sleep(0.1)
+        with suppress(ConnectionError):
+            opened.sendall(begun + b"0\r\n" + after + b"\r\n\r\n")
+        assert received(opened).startswith(b"HTTP/1.1 %d " % status)
 
 
 def test_who_sends_far_too_much_is_told_so(client: Client) -> None:

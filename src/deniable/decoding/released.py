@@ -67,12 +67,25 @@ class ReleasedWords:
             records += 1
         return ReleasedCounts(learn=learn[:-1], hold=hold[:-1], strange=int(learn[-1] + hold[-1]), records=records)
 
+    def drawn(self, text: str | None) -> int:
+        """Return how many words of a text were drawn, as far as the text says."""
+        ids = self._of(text or "")
+        return len(ids) - ids.count(self._unknown)
+
     def _of(self, text: str) -> list[int]:
-        words = [word for word in text.split() if word not in self.marks] if self.marks else text.split()
-        found = self.lookup.ids(words)
+        words = text.split()
+        if not self.marks.isdisjoint(words):
+            words = [word for word in words if word not in self.marks]
+        # Released words stand as the vocabulary has them, unless their case was kept.
+        found = self.lookup.ids(words, folded=True)
         if self._unknown not in found:
             return found
         ids: list[int] = []
         for word, known in zip(words, found, strict=True):
-            ids += [known] if known != self._unknown else self.lookup.ids(self._cutter.words(word))
+            ids += [known] if known != self._unknown else self._otherwise(word)
         return ids
+
+    def _otherwise(self, word: str) -> list[int]:
+        """Return the ids of what stands between two spaces and is not in the vocabulary as it is."""
+        known = self.lookup.ids([word])
+        return known if known != [self._unknown] else self.lookup.ids(self._cutter.words(word))

@@ -22,6 +22,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,10 @@ class Cells:
 
     cell_of: Ids
     members: Ids
+
+
+_made: WeakKeyDictionary[Embedding, dict[int, Cells]] = WeakKeyDictionary()
+"""The partitions of embeddings that are in use, by the size of their cells."""
 
 
 class CusText(DrawsByParts, ExactSums):
@@ -83,8 +88,11 @@ class CusText(DrawsByParts, ExactSums):
 
     @cached_property
     def cells(self) -> Cells:
-        """The public partition, made on first use."""
-        return cells_of(self._embedding, self.k)
+        """The public partition, made on first use and shared by all that are made for the embedding, whatever their ε."""
+        made = _made.setdefault(self._embedding, {})
+        if self.k not in made:
+            made[self.k] = cells_of(self._embedding, self.k)
+        return made[self.k]
 
     def log_bound(self, first: int, second: int) -> float:
         """Return ε for two words of a cell (0 for words with one vector), infinity for words of different cells."""

@@ -1,9 +1,15 @@
-"""Files of released records as their receiver reads them: the texts of a column, and a copy of the file with other texts in it."""
+"""Files of released records as their receiver reads them: the texts of a column, and a copy of the file with other texts in it.
+
+Which mark stands between the cells of CSV need not be said: it is the one by which the header has the column. The header is public here,
+while that of a private file may turn out to be a record.
+"""
 
 from __future__ import annotations
 
+import csv
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Unpack
@@ -12,9 +18,10 @@ from deniable.atomic import check_apart, check_place, whole_file
 from deniable.compression import compress, compression_for
 from deniable.errors import RecordError
 from deniable.progress import Report
-from deniable.records.formats.layout import Layout, make_layout
+from deniable.records.formats.layout import OTHER_DELIMITERS, Layout, make_layout
 from deniable.records.formats.opening import open_reader, open_source
 from deniable.records.formats.reader import Batch, BatchSize, FinishedAtTheEnd, Reader
+from deniable.records.formats.source import Lines
 from deniable.records.labelled import ReadingOptions, labelled_records
 
 Change = Callable[[list[str | None]], list[str | None]]
@@ -38,7 +45,8 @@ def read_grouped(path: Path, *, column: str, by: str, **reading: Unpack[ReadingO
     :raises InvalidParameter: if a column is not there.
     :raises RecordError: if the file cannot be read.
     """
-    yield from labelled_records(path, label_column=by, text_column=column, **reading)
+    found: ReadingOptions = {**reading, "delimiter": _layout(path, column, reading).delimiter}
+    yield from labelled_records(path, label_column=by, text_column=column, **found)
 
 
 def rewrite_file(
@@ -85,7 +93,7 @@ def check_rewritten(path: Path, target: Path, *, column: str | None, force: bool
 
 
 def _layout(path: Path, column: str | None, reading: ReadingOptions) -> Layout:
-    return make_layout(
+    layout = make_layout(
         path,
         columns=() if column is None else (column,),
         format=reading.get("format"),
@@ -94,6 +102,12 @@ def _layout(path: Path, column: str | None, reading: ReadingOptions) -> Layout:
         encoding=reading.get("encoding", "utf-8"),
         sheet=reading.get("sheet"),
     )
+    if layout.format not in ("csv", "tsv") or not layout.header or reading.get("delimiter") is not None:
+        return layout
+    with open_source(path) as source:
+        first = next(iter(Lines(source, layout.encoding)), "")
+    cut = (mark for mark in (layout.delimiter, *OTHER_DELIMITERS) if column in next(csv.reader([first], delimiter=mark), []))
+    return replace(layout, delimiter=next(cut, layout.delimiter))
 
 
 def _line_writer(file: Any, reader: Reader, target: Path) -> Callable[[Batch | None, list[str | None]], None]:

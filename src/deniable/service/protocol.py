@@ -27,7 +27,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for the first head."""
         super().connection_made(transport)
-        self._brought, self._bytes_in_vain = False, 0
+        self._brought, self._bytes_in_vain, self._in_head = False, 0, False
         self._head_due = self.loop.call_later(SECONDS_FOR_HEADERS, self._give_up)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -46,12 +46,18 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Begin to wait for the rest of this head."""
         super().on_message_begin()
+        self._in_head = True
         self._head_due.cancel()
         self._head_due = self.loop.call_later(SECONDS_FOR_HEADERS, self._give_up)
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header in; not one that comes after the body, which a proxy in front has not looked at."""
+        if self._in_head:
+            super().on_header(name, value)
+
     def on_headers_complete(self) -> None:
         """Serve the request."""
-        self._brought = True
+        self._brought, self._in_head = True, False
         self._head_due.cancel()
         super().on_headers_complete()
 

@@ -50,8 +50,7 @@ class Prepared:
 
     def spent(self, text: str | None) -> float:
         """Return the most that was spent on a text, summed over its words, as anybody can tell from the released text."""
-        embedding = self.private.mechanism.embedding
-        drawn = int((next(self._reader.ids([text])) != embedding.unknown_id).sum())
+        drawn = self._reader.drawn(text)
         return drawn * self.private.card.epsilon_of_a_word(drawn)
 
 

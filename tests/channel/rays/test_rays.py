@@ -80,10 +80,11 @@ def test_a_stretch_of_a_walk_is_that_part_of_the_whole_one(kind: str, path: str)
     embedding, ids, random = hostile(kind), np.arange(0, 150, 15), np.random.default_rng(1)
     for table_bytes in (1 << 20, 20 * 2 * 160):
         rays = Rays(embedding, rays=40, path=path, table_bytes=table_bytes)
+        walks = list(rays.envelopes(ids))
         for radius in (0.1, 1.0, 5.0):
             near = radius * size_of(embedding) * random.uniform(0.9, 1.1, 40)
             far = near * random.uniform(1.0, 2.0, 40)
-            for walk, stretch in zip(rays.envelopes(ids), rays.stretches(ids, near, far), strict=True):
+            for walk, stretch in zip(walks, rays.stretches(ids, near, far), strict=True):
                 for share in (0.0, 0.3, 0.6, 1.0):
                     radii = np.minimum(near + share * (far - near), far)
                     assert np.array_equal(stretch.at(radii), walk.at(radii))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import shlex
 from pathlib import Path
@@ -152,6 +153,33 @@ def test_formulas_are_not_called_empty(tmp_path: Path) -> None:
     found = checked(tmp_path / "a.xlsx")
     assert kinds(found) == {"id": "identifier", "note": "free text", "double": "formula"}
     assert "double" in found.public
+
+
+def test_numbers_that_a_workbook_shows_as_dates_are_called_dates(tmp_path: Path) -> None:
+    formats = {
+        "born": ("mm-dd-yy", "date"),
+        "seen": ('[$-407]d. mmmm" um "hh:mm', "date"),
+        "stayed": ('0.0" days"', "number"),
+        "price": ("[Red]#,##0.00_d\\y", "number"),
+        "at": ("hh:mm:ss", "number"),
+        "plain": ("General", "number"),
+    }
+    sheet = openpyxl.Workbook()
+    sheet.active.append([*formats, "far", "note"])
+    for i in range(9):
+        sheet.active.append([45_000.25 + i * i] * len(formats) + [1e12 + i, NOTES[i % 3]])
+        for cell, (shown, _) in zip(sheet.active[i + 2], [*formats.values(), ("yyyy", "")], strict=False):
+            cell.number_format = shown
+    sheet.save(tmp_path / "a.xlsx")
+    assert kinds(checked(tmp_path / "a.xlsx")) == {name: kind for name, (_, kind) in formats.items()} | {
+        "far": "other",
+        "note": "free text",
+    }
+    sheet.active.delete_rows(2, 20)
+    for i in range(9):
+        sheet.active.append([datetime.date(2026, 1, 1 + i)])
+    sheet.save(tmp_path / "b.xlsx")
+    assert kinds(checked(tmp_path / "b.xlsx"))["born"] == "date"
 
 
 def test_names_of_people_are_told_by_what_they_are(tmp_path: Path) -> None:
@@ -306,8 +334,6 @@ def test_dates_that_no_calendar_has_stop_neither_the_look_nor_the_release(tmp_pa
 
 
 def test_what_is_not_looked_into_is_said_to_be_released_as_it_is(tmp_path: Path) -> None:
-    import datetime
-
     columns = {"note": NOTES, "photo": [b"a"] * 3, "at": [datetime.time(1, 2)] * 3, "took": [datetime.timedelta(1)] * 3}
     pairs = pa.array([[("a", 1)]] * 3, pa.map_(pa.string(), pa.int64()))
     table = pa.table({**columns, "pairs": pairs}).replace_schema_metadata({"comment": "by anna"})

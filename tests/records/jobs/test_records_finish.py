@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import gzip
+import json
 import os
 import stat
 import zlib
@@ -15,7 +16,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from deniable import InvalidParameter, Privatizer, RecordError, ResumeError
+from deniable import Embedding, InvalidParameter, Multivariate, Privatizer, RecordError, ResumeError
+from deniable.arrays import Floats, Ids
+from deniable.neighbours.oracle import OracleNeighbours
+from deniable.randomness import RadialNoise
 from deniable.records import privatize_file
 from deniable.records.jobs.journal import Journal, Partial
 from deniable.text.card import read_card
@@ -209,6 +213,53 @@ def test_a_resumed_job_keeps_what_was_released(
     assert target.read_bytes().count(b"\n") == 100
     assert receipt is not None
     assert receipt.tally.records == 100
+
+
+class DrawsItself(OracleNeighbours):
+    """A search on a card, as far as receipts know: it makes the noise itself."""
+
+    def nearest_to_noisy(self, ids: Ids, noise: RadialNoise, epsilons: Floats) -> Ids:
+        return ids
+
+
+@pytest.fixture
+def on_card(embedding: Embedding) -> Privatizer:
+    mechanism = Multivariate(embedding, epsilon=0.5)
+    mechanism.__dict__["neighbours"] = DrawsItself(embedding)
+    return Privatizer(mechanism)
+
+
+PROCESSOR, CARD = "AES-128 counter mode, keyed by the operating system", "ChaCha20 on a GPU, keyed by the operating system"
+
+
+def test_the_receipt_of_a_job_continued_on_another_device_names_every_generator_that_drew(
+    noisy: Privatizer, on_card: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checkpoint_every_batch: None
+) -> None:
+    stopped_job(noisy, tmp_path, monkeypatch)
+    stopped_job(on_card, tmp_path, monkeypatch, after=2, resume=True)
+    source, target = stopped_job(on_card, tmp_path, monkeypatch, after=1, resume=True)
+    receipt = privatize_file(noisy, source, target, resume=True)
+    assert receipt is not None
+    assert receipt.randomness["generator"] == f"{PROCESSOR}; then {CARD}"
+    assert json.loads((tmp_path / "out.txt.receipt.json").read_text())["randomness"] == receipt.randomness
+
+
+def test_a_generator_whose_words_never_came_on_record_is_not_named(
+    noisy: Privatizer, on_card: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checkpoint_every_batch: None
+) -> None:
+    stopped_job(noisy, tmp_path, monkeypatch)
+    stopped_job(on_card, tmp_path, monkeypatch, after=0, resume=True)
+
+    def stop(*paths: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("deniable.records.jobs.job.publish", stop)
+        with pytest.raises(KeyboardInterrupt):  # when every record is released
+            privatize_file(noisy, tmp_path / "in.txt", tmp_path / "out.txt", resume=True)
+    receipt = privatize_file(on_card, tmp_path / "in.txt", tmp_path / "out.txt", resume=True)
+    assert receipt is not None
+    assert receipt.randomness["generator"] == PROCESSOR
 
 
 def test_an_interrupt_while_the_journal_goes_to_disk_loses_nothing_on_record(

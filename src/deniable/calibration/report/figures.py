@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,8 @@ LABELS = ("average word", "median word", "95 % of words", "99 % of words", "wors
 _MARKERS = "os^Dv"
 _HISTOGRAM_BINS = 25
 _FAR_APART = 20
+_LABEL_OF_AXIS = 0.057
+"""How much of the horizontal axis a label takes, with the space that it needs."""
 
 
 def write_figures(found: Findings, folder: Path) -> tuple[Path, ...]:
@@ -172,12 +176,22 @@ def _epsilon_axis(axes: Any, epsilons: list[float]) -> None:
         low, high = low / 1.5, high * 1.5
     axes.set_xscale("log")
     axes.set_xlim(low, high)
-    ticks = [m * 10.0**e for e in range(-6, 7) for m in (1, 1.5, 2, 3, 4, 5, 7) if low * 0.999 <= m * 10.0**e <= high * 1.001]
-    axes.set_xticks(ticks)
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.set_xticks(_epsilon_ticks(low, high))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.4g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.tick_params(axis="x", which="minor", length=0)
     axes.set_xlabel("ε  (small: much noise, more privacy)")
+
+
+def _epsilon_ticks(low: float, high: float) -> list[float]:
+    """Return round numbers from low to high, as many as have room for their labels on an axis by powers."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    gap = _LABEL_OF_AXIS * math.log(high / low)
+    for steps in ((1, 1.5, 2, 3, 4, 5, 7), (1, 2, 3, 5), (1, 2, 5), (1,)):
+        if min(math.log(after / before) for before, after in pairwise((*steps, 10))) >= gap:
+            break
+    found = [step * 10.0**power for power in powers for step in steps if low * 0.999 <= step * 10.0**power <= high * 1.001]
+    return found if len(found) > 1 else [low, high]
 
 
 def _shares(values: Floats, edges: Floats) -> tuple[Floats, Floats]:

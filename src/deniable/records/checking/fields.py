@@ -22,6 +22,8 @@ from deniable.records.formats.source import LONGEST_RECORD, FileSource, Lines, S
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from deniable.records.formats.spreadsheets.cells import Cell
+
 
 class Other(enum.Enum):
     """What stands for a value that is not looked into: bytes, times, maps, dates that no calendar has, what is nested too deeply."""
@@ -44,6 +46,7 @@ WHOLE_LINE = None
 """The path of a text that has none: a line, or a file of a folder. No name of a column is the same, also not an empty one."""
 
 _DEEPEST = 20
+_DAY_ZERO = datetime.datetime(1899, 12, 30)  # of a workbook; in some it is in 1904, but which date it is does not matter here
 _LONE = re.compile("[\ud800-\udfff]")
 
 
@@ -130,7 +133,18 @@ def _cells(source: FileSource, layout: Layout) -> Iterator[list[Field]]:
         if layout.header and names is None:
             names = row.texts()
             continue
-        yield [(_name(names, cell.column - 1), Other.FORMULA if cell.formula else cell.text) for cell in row.cells]
+        yield [(_name(names, cell.column - 1), _cell_value(cell)) for cell in row.cells]
+
+
+def _cell_value(cell: Cell) -> Value:
+    if cell.formula:
+        return Other.FORMULA
+    if not cell.date or not cell.text:
+        return cell.text
+    try:
+        return _DAY_ZERO + datetime.timedelta(days=float(cell.text))
+    except (ArithmeticError, ValueError):
+        return Other.VALUE
 
 
 def _parquet_rows(source: FileSource, layout: Layout) -> Iterator[list[Field]]:

@@ -44,7 +44,8 @@ _DOCUMENTS = {".pdf", ".doc", ".docx", ".odt", ".rtf", ".xls", ".xlsm", ".xlsb",
 _DELIMITERS = {"tab": "\t", "\\t": "\t"}
 _NAMES_SHOWN = 50
 _SHORTEST_MISTYPED = 4
-_OTHER_DELIMITERS = {";": "';'", "\t": "tab", "|": "'|'", ",": "','"}
+OTHER_DELIMITERS = {";": "';'", "\t": "tab", "|": "'|'", ",": "','"}
+"""What may stand between cells, and how ``--delimiter`` takes it."""
 # Python calls these encodings of text, but they are made for names, source code or mail: they cannot be read line by line.
 _NOT_FOR_LINES = {"idna", "punycode", "raw_unicode_escape", "undefined", "unicode_escape", "utf_7"}
 
@@ -199,7 +200,7 @@ def _advice(wanted: Sequence[str], header: Sequence[str]) -> str:
     missing = set(wanted).difference(header)
     if meant := meant_columns(missing, header):
         return meant
-    for delimiter, option in _OTHER_DELIMITERS.items():
+    for delimiter, option in OTHER_DELIMITERS.items():
         if any(not missing.isdisjoint(part.strip(' "') for part in cell.split(delimiter)) for cell in header if delimiter in cell):
             return f"is the delimiter another one? --delimiter {option}"
     other = "is the delimiter another one? say it, such as --delimiter ';'; " if len(header) == 1 else ""
@@ -208,9 +209,9 @@ def _advice(wanted: Sequence[str], header: Sequence[str]) -> str:
 
 def likely_delimiter(header: Sequence[str], delimiter: str) -> str | None:
     """Return what to give ``--delimiter``, if another mark stands in the first row more often than the one it was cut at; else None."""
-    marks = {mark: sum(cell.count(mark) for cell in header) for mark in _OTHER_DELIMITERS if mark != delimiter}
+    marks = {mark: sum(cell.count(mark) for cell in header) for mark in OTHER_DELIMITERS if mark != delimiter}
     mark = max(marks, key=lambda each: marks[each])
-    return _OTHER_DELIMITERS[mark] if marks[mark] >= max(1, len(header)) else None
+    return OTHER_DELIMITERS[mark] if marks[mark] >= max(1, len(header)) else None
 
 
 def meant_columns(missing: Collection[str], names: Collection[str]) -> str | None:

@@ -118,7 +118,7 @@ class Job:
                 return None
             if partial is not None:
                 self._release(reader, journal, partial, progress)
-            receipt = receipt_of(promised, reader, self._layout, journal.tally)
+            receipt = receipt_of(promised, reader, self._layout, journal.tally, journal.generators)
             return self._finish(receipt, card, reader, journal, before_publishing)
         except OSError as error:
             if error.filename is not None:
@@ -168,7 +168,7 @@ class Job:
         return None
 
     def _release(self, reader: Reader, journal: Journal, partial: Partial, progress: type[Progress] | None) -> None:
-        work = Checkpoints(reader, journal, partial, self._pack(reader))
+        work = Checkpoints(reader, journal, partial, self._pack(reader), self._private.settings.randomness.get("generator"))
         size = BatchSize(one_text=self._private.record_epsilon is not None)
         try:
             reader.skip(journal.records)
@@ -302,8 +302,11 @@ def check_identity(begun: Mapping[str, Any], now: Mapping[str, Any], partial: Pa
         raise ResumeError(partial, f"belongs to another job: {settings}. Use the same settings, or start over with --force")
 
 
-def receipt_of(promised: Receipt, reader: Reader, layout: Layout, tally: Tally) -> Receipt:
-    """Return the receipt for the records counted in the tally, given one that was made before any record was read."""
+def receipt_of(promised: Receipt, reader: Reader, layout: Layout, tally: Tally, generators: Sequence[str] = ()) -> Receipt:
+    """Return the receipt for the records counted in the tally, given one that was made before any record was read.
+
+    ``generators`` are what drew the words, if the work was done in several runs: the last of them promises for itself alone.
+    """
     public = promised.public
     if reader.untouched:
         public = (*public, f"released exactly as it is: {reader.untouched}")
@@ -311,7 +314,9 @@ def receipt_of(promised: Receipt, reader: Reader, layout: Layout, tally: Tally) 
     relaxations = relaxations_of(promised.relaxations, layout.columns, lists=reader.has_lists, several=several)
     if len(layout.columns) <= 1 and not reader.has_lists and not tally.knows_rows:  # begun by a version that did not count rows
         tally = tally.every_text_is_a_row()
-    return replace(promised.with_tally(tally), public=public, relaxations=tuple(relaxations))
+    drawn_by = {"generator": "; then ".join(generators)} if generators else {}
+    randomness = {**promised.randomness, **drawn_by}
+    return replace(promised.with_tally(tally), public=public, relaxations=tuple(relaxations), randomness=randomness)
 
 
 def relaxations_of(relaxations: Sequence[str], columns: Sequence[str], *, lists: bool = False, several: bool = False) -> list[str]:

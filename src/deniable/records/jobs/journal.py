@@ -41,6 +41,7 @@ class Journal:
         self.crc = 0
         self.ends: list[int] = []
         self.tally = Tally()
+        self.generators: list[str] = []
         self._descriptor = _open_locked(path)
         try:
             self._read()
@@ -59,17 +60,23 @@ class Journal:
         os.ftruncate(self._descriptor, 0)
         self.job, self.replaces = dict(job), replaces
         self.complete = self.sealed = False
-        self.records, self.crc, self.ends, self.tally = 0, 0, [], Tally()
+        self.records, self.crc, self.ends, self.tally, self.generators = 0, 0, [], Tally(), []
         self._append({"journal": _VERSION, "replaces": replaces, "job": self.job})
 
-    def checkpoint(self, *, records: int, length: int, crc: int, tally: Tally, complete: bool = False) -> None:
+    def checkpoint(
+        self, *, records: int, length: int, crc: int, tally: Tally, generator: str | None = None, complete: bool = False
+    ) -> None:
         """Record that ``records`` records, in ``length`` bytes with that checksum, are done; ``tally`` counts what is new.
 
+        ``generator`` is what drew the new words, which need not be what drew those before: a job may be continued on another device.
         ``complete`` says in the same breath that every record is done: what an output ends with must not be written twice.
         """
         # Noted first: an interrupt while the disk is waited for must not make the job forget what is on record.
         self.ends.append(length)
-        done = {"records": records, "length": length, "crc": crc, "tally": tally.to_dict()}
+        done: dict[str, Any] = {"records": records, "length": length, "crc": crc, "tally": tally.to_dict()}
+        if generator is not None and tally.words and generator not in self.generators:
+            done["generator"] = generator
+            self.generators.append(generator)
         self._append({**done, "complete": True} if complete else done)
         self.records, self.crc, self.complete = records, crc, complete
         self.tally.add(tally)
@@ -136,6 +143,8 @@ class Journal:
             self.records, self.crc = entry["records"], entry["crc"]
             self.ends.append(entry["length"])
             self.tally.add(Tally.from_dict(entry["tally"]))
+            if "generator" in entry:
+                self.generators.append(str(entry["generator"]))
             self.complete = "complete" in entry
         elif "complete" in entry:
             self.complete = True

@@ -63,8 +63,9 @@ class Checkpoints:
     speak of a moment later.
     """
 
-    def __init__(self, reader: Reader, journal: Journal, partial: Partial, pack: Pack) -> None:
+    def __init__(self, reader: Reader, journal: Journal, partial: Partial, pack: Pack, generator: str | None = None) -> None:
         self._reader, self._journal, self._partial, self._pack = reader, journal, partial, pack
+        self._generator = generator
         self._records = journal.records
         self._pieces: list[Any] = [] if journal.ends else reader.head()
         self._bytes = 0
@@ -99,7 +100,12 @@ class Checkpoints:
     def _checkpoint(self, *, complete: bool = False) -> None:
         self._partial.append(self._pack(self._pieces))
         self._journal.checkpoint(
-            records=self._records, length=self._partial.length, crc=self._partial.crc, tally=self._tally, complete=complete
+            records=self._records,
+            length=self._partial.length,
+            crc=self._partial.crc,
+            tally=self._tally,
+            generator=self._generator,
+            complete=complete,
         )
         self._pieces, self._bytes, self._tally = [], 0, Tally()
 

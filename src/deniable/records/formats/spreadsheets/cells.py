@@ -13,7 +13,10 @@ _NAMES_SHOWN = 20
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cell:
-    """One cell: its column from 1, the text in it (None if it is empty), whether a formula makes it, and how it is written again."""
+    """One cell: its column from 1, the text in it (None if it is empty), whether a formula makes it, and how it is written again.
+
+    ``date`` says that the text is a number of days which is shown as a date.
+    """
 
     column: int
     text: str | None = field(repr=False)
@@ -21,6 +24,7 @@ class Cell:
     written: str = field(default="", repr=False)
     style: str | None = None
     shared: int | None = None
+    date: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

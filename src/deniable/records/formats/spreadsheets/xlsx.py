@@ -254,7 +254,8 @@ class Xlsx:
         if kind not in _KINDS:
             self._archive.refuse(f"sheet {self.sheet!r}, row {row:,}: a cell is of a kind that spreadsheets do not have")
         text = {"0": "FALSE", "1": "TRUE"}.get(value, value) if kind == "b" else value
-        return Cell(column=column, text=_plain(text), written=f' t="{kind}"><v>{escape_text(value)}</v>', style=style)
+        date = kind == "n" and self._styles.shows_dates(style)
+        return Cell(column=column, text=_plain(text), written=f' t="{kind}"><v>{escape_text(value)}</v>', style=style, date=date)
 
     def _column(self, reference: str | None, expected: int, row: int) -> int:
         if reference is None:

@@ -20,6 +20,10 @@ _ELEMENTS = {
 _VALUE = re.compile(r"[\w .,#%+-]{0,100}")
 _NUMBER = re.compile(r"[0-9]{1,6}")
 _OWN_FORMATS = 164
+_DATES = {*range(14, 18), 22, *range(27, 37), *range(50, 59)}
+"""The formats of dates that every program has, those of East Asia among them."""
+_NOT_A_DATE = re.compile(r'"[^"]*"|\\.|_.|\*.|\[[^\]]*\]')
+"""What of a format is shown as it is, or is a colour, a language or a condition."""
 _MOST = 100_000
 _FILLS = ('<fill><patternFill patternType="none"/></fill>', '<fill><patternFill patternType="gray125"/></fill>')
 """Every program takes the first two for these, whatever stands there."""
@@ -58,12 +62,18 @@ class Styles:
         self._used: dict[str, dict[str, int]] = {"fonts": {}, "fills": dict(zip(_FILLS, range(2), strict=True)), "borders": {_NO_BORDER: 0}}
         self.place_of("0")
 
+    def shows_dates(self, given: str | None) -> bool:
+        """Return whether numbers that look so are shown as dates, with a day or a year in them."""
+        look = self._find(given or "0")
+        if look is None or look.code is None:
+            return look is not None and look.number in _DATES
+        return any(letter in _NOT_A_DATE.sub("", look.code).lower() for letter in "dy")
+
     def place_of(self, given: str) -> int:
         """Return the number under which a look is written; that of the first one if there is none."""
-        place = int(given) if _NUMBER.fullmatch(given) else 0
-        if not self._looks:
+        look = self._find(given)
+        if look is None:
             return 0
-        look = self._looks[place if place < len(self._looks) else 0]
         number = look.number
         if look.code is not None:
             number = self._formats.setdefault(look.code, _OWN_FORMATS + len(self._formats))
@@ -104,6 +114,11 @@ class Styles:
         for each in written:
             writer.raw(each)
         writer.end(name)
+
+    def _find(self, given: str) -> _Look | None:
+        """Return a look by its number, the first one if no look has it; None if the workbook has none."""
+        place = int(given) if _NUMBER.fullmatch(given) else 0
+        return self._looks[place if place < len(self._looks) else 0] if self._looks else None
 
     def _read(self, part: str) -> None:
         events = read_xml(self._archive.chunks(part), self._archive.name, part)

@@ -1,0 +1,70 @@
+"""The figure of accuracy against the share of words that the attacker names."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from deniable.report.figure import apply_style, new_figure
+from purpose_page.names import DATA, is_shaped
+from purpose_page.older import Cell
+from purpose_page.refined import Row
+from purpose_settings import AUTHORS, NOT_LINEAR
+
+_SHAPED = "shaped"
+_SERIES = {
+    ("default", "multivariate"): ("built-in, 50d", "o"),
+    ("glove-840b", "multivariate"): ("GloVe, 300d", "s"),
+    ("reduced-16", "multivariate"): ("reduced to 16", "^"),
+    (_SHAPED, "multivariate"): ("shaped 16 × 2", "D"),
+    ("default", "santext"): ("built-in, SanText", "v"),
+    ("default", "randomized-response"): ("built-in, randomised response", "P"),
+}
+_FURTHEST = 40
+
+
+class Point(NamedTuple):
+    """What an attacker names in a space by a mechanism, and what a receiver reaches there, in %."""
+
+    space: str
+    mechanism: str
+    named: float
+    reached: float
+
+
+@apply_style
+def frontier(cells: list[Cell], rows: list[Row]) -> Figure:
+    """Return the figure: of refined rows where a data set has any, or else of older results."""
+    figure, axes = new_figure(2, 4, width=10.4, height=5.4)
+    panels = axes.flatten()
+    shown = [data for data in DATA if data not in (*AUTHORS, *NOT_LINEAR)]
+    for panel, data in zip(panels, shown, strict=False):
+        refined, older = [row for row in rows if row.data == data], [cell for cell in cells if cell.data == data]
+        _draw(panel, _points(data, older, refined))
+        clean = [value for row in refined for value in row.original.values()] or [cell.original for cell in older]
+        panel.axhline(max(clean), linestyle=":", color="C7", label="unperturbed")
+        panel.set_title(DATA[data] + ("" if refined else " (older)"))
+        panel.set_xlim(0, _FURTHEST)
+    for panel in panels[4:]:
+        panel.set_xlabel("words the attacker names, %")
+    for panel in (panels[0], panels[4]):
+        panel.set_ylabel("accuracy, %")
+    panels[-1].axis("off")
+    panels[-1].legend(*panels[0].get_legend_handles_labels(), loc="center")
+    return figure
+
+
+def _draw(panel: Axes, points: list[Point]) -> None:
+    for number, (series, (label, marker)) in enumerate(_SERIES.items()):
+        own = sorted((each.named, each.reached) for each in points if (each.space, each.mechanism) == series)
+        if own:
+            panel.plot(*zip(*own, strict=True), marker=marker, markersize=4, label=label, color=f"C{number}")
+
+
+def _points(data: str, cells: list[Cell], rows: list[Row]) -> list[Point]:
+    """Return the points of one data set."""
+    found = [Point(row.space, row.mechanism, row.named, row.best()) for row in rows]
+    found = found or [Point(cell.space, cell.mechanism, 100.0 * cell.named, max(cell.values)) for cell in cells]
+    return [each._replace(space=_SHAPED) if is_shaped(data, each.space) else each for each in found]
