@@ -1,7 +1,8 @@
 """Write the numbers of docs/experiments/comparison.md from the results beside it: everything below the heading "The numbers".
 
 The corrections under "Which should I use" come from here too: one has to stand as long as the results are of words as released only, the
-other says what an adversary misses who reads each word by itself, from the results of scripts/measure_attackers.py beside the page.
+other says what an adversary misses who reads each word by itself, from the results of scripts/measure_attackers.py beside the page. What
+decoding changes is said from the results of scripts/measure_decoding.py and measure_purpose.py.
 
 Words per second are left out: they were measured on busy machines. docs/mechanisms/speed.md counts processor seconds instead.
 
@@ -14,6 +15,8 @@ import textwrap
 from pathlib import Path
 
 from attackers_prose import headline, read_results
+from decoding_prose import ahead_of_randomised_response
+from decoding_results import read_rows
 from deniable.comparison import ComparisonResult, read_comparison
 from deniable.comparison.report.comparison_page import privacy_utility_figure
 from deniable.comparison.report.words import LEGEND, columns_of, finding, legend_of, met_and_missed, target_name
@@ -26,7 +29,8 @@ CORRECTION = (
     "**A correction.** The results below are of words as released, judged on original text. Whoever receives a release has released text "
     "on both sides and can decode it, at no cost in privacy, and that changes the order: randomised response, hard to beat as released, is "
     "not so once all are decoded. Its errors are uniform, so nothing can be learnt from them; a mechanism that keeps words near their "
-    "meaning gets much of what it lost back. The page about decoding has the numbers, and `deniable compare` now shows both."
+    "meaning gets a part of what it lost back. [Measured with released text on both sides](decoding.md){decoded}; `deniable compare` shows "
+    "both."
 )
 IN_CONTEXT = (
     "**What the adversary misses.** The adversaries below read each word by itself. [Measured on running text](attackers.md): {headline} "
@@ -86,16 +90,17 @@ def epsilons_apart(result: ComparisonResult) -> str:
     return f"The ε by the attacker that is matched: {'; '.join(said)}."
 
 
-def with_correction(words: str, *, needed: bool, attacked: str = "") -> str:
+def with_correction(words: str, *, needed: bool, attacked: str = "", decoded: str = "") -> str:
     """Return the words of the page with the correction below the heading of the advice, once; without it where it is not needed.
 
-    ``attacked`` is what was found of attackers in context, if anything was.
+    ``attacked`` is what was found of attackers in context, and ``decoded`` what decoding changes, if anything was.
     """
     begin, _, rest = words.partition(f"{ADVICE}\n\n")
     ours = ("**A correction.**", "**What the adversary misses.**")
     paragraphs = [paragraph for paragraph in rest.split("\n\n") if not paragraph.startswith(ours)]
     measured = "the last section has it" if (FOLDER / f"{AT_EQUAL_ATTACKERS}.json").exists() else "that was not measured for this page"
-    corrections = [CORRECTION] * needed + [IN_CONTEXT.format(headline=attacked, measured=measured)] * bool(attacked)
+    corrections = [CORRECTION.format(decoded=f", {decoded}" if decoded else "")] * needed
+    corrections += [IN_CONTEXT.format(headline=attacked, measured=measured)] * bool(attacked)
     shown = [textwrap.fill(each, 140, break_long_words=False, break_on_hyphens=False) for each in corrections]
     return begin + f"{ADVICE}\n\n" + "\n\n".join([*shown, *paragraphs])
 
@@ -115,7 +120,10 @@ def main() -> None:
     words = page.read_text("utf-8").split(f"\n{HEADING}\n")[0].rstrip("\n")
     attacked = read_results(FOLDER)
     words = with_correction(
-        words, needed=any(result.decoding is None for result in results), attacked=headline(attacked) if attacked else ""
+        words,
+        needed=any(result.decoding is None for result in results),
+        attacked=headline(attacked) if attacked else "",
+        decoded=ahead_of_randomised_response(read_rows(FOLDER)),
     )
     page.write_text(words + "\n\n" + "\n\n".join(sections) + "\n", encoding="utf-8")
 

@@ -2,162 +2,130 @@
 
 from __future__ import annotations
 
-import json
+import math
 from pathlib import Path
-from statistics import mean
-from typing import Any
+
+from decoding_prose import findings, not_measured
+from decoding_results import CPU, CPU_EARLIER, GPU, GPU_EARLIER, READINGS, Row, read_rows
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "experiments"
-DATA = {
-    "agnews": "AG News (topic)",
-    "sst2": "SST-2 (sentiment)",
-    "mr": "MR (sentiment)",
-    "imdb": "IMDb (sentiment)",
-    "cr": "CR (sentiment)",
-}
-MECHANISMS = {"multivariate": "paper's mechanism", "randomized-response": "randomised response", "santext": "SanText"}
 
 
 def main() -> None:
     """Write the page."""
-    results = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("decoding-*.json"))]
-    results.sort(key=lambda result: (list(DATA).index(result["name"]), result["mechanism"], result["embedding"]["dimension"]))
-    more = [
-        result
-        for result in json.loads((FOLDER / "purpose.json").read_text(encoding="utf-8"))
-        if result["name"] in DATA and result["embedding"]["name"] in ("default", "glove-840b") and len(result["original"]) > 1
-    ]
-    more.sort(key=lambda result: (list(DATA).index(result["name"]), result["embedding"]["dimension"], result["epsilons"]))
-    # Where a setting was measured at two sets of ε, the smaller ones are shown.
-    first = {(result["name"], result["embedding"]["name"]): result for result in reversed(more)}
-    (FOLDER / "decoding.md").write_text(page(results, list(reversed(first.values()))), encoding="utf-8")
+    (FOLDER / "decoding.md").write_text(page(read_rows(FOLDER)), encoding="utf-8")
 
 
-def page(results: list[dict[str, Any]], more: list[dict[str, Any]]) -> str:
+def page(rows: list[Row]) -> str:
     """Return the page."""
     return f"""# What decoding gives back
 
 A release is a known channel. Its receiver, who has the released text and its [card](../guide/first-release.md#the-card), computes what
 stood there in distribution; see [You received released text](../guide/received.md). This page measures what that is worth.
 
-ε is where a context-free Bayes attacker who knows the true word frequencies names the stated share of the words. Linear models learn
-from three quarters of the texts and are judged on the rest. **Both** sides are released text: that is all a receiver has. "As released"
-counts the words that came out; "decoded" counts expected words under the posterior, whose prior is learnt from the release. Words are
-weighted by TF-IDF; "vectors" are mean word vectors. Means of the runs, accuracy in %.
+ε is where a context-free Bayes attacker who knows the true word frequencies names about 8, 17 or 33 % of the words; the column says what
+was named. Linear models learn from three quarters of the texts and are judged on the rest. **Both** sides are released text: that is all a
+receiver has. "As released" counts the words that came out; "decoded" counts expected words under the posterior, whose prior is learnt from
+the release. Words are weighted by TF-IDF; "vectors" are mean word vectors. Means of the runs, accuracy in %.
 
-{accuracies(results)}
+{findings(rows)}
+
+## Accuracy
+
+Measured on: **{CPU}**, as `deniable decode` does it, the channel of the first 20,000 words by exact sums, or by 1,000 directions a word
+and columns brought to the sums of draws; **{GPU}**, [measure_purpose.py](purpose.md#repeat-it), the channel of all words by exact sums or
+1,000 draws a word, the whole posterior, on other parts of the data (AG News: 5,600 texts). **{CPU_EARLIER}** is without the columns, and
+with models whose fit ended at a slope of 10⁻³, which for words that say little is before it begins. **{GPU_EARLIER}** has such models too,
+the first 20,000 words and the 200 likeliest candidates of each; no number stands where nothing was learnt.
+
+{accuracies(rows)}
+
+## Alone and in context
+
+A receiver with a public text reads words in their context: forward and backward over bigrams (IMDb reviews for SST-2, Reuters news for
+AG News), the prior learnt from the release. The share of words that the receiver names, and what models learn, with both sides released:
+
+{in_context(rows)}
+
+What an attacker gains from context is [measured apart](attackers.md).
 
 ## At training time and at test time
 
 Released at training time only (judged on original text), and at test time only (learnt from original text), by words:
 
-{places(results)}
+{places(rows)}
 
 ## Word frequencies
 
 Total variation distance of the estimated word frequencies from the true ones; 0 is perfect, 1 is the worst.
 
-{frequencies(results)}
+{frequencies(rows)}
 
-## More data, 300 dimensions, smaller attackers
+## Not measured
 
-The same by [measure_purpose.py](purpose.md#repeat-it), on other parts of the data (AG News: 5,600 texts). Its channels are 1,000 draws a
-word on a GPU, in place of 1,000 directions that all words share. Frequencies come out nearer to the truth with them. We take it that
-neighbouring words share their errors where they share directions, and have not tested it.
-
-{accuracies(more)}
-
-Word frequencies:
-
-{frequencies(more)}
-
-Reading in context is [measured there](purpose.md#in-context).
-
-## What it says
-
-- With the paper's mechanism decoding gives back a part of what words as released have lost, at no cost in privacy. How much depends on
-  the task and the model; `deniable utility` measures it on your own texts. (25 % on AG News is naming one class of four for every text.)
-- **By what a text is about, randomised response is far behind**, as released and decoded. Its errors fall on all words alike, so nothing
-  of a changed word is left. Compared at training time only, it is [hard to beat](comparison.md);
-  with released text on both sides it is not.
-- For word frequencies it is the other way round: the channel of randomised response is known exactly and easy to invert.
-- Mean vectors of words as released are strong where the topic is asked for: noise averages out in them already. Which reading is better
-  depends on the task; `deniable utility` chooses on validation texts.
-
-## Not measured yet
-
-SanText, and MR and IMDb in 300 dimensions.
+{not_measured(rows)}
 
 ## Repeat it
 
 ```text
 python scripts/measure_decoding.py epsilons agnews.jsonl.xz --name agnews --attacker 0.08 --attacker 0.17 --attacker 0.33 -o RESULT.json
-python scripts/measure_decoding.py measure RESULT.json
+python scripts/measure_decoding.py measure RESULT.json --public NEWS.txt
 python scripts/make_decoding_page.py
 ```
 
-AG News is the public test set (7,600 texts), title and text joined; SST-2 all 9,613 sentences. Of each text the first 100 words count. The
-channel is made from 1,000 directions a word for the first 20,000 words of the embedding, as `deniable decode` makes it.
+AG News is the public test set (7,600 texts), title and text joined; SST-2 all 9,613 sentences. Of each text the first 100 words count.
+Rows of a GPU are repeated as [the page about purposes](purpose.md#repeat-it) says.
 """
 
 
-def accuracies(results: list[dict[str, Any]]) -> str:
+def accuracies(rows: list[Row]) -> str:
     """Return the table of accuracies with released text on both sides."""
     lines = [
-        "| data | mechanism | attacker names | ε | runs | words as released | **words decoded** | vectors as released "
-        "| vectors decoded | unperturbed |",
+        "| data | mechanism | attacker names | ε | runs | words as released | **words decoded** | vectors as released | vectors decoded "
+        "| unperturbed | measured on |",
+        "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|---|",
+    ]
+    for row in rows:
+        cells = ["–" if math.isnan(each) else f"{each:.1f}" for each in map(row.accuracy.__getitem__, READINGS)]
+        reached = [cells[0], f"**{cells[1]}**", *cells[2:], f"{row.unperturbed:.1f}"]
+        lines.append("| " + " | ".join([*row.names, f"{row.epsilon:g}", str(row.runs), *reached, row.measured]) + " |")
+    return "\n".join(lines)
+
+
+def in_context(rows: list[Row]) -> str:
+    """Return what reading in context gave, beside reading alone."""
+    lines = [
+        "| data | mechanism | attacker names | receiver names alone | in context | words decoded alone | in context "
+        "| vectors decoded alone | in context | runs |",
         "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
-    for result in results:
-        clean = 100.0 * mean(each["words"] for each in result["original"])
-        for _, epsilon, found in _levels(result):
-            cells = [_of(found, name, "both") for name in ("released words", "decoded words", "released vectors", "decoded vectors")]
-            row = [*_named(result), f"{100 * mean(each['named'] for each in found):.0f} %", f"{epsilon:g}", str(len(found))]
-            lines.append("| " + " | ".join([*row, cells[0], f"**{cells[1]}**", *cells[2:], f"{clean:.1f}"]) + " |")
-    return "\n".join(lines)
+    for row in rows:
+        if row.context:
+            named = [f"{row.context[name]:.1f} %" for name in ("alone", "in context")]
+            learnt = [f"{each:.1f}" for kind in ("words", "vectors") for each in (row.accuracy[f"decoded {kind}"], row.context[kind])]
+            lines.append("| " + " | ".join([*row.names, *named, *learnt, f"{row.context['runs']:.0f}"]) + " |")
+    return "\n".join(lines) if len(lines) > 2 else "Not measured yet."
 
 
-def places(results: list[dict[str, Any]]) -> str:
+def places(rows: list[Row]) -> str:
     """Return the table of accuracies with released text on one side."""
     lines = [
-        "| data | mechanism | attacker names | train: as released | train: decoded | test: as released | test: decoded |",
-        "|---|---|--:|--:|--:|--:|--:|",
+        "| data | mechanism | attacker names | train: as released | train: decoded | test: as released | test: decoded | measured on |",
+        "|---|---|--:|--:|--:|--:|--:|---|",
     ]
-    for result in results:
-        for _, _, found in _levels(result):
-            cells = [_of(found, f"{version} words", place) for place in ("train", "test") for version in ("released", "decoded")]
-            lines.append("| " + " | ".join([*_named(result), f"{100 * mean(each['named'] for each in found):.0f} %", *cells]) + " |")
+    sides = [(side, version) for side in ("train", "test") for version in ("released", "decoded")]
+    shown = [row for row in rows if len(row.places) == len(sides)]
+    lines += ["| " + " | ".join([*row.names, *(f"{row.places[side]:.1f}" for side in sides), row.measured]) + " |" for row in shown]
     return "\n".join(lines)
 
 
-def frequencies(results: list[dict[str, Any]]) -> str:
+def frequencies(rows: list[Row]) -> str:
     """Return the table of distances of word frequencies."""
-    lines = ["| data | mechanism | attacker names | as released | decoded | smaller by |", "|---|---|--:|--:|--:|--:|"]
-    for result in results:
-        for _, _, found in _levels(result):
-            out, back = (mean(each["frequencies"][name] for each in found) for name in ("released", "decoded"))
-            named = f"{100 * mean(each['named'] for each in found):.0f} %"
-            lines.append("| " + " | ".join([*_named(result), named, f"{out:.3f}", f"{back:.3f}", f"{100 * (1 - back / out):.0f} %"]) + " |")
+    lines = ["| data | mechanism | attacker names | as released | decoded | smaller by | measured on |", "|---|---|--:|--:|--:|--:|---|"]
+    for row in rows:
+        out, back = row.frequencies
+        lines.append("| " + " | ".join([*row.names, f"{out:.3f}", f"{back:.3f}", f"{row.nearer:.0f} %", row.measured]) + " |")
     return "\n".join(lines)
-
-
-def _named(result: dict[str, Any]) -> list[str]:
-    return [DATA[result["name"]], f"{MECHANISMS[result['mechanism']]}, {result['embedding']['dimension']}d"]
-
-
-def _levels(result: dict[str, Any]) -> list[tuple[float, float, list[dict[str, Any]]]]:
-    found = []
-    for attacker, epsilon in result["epsilons"]:
-        if isinstance(attacker, str):  # an attacker on the kind of a word
-            continue
-        releases = [each for each in result["releases"] if each["attacker"] == attacker]
-        if releases:
-            found.append((attacker, epsilon, releases))
-    return found
-
-
-def _of(found: list[dict[str, Any]], name: str, place: str) -> str:
-    return f"{100 * mean(each['accuracy'][name][place] for each in found):.1f}"
 
 
 if __name__ == "__main__":

@@ -103,3 +103,21 @@ def test_intervals_hold_the_truth_too_often_rather_than_too_rarely_where_a_relea
 @pytest.mark.slow
 def test_intervals_that_are_a_fifth_too_narrow_are_noticed() -> None:
     assert max(covered_as_received(6.0, 300, narrower=0.8)) < 0.93
+
+
+def test_groups_are_estimated_as_each_by_itself() -> None:
+    from scipy.sparse import csr_array
+
+    channel = make_channel(EMBEDDING, epsilon=3.0, directions=100)
+    random = np.random.default_rng(1)
+    counts = csr_array(random.poisson(0.2, (60, WORDS)).astype(float))
+    estimator = FrequencyEstimator(channel, random.dirichlet(np.ones(len(channel))), words=int(counts.sum()))
+    records = np.arange(60)
+    groups = [np.flatnonzero(records % 4 == number) for number in range(3)]
+    together = estimator.estimate_groups(counts, groups)
+    alone = [records, *groups, *(np.setdiff1d(records, own) for own in groups)]
+    for found, own in zip(together, alone, strict=True):
+        expected = estimator.estimate(counts[own])
+        assert found.shares == pytest.approx(expected.shares)
+        assert found.errors == pytest.approx(expected.errors)
+        assert (found.total, found.records) == (expected.total, expected.records)

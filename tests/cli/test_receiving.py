@@ -109,6 +109,31 @@ def test_candidates_and_context(out: Path) -> None:
     assert target.read_text().startswith("record,place,released,candidate,probability\n1,1,")
 
 
+def test_one_group_is_compared_with_nothing(out: Path) -> None:
+    lines = out.read_text().splitlines()
+    out.write_text("\n".join([lines[0], *(f"a{line[1:]}" for line in lines[1:])]) + "\n")
+    page = out.with_name("page.html")
+    done = run("frequencies", out, "-c", "text", "--by", "group", "--report", page, *FAST)
+    assert done.exit_code == 0, done.output
+    assert "all words stand in one group of group: there is nothing to compare it with" in " ".join(done.output.split())
+    assert "there is nothing to compare it with" in page.read_text()
+
+
+@pytest.mark.parametrize("command", ["decode", "frequencies"])
+def test_a_release_that_changed_nothing_is_read_or_refused_in_one_line(out: Path, command: str) -> None:
+    # At such an ε a row lists its own word alone, and words that are not considered would have no probability at all.
+    source, released, target = out.with_name("in.csv"), out.with_name("same.csv"), out.with_name("x.csv")
+    assert run("privatize", source, "-o", released, "-c", "text", "-e", "1e6", "--embedding", "small", "--quiet").exit_code == 0
+    whole = run(command, released, "-c", "text", "-o", target, *FAST)
+    assert whole.exit_code == 0, whole.output
+    if command == "decode":
+        assert target.read_bytes() == source.read_bytes()
+    few = run(command, released, "-c", "text", "-o", target, "--force", "--words", "5", *FAST)
+    assert few.exit_code == 1
+    assert isinstance(few.exception, DeniableError)
+    assert "consider more words" in str(few.exception)
+
+
 def test_frequencies_are_shown_written_and_drawn(out: Path) -> None:
     table, page = out.with_name("freq.csv"), out.with_name("page.html")
     done = run("frequencies", out, "-c", "text", "--by", "group", "-o", table, "--report", page, *FAST)

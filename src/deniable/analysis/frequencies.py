@@ -111,33 +111,49 @@ class FrequencyEstimator:
 
         :raises InvalidParameter: if the records hold no word.
         """
-        total = float(counts.sum())
-        if not total:
-            raise InvalidParameter("counts", f"{counts.shape[0]:,} records", "hold no word of the embedding")
+        return self.estimate_groups(counts, [])[0]
+
+    def estimate_groups(self, counts: csr_array, groups: list[Ids]) -> list[Frequencies]:
+        """Return the frequencies behind all records, then those of each group, then those behind all other records for each group.
+
+        Groups are numbers of records, without a record in two of them. Each word is looked at once, however many groups there are.
+
+        :raises InvalidParameter: if all records, a group, or all others beside it, hold no word.
+        """
         lengths = np.asarray(counts.sum(axis=1)).ravel()
-        records, observed = max(counts.shape[0], 2), np.asarray(counts.sum(axis=0)).ravel()
-        mixed = 0.5 * (observed / total + self._outputs / self._outputs.sum())
-        shares, errors = np.empty(len(self.rows)), np.empty(len(self.rows))
+        sets = _Sets(groups, counts.shape[0])
+        totals, squares = sets.sums(lengths), sets.sums(np.square(lengths))
+        if not (totals > 0.0).all():
+            raise InvalidParameter("counts", f"{counts.shape[0]:,} records", "hold no word of the embedding")
+        records = np.maximum(sets.sizes, 2)
+        observed = sets.sums(counts)
+        mixed = 0.5 * (observed / totals[:, None] + self._outputs / self._outputs.sum())
+        shares, errors = (np.empty((len(totals), len(self.rows))) for _ in range(2))
         for part, weights, bias, spread in self._weights():
             scored = counts @ weights
-            estimates = scored.sum(axis=0) / total
-            between = scored - lengths[:, None] * estimates
-            variance = np.square(between).sum(axis=0) / total**2 * records / (records - 1)
+            estimates = sets.sums(scored) / totals[:, None]
+            # Σ (score - length·estimate)², the spread between records
+            between = sets.sums(np.square(scored)) - 2.0 * estimates * sets.sums(scored * lengths[:, None])
+            between = np.maximum(between + np.square(estimates) * squares[:, None], 0.0)
+            variance = between * (records / (records - 1) / totals**2)[:, None]
             # A rare word that was hardly drawn shows too little variance; that of independent words is the least there is.
             single = mixed @ np.square(weights) - np.square(mixed @ weights)
-            variance = np.maximum(variance, single / total)
-            shares[part], errors[part] = estimates - bias, np.sqrt(variance + spread**2)
+            variance = np.maximum(variance, single / totals[:, None])
+            shares[:, part], errors[:, part] = estimates - bias, np.sqrt(variance + spread**2)
             if self._report is not None:
                 self._report(part.stop, len(self.rows))
-        return Frequencies(
-            words=self.words,
-            shares=shares,
-            errors=errors,
-            expected=self._expected[self.rows],
-            before=self._spread[self.rows],
-            total=int(total),
-            records=counts.shape[0],
-        )
+        return [
+            Frequencies(
+                words=self.words,
+                shares=shares[place],
+                errors=errors[place],
+                expected=self._expected[self.rows],
+                before=self._spread[self.rows],
+                total=int(totals[place]),
+                records=int(sets.sizes[place]),
+            )
+            for place in range(len(totals))
+        ]
 
     def _weights(self) -> Iterator[tuple[slice, Floats, Floats, Floats]]:
         """Yield for some words at a time g of every output, what it adds on average under the expected shares, and its spread."""
@@ -154,3 +170,23 @@ class FrequencyEstimator:
             reached[self.rows[part], np.arange(part.stop - part.start)] -= 1.0
             bias = self._expected @ reached
             yield part, weights, bias, np.sqrt(np.square(self._spread[:, None] * reached).sum(axis=0))
+
+
+class _Sets:
+    """All records, some groups of them, and for each group all others: sums over the records of each."""
+
+    def __init__(self, groups: list[Ids], records: int) -> None:
+        from scipy.sparse import csr_array
+
+        members = np.concatenate([*groups, np.zeros(0, dtype=np.int64)])
+        starts = np.cumsum([0, *map(len, groups)])
+        self._member = csr_array((np.ones(len(members)), members, starts), shape=(len(groups), records))
+        own = np.diff(starts)
+        self.sizes = np.concatenate([[records], own, records - own])
+
+    def sums(self, values: Any) -> Floats:
+        """Return the sum of the values of each set: one number for each record, or one row, dense or sparse."""
+        everything = np.asarray(values.sum(axis=0))
+        own = self._member @ values
+        own = own if isinstance(own, np.ndarray) else own.toarray()
+        return np.concatenate([everything[None], own, everything[None] - own])

@@ -163,18 +163,15 @@ def find_word_use(
     estimator = FrequencyEstimator(channel, received.learnt.shares, words=int(counts.sum()), most=most)
     words = [*channel.embedding.words, UNKNOWN]
     named = [words[i] for i in estimator.words.tolist()]
-    everything = estimator.estimate(counts)
     found, differences = [], list[Difference]()
-    names = sorted(set(groups or ()))
+    labels, held = np.array(groups if groups is not None else []), np.asarray(counts.sum(axis=1)).ravel()
+    members = {name: np.flatnonzero(labels == name) for name in sorted(set(groups or ()))}
+    # A group without a word, or beside which no word is left, is compared with nothing.
+    members = {name: own for name, own in members.items() if 0.0 < held[own].sum() < held.sum()}
+    everything, *rest = estimator.estimate_groups(counts, list(members.values()))
     # So that all intervals of differences hold at once.
-    limit = NormalDist().inv_cdf(1.0 - _DOUBT / 2.0 / max(1, len(names) * len(named)))
-    labels = np.array(groups if groups is not None else [])
-    for name in names:
-        inside = np.flatnonzero(labels == name)
-        own, rest = counts[inside], counts[np.flatnonzero(labels != name)]
-        if not own.sum() or not rest.sum():
-            continue
-        use, elsewhere = estimator.estimate(own), estimator.estimate(rest)
+    limit = NormalDist().inv_cdf(1.0 - _DOUBT / 2.0 / max(1, len(members) * len(named)))
+    for name, use, elsewhere in zip(members, rest[: len(members)], rest[len(members) :], strict=True):
         found.append(_group(name, named, use))
         differences += _differences(name, named, use, elsewhere, limit)
     differences.sort(key=lambda each: -abs(each.difference) / (each.high - each.low))

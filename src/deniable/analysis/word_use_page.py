@@ -83,6 +83,9 @@ def _between(low: float, high: float, digits: int) -> str:
 def _add_groups(page: Page, found: WordUseFindings) -> None:
     page.add_section(f"Where the groups of {found.by} differ")
     shown: Sequence[Difference] = found.differences[:_SHOWN]
+    if not found.groups:
+        page.add_text("All words stand in one group: there is nothing to compare it with.")
+        return
     if not shown:
         page.add_text(f"None of {found.compared:,} comparisons of a word in a group with all other records stands out.")
         return

@@ -29,6 +29,7 @@ _COLUMNS_AT_ONCE = 4_096
 _NUMBERS_AT_ONCE = 1 << 22
 _NUMBERS_TO_HOLD = 1 << 26
 _EVEN = 0.1
+_LEAST_REST = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +37,8 @@ class Channel:
     """P(y | x) of one mechanism at one ε: row i belongs to the input word ``inputs[i]``, which is ``unknown_id`` for ⊥.
 
     The outputs of row i are ``outputs[starts[i]:starts[i + 1]]``, with the probabilities ``chances``; ``rest[i]`` is what they leave out.
-    ``directions`` is how many rays or draws each row was estimated from, and 0 where it was summed exactly.
+    ``directions`` is how many rays or draws each row was estimated from, and 0 where it was summed exactly. With ``factors``, one for each
+    word that can be released, the probabilities are multiplied by them, and each row is brought to the sum that it had.
     """
 
     embedding: Embedding = field(repr=False)
@@ -47,6 +49,7 @@ class Channel:
     starts: Ids = field(repr=False)
     outputs: np.ndarray[Any, np.dtype[np.int32]] = field(repr=False)
     chances: np.ndarray[Any, np.dtype[np.float32]] = field(repr=False)
+    factors: Floats | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         """Return the number of input words."""
@@ -54,10 +57,10 @@ class Channel:
 
     @cached_property
     def rest(self) -> Floats:
-        """What the listed outputs of each row leave out of the probability."""
+        """What the listed outputs of each row leave out of the probability; never nothing, since at a large ε rays meet one word only."""
         sums = np.add.reduceat(np.append(self.chances, np.float32(0.0)).astype(np.float64), self.starts[:-1])
         sums[np.diff(self.starts) == 0] = 0.0
-        rest: Floats = np.maximum(1.0 - sums, 0.0)
+        rest: Floats = np.maximum(1.0 - sums, _LEAST_REST)
         return rest
 
     @cached_property
@@ -87,7 +90,7 @@ class Channel:
         if place < 0:
             raise InvalidParameter("word", word, "is not an input word of this channel")
         part = slice(int(self.starts[place]), int(self.starts[place + 1]))
-        return self.outputs[part].astype(np.int64), self.chances[part].astype(np.float64)
+        return self.outputs[part].astype(np.int64), self._listed(place, place + 1)
 
     def output_shares(self, prior: Floats) -> Floats:
         """Return how likely each word is to be released, if the input words have these shares: Σ_x π(x)·P(y | x)."""
@@ -105,6 +108,8 @@ class Channel:
 
     def keeping(self, words: Ids) -> Channel:
         """Return the channel of a release that lets these input words through as they are."""
+        if self.factors is not None:
+            return replace(self, chances=self._listed(0, len(self)).astype(np.float32), factors=None).keeping(words)
         rows = np.unique(self.places(words))
         rows = rows[rows >= 0]
         lengths = np.diff(self.starts)
@@ -137,9 +142,21 @@ class Channel:
             end = min(max(end, start + 1), len(self.inputs))
             part = slice(int(self.starts[start]), int(self.starts[end]))
             shape = (end - start, len(self.embedding))
-            numbers = (self.chances[part].astype(np.float64), self.outputs[part], self.starts[start : end + 1] - self.starts[start])
+            numbers = (self._listed(start, end), self.outputs[part], self.starts[start : end + 1] - self.starts[start])
             yield slice(start, end), csr_array(numbers, shape=shape)
             start = end
+
+    def _listed(self, start: int, end: int) -> Floats:
+        """Return the probabilities that some rows list, one row after the other."""
+        part = slice(int(self.starts[start]), int(self.starts[end]))
+        chances = self.chances[part].astype(np.float64)
+        if self.factors is None:
+            return chances
+        owners = np.repeat(np.arange(end - start), np.diff(self.starts[start : end + 1]))
+        weighted: Floats = chances * self.factors[self.outputs[part]]
+        before, after = (np.bincount(owners, weights=each, minlength=end - start) for each in (chances, weighted))
+        weighted *= (before / np.where(after > 0.0, after, 1.0))[owners]
+        return weighted
 
     def columns(self, outputs: Ids) -> Iterator[tuple[Ids, Floats]]:
         """Yield for each released word the rows that list it, and P(y | x) there; all other rows have ``rest`` times ``background``."""
@@ -156,7 +173,8 @@ class Channel:
         """The listed probabilities in float32, sorted by output: inputs by outputs, in memory."""
         from scipy.sparse import csr_array
 
-        return csr_array((self.chances, self.outputs, self.starts), shape=(len(self.inputs), len(self.embedding))).tocsc()
+        chances = self.chances if self.factors is None else self._listed(0, len(self)).astype(np.float32)
+        return csr_array((chances, self.outputs, self.starts), shape=(len(self.inputs), len(self.embedding))).tocsc()
 
     @cached_property
     def _places(self) -> Ids:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from deniable.arrays import Ids
 from deniable.channel.channel import Channel
+from deniable.channel.columns import FEWEST_INPUTS, column_factors
 from deniable.channel.rows import RowMaker
 from deniable.channel.store import ChannelFolder
 from deniable.embeddings.embedding import Embedding
@@ -91,17 +94,19 @@ def make_channels(
             settings = _settings(embedding, chosen, maker, epsilon, directions, None if inputs is None else ids)
             folders.append(open_folders.enter_context(ChannelFolder(root, settings, len(ids), words=len(embedding)).opened()))
         _fill(folders, maker, ordered, report)
-        made = {
-            epsilon: Channel(
+        made = {}
+        for mechanism_there, folder in zip(maker.made, folders, strict=True):
+            rows = Channel(
                 embedding=embedding,
-                epsilon=epsilon,
+                epsilon=mechanism_there.epsilon,
                 method=maker.method,
                 directions=0 if maker.method == "exact" else directions,
                 inputs=ordered,
                 **folder.arrays(mapped=keep),
             )
-            for epsilon, folder in zip(unique, folders, strict=True)
-        }
+            balanced = maker.method == "rays" and len(rows) >= FEWEST_INPUTS
+            factors = folder.columns(partial(column_factors, rows, mechanism_there)) if balanced else None
+            made[rows.epsilon] = replace(rows, factors=factors)
     return [made[epsilon] for epsilon in wanted]
 
 

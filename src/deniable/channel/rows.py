@@ -22,7 +22,7 @@ from deniable.channel.card_draws import SEED as CARD_SEED
 from deniable.channel.card_draws import card_draws
 from deniable.channel.draws import Draws
 from deniable.channel.rays.rays import Envelope, RadialRays
-from deniable.channel.rays.statistics import distribution_on_rays, furthest_radius, length_function
+from deniable.channel.rays.statistics import furthest_radius, length_function, row_on_rays
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.base import Method, exact_sums, method_of, radial_noise
@@ -62,11 +62,11 @@ class RowMaker:
         self._embedding, self._epsilons, self._directions = embedding, epsilons, directions
         self._left_out, self._most = left_out, most
         self._outputs = len(released_words(embedding))
-        self._made = [mechanism(embedding, epsilon=epsilon) for epsilon in epsilons]
-        cards = [card_draws(made, directions) for made in self._made] if on_card else []
+        self.made = [mechanism(embedding, epsilon=epsilon) for epsilon in epsilons]
+        cards = [card_draws(made, directions) for made in self.made] if on_card else []
         self._cards = [card for card in cards if card is not None]
-        self.method: Method = "simulation" if self._cards else method_of(self._made[0])
-        noise = radial_noise(self._made[0])
+        self.method: Method = "simulation" if self._cards else method_of(self.made[0])
+        noise = radial_noise(self.made[0])
         self._rays = None if noise is None or self.method != "rays" else RadialRays(embedding, noise, rays=directions)
 
     def order(self, ids: Ids) -> Ids:
@@ -100,20 +100,17 @@ class RowMaker:
         furthest = furthest_radius(min(self._epsilons), length)  # so far that a row does not depend on which other ε are asked for
 
         def of_one_word(envelope: Envelope) -> list[Row]:
-            pieces, rows = envelope.pieces, []
+            rows = []
             for epsilon in self._epsilons:
-                found = distribution_on_rays(envelope, epsilon, length)
-                reached = pieces.places[pieces.begins < furthest_radius(epsilon, length)]
-                once = pieces.met[np.bincount(reached, minlength=len(pieces.met)) == 1]
-                missed = float(found.probabilities[np.isin(found.words, once)].sum())
-                rows.append(self._cut(found.words, found.probabilities * (1.0 - missed)))
+                words, chances, missed = row_on_rays(envelope, epsilon, length)
+                rows.append(self._cut(words, chances * (1.0 - missed)))
             return rows
 
         with ThreadPoolExecutor(threads()) as pool:
             yield from pool.map(of_one_word, rays.envelopes(ids, furthest=furthest))
 
     def _by_sums(self, ids: Ids) -> Iterator[list[Row]]:
-        sums = exact_sums(self._made[0])
+        sums = exact_sums(self.made[0])
         assert sums is not None  # noqa: S101 - said by the method
         for outputs, chances in sums.distributions(self._embedding.stands_in(ids), np.array(self._epsilons)):
             yield [self._cut_unsorted(*self._above_even(outputs, row)) for row in chances]
@@ -131,7 +128,7 @@ class RowMaker:
 
     def _by_draws(self, ids: Ids) -> Iterator[list[Row]]:
         entering = self._embedding.stands_in(ids)
-        counted = [card.counts(entering) for card in self._cards] or [self._counts(made, entering, int(ids[0])) for made in self._made]
+        counted = [card.counts(entering) for card in self._cards] or [self._counts(made, entering, int(ids[0])) for made in self.made]
         for of_one_word in zip(*counted, strict=True):
             rows = []
             for outputs, counts in of_one_word:

@@ -199,7 +199,9 @@ def _show(found: WordUseFindings, output: Path | None, report: Path | None) -> N
     how = f"{found.mechanism} at ε = {found.epsilon:g} on {found.embedding}"
     console.print(f"{everything.words:,} released words of {everything.records:,} records, {how}")
     console.print(make_table(["word", "share", "95 % interval"], [_row(use) for use in everything.uses[:15]], left=(0,)))
-    if found.by is not None:
+    if found.by is not None and not found.groups:
+        console.print(f"\nall words stand in one group of {found.by}: there is nothing to compare it with")
+    elif found.by is not None:
         said = f"{len(found.differences):,} of {found.compared:,} comparisons of a word in a group with all other records stand out"
         console.print(f"\n{said}; all intervals hold at once in 95 % of releases")
         rows = [

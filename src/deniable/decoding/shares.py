@@ -29,6 +29,9 @@ _SETTLED = 1e-7
 _WORTH_A_STEP = 1e-4
 """Records that were held back must become likelier by more than this for a step to help; less is creeping, for hundreds of steps."""
 
+_IMPOSSIBLE = 1e-300
+"""The probability of a word that nothing becomes, so that a text that holds one is unlikely and not an error."""
+
 Stop = Literal["held-out records", "settled", "most steps"]
 
 
@@ -62,11 +65,11 @@ def update(
     channel's output shares, if they are known already.
     """
     expected = channel.output_shares(shares) if expected is None else expected
-    seen = observed > 0.0
+    seen = (observed > 0.0) & (expected > 0.0)  # a word that nothing becomes says nothing of what stood there
     total = float(observed.sum())
     ratios = np.zeros_like(observed)
     ratios[seen] = observed[seen] / expected[seen] / total
-    likelihood = float((observed[seen] * np.log(expected[seen])).sum() / total)
+    likelihood = _likelihood(observed, expected)
     updated = shares * channel.pulled_back(ratios)
     if public is not None and weight > 0.0:
         updated = (total * updated + weight * public) / (total + weight)
@@ -127,7 +130,7 @@ def mean_log_likelihood(channel: Channel, observed: Floats, shares: Floats) -> f
 
 def _likelihood(observed: Floats, expected: Floats) -> float:
     seen = observed > 0.0
-    return float((observed[seen] * np.log(expected[seen])).sum() / observed.sum())
+    return float((observed[seen] * np.log(np.maximum(expected[seen], _IMPOSSIBLE))).sum() / observed.sum())
 
 
 def _steps_that_help(

@@ -80,7 +80,12 @@ class Envelope:
         first[ends - self.counts - 1], last[ends - 1] = True, True
         begins, words = np.zeros(len(owners)), np.full(len(owners), self.start, dtype=np.int64)
         begins[~first], words[~first] = self.radii, self.winners
-        met, places = np.unique(words, return_inverse=True)
+        # What np.unique gives, without sorting: ids are small numbers.
+        place_of = np.zeros(int(words.max(initial=0)) + 1, dtype=np.int64)
+        place_of[words] = 1
+        met = np.flatnonzero(place_of)
+        place_of[met] = np.arange(len(met))
+        places = place_of[words]
         return Pieces(owners=owners, begins=begins, last=last, met=met, places=places)
 
 

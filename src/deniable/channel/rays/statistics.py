@@ -190,6 +190,20 @@ def distribution_on_rays(envelope: Envelope, epsilon: float, gamma: LengthFuncti
     return Distribution(words=pieces.met[order], probabilities=means[order], standard_errors=errors[order])
 
 
+def row_on_rays(envelope: Envelope, epsilon: float, gamma: LengthFunction) -> tuple[Ids, Floats, float]:
+    """Return the words that the word becomes at this ε, how likely each is, and how likely those are together that only one ray met.
+
+    The likeliest come first, as in ``distribution_on_rays``; errors are left out, which a channel has no use for.
+    """
+    rays, pieces = len(envelope.counts), envelope.pieces
+    means = np.bincount(pieces.places, weights=_masses(pieces, epsilon, gamma), minlength=len(pieces.met)) / rays
+    reached = pieces.places[pieces.begins < furthest_radius(epsilon, gamma)]
+    once = float(means[np.bincount(reached, minlength=len(means)) == 1].sum())
+    there = np.flatnonzero(means)
+    order = there[np.argsort(-means[there], kind="stable")]
+    return pieces.met[order], means[order], once
+
+
 def jackknife(envelope: Envelope, epsilon: float, gamma: LengthFunction, eta: float = ETA) -> tuple[float, Floats]:
     """Return the standard errors of S_w and of the four entropies at this ε.
 

@@ -1,0 +1,28 @@
+"""The classifier of counts learns from texts in which no single word says much."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from deniable.learning import word_classifier
+from deniable.learning.word_classifier import CountClassifier
+
+
+def accuracy() -> float:
+    """Return the accuracy where 14 of 20 words come from the half of the vocabulary that belongs to the class, all words alike."""
+    from scipy.sparse import csr_array
+
+    random, labels = np.random.default_rng(0), np.arange(2_000) % 2
+    own = random.random((2_000, 20)) < 0.7
+    words = 2_000 * np.where(own, labels[:, None], 1 - labels[:, None]) + random.integers(0, 2_000, own.shape)
+    counts = csr_array((np.ones(words.size), (np.repeat(np.arange(2_000), 20), words.ravel())), shape=(2_000, 4_000))
+    model = CountClassifier(strength=10.0, rounds=300).fit(counts[:1_500], labels[:1_500])
+    return float((model.predict(counts[1_500:]) == labels[1_500:]).mean())
+
+
+def test_many_words_that_each_say_little_are_learnt_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sklearn")
+    assert accuracy() > 0.85
+    monkeypatch.setattr(word_classifier, "_SETTLED", 1e-3)
+    assert accuracy() == 0.5, "a fit that ends where it begins"
