@@ -61,7 +61,7 @@ This page is written by `python scripts/make_attackers_page.py` from the results
 knows; [What an attacker still learns](../audits.md) says what that is. Words are those of running text, as they occur. A kind is one of
 100 clusters of public vectors, judged at places with a word that is not one of the 150 most frequent. The best attacker of each row of
 ε is in bold; it is chosen on the same words, so its share is a little too large rather than too small. Intervals take the words of a
-document together. An attacker that fails proves nothing about others.
+document together. An attacker that fails proves nothing about others; one with [a better estimate of the channel](channels.md) names more.
 
 {headline(results)}
 
