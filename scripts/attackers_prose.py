@@ -141,6 +141,23 @@ def kinds_missed(results: list[Result]) -> str:
     )
 
 
+def beside_published(results: list[Result]) -> str:
+    """Return by how much our best attacker is ahead of the one who reads word by word where the published figure stands: SST-2, ε = 4."""
+    said = []
+    for result, found in findings(results):
+        mechanism = result["options"].partition(":")[0]
+        if result["name"] == "sst2" and found["epsilon"] == 4.0 and mechanism in ("custext", "santext-plus"):
+            values = {each["name"]: each["word"]["first"]["value"] for each in found["attackers"]}
+            alone, best = values[ALONE], max(values.values())
+            said.append(f"{100 * alone:.1f} % and {100 * best:.1f} % behind {mechanism}, {100 * (best / alone - 1):+.0f} % relatively")
+    if not said:
+        return ""
+    return (
+        "On SST-2 at ε = 4, the attacker who reads word by word and the best one name here: "
+        f"{'; '.join(said)}. The abstract does not say behind which mechanism its figure is, and its baseline is a weaker one than ours."
+    )
+
+
 def waiting(folder: Path) -> str:
     """Return which of the planned settings have no result yet, or one by another command, or not at all their ε."""
     left = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from matplotlib.lines import Line2D
 from attackers_prose import (
     COMPARED,
     DATA,
+    beside_published,
     cautions,
     findings,
     headline,
@@ -36,7 +38,7 @@ LOOKS = {
     LEARNT: ("^", SERIES[2]),
     LANGUAGE_MODEL: ("D", SERIES[3]),
 }
-PLACES = {BLIND: 0.0, ALONE: -0.26, IN_CONTEXT: 0.0, LEARNT: 0.26, LANGUAGE_MODEL: 0.26}
+PLACES = {BLIND: 0.0, ALONE: -0.3, IN_CONTEXT: -0.1, LEARNT: 0.1, LANGUAGE_MODEL: 0.3}
 """How far below the middle of its row each attacker is drawn."""
 
 
@@ -46,7 +48,8 @@ def main() -> None:
     if not results:
         raise SystemExit(f"there is no result (attackers-*.json) in {FOLDER}: measure first")
     (FOLDER / "attackers.md").write_text(page(results), encoding="utf-8")
-    attackers_figure(results).savefig(FOLDER / "attackers.png", dpi=150)
+    for name, some in by_data(results).items():
+        attackers_figure(some).savefig(FOLDER / f"attackers-{name}.png", dpi=150)
 
 
 def page(results: list[dict[str, Any]]) -> str:
@@ -64,7 +67,7 @@ document together. An attacker that fails proves nothing about others.
 
 {cautions(results)}
 
-![Share of words named by each attacker, for every data set, mechanism and ε; the table below holds the values](attackers.png)
+{pictures(results)}
 
 ## How much was measured
 
@@ -92,6 +95,8 @@ document together. An attacker that fails proves nothing about others.
 
 {COMPARED}
 
+{beside_published(results)}
+
 ## Repeat it
 
 `measure_purpose.py prepare` writes the data sets and the public reviews, `spaces` the shaped spaces. `run_attackers.py` measures every
@@ -115,13 +120,35 @@ def shares(results: list[dict[str, Any]], reading: str) -> str:
     """Return the table of what every attacker reaches: first guess, interval, within ten."""
     present = {each["name"] for _, found in findings(results) for each in found["attackers"]}
     names = [name for name in LOOKS if name in present]
-    rows = [["data", "embedding", "mechanism", "ε", *names]]
-    for result, found in findings(results):
+
+    def row(found: dict[str, Any]) -> list[str]:
         reached = {each["name"]: each[reading] for each in found["attackers"] if each.get(reading)}
         best = max((success["first"]["value"] for success in reached.values()), default=0.0)
-        rows.append([*_about(result, found), *(_cell(reached.get(name), best) for name in names)])
+        return [_cell(reached.get(name), best) for name in names]
+
     more = unlearnt(results) if reading == "word" else kinds_missed(results)
-    return table(rows) + f"\n\nFirst guess (95 % interval); within ten. {more}".rstrip()
+    return table_by_data(results, names, row) + f"\n\nFirst guess (95 % interval); within ten. {more}".rstrip()
+
+
+def table_by_data(results: list[dict[str, Any]], columns: Sequence[str], row: Callable[[dict[str, Any]], list[str]]) -> str:
+    """Return a table of all releases of each data set, under its name."""
+    tables = []
+    for name, some in by_data(results).items():
+        rows = [[setting_of(result), f"{found['epsilon']:g}", *row(found)] for result, found in findings(some)]
+        tables.append(f"### {DATA.get(name, name)}\n\n" + table([["release", "ε", *columns], *rows]))
+    return "\n\n".join(tables)
+
+
+def by_data(results: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Return the results of each data set, in the order in which they stand."""
+    names = dict.fromkeys(result["name"] for result in results)
+    return {name: [result for result in results if result["name"] == name] for name in names}
+
+
+def pictures(results: list[dict[str, Any]]) -> str:
+    """Return the figures of the page, one for each data set."""
+    said = "share of words named by each attacker behind every mechanism and ε; the tables below hold the values"
+    return "\n\n".join(f"![{DATA.get(name, name)}: {said}](attackers-{name}.png)" for name in by_data(results))
 
 
 def sizes(results: list[dict[str, Any]]) -> str:
@@ -132,7 +159,9 @@ def sizes(results: list[dict[str, Any]]) -> str:
         text, asked = result["result"]["text"], options(result["command"])
         rows.append(
             [
-                *_about(result),
+                result["name"],
+                result["result"]["embedding"]["name"],
+                result["options"],
                 f"{text['places']:,}",
                 f"{text['documents']:,}",
                 _percent(text["unknown"]),
@@ -154,7 +183,7 @@ def attackers_figure(results: list[dict[str, Any]]) -> Figure:
     figure, axes = new_figure(width=7.2, height=1.2 + 0.3 * (len(results) + len(findings(results))))
     labels: list[str] = []
     for result in results:
-        axes.text(0.008, len(labels), f"{DATA.get(result['name'], result['name'])}: {setting_of(result)}", va="center", fontsize=8)
+        axes.text(0.008, len(labels), setting_of(result), va="center", fontsize=8)
         labels.append("")
         for found in result["result"]["results"]:
             for attacker in found["attackers"]:
@@ -182,34 +211,42 @@ def attackers_figure(results: list[dict[str, Any]]) -> Figure:
         if name in present
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
+    names = dict.fromkeys(DATA.get(result["name"], result["name"]) for result in results)
+    axes.set_title(", ".join(names))
     return figure
 
 
 def missed(results: list[dict[str, Any]]) -> str:
     """Return how much more the best attacker names than the one who reads word by word."""
-    rows = [["data", "embedding", "mechanism", "ε", "word by word", "best", "which", "more", "kind, word by word", "kind, best"]]
-    for result, found in findings(results):
+
+    def row(found: dict[str, Any]) -> list[str]:
         by_name = {each["name"]: each for each in found["attackers"]}
-        alone, best = by_name[ALONE], max(found["attackers"], key=lambda each: each["word"]["first"]["value"])
+        alone, best = by_name[ALONE], _best(found)
         one, other = (each["word"]["first"]["value"] for each in (alone, best))
         kinds = [each["kind"]["first"]["value"] for each in found["attackers"] if each.get("kind")]
         kind = [_percent(alone["kind"]["first"]["value"]), _percent(max(kinds))] if alone.get("kind") else ["–", "–"]
-        rows.append([*_about(result, found), _percent(one), _percent(other), best["name"], f"{100 * (other - one):+.1f}", *kind])
-    return table(rows)
+        return [_percent(one), _percent(other), best["name"], f"{100 * (other - one):+.1f}", *kind]
+
+    return table_by_data(results, ["word by word", "best", "which", "more", "kind, word by word", "kind, best"], row)
 
 
 def groups(results: list[dict[str, Any]]) -> str:
     """Return how often the best attacker names words of each group, and of each list of words."""
-    rows = [["data", "embedding", "mechanism", "ε", *GROUPS]]
-    for result, found in findings(results):
-        best = max(found["attackers"], key=lambda each: each["word"]["first"]["value"])
-        by_group = {each["group"]: each for each in best["groups"]}
-        rows.append([*_about(result, found), *(_group(by_group.get(name)) for name in GROUPS)])
-    return table(rows) + (
+
+    def row(found: dict[str, Any]) -> list[str]:
+        by_group = {each["group"]: each for each in _best(found)["groups"]}
+        return [_group(by_group.get(name)) for name in GROUPS]
+
+    return table_by_data(results, GROUPS, row) + (
         "\n\nThe number of places stands in brackets. A rare word is often one that the attackers never think of (the table of sizes says "
         "how many words they do think of): where none is named, that is no protection. An unknown word counts as named where the attacker "
         "says that it is unknown."
     )
+
+
+def _best(found: dict[str, Any]) -> dict[str, Any]:
+    attackers: list[dict[str, Any]] = found["attackers"]
+    return max(attackers, key=lambda each: each["word"]["first"]["value"])
 
 
 def machines(results: list[dict[str, Any]]) -> str:
@@ -228,11 +265,6 @@ def options(command: str) -> dict[str, str]:
     """Return what a command gives for each option; the last value counts."""
     words = shlex.split(command)
     return {option: value for option, value in pairwise(words) if option.startswith("-")}
-
-
-def _about(result: dict[str, Any], found: dict[str, Any] | None = None) -> list[str]:
-    setting = [result["name"], result["result"]["embedding"]["name"], result["options"]]
-    return setting if found is None else [*setting, f"{found['epsilon']:g}"]
 
 
 def _cell(success: dict[str, Any] | None, best: float) -> str:

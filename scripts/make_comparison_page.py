@@ -19,7 +19,7 @@ from decoding_prose import ahead_of_randomised_response
 from decoding_results import read_rows
 from deniable.comparison import ComparisonResult, read_comparison
 from deniable.comparison.report.comparison_page import privacy_utility_figure
-from deniable.comparison.report.words import LEGEND, columns_of, finding, met_and_missed, target_name
+from deniable.comparison.report.words import LEGEND, columns_of, finding, legend_of, met_and_missed, target_name
 from deniable.report.figure import png
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "experiments"
@@ -35,14 +35,24 @@ CORRECTION = (
 IN_CONTEXT = (
     "**What the adversary misses.** The adversaries below read each word by itself. [Measured on running text](attackers.md): {headline} "
     "So what is equal below is equal for single words. `deniable compare --target context=0.2 --public corpus.txt` brings mechanisms to an "
-    "equal attacker in context, `--target kinds=0.3` to one who tells the kind of a word; that was not measured for this page."
+    "equal attacker in context, `--target kinds=0.3` to one who tells the kind of a word; {measured}."
 )
+AT_EQUAL_ATTACKERS = "comparison-sst2-attackers"
+COMMANDS = {
+    AT_EQUAL_ATTACKERS: """deniable compare sst2.jsonl.xz --embedding default --embedding sentiment-16-2 --mechanism multivariate \\
+  --mechanism randomized-response --train 600 --test 600 --words 200 --longest 100 --runs 2 --directions 100 --no-decode \\
+  --target named=0.17 --target context=0.17 --target kinds=0.35 --public public-reviews.txt.xz \\
+  --save docs/experiments/comparison-sst2-attackers.json""",
+}
+"""How results were measured that scripts/run_comparison.py does not measure."""
+ATTACKERS: dict[str, str] = {"named": "for words by themselves", "context": "in context", "kinds": "for kinds"}
 SETTINGS = {
     "comparison-sst2-default": "SST-2, built-in embedding (50,000 words, 50 dimensions)",
     "comparison-sst2-default-constants": "SST-2, built-in embedding: other constants of rank smoothing and Vickrey",
     "comparison-imdb-default": "IMDb, built-in embedding (50,000 words, 50 dimensions)",
     "comparison-sst2-glove-840b": "SST-2, GloVe 840B (33,860 words, 300 dimensions)",
     "comparison-imdb-glove-840b": "IMDb, GloVe 840B (33,860 words, 300 dimensions)",
+    AT_EQUAL_ATTACKERS: "SST-2 at equal attackers: of words, in context and of kinds, in the built-in space and a shaped one",
 }
 
 
@@ -54,7 +64,9 @@ def section(name: str, title: str, result: ComparisonResult) -> str:
         f"{texts.learn:,} texts to learn from ({texts.words:,} words), {texts.test:,} to test on, {result.runs} runs; privacy "
         f"read on {sample.words:,} words of the text, {sample.distinct:,} of them distinct; blind guessing names "
         f"{100 * sample.guess:.1f} % of them. {finding(result)}",
-        f"![Accuracy against the success of the adversary]({name}.png)",
+        f"{legend_of(result)} {epsilons_apart(result)}"
+        if name in COMMANDS
+        else f"![Accuracy against the success of the adversary]({name}.png)",
     ]
     for target in result.targets:
         columns = columns_of(result)[1:]
@@ -63,7 +75,19 @@ def section(name: str, title: str, result: ComparisonResult) -> str:
         met, missed = met_and_missed(result, target)
         lines += ["| " + " | ".join(row[place] for place in shown) + " |" for row in met]
         parts += [f"**{target_name(target)}**", "\n".join(lines), " ".join(missed)]
+    if name in COMMANDS:
+        kinds = f"Kinds are {result.kinds}. The shaped space and the public reviews are those of [the page about purposes](purpose.md)."
+        parts += [kinds, f"```text\n{COMMANDS[name]}\n```"]
     return "\n\n".join(part for part in parts if part)
+
+
+def epsilons_apart(result: ComparisonResult) -> str:
+    """Return the ε of each row by the attacker that was matched."""
+    found: dict[str, list[str]] = {}
+    for row, worth in result.matched():
+        found.setdefault(row.name, []).append(f"{worth.epsilon:.3g} {ATTACKERS[row.reading]}")
+    said = [f"{where}, {', '.join(epsilons)}" for where, epsilons in found.items()]
+    return f"The ε by the attacker that is matched: {'; '.join(said)}."
 
 
 def with_correction(words: str, *, needed: bool, attacked: str = "", decoded: str = "") -> str:
@@ -74,9 +98,9 @@ def with_correction(words: str, *, needed: bool, attacked: str = "", decoded: st
     begin, _, rest = words.partition(f"{ADVICE}\n\n")
     ours = ("**A correction.**", "**What the adversary misses.**")
     paragraphs = [paragraph for paragraph in rest.split("\n\n") if not paragraph.startswith(ours)]
-    corrections = [CORRECTION.format(decoded=f", {decoded}" if decoded else "")] * needed + [IN_CONTEXT.format(headline=attacked)] * bool(
-        attacked
-    )
+    measured = "the last section has it" if (FOLDER / f"{AT_EQUAL_ATTACKERS}.json").exists() else "that was not measured for this page"
+    corrections = [CORRECTION.format(decoded=f", {decoded}" if decoded else "")] * needed
+    corrections += [IN_CONTEXT.format(headline=attacked, measured=measured)] * bool(attacked)
     shown = [textwrap.fill(each, 140, break_long_words=False, break_on_hyphens=False) for each in corrections]
     return begin + f"{ADVICE}\n\n" + "\n\n".join([*shown, *paragraphs])
 
@@ -90,7 +114,8 @@ def main() -> None:
         if saved.exists():
             result = read_comparison(saved)
             results.append(result)
-            (FOLDER / f"{name}.png").write_bytes(png(privacy_utility_figure(result), dpi=150))
+            if name not in COMMANDS:
+                (FOLDER / f"{name}.png").write_bytes(png(privacy_utility_figure(result), dpi=150))
             sections.append(section(name, title, result))
     words = page.read_text("utf-8").split(f"\n{HEADING}\n")[0].rstrip("\n")
     attacked = read_results(FOLDER)

@@ -2,9 +2,9 @@
 
 Usage: python scripts/make_privacy_page.py
 
-Reads docs/experiments/membership.json and, if it is there, membership-baselines.json (scripts/judge_membership.py) and
-authorship-*.json and inversion-*.json (``deniable audit … --save``). What audits of single words miss comes from the results of
-scripts/measure_attackers.py beside them.
+Reads docs/experiments/membership.json and, if they are there, membership-baselines.json (scripts/judge_membership.py),
+membership-decoded.json, authorship-*.json and inversion-*.json (``deniable audit … --save``). What audits of single words miss comes from
+the results of scripts/measure_attackers.py beside them.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+import decoded_membership
+from deniable.audit.membership.audit import MembershipResult
+from deniable.audit.saved import read_result
 from deniable.report.figure import apply_style, new_figure, png
 from deniable.report.palette import MUTED
 from deniable.report.wording import percent_fixed
@@ -33,6 +36,8 @@ PAPER_AUC = {
     58.25: 0.9897,
 }
 """The AUC of the paper's table 4, from the raw log in its source."""
+NOT_DECODED = """- Membership above is asked of released text as it stands. `deniable audit membership` asks of decoded text too; that was
+  not measured here."""
 SCORES = ("precision", "recall", "accuracy", "auc", "auc_either_way")
 
 
@@ -42,7 +47,9 @@ def main() -> None:
     if data is None:
         raise SystemExit("docs/experiments/membership.json is not there: run scripts/judge_membership.py first")
     baselines = _read("membership-baselines.json")
-    parts = [_head(data), _findings(data), _baselines(data, baselines), _curve(data), _as_in_the_paper(data), _others(), _missed()]
+    decoded = _read_decoded()
+    parts = [_head(data, decoded), _findings(data), _baselines(data, baselines), _curve(data), _as_in_the_paper(data)]
+    parts += ["" if decoded is None else decoded_membership.section(decoded), _others(), _missed(decoded)]
     (FOLDER / "privacy.md").write_text("\n".join(part for part in parts if part), encoding="utf-8")
     (FOLDER / "membership.png").write_bytes(png(auc_figure(data)))
 
@@ -51,6 +58,12 @@ def _read(name: str) -> dict[str, Any] | None:
     path = FOLDER / name
     found: dict[str, Any] | None = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
     return found
+
+
+def _read_decoded() -> MembershipResult | None:
+    path = FOLDER / "membership-decoded.json"
+    result = read_result(path) if path.exists() else None
+    return result if isinstance(result, MembershipResult) else None
 
 
 HEAD = """# Privacy experiments
@@ -83,7 +96,7 @@ python scripts/judge_membership.py prepared docs/experiments/membership.json res
 python scripts/prepare_membership.py irc_ubuntu_by_user.jsonl.xz baselines --no-embedding --wordnet dict
 python scripts/run_membership_on_gpu.py baselines more-results --no-releases
 python scripts/judge_membership.py baselines docs/experiments/membership-baselines.json more-results
-deniable audit authorship enron_pan11.jsonl.xz --authors 10 -e 2 -e 6 -e 12 --support 10000 --directions 150 \\
+{membership}deniable audit authorship enron_pan11.jsonl.xz --authors 10 -e 2 -e 6 -e 12 --support 10000 --directions 150 \\
   --save docs/experiments/authorship-enron.json
 python scripts/measure_purpose.py prepare DATASETS --into data
 deniable audit authorship data/c50.jsonl.xz --author-column label --authors 20 -e 6.081 -e 7.506 --support 5000 --directions 100 \\
@@ -93,8 +106,9 @@ python scripts/make_privacy_page.py
 """
 
 
-def _head(data: dict[str, Any]) -> str:
+def _head(data: dict[str, Any], decoded: MembershipResult | None) -> str:
     about, plan = data["data"], data["plan"]
+    membership = "" if decoded is None else f"{decoded_membership.COMMAND}\n"
     return HEAD.format(
         users=about["users"],
         texts=about["median_texts"],
@@ -105,6 +119,7 @@ def _head(data: dict[str, Any]) -> str:
         targets=plan["targets"],
         known=data["embedding"]["words"],
         fingerprint=data["embedding"]["fingerprint"][:12],
+        membership=membership,
         **data["settings"],
     )
 
@@ -230,7 +245,6 @@ def _as_in_the_paper(data: dict[str, Any]) -> str:
 
 def _others() -> str:
     from deniable.audit.report.words import finding, tables
-    from deniable.audit.saved import read_result
 
     lines: list[str] = []
     for pattern, heading in (("inversion-*.json", "Word inversion"), ("authorship-*.json", "Authorship")):
@@ -244,13 +258,12 @@ def _others() -> str:
     return "\n".join(lines)
 
 
-def _missed() -> str:
+def _missed(decoded_text: MembershipResult | None) -> str:
     """Return what audits of words as they stand did not see, and by how much."""
     from attackers_prose import headline, missed_by_setting, read_results, table
     from deniable.audit.authorship import AuthorshipResult
-    from deniable.audit.saved import read_result
 
-    lines = []
+    lines = [] if decoded_text is None else decoded_membership.missed(decoded_text)
     for path in sorted(FOLDER.glob("authorship-*.json")):
         result = read_result(path)
         for found in result.released if isinstance(result, AuthorshipResult) else ():
@@ -278,8 +291,7 @@ def _missed() -> str:
             "- Authors were decoded with a channel known from few directions (100 of each of 5,000 words for C50, whose texts were cut at",
             "  120 words; 150 of each of 10,000 for Enron), and the classifiers read pairs of words and spelling beside the counts. That",
             "  decoding adds little there does not say that it adds little with a finer channel, or to a classifier of words alone.",
-            "- Membership above is asked of released text as it stands. `deniable audit membership` asks of decoded text too; that was not",
-            "  measured here.",
+            *([] if decoded_text is not None else [NOT_DECODED]),
             "",
             *(["Words named at the first guess:", "", table(missed_by_setting(attacked)), ""] if attacked else []),
         ]

@@ -89,14 +89,17 @@ def test_an_attacker_in_context_names_more_where_words_follow_one_another() -> N
     seen = released(mechanism, ids, 3.0)
     alone, context = attacker.alone(channel, seen), attacker.in_context(channel, seen)
     assert context is not None
-    assert attacker.words_named(channel, seen) == context.words
+    assert attacker.success("named", channel, seen) == alone.words
+    assert attacker.success("context", channel, seen) == context.words
+    assert attacker.success("kinds", channel, seen) == context.kinds
     some = attacker.in_context(channel, seen, most=5_000)
     assert some is not None
     assert some.judged == 5_000
     assert some.words == pytest.approx(context.words, abs=4 * some.words_error)
     without = replace(attacker, model=None)
     assert without.in_context(channel, seen) is None
-    assert without.words_named(channel, seen) == alone.words
+    assert without.success("context", channel, seen) == alone.words
+    assert without.success("kinds", channel, seen) == alone.kinds
     assert context.words > alone.words + 0.2
     assert context.kinds > alone.kinds + 0.1
     assert (context.judged, context.judged_kinds) == (alone.judged, alone.judged_kinds)

@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 
 from deniable import Embedding, InvalidParameter
 from deniable.cli.app import app
+from deniable.comparison.readings import OfAllWords
 from deniable.comparison.texts import Texts
 from deniable.decoding.kinds import make_kinds
 from deniable.decoding.ngrams import count_bigrams
@@ -125,13 +126,12 @@ def cut_public(texts: int) -> Texts:
     return known_texts(PublicAttributes(label="mood", public=public_texts(texts), others={}), made_embedding())[1]
 
 
-def make_search(target: float) -> Search:
+def make_search(target: float, reading: OfAllWords = "named") -> Search:
     cut = cut_public(300)
     attacker = Attacker(ids=cut.ids, lengths=[len(words) for words in cut.words], kinds=make_kinds(made_embedding(), clusters=10))
     half = np.arange(150)
-    return Search(
-        ChosenMechanism(), attacker, take_texts(cut, half), take_texts(cut, half + 150), target=target, quick=EFFORT, thorough=EFFORT
-    )
+    learn, choose = take_texts(cut, half), take_texts(cut, half + 150)
+    return Search(ChosenMechanism(), attacker, learn, choose, reading=reading, target=target, quick=EFFORT, thorough=EFFORT)
 
 
 def test_a_search_finds_the_same_epsilon_again_and_the_attacker_stays_within_the_target() -> None:
@@ -162,7 +162,7 @@ def test_an_attacker_in_context_is_brought_to_the_target_too() -> None:
     found = []
     for attacker in (alone, both):
         learn, choose = take_texts(cut, half), take_texts(cut, half + 150)
-        search = Search(ChosenMechanism(), attacker, learn, choose, target=0.3, quick=EFFORT, thorough=EFFORT)
+        search = Search(ChosenMechanism(), attacker, learn, choose, reading="context", target=0.3, quick=EFFORT, thorough=EFFORT)
         channel = search.match(search.look(space))
         in_context = both.in_context(channel, search.draw(space, channel.epsilon, cut.ids, seed=9))
         assert in_context is not None
@@ -171,6 +171,34 @@ def test_an_attacker_in_context_is_brought_to_the_target_too() -> None:
     assert tight < loose
     assert held.words < 0.3 + 4 * held.words_error
     assert seen_through.words > 0.3 + 8 * seen_through.words_error, "matched on single words, context names far more"
+
+
+def test_kinds_are_brought_to_the_target_and_words_are_not() -> None:
+    (_, space) = make_spaces(made_embedding(), public_texts(300), (3,), (2.0,))
+    cut, kinds = cut_public(300), make_kinds(made_embedding(), clusters=10)
+    attacker, found = Attacker(ids=cut.ids, lengths=[len(cut.ids)], kinds=kinds), {}
+    target = attacker.blind().kinds + 0.15
+    for reading in ("named", "kinds"):
+        search = make_search(target, reading)
+        channel = search.match(search.look(space))
+        found[reading] = channel.epsilon, attacker.alone(channel, search.draw(space, channel.epsilon, cut.ids, seed=9))
+    epsilon, named = found["kinds"]
+    assert target - 0.06 < named.kinds < target + 4 * named.kinds_error
+    assert named.words < target - 8 * named.words_error, "fewer words are named than kinds"
+    loose, by_words = found["named"]
+    assert loose > 1.2 * epsilon
+    assert by_words.kinds > target + 8 * by_words.kinds_error, "matched on words, far more kinds are named"
+
+
+def test_tuning_matches_on_what_is_asked_for(public: Path) -> None:
+    asked = replace(SETTINGS, attacker=0.3, reading="kinds", dimensions=(2,), strengths=(3.0,))
+    found = tune(public, text_column="text", label_column="mood", embedding="made", settings=asked)
+    for attack in (found.shaped, found.as_it_is):
+        assert 0.3 - 0.07 < attack.alone.kinds < 0.3 + 4 * attack.alone.kinds_error
+        assert attack.alone.words < 0.3 - 8 * attack.alone.words_error
+    assert found.to_dict()["reading"] == "kinds"
+    page = " ".join(tuning_page(found, name="x").html().split())
+    assert "names at most 30 % of the kinds of less frequent words, looking at each word by itself" in page
 
 
 def test_a_public_text_goes_to_the_attacker_that_epsilon_is_matched_to(
@@ -193,6 +221,8 @@ def test_a_public_text_goes_to_the_attacker_that_epsilon_is_matched_to(
 def test_a_target_below_a_blind_guess_is_refused() -> None:
     with pytest.raises(TargetsNotMet, match="an attacker who sees nothing names"):
         make_search(0.001)
+    with pytest.raises(TargetsNotMet, match=r"kinds = 0\.001: an attacker who sees nothing names .* of these kinds"):
+        make_search(0.001, "kinds")
 
 
 @pytest.mark.parametrize(
@@ -205,6 +235,7 @@ def test_a_target_below_a_blind_guess_is_refused() -> None:
         ({"also": ["nothing"]}, TaskDataError, "no text has a value in 'nothing'"),
         ({"texts": 100}, TaskDataError, "has 100 texts with a label; 200 are the least"),
         ({"settings": replace(SETTINGS, dimensions=(40,))}, InvalidParameter, "choose at most 11"),
+        ({"settings": replace(SETTINGS, reading="context")}, InvalidParameter, "the reading context needs a public text"),
     ],
 )
 def test_bad_input_is_refused_before_the_work(public: Path, options: dict[str, object], error: type[Exception], says: str) -> None:
@@ -213,7 +244,9 @@ def test_bad_input_is_refused_before_the_work(public: Path, options: dict[str, o
         tune(public, **given)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("wrong", [{"attacker": 0.0}, {"attacker": 1.0}, {"dimensions": ()}, {"strengths": (0.0,)}, {"runs": 0}])
+@pytest.mark.parametrize(
+    "wrong", [{"attacker": 0.0}, {"attacker": 1.0}, {"dimensions": ()}, {"strengths": (0.0,)}, {"runs": 0}, {"reading": "worst"}]
+)
 def test_settings_that_cannot_be_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(InvalidParameter):
         replace(SETTINGS, **wrong)  # type: ignore[arg-type]
@@ -261,7 +294,9 @@ def test_the_command_installs_calibrates_and_writes_a_page(public: Path, tmp_pat
     )
     assert done.exit_code == 0, done.output
     assert "the labelled texts must be public" in done.stderr
-    assert "An attacker in context names" in " ".join(done.stdout.split())
+    said = " ".join(done.stdout.split())
+    assert "An attacker in context names" in said
+    assert "at an attacker who names 15 % of the words, in the better of the two ways to read a release" in said
     page = (tmp_path / "moody-tuning.html").read_text(encoding="utf-8")
     for heading in ("What survives by design", "What else survives", "What an attacker names", "Words that hardly change", "The trade-off"):
         assert heading in page
@@ -284,6 +319,9 @@ def test_the_command_refuses_before_the_work_and_leaves_nothing(public: Path, tm
     for more, says in (
         (["--as", "made"], "is installed already"),
         (["--as", "new", "--attacker", "2"], "from 0 to less than 1"),
+        (["--as", "new", "--target", "worst=0.5"], "must be READING=VALUE with a reading of named, context, kinds"),
+        (["--as", "new", "--target", "kinds=0.3", "--attacker", "0.1"], "says what --attacker says: give one of them"),
+        (["--as", "new", "--target", "context=0.3"], "the reading context needs a public text"),
         (["--as", "new", "--report", str(tmp_path)], "is a folder"),
         (["--as", "new", "--mechanism", "magic"], "magic"),
     ):

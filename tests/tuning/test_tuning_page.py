@@ -52,6 +52,7 @@ def findings(text: str = "word") -> TuningFindings:
         public=text,
         mechanism="multivariate",
         embedding=EmbeddingFacts(name=text, fingerprint="1" * 32, words=50_000, dimension=50),
+        reading="context",
         target=0.1,
         space=Space(embedding=made_embedding(), dimension=16, strength=2.0),
         epsilon=2.54,
@@ -108,6 +109,22 @@ def test_the_page_leads_with_the_attacker_who_names_most() -> None:
     assert "An attacker who looks at single words names 9 % of the words" in outline(page()).text
     assert (stronger.words, stronger.kinds) == (0.093, 0.3)
     assert "in the better of the two ways" in text
+
+
+def test_the_page_says_on_which_attacker_spaces_were_matched() -> None:
+    words, kinds = (tuning_page(replace(findings(), reading=reading), name="tuned") for reading in ("named", "kinds"))
+    of_words, of_kinds = outline(words.html()), outline(kinds.html())
+    assert "names at most 10 % of the words, looking at each word by itself" in of_words.text
+    assert "ε was matched on kinds" not in of_words.text
+    assert "ε was matched on kinds: of the kinds of less frequent words an attacker names 31 %; one who sees nothing, 12 %" in of_kinds.text
+    assert "names at most 10 % of the kinds of less frequent words, in the better of the two ways" in of_kinds.text
+    assert "At an attacker who names 10 % of the kinds of less frequent words" in of_kinds.text
+    assert "at an attacker who names as many kinds of less frequent words" in of_kinds.text
+    assert any("Labels told rightly against kinds of less frequent words" in label for label in of_kinds.labels)
+    assert "shows more of the kinds of words than the one without the map" not in of_kinds.text, "it was brought to equal kinds"
+    more_words = AttackFinding(alone=named(0.15, 0.2), in_context=None)
+    shown = outline(tuning_page(replace(findings(), reading="kinds", shaped=more_words), name="tuned").html()).text
+    assert "At an equal share of kinds named, this space shows more of the words than the one without the map." in shown
 
 
 @pytest.mark.parametrize(

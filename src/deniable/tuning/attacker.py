@@ -16,6 +16,7 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
+from deniable.comparison.readings import OfAllWords
 from deniable.decoding.context import ContextDecoder
 from deniable.decoding.kinds import Kinds
 from deniable.decoding.ngrams import Bigrams
@@ -30,6 +31,10 @@ class Named:
     kinds: float
     judged: int
     judged_kinds: int
+
+    def share_of(self, reading: OfAllWords) -> float:
+        """Return the share of what a reading is about: kinds or words."""
+        return self.kinds if reading == "kinds" else self.words
 
     @property
     def words_error(self) -> float:
@@ -88,13 +93,15 @@ class Attacker:
         guesses = make_posterior(channel, self._prior(channel, self.counts)).best
         return float((guesses[released] == self.ids)[self.ids != channel.embedding.unknown_id].mean())
 
-    def words_named(self, channel: Channel, released: Ids, *, in_context: int | None = None) -> float:
-        """Return the share of words that is named in the better of the ways that the attacker has: alone, and in context with a model.
+    def success(self, reading: OfAllWords, channel: Channel, released: Ids, *, in_context: int | None = None) -> float:
+        """Return the share that is named, as ``comparison.readings`` has it: of the words alone or in context, or of their kinds.
 
-        About ``in_context`` words, or all, are read in context.
+        In context and of kinds the better of the ways counts that the attacker has: alone, and in context with a model. About
+        ``in_context`` words, or all, are read in context.
         """
-        alone, context = self.words_alone(channel, released), self.in_context(channel, released, most=in_context)
-        return alone if context is None else max(alone, context.words)
+        alone = self._kinds_alone(channel, released) if reading == "kinds" else self.words_alone(channel, released)
+        context = None if reading == "named" else self.in_context(channel, released, most=in_context)
+        return alone if context is None else max(alone, context.share_of(reading))
 
     def in_context(self, channel: Channel, released: Ids, *, most: int | None = None) -> Named | None:
         """Return what is named by reading each record as a whole, with a language model of public text; None without a model.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+from deniable.comparison.readings import OfAllWords
 from deniable.learning.summary import EmbeddingFacts
 from deniable.tuning.attacker import Named
 from deniable.tuning.receiver import ReadAs
@@ -119,13 +120,14 @@ class Counts:
 
 @dataclass(frozen=True, kw_only=True)
 class TuningFindings:
-    """The result of ``tune``. ``target`` is the share of words that the attacker may name, ``kinds`` what kinds of words are."""
+    """The result of ``tune``. ``target`` is the share that the attacker may name, of what ``reading`` says; ``kinds`` is what kinds are."""
 
     source: str
     sha256: str
     public: str | None
     mechanism: str
     embedding: EmbeddingFacts
+    reading: OfAllWords
     target: float
     space: Space
     epsilon: float
@@ -142,6 +144,17 @@ class TuningFindings:
     quick: DecodingEffort
     thorough: DecodingEffort
     runs: int
+
+    @property
+    def matched(self) -> str:
+        """Of what the attacker that spaces were brought to names a share, in words."""
+        return "kinds of less frequent words" if self.reading == "kinds" else "words"
+
+    @property
+    def matched_way(self) -> str:
+        """How that attacker reads, in words."""
+        in_context = self.reading == "context" or (self.reading == "kinds" and self.shaped.in_context is not None)
+        return "in the better of the two ways to read a release" if in_context else "looking at each word by itself"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the findings as JSON-ready data, without texts."""

@@ -20,6 +20,7 @@ from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
 from deniable.channel.draws import Draws
 from deniable.channel.making import make_channels
+from deniable.comparison.readings import OfAllWords
 from deniable.comparison.texts import Texts
 from deniable.embeddings.places import work_folder
 from deniable.errors import TargetsNotMet
@@ -45,7 +46,10 @@ _AROUND = (0.78, 0.81, 0.84, 0.87, 0.9, 0.93, 0.96, 1.0, 1.04)
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """A space at one ε: the share of words that an attacker names and that stay unchanged; and how well labels are told, if it was read."""
+    """A space at one ε: the share that an attacker names, of words or of kinds, and of words that stay unchanged.
+
+    ``told`` is how well labels are told, if it was read.
+    """
 
     epsilon: float
     attacker: float
@@ -78,19 +82,25 @@ class Search:
         learn: Texts,
         choose: Texts,
         *,
+        reading: OfAllWords,
         target: float,
         quick: DecodingEffort,
         thorough: DecodingEffort,
     ) -> None:
-        """Prepare a search for the ε at which the attacker names the share ``target`` of the words.
+        """Prepare a search for the ε at which the attacker names the share ``target`` of the words, or of their kinds.
 
-        :raises TargetsNotMet: if the attacker names as many without seeing anything.
+        :raises TargetsNotMet: if the attacker names as many without seeing anything, or there is nothing to name.
         """
-        blind = attacker.blind().words
-        if target <= blind:
-            problem = f"an attacker who sees nothing names {blind:.1%} of these words, by always saying the most frequent one"
-            raise TargetsNotMet(f"attacker = {target:g}: {problem}; ask for more than that")
-        self._mechanism, self._attacker, self._target = mechanism, attacker, target
+        blind, what = attacker.blind(), "kinds" if reading == "kinds" else "words"
+        if reading == "kinds" and not blind.judged_kinds:
+            raise TargetsNotMet("kinds: no word of these texts has a kind; match on words instead")
+        if target <= blind.share_of(reading):
+            problem = (
+                f"an attacker who sees nothing names {blind.share_of(reading):.1%} of these {what}, by always saying the most frequent one"
+            )
+            raise TargetsNotMet(f"{'kinds' if reading == 'kinds' else 'attacker'} = {target:g}: {problem}; ask for more than that")
+        self._mechanism, self._attacker, self._reading, self._target = mechanism, attacker, reading, target
+        self._not_found = f"no ε was found at which the attacker names {target:.1%} of the {what}"
         self._learn, self._choose, self._quick, self._thorough = learn, choose, quick, thorough
         self._known: dict[Space, list[Channel]] = {}
 
@@ -136,7 +146,7 @@ class Search:
             if 0 < count < len(channels):
                 return channels[count - 1]
             around = epsilons[0] if not count else epsilons[-1] * 1.15
-        raise TargetsNotMet(f"{trial.space.name}: no ε was found at which the attacker names {self._target:.1%} of the words")
+        raise TargetsNotMet(f"{trial.space.name}: {self._not_found}")
 
     def release(self, space: Space, epsilon: float) -> Mechanism:
         """Return the mechanism that releases in a space."""
@@ -153,8 +163,12 @@ class Search:
                 shutil.rmtree(work_folder(space.embedding, "channels"), ignore_errors=True)
 
     def _curve(self, space: Space, report: Report | None) -> tuple[list[Point], list[Channel]]:
-        # An attacker names about as many words as stay unchanged, and more where many words are frequent.
-        epsilons = self._between(space, 0.2 * self._target, min(1.6 * self._target, (1.0 + self._target) / 2.0))
+        # An attacker names about as many words as stay unchanged, and more where many words are frequent. Kinds it also names blindly.
+        share = self._target
+        if self._reading == "kinds":
+            blind = self._attacker.blind().kinds
+            share = (share - blind) / (1.0 - blind)
+        epsilons = self._between(space, 0.2 * share, min(1.6 * share, (1.0 + share) / 2.0))
         for _ in range(_ROUNDS):
             channels = self._channels(space, epsilons, self._quick, report)
             points = [self._read(space, channel, in_context=_WORDS_IN_CONTEXT) for channel in channels]
@@ -164,7 +178,7 @@ class Search:
                 epsilons = [epsilon * 1.5 for epsilon in epsilons]
             else:
                 return points, channels
-        raise TargetsNotMet(f"{space.name}: no ε was found at which the attacker names {self._target:.1%} of the words")
+        raise TargetsNotMet(f"{space.name}: {self._not_found}")
 
     def _between(self, space: Space, least: float, most: float) -> list[float]:
         """Return values of ε between those that leave these shares of the words unchanged."""
@@ -196,7 +210,7 @@ class Search:
         ids = self._attacker.ids
         released = self.draw(space, channel.epsilon, ids, seed=1)
         unchanged = float((released == ids).mean())
-        named = self._attacker.words_named(channel, released, in_context=in_context)
+        named = self._attacker.success(self._reading, channel, released, in_context=in_context)
         return Point(epsilon=channel.epsilon, attacker=named, unchanged=unchanged, told=None)
 
     def _used(self, space: Space, point: Point, channel: Channel) -> Point:

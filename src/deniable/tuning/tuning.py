@@ -12,6 +12,7 @@ import numpy as np
 
 from deniable.arrays import Ids
 from deniable.channel.channel import Channel
+from deniable.comparison.readings import OF_ALL_WORDS, OfAllWords
 from deniable.comparison.texts import Texts
 from deniable.decoding.kinds import make_kinds, most_frequent_words
 from deniable.decoding.ngrams import Bigrams, read_bigrams
@@ -42,9 +43,14 @@ _LONGEST_SAMPLE = 40
 
 @dataclass(frozen=True, kw_only=True)
 class TuningSettings:
-    """What is tried, at which attacker, and how much is drawn: see ``tune``."""
+    """What is tried, at which attacker, and how much is drawn: see ``tune``.
+
+    ``attacker`` is the share that an attacker may name, and ``reading`` of what: "named" (words, each by itself), "context" (words, in the
+    better of two ways) or "kinds" (kinds of less frequent words). Without a reading it is words in the best way that the attacker has.
+    """
 
     attacker: float = 0.1
+    reading: OfAllWords | None = None
     dimensions: tuple[int, ...] = DIMENSIONS
     strengths: tuple[float, ...] = STRENGTHS
     runs: int = 2
@@ -59,6 +65,8 @@ class TuningSettings:
         """
         if not validated_share(self.attacker, "attacker", below_one=True) > 0.0:
             raise InvalidParameter("attacker", self.attacker, "must be greater than 0, such as 0.1")
+        if self.reading not in (None, *OF_ALL_WORDS):
+            raise InvalidParameter("reading", self.reading, f"must be one of: {', '.join(OF_ALL_WORDS)}")
         if not self.dimensions or not self.strengths:
             raise InvalidParameter("dimensions", "none", "give at least one number of axes and one strength")
         for dimension in self.dimensions:
@@ -89,7 +97,7 @@ def tune(
     The classes of a column are the purpose. Texts are used in four parts: to shape spaces by, for a receiver to learn from released text,
     to choose the space by, and to judge at the end. ``also`` names columns with other attributes, of which it is measured how well they
     survive. The attacker knows how frequent the words of the text are; with ``public``, a text file, it reads in context too,
-    and the share is that of the better of both ways.
+    and the share is that of the better of both ways. ``settings.reading`` says of what else it may be: the kinds of words, for one.
     ``texts`` uses at most this many texts. ``report`` hears how many words were looked at in all spaces, of how many, and
     ``measure_report`` how many releases were measured after that.
 
@@ -101,6 +109,9 @@ def tune(
     """
     sklearn("linear_model", "tuning a space")
     settings = TuningSettings() if settings is None else settings
+    reading_of = settings.reading or ("named" if public is None else "context")
+    if reading_of == "context" and public is None:
+        raise InvalidParameter("public", "none", "the reading context needs a public text, one document a line: give public too")
     mechanism = ChosenMechanism() if mechanism is None else mechanism
     space = embedding if isinstance(embedding, Embedding) else Embedding.open(embedding)
     mechanism(space, epsilon=1.0)  # a wrong option is found before the work begins
@@ -112,8 +123,9 @@ def tune(
     model = None if public is None else read_bigrams(space, public)
     attacker = _make_attacker(space, cut, parts, settings.attacked_words, model)
     learn, choose = take_texts(cut, parts.learn), take_texts(cut, parts.choose)
-    search = Search(mechanism, attacker, learn, choose, target=settings.attacker, quick=settings.quick, thorough=settings.thorough)
-    part = _parts_of(report, [search.rows(settings.quick)] * (len(spaces) + 1) + [search.rows(settings.thorough)] * 2)
+    quick, thorough = settings.quick, settings.thorough
+    search = Search(mechanism, attacker, learn, choose, reading=reading_of, target=settings.attacker, quick=quick, thorough=thorough)
+    part = _parts_of(report, [search.rows(quick)] * (len(spaces) + 1) + [search.rows(thorough)] * 2)
     plain, *shaped = [search.look(each, report=next(part)) for each in spaces]
     best = max(shaped, key=lambda trial: trial.accuracy)
     reduced = search.look(reduced_beside(best.space, space), report=next(part))
@@ -132,6 +144,7 @@ def tune(
         public=None if public is None else public.name,
         mechanism=mechanism.name,
         embedding=EmbeddingFacts.of(space),
+        reading=reading_of,
         target=settings.attacker,
         space=best.space,
         epsilon=matched[best.space].epsilon,
@@ -154,8 +167,8 @@ def tune(
             attacked_words=len(attacker.ids),
             unknown=float((attacker.ids == space.unknown_id).mean()),
         ),
-        quick=settings.quick,
-        thorough=settings.thorough,
+        quick=quick,
+        thorough=thorough,
         runs=settings.runs,
     )
 

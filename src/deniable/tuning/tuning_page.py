@@ -28,6 +28,11 @@ def tuning_page(found: TuningFindings, *, name: str, isolated: Isolated | None =
         f"from the originals. An attacker who {who} names {percent(words)} of the words; one who sees "
         f"nothing, {percent(found.blind.words)}."
     )
+    if found.reading == "kinds":
+        lead += (
+            f" ε was matched on kinds: of the {found.matched} an attacker names {percent(found.shaped.kinds)}; one who sees nothing, "
+            f"{percent(found.blind.kinds)}."
+        )
     page = Page("A space for one purpose", lead=lead, kicker=f"{found.source}: public texts with the label “{label.name}”")
     facts = [
         (f"{found.epsilon:g}", "ε per word, in this space"),
@@ -75,7 +80,7 @@ def _add_others(page: Page, found: TuningFindings) -> None:
     page.add_text(
         "These attributes were not declared. What the release still tells of them was measured in the same way: somebody learns them from "
         "released texts and judges other released texts. The last column says what they would learn from a release in the space "
-        "without the map, at an attacker who names as many words."
+        f"without the map, at an attacker who names as many {found.matched}."
     )
     page.add_table(_columns("attribute"), [_attribute_row(each) for each in found.others], caption=_caption(found))
     for each in found.others:
@@ -87,8 +92,7 @@ def _add_attacker(page: Page, found: TuningFindings) -> None:
     page.add_section(
         "What an attacker names",
         "The attacker knows the mechanism, ε, the space and how frequent the words of these texts are, and guesses by Bayes' rule. ε was "
-        f"chosen so that it names at most {percent(found.target)} of the words, "
-        + ("in the better of the two ways to read a release." if found.shaped.in_context else "looking at each by itself."),
+        f"chosen so that it names at most {percent(found.target)} of the {found.matched}, {found.matched_way}.",
         "An attacker may be content with the kind of a word, such as “a disease” or “a first name”. Kinds are "
         f"{found.kinds} and are not counted.",
     )
@@ -101,8 +105,11 @@ def _add_attacker(page: Page, found: TuningFindings) -> None:
         caption=f"Shares named rightly, with standard errors, of {found.blind.judged:,} known words and the kinds of "
         f"{found.blind.judged_kinds:,} of them. Without the map, ε is {found.epsilon_as_it_is:g}: the two ε do not compare.",
     )
-    if found.shaped.alone.kinds > found.as_it_is.alone.kinds + 4 * found.shaped.alone.kinds_error:
+    shaped, plain = found.shaped.alone, found.as_it_is.alone
+    if found.reading != "kinds" and shaped.kinds > plain.kinds + 4 * shaped.kinds_error:
         page.add_text("At an equal share of words named, this space shows more of the kinds of words than the one without the map.")
+    if found.reading == "kinds" and shaped.words > plain.words + 4 * shaped.words_error:
+        page.add_text("At an equal share of kinds named, this space shows more of the words than the one without the map.")
     if found.shaped.in_context is not None and found.shaped.in_context.words < found.shaped.alone.words:
         page.add_text("Context did not help here: the public text may be too small or too different. An attacker takes the better way.")
     if found.shaped.in_context is None:
@@ -136,8 +143,8 @@ def _add_curve(page: Page, found: TuningFindings) -> None:
     page.add_section("The trade-off")
     page.add_figure(
         tuning_figure(found),
-        caption="How often the label is told rightly from released texts (those to choose by), against the share of words that an attacker "
-        "names. The dashed line is the attacker that was asked for.",
+        caption="How often the label is told rightly from released texts (those to choose by), against the share of the "
+        f"{found.matched} that an attacker names. The dashed line is the attacker that was asked for.",
         alt=_alt(found),
     )
 
@@ -165,7 +172,7 @@ def _add_tried(page: Page, found: TuningFindings) -> None:
     page.add_table(
         ["space", "ε", "label told rightly"],
         rows,
-        caption=f"At an attacker who names {percent(found.target)} of the words, on {found.counts.choose:,} texts to choose by; "
+        caption=f"At an attacker who names {percent(found.target)} of the {found.matched}, on {found.counts.choose:,} texts to choose by; "
         f"between two measured ε. Differences of {100 * _noise(found):.1f} points and less may be chance.",
     )
 
@@ -211,7 +218,7 @@ def _add_limits(page: Page, found: TuningFindings, name: str) -> None:
 
 @apply_style
 def tuning_figure(found: TuningFindings) -> Figure:
-    """Return the curve: labels told rightly against words named, for the chosen space, a reduced one and the embedding as it is."""
+    """Return the curve: labels told rightly against what is named, for the chosen space, a reduced one and the embedding as it is."""
     figure, axes = new_figure(height=3.6)
     for tried, colour, text in _drawn(found):
         points = sorted((point.attacker, point.accuracy) for point in tried.points if point.accuracy is not None)
@@ -220,7 +227,7 @@ def tuning_figure(found: TuningFindings) -> Figure:
     if (told := found.label.told) is not None:
         axes.axhline(100 * told.original, color=palette.INK, linestyle="-.", linewidth=1.2, label="original text")
         axes.axhline(100 * told.majority, color=palette.MUTED, linestyle=":", linewidth=1.2, label="most frequent class")
-    axes.set_xlabel("words that an attacker names, in %")
+    axes.set_xlabel(f"{found.matched} that an attacker names, in %")
     axes.set_ylabel("labels told rightly, in %")
     axes.set_title("What the purpose keeps, at equal attackers")
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
@@ -236,7 +243,7 @@ def _drawn(found: TuningFindings) -> list[tuple[Tried, str, str]]:
 
 
 def _alt(found: TuningFindings) -> str:
-    parts = ["Labels told rightly against words named by an attacker."]
+    parts = [f"Labels told rightly against {found.matched} named by an attacker."]
     for tried, _, text in _drawn(found):
         points = sorted((point.attacker, point.accuracy) for point in tried.points if point.accuracy is not None)
         (x0, y0), (x1, y1) = points[0], points[-1]

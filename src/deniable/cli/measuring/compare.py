@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from deniable.comparison.results import ComparisonResult
 
 _WIDTH_OF_FILES = 140
+R = TypeVar("R", bound=str)
 
 
 @with_groups
@@ -134,6 +136,16 @@ def parse_target(typed: str) -> Target:
     """
     from deniable.comparison.matching import Target
     from deniable.comparison.readings import NAMES
+
+    reading, value = parse_reading(typed, NAMES)
+    return Target(reading=reading, value=value)
+
+
+def parse_reading(typed: str, readings: Sequence[R]) -> tuple[R, float]:
+    """Return one of these readings and the share it is to have, typed as READING=VALUE.
+
+    :raises InvalidParameter: if there is no such reading, or the value is not a share.
+    """
     from deniable.errors import InvalidParameter
 
     name, _, value = typed.partition("=")
@@ -141,10 +153,10 @@ def parse_target(typed: str) -> Target:
         number = float(value)
     except ValueError:
         number = -1.0
-    for known in NAMES:
+    for known in readings:
         if name == known and 0.0 < number < 1.0:
-            return Target(reading=known, value=number)
-    raise InvalidParameter("--target", typed, f"must be READING=VALUE with a reading of {', '.join(NAMES)} and a value between 0 and 1")
+            return known, number
+    raise InvalidParameter("--target", typed, f"must be READING=VALUE with a reading of {', '.join(readings)} and a value between 0 and 1")
 
 
 def _finish(result: ComparisonResult, *, save: Path | None, report: Path | None, figures: Path | None, as_json: bool) -> None:

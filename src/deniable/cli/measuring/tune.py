@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,7 +22,19 @@ if TYPE_CHECKING:
 class TuningOptions:
     """What is tried, and how much is drawn."""
 
-    attacker: Annotated[float, typer.Option(help="The share of the words that an attacker may name, such as 0.1.")] = 0.1
+    attacker: Annotated[
+        float | None, typer.Option(help="The share of the words that an attacker may name, in the best way that it has. Default: 0.1.")
+    ] = None
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            "-t",
+            metavar="READING=VALUE",
+            help="In place of --attacker, what all spaces have in common, as in compare: named (words, each by itself), context (words, "
+            "reading in context too; needs --public) or kinds (the kind of a less frequent word).",
+        ),
+    ] = None
     dimension: Annotated[list[int] | None, typer.Option(help="A number of principal axes to try. May be repeated. Default: 8, 16, 32.")] = (
         None
     )
@@ -37,11 +49,19 @@ class TuningOptions:
 
         :raises InvalidParameter: if a number is not allowed.
         """
+        from deniable.cli.measuring.compare import parse_reading
+        from deniable.comparison.readings import OF_ALL_WORDS
+        from deniable.errors import InvalidParameter
         from deniable.tuning.tuning import DIMENSIONS, STRENGTHS, TuningSettings
         from deniable.utility.receiver import DecodingEffort
 
+        if self.target is not None and self.attacker is not None:
+            raise InvalidParameter("--target", self.target, "says what --attacker says: give one of them")
+        share: dict[str, Any] = {} if self.attacker is None else {"attacker": self.attacker}
+        if self.target is not None:
+            share["reading"], share["attacker"] = parse_reading(self.target, OF_ALL_WORDS)
         return TuningSettings(
-            attacker=self.attacker,
+            **share,
             dimensions=tuple(self.dimension or DIMENSIONS),
             strengths=tuple(self.strength or STRENGTHS),
             runs=self.runs,
@@ -75,8 +95,8 @@ def tune(
     """Find the space and the ε that serve a purpose best at a given attacker, on PUBLIC labelled texts; install and calibrate it.
 
     The classes of a column are the purpose. Numbers of axes, strengths and ε are tried, all brought to an attacker who knows how frequent
-    words are and names the given share of them. The space is chosen on texts that are not judged. A page for a privacy officer says
-    what survives by design, what else survives, and what an attacker names. An interrupted search goes on where it was.
+    words are and names the given share of them, or of their kinds. The space is chosen on texts that are not judged. A page for a privacy
+    officer says what survives by design, what else survives, and what an attacker names. An interrupted search goes on where it was.
     """
     from deniable.embeddings.store import free_place
     from deniable.progress import Stages
@@ -139,6 +159,7 @@ def _show(found: TuningFindings, name: str) -> None:
         attacks.append(("An attacker in context", found.shaped.in_context))
     for who, named in sorted(attacks, key=lambda attack: -attack[1].words):
         console.print(_named(who, named, found))
+    console.print(f"Spaces were compared at an attacker who names {percent(found.target)} of the {found.matched}, {found.matched_way}.")
 
 
 def _named(who: str, named: Named, found: TuningFindings) -> str:
