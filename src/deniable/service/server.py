@@ -38,6 +38,7 @@ from deniable.service.settings import Settings
 log = logging.getLogger("deniable.service")
 
 _OPEN_FILES = 65_536
+_TURN = 0.0005
 _SECONDS_TO_FINISH = 60
 _SECONDS_BEFORE_RESTART = 1.0
 _MOST_IN_VAIN = 3
@@ -59,6 +60,8 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to serve, and say so."""
+        # Searches have threads of their own, and the one that serves the network must not wait long for its turn between them.
+        sys.setswitchinterval(_TURN)
         await super().startup(sockets)
         if self.started and self._served is not None:
             self._served()
