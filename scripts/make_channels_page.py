@@ -28,8 +28,8 @@ largest there is), and by how many words of the text an attacker names who knows
 
 {findings}
 
-**What follows.** The guarantee does not depend on this: it holds against every reader, whatever channel it has. Measured attackers do. On the
-pages about [attackers](attackers.md), [purposes](purpose.md), [decoding](decoding.md) and [privacy](privacy.md), and in `deniable audit
+**What follows.** The guarantee does not depend on this: it holds against every reader, whatever channel it has. Measured attackers do. On
+the pages about [attackers](attackers.md), [purposes](purpose.md), [decoding](decoding.md) and [privacy](privacy.md), and in `deniable audit
 inversion`, `tune` and `compare`, channels of the paper's mechanism come from draws or rays: there a share of words that "the attacker
 names" is what this attacker names, and one with shared points names more. Accuracies at an "equal attacker" compare spaces by the same
 attacker, and receivers would gain from better channels too. Bringing shared points into the product, and measuring all pages again, is
@@ -70,8 +70,9 @@ def findings(found: list[dict[str, Any]]) -> str:
         others = [reached for way, reached in each["ways"].items() if "points" not in way]
         nats, named = (max(other[name] for other in others) for name in ("nats", "named"))
         lines.append(
-            f"- {DATA[each['data']]}, {SPACES[each['space']]}: shared points have {points['nats'] - nats:+.2f} nats a word beside the better "
-            f"of the others, and their attacker names {100 * points['named']:.1f} % of the words where that names {100 * named:.1f} %."
+            f"- {DATA[each['data']]}, {SPACES[each['space']]}: shared points have {points['nats'] - nats:+.2f} nats a word beside the "
+            f"better of the others, and their attacker names {100 * points['named']:.1f} % of the words, the other "
+            f"{100 * named:.1f} %."
         )
     return "\n".join(lines)
 

@@ -54,8 +54,8 @@ What is called "older" was measured by an older one and is shown by the best of 
 - **Attackers.** "Of words": a context-free Bayes attacker, who knows the mechanism and the true frequencies of the words, names this share
   of all words. "Of kinds": it names this share of the *kinds* of words, 100 clusters of public unit vectors, the 150 most frequent words
   left out. "In context": an attacker who runs forward and backward over bigrams of public text (reviews of IMDb for SST-2, texts of Reuters
-  C50 for AG News), and knows the true frequencies too, names this share of all words. All of them know what a word becomes from 1,000 draws of
-  it; with [a better estimate](channels.md) they would name more at the same ε.
+  C50 for AG News), and knows the true frequencies too, names this share of all words. All of them know what a word becomes from 1,000
+  draws of it; with [a better estimate](channels.md) they would name more at the same ε.
 - **ε** is refined until the attacker is within 0.3 points of what is asked for, in a few tries, on draws of words as frequent as they are.
   "Names", "kind" and "in context" are what it then reached on the releases themselves (in context: on the first of them).
   {attackers_reached(every)}

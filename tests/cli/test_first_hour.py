@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -116,7 +117,10 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
         file.write("text\n")
         file.writelines("my doctor said the keys were stolen from the old house by the river\n" for _ in range(1_000_000))
     command = [sys.executable, "-m", "deniable", "privatize", "in.csv", "-c", "text", "-e", "6", "-o", "out.csv"]
-    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env={**os.environ, "DENIABLE_THREADS": "1"}) as work:
+    # A suite that runs in the background ignores Ctrl-C, and so would the command.
+    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    env = {**os.environ, "DENIABLE_THREADS": "1"}
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env=env, preexec_fn=heard) as work:
         deadline = time.monotonic() + 120
         journal = tmp_path / "out.csv.journal"
         while not (journal.exists() and journal.read_bytes().count(b"\n") > 1) and time.monotonic() < deadline and work.poll() is None:

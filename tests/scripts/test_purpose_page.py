@@ -19,7 +19,9 @@ def scripts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "scripts"))
 
 
-@pytest.mark.parametrize(("script", "page"), [("make_purpose_page", "purpose.md"), ("make_decoding_page", "decoding.md"), ("make_channels_page", "channels.md")])
+@pytest.mark.parametrize(
+    ("script", "page"), [("make_purpose_page", "purpose.md"), ("make_decoding_page", "decoding.md"), ("make_channels_page", "channels.md")]
+)
 def test_the_page_is_that_of_the_committed_results(script: str, page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module = importlib.import_module(script)
     for path in FOLDER.glob("*.json"):

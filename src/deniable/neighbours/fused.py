@@ -98,10 +98,9 @@ def tiling_for(width: int, words: int) -> Tiling:
     By ``scripts/check_gpu.py --tilings`` on an H200 (docs/data/gpu.json): 400,000 words of 320 and of 64 coordinates, and 50,000 of 64.
     """
     if width > _MOST_FOR_STREAMS:
-        return Tiling(stream=False, tile=32, side=8, warps=8, settled=8)
-    if words > _FEW_WORDS:
-        return Tiling(stream=True, tile=64, side=2, warps=4, span=64, settle_warps=2, settle_step=32)
-    return Tiling(stream=True, tile=32, side=4, warps=4, span=64, settle_step=32)
+        return Tiling(stream=False, tile=32, side=8, warps=8)
+    tile, side = (64, 2) if words > _FEW_WORDS else (32, 4)
+    return Tiling(stream=True, tile=tile, side=side, warps=4, span=64, settle_warps=2, settle_step=32)
 
 
 class FusedNeighbours:
