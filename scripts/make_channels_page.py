@@ -32,7 +32,7 @@ largest there is), and by how many words of the text an attacker names who knows
 the pages about [attackers](attackers.md), [purposes](purpose.md), [decoding](decoding.md) and [privacy](privacy.md), and in `deniable audit
 inversion`, `tune` and `compare`, channels of the paper's mechanism come from draws or rays: there a share of words that "the attacker
 names" is what this attacker names, and one with shared points names more. Accuracies at an "equal attacker" compare spaces by the same
-attacker, and receivers would gain from better channels too. Bringing shared points into the product, and measuring all pages again, is
+attacker. What receivers gain from shared points was not measured. Bringing these into the product, and measuring all pages again, is
 what we do next.
 
 Repeat it: `python scripts/measure_channels.py {files} -o docs/experiments/channels.json`, then `python scripts/make_channels_page.py`.
