@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from deniable.records.formats import source
 from tests.records.watched_folders import Folders
 
 Swap = Callable[[Path], None]
@@ -112,6 +113,24 @@ def test_only_what_was_listed_is_ever_released(folders: Folders, links: dict[str
     assert folders.look() == 1
     assert outside.read_bytes() == content(kind, OUTSIDE)
     assert not (tmp_path / "not there").exists()
+
+
+def test_what_was_opened_is_known_by_its_own_name_though_a_link_stands_there_by_now(
+    tmp_path: Path, links: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = tmp_path / "a.csv"
+    as_file(listed, content("csv", "inside"))
+    open_listed = source._open_listed
+
+    def swapped_once_open(path: Path, about: os.stat_result) -> io.BufferedReader:
+        file = open_listed(path, about)
+        path.unlink()
+        path.symlink_to(links["csv"])
+        return file
+
+    monkeypatch.setattr(source, "_open_listed", swapped_once_open)
+    with closing(source.FileSource(listed, listed=listed.lstat())) as opened:
+        assert opened.identity() == {"input": str(listed), "input size": 25, "input time": os.fstat(opened.file.fileno()).st_mtime_ns}
 
 
 def test_a_watch_that_opens_files_by_name_is_caught(folders: Folders, links: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:

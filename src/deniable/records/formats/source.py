@@ -88,10 +88,12 @@ class FileSource:
         """
         self.path = path
         self.name = str(path)
+        # Before the file is open, and without a look at what was listed: it is no link, but its name may stand for one a moment later.
+        where = os.path.realpath(path) if listed is None else path.parent.resolve() / path.name
         self.file = path.open("rb") if listed is None else _open_listed(path, listed)
         about = os.fstat(self.file.fileno())
         self.size: int | None = about.st_size
-        self._identity: Identity = {"input": str(path.resolve()), "input size": about.st_size, "input time": about.st_mtime_ns}
+        self._identity: Identity = {"input": str(where), "input size": about.st_size, "input time": about.st_mtime_ns}
 
     def chunks(self) -> Iterator[bytes]:
         """Yield the bytes, decompressed.
