@@ -2,10 +2,10 @@
 
     python benchmarks/decoding.py --json docs/data/decoding.json --page docs/guide/received.md
 
-The channel is that of all words at one ε, 1,000 directions each; nothing of it is taken from the disk. Then texts of words as frequent as
-their rank says are released and read by ``deniable decode`` and ``deniable frequencies`` as functions, and a part of them in context.
-Every part has its time on the clock and its processor time: the latter hardly depends on who else uses the machine. It takes about six
-minutes on two quiet threads.
+The channel is that of all words at one ε, as ``deniable decode`` makes it; nothing of it is taken from the disk unless ``--home`` says so.
+Then texts of words as frequent as their rank says are released and read by ``deniable decode`` and ``deniable frequencies`` as functions,
+and a part of them in context. Every part has its time on the clock and its processor time: the latter hardly depends on who else uses the
+machine.
 """
 
 from __future__ import annotations
@@ -39,17 +39,19 @@ def main() -> None:
     """Measure, print a table, and write it where it was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--support", type=int, help="words whose channel is made; all without it")
-    parser.add_argument("--directions", type=int, default=1_000)
+    parser.add_argument("--directions", type=int, default=1_000, help="at most so many points are drawn around each word")
     parser.add_argument("--words", type=int, default=1_000_000, help="released words")
     parser.add_argument("--context-words", type=int, default=50_000, help="words of these that are read in context")
+    parser.add_argument("--parts", nargs="+", metavar="PART", help="the parts that are measured, as the table names them; all without it")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--home", type=Path, help="a DENIABLE_HOME that has the channel: it is not made here, and not timed")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--page", type=Path, help="a page to write the table into, between its marks")
     options = parser.parse_args()
     set_threads(options.threads)
     now, where = busy(), machine()
     with tempfile.TemporaryDirectory(prefix="deniable-") as folder:
-        os.environ["DENIABLE_HOME"] = folder  # no channel that was made before is found here
+        os.environ["DENIABLE_HOME"] = str(options.home or folder)  # without a home no channel that was made before is found
         rows = measure(Path(folder), options)
     found = {"setting": f"{options.threads} threads of {where}", **now, "epsilon": _EPSILON, "rows": rows}
     shown = table(found)
@@ -79,12 +81,15 @@ def measure(folder: Path, options: argparse.Namespace) -> list[dict[str, float |
     rows: list[dict[str, float | str]] = []
 
     def timed(name: str, words: int, call: Callable[[], object]) -> None:
+        if options.parts is not None and name not in options.parts:
+            return
         started, spent = time.perf_counter(), processor_seconds()
         call()
         rows.append({"part": name, "words": words, "seconds": time.perf_counter() - started, "processor": processor_seconds() - spent})
         print(rows[-1], flush=True)
 
-    timed(f"channel, {options.directions:,} directions", support, lambda: open_channel(card, embedding, **effort))
+    if options.home is None:
+        timed("channel", support, lambda: open_channel(card, embedding, **effort))
     timed("decode", options.words, lambda: decode_file(released, folder / "decoded.csv", card, column="text", **effort))
     timed("decode, 5 candidates", options.words, lambda: decode_file(released, folder / "top.csv", card, column="text", top=5, **effort))
     timed("frequencies", options.words, lambda: measure_word_use(released, card, column="text", **effort))

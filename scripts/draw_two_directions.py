@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from deniable import Embedding, InsecureSeededRandomness, Multivariate, Privatizer
-from deniable.channel.likelihood import channel_of
+from deniable.channel.likelihood_by_rays import RayChannel
 from deniable.decoding.priors import by_rank
 from deniable.report.palette import BLUE, INK, MUTED, PAPER, RULE, RUST, VARIABLES
 
@@ -56,7 +56,7 @@ def real_release(embedding: Embedding) -> list[str]:
 def candidates(embedding: Embedding) -> list[tuple[str, float]]:
     """Return the likeliest words behind ``CAME_OUT``, the one that went in and all the others together, with their probabilities."""
     output = np.array([list(embedding.words).index(CAME_OUT)])
-    likelihoods = channel_of(Multivariate(embedding, epsilon=EPSILON), seed=0, rays=RAYS)
+    likelihoods = RayChannel(Multivariate(embedding, epsilon=EPSILON), rays=RAYS, seed=0)
     logarithms = next(iter(likelihoods.log_likelihoods(output))) + np.log(by_rank(embedding))
     posterior = np.exp(logarithms - logarithms.max())
     posterior /= posterior.sum()

@@ -1,7 +1,7 @@
-"""Channels for attackers by draws on a GPU: of the paper's mechanism, and of rank smoothing over it.
+"""Channels for attackers on a GPU, by points that all words share: of the paper's mechanism, and of rank smoothing over it.
 
-In 300 dimensions rays on a processor take an hour, and rank smoothing is drawn word by word there. On a card both take seconds. The rank
-that smoothing adds needs no draw: P(z | x) = Σ_y P(y | x)·P(rank of z among the neighbours of y), the first from draws, the second exact.
+In 300 dimensions a channel takes a processor long, and rank smoothing is drawn word by word there. On a card both take seconds. The rank
+that smoothing adds needs no draw: P(z | x) = Σ_y P(y | x)·P(rank of z among the neighbours of y), the first by points, the second exact.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from deniable.mechanisms.catalogue import parse_mechanism
 from deniable.mechanisms.multivariate import Multivariate
 from deniable.mechanisms.rank_smoothing import RankSmoothing
 from deniable.neighbours.selection import released_words
-from gpu_draws import Drawing, drawn_channel
+from gpu_draws import Drawing
+from gpu_points import Effort
 
 _ROWS_AT_ONCE = 512
 _FURTHER_RANKS = 1e-4
@@ -29,52 +30,52 @@ _FURTHER_RANKS = 1e-4
 
 
 class ChannelsOnGpu:
-    """Makes channels of a mechanism at any ε, with so many draws of each word."""
+    """Makes channels of a mechanism at any ε, from so many points drawn around each word."""
 
-    def __init__(self, embedding: Embedding, mechanism: str, *, draws: int, device: str) -> None:
-        self._embedding, self._draws, self._device = embedding, draws, device
+    def __init__(self, embedding: Embedding, mechanism: str, *, effort: Effort, device: str) -> None:
+        self._embedding, self._effort = embedding, effort
         self._chosen = parse_mechanism(mechanism)
         made = self._chosen(embedding, epsilon=1.0)
         if type(made.wrapped if isinstance(made, RankSmoothing) else made) is not Multivariate:
-            raise SystemExit(f"{mechanism} has no channel by draws on a GPU: leave out --device")
+            raise SystemExit(f"{mechanism} has no channel by points on a GPU: leave out --device")
         self._drawing = Drawing(embedding, "multivariate", device)
 
     def channel(self, inputs: Ids, epsilon: float) -> Channel:
         """Return what these words become."""
-        numbers = drawn_channel(self._drawing, np.unique(inputs), epsilon, self._draws)
+        ids = np.unique(inputs)
+        chances = self._drawing.chances(ids, epsilon, self._effort)
         made = self._chosen(self._embedding, epsilon=epsilon)
         if isinstance(made, RankSmoothing):
-            numbers = smooth_by_rank(numbers, self._embedding, decay=made.c * epsilon, device=self._device)
-        return Channel(embedding=self._embedding, epsilon=epsilon, method="simulation", directions=self._draws, **numbers)
+            smooth_by_rank(chances, self._embedding, decay=made.c * epsilon)
+        return Channel(
+            embedding=self._embedding, epsilon=epsilon, method="points", directions=self._effort.drawn, inputs=ids, **listed(chances)
+        )
 
 
-def smooth_by_rank(numbers: dict[str, Any], embedding: Embedding, *, decay: float, device: str) -> dict[str, Any]:
-    """Return the numbers of a channel whose outputs are replaced by a neighbour, with ranks as likely as exp(-decay·rank)."""
+def smooth_by_rank(chances: torch.Tensor, embedding: Embedding, *, decay: float) -> None:
+    """Replace each output of all rows by a neighbour, with ranks as likely as exp(-decay·rank), in place."""
     outputs = released_words(embedding)
     ranks = min(len(outputs), math.ceil(-math.log(_FURTHER_RANKS) / decay))
     weights = np.exp(-decay * np.arange(ranks)) * -math.expm1(-decay) / -math.expm1(-decay * len(outputs))
-    table = neighbour_table(embedding, outputs, ranks, device=device)
-    starts, lengths, found, chances = numbers["starts"], [0], [], []
-    for first in range(0, len(starts) - 1, _ROWS_AT_ONCE):
-        bounds = starts[first : first + _ROWS_AT_ONCE + 1]
-        part = slice(int(bounds[0]), int(bounds[-1]))
-        row = torch.repeat_interleave(torch.arange(len(bounds) - 1, device=device), torch.tensor(np.diff(bounds), device=device))
-        near = table[torch.tensor(np.asarray(numbers["outputs"][part], dtype=np.int64), device=device)]
-        chance = torch.tensor(np.asarray(numbers["chances"][part], dtype=np.float32), device=device)
-        smoothed = torch.zeros((len(bounds) - 1) * len(embedding), device=device)
-        for rank in range(ranks):
-            smoothed.index_add_(0, row * len(embedding) + near[:, rank], chance * float(weights[rank]))
-        likeliest, words = smoothed.view(len(bounds) - 1, -1).topk(min(MOST_OUTPUTS, len(embedding)))
-        kept = _kept(likeliest)
-        lengths += kept.sum(1).tolist()
-        found.append(words[kept].int().cpu().numpy())
-        chances.append(likeliest[kept].cpu().numpy())
-    return {
-        "inputs": numbers["inputs"],
-        "starts": np.cumsum(lengths),
-        "outputs": np.concatenate(found),
-        "chances": np.concatenate(chances),
-    }
+    table = neighbour_table(embedding, outputs, ranks, device=str(chances.device))
+    for rows in torch.split(chances, _ROWS_AT_ONCE):
+        smoothed = torch.zeros_like(rows)
+        for rank, weight in enumerate(weights.tolist()):
+            smoothed.index_add_(1, table[:, rank], rows, alpha=weight)
+        rows.copy_(smoothed)
+
+
+def listed(chances: torch.Tensor) -> dict[str, Any]:
+    """Return the numbers of a channel: of each row the likeliest outputs, all but a small share, as ``deniable.channel.rows`` has it."""
+    lengths, outputs, kept = [0], [], []
+    for rows in torch.split(chances, _ROWS_AT_ONCE):
+        likeliest, words = rows.topk(min(MOST_OUTPUTS, rows.shape[1]))
+        before = likeliest.double().cumsum(1) - likeliest.double()
+        there = (before < likeliest.double().sum(1, keepdim=True) - LEFT_OUT) & (likeliest > 0)
+        lengths += there.sum(1).tolist()
+        outputs.append(words[there].int().cpu().numpy())
+        kept.append(likeliest[there].cpu().numpy())
+    return {"starts": np.cumsum(lengths), "outputs": np.concatenate(outputs), "chances": np.concatenate(kept)}
 
 
 def neighbour_table(embedding: Embedding, outputs: Ids, ranks: int, *, device: str) -> torch.Tensor:
@@ -87,9 +88,3 @@ def neighbour_table(embedding: Embedding, outputs: Ids, ranks: int, *, device: s
         scores[torch.arange(last - first, device=device), torch.arange(first, last, device=device)] = torch.inf
         table[own[first:last]] = own[scores.topk(ranks).indices]
     return table
-
-
-def _kept(likeliest: torch.Tensor) -> torch.Tensor:
-    """Return which outputs of each row are listed: as ``deniable.channel.rows`` lists them, all but a small share."""
-    before = likeliest.double().cumsum(1) - likeliest.double()
-    return (before < likeliest.double().sum(1, keepdim=True) - LEFT_OUT) & (likeliest > 0)

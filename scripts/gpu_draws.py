@@ -1,7 +1,7 @@
 """Channels of a mechanism on a GPU, for experiments only: draws come from a seed, round as the card does, and release nothing.
 
 A channel is a whole matrix here, P(y | x) for the input words asked for and every word that can come out: 34,000 by 34,000 numbers fit on
-a card. What was never drawn shares what was drawn only once, as in ``deniable.channel.rows``. SanText and randomised response are exact.
+a card. It comes from points that all words share (gpu_points.py); SanText and randomised response are exact.
 """
 
 # ruff: noqa: ANN001, ANN202 - kernels are not Python but Triton
@@ -17,21 +17,17 @@ import torch
 from deniable import Embedding
 from deniable.arrays import Ids
 from deniable.neighbours.selection import released_words
-from deniable.randomness import RadialNoise
+from gpu_points import Effort, chances_by_points
 
 try:
     import triton
     import triton.language as tl
-
-    from deniable.neighbours.fused import FusedNeighbours
 except ImportError:  # plain torch then, several times slower
     triton = None
 
 MECHANISMS = ("multivariate", "santext", "randomized-response")
-_POINTS_AT_ONCE = 1 << 21
 _SCORES_AT_ONCE = 1 << 29
 _WIDEST_FUSED = 128
-_EVEN = 0.1
 
 
 if triton is not None:
@@ -68,9 +64,6 @@ class Drawing:
         self.released[torch.tensor(released_words(embedding), device=device)] = True
         self.generator = torch.Generator(device=device).manual_seed(0)
         width = max(16, 1 << (self.dimension - 1).bit_length())
-        # Many dimensions are drawn by the product: its products of half the width, and a proof, beat float32 ones of a library.
-        by_product = triton is not None and width > _WIDEST_FUSED and device != "cpu" and mechanism == "multivariate"
-        self.wide = FusedNeighbours(embedding, device=device) if by_product else None
         self.padded = torch.nn.functional.pad(self.words, (0, width - self.dimension)).contiguous()
 
     @property
@@ -78,28 +71,22 @@ class Drawing:
         """Whether its chances are known without draws."""
         return self.mechanism != "multivariate"
 
-    def chances(self, inputs: Ids, epsilon: float, draws: int, *, smooth: bool = True) -> torch.Tensor:
-        """Return P(y | x), one row an input word; from so many draws a word where it is not known exactly."""
+    def chances(self, inputs: Ids, epsilon: float, effort: Effort) -> torch.Tensor:
+        """Return P(y | x), one row an input word, in the order of the ids; by shared points where it is not known exactly."""
         if self.mechanism == "randomized-response":
             return self._by_response(inputs, epsilon)
+        if self.mechanism == "multivariate":
+            return chances_by_points(self._starts(inputs), epsilon, self.nearest, self.released, effort, self.generator)
         found = torch.empty((len(inputs), len(self.words)), device=self.device)
-        if self.mechanism == "santext":
-            for part in _parts(len(inputs), max(1, _SCORES_AT_ONCE // len(self.words))):
-                far = torch.where(self.released, torch.cdist(self._starts(inputs[part]), self.words), torch.inf)
-                found[part] = torch.softmax(-0.5 * epsilon * far, 1)
-            return found
-        found.zero_()
-        for part in _parts(len(inputs), max(1, _POINTS_AT_ONCE // draws)):
-            drawn = self.draw(inputs[part], epsilon, draws)
-            found[part].scatter_add_(1, drawn, torch.ones((), device=self.device).expand(drawn.shape))
-        return _smoothed(found, draws) if smooth else found.div_(draws)
+        for part in _parts(len(inputs), max(1, _SCORES_AT_ONCE // len(self.words))):
+            far = torch.where(self.released, torch.cdist(self._starts(inputs[part]), self.words), torch.inf)
+            found[part] = torch.softmax(-0.5 * epsilon * far, 1)
+        return found
 
     def draw(self, inputs: Ids, epsilon: float, draws: int) -> torch.Tensor:
         """Return the words that each input becomes, one row of draws an input."""
         if self.exact:
-            return torch.multinomial(self.chances(inputs, epsilon, 0), draws, replacement=True, generator=self.generator)
-        if self.wide is not None:
-            return self.wide.draw_repeatedly(inputs, RadialNoise(lengths="gamma", dimension=self.dimension), epsilon, draws)[1].long()
+            return torch.multinomial(self.chances(inputs, epsilon, Effort()), draws, replacement=True, generator=self.generator)
         starts = self._starts(inputs)
         noise = torch.randn(len(starts) * draws, self.dimension, device=self.device, generator=self.generator)
         noise /= noise.norm(dim=1, keepdim=True)
@@ -133,34 +120,6 @@ class Drawing:
 
     def _starts(self, inputs: Ids) -> torch.Tensor:
         return torch.tensor(self.embedding.rows(inputs).astype(np.float32), device=self.device)
-
-
-def drawn_channel(drawing: Drawing, inputs: Ids, epsilon: float, draws: int) -> dict[str, Any]:
-    """Return the numbers of a channel with what was drawn alone, for attackers who know the words never drawn by what was drawn once."""
-    vocabulary = len(drawing.words)
-    lengths, outputs, chances = [], [], []
-    for part in _parts(len(inputs), max(1, _POINTS_AT_ONCE // draws)):
-        found = drawing.draw(inputs[part], epsilon, draws)
-        rows = torch.arange(len(found), device=found.device)
-        keys, counts = torch.unique(found + rows[:, None] * vocabulary, return_counts=True)
-        owners = keys // vocabulary
-        order = torch.argsort(owners * (draws + 1) + (draws - counts), stable=True)
-        keys, counts, owners = keys[order], counts[order], owners[order]
-        once = torch.zeros(len(found), dtype=torch.long, device=found.device).index_add_(0, owners, (counts == 1).long())
-        lengths.append(torch.bincount(owners, minlength=len(found)).cpu().numpy())
-        outputs.append((keys - owners * vocabulary).int().cpu().numpy())
-        chances.append((counts / draws * (1.0 - once[owners] / draws)).float().cpu().numpy())
-    starts = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
-    return {"inputs": inputs, "starts": starts, "outputs": np.concatenate(outputs), "chances": np.concatenate(chances)}
-
-
-def _smoothed(counts: torch.Tensor, draws: int) -> torch.Tensor:
-    """Return chances from counts: what was drawn once says how much was missed, which is spread as the rows have it on average."""
-    missed = (counts == 1).sum(1, keepdim=True) / draws
-    counts.mul_((1.0 - missed) / draws)
-    average = torch.stack([part.double().sum(0) for part in torch.split(counts, 4096)]).sum(0)
-    background = ((1.0 - _EVEN) * average / average.sum() + _EVEN / counts.shape[1]).float()
-    return counts.addcmul_(missed, background[None])
 
 
 def _parts(size: int, at_once: int) -> list[slice]:

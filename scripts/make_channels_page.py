@@ -13,13 +13,14 @@ SPACES = {"default": "built-in, 50d", "sentiment-16-2": "shaped for sentiment, 1
 PAGE = """# How near a channel comes
 
 Attackers, receivers and the search for an ε all rest on the channel: the probability P(y | x) that a word x is released as y. For the
-paper's mechanism no formula gives it. `deniable` estimates it by rays, or by draws on a GPU, a thousand of each word. A row of so few
-misses much of what a word becomes at a small ε, and what is missed is spread alike for all words, so it says nothing of the word.
+paper's mechanism no formula gives it, and it is estimated. A thousand draws of a word, or as many rays, miss much of what it becomes at a
+small ε, and what is missed is spread alike for all words, so it says nothing of the word.
 
-This page compares that with a better estimate: **points that all words share**. Draw points z around all input words and find the word y
-nearest to each; keep the same number of points of each y. Given a point, only the noise speaks of x: P(x | z) is a softmax of −ε·‖z − φ(x)‖
-over the input words. So P(x | y), all input words being as likely, is the mean of P(x | z) over the points of y, and Bayes' rule gives
-P(y | x). Every point says something of every word; a draw or a ray says something of one.
+Where a channel has 1,000 words or more, `deniable` therefore takes **points that all words share** (`channel/points.py`): points z are
+drawn around all input words, half of them evenly and half by rank, and the word y nearest to each is found. Some points of each y are
+kept, and how many there were is counted. Given a point, only the noise speaks of x: its density K(z | x) falls with ε·‖z − φ(x)‖. So
+P(y | x) is the share of points that fell to y times the mean of K(z | x)/q(z) over its points, q being the density of the mixture that they
+were drawn from. Every point says something of every word; a draw or a ray says something of one. Channels of fewer words follow rays.
 
 Each estimate is judged by words that were released and not learnt from: by the mean of log P(y | x), in nats a word (the truth has the
 largest there is), and by how many words of the text an attacker names who knows this estimate and the true word frequencies.
@@ -28,12 +29,9 @@ largest there is), and by how many words of the text an attacker names who knows
 
 {findings}
 
-**What follows.** The guarantee does not depend on this: it holds against every reader, whatever channel it has. Measured attackers do. On
-the pages about [attackers](attackers.md), [purposes](purpose.md), [decoding](decoding.md) and [privacy](privacy.md), and in `deniable audit
-inversion`, `tune` and `compare`, channels of the paper's mechanism come from draws or rays: there a share of words that "the attacker
-names" is what this attacker names, and one with shared points names more. Accuracies at an "equal attacker" compare spaces by the same
-attacker. What receivers gain from shared points was not measured. Bringing these into the product, and measuring all pages again, is
-what we do next.
+**What follows.** The guarantee does not depend on this: it holds against every reader, whatever channel it has. Measured attackers do: a
+share of words that "the attacker names" is what an attacker with this channel names, and one with a coarser channel names fewer. What was
+measured with which channel is said on each page.
 
 Repeat it: `python scripts/measure_channels.py {files} -o docs/experiments/channels.json`, then `python scripts/make_channels_page.py`.
 Data sets and shaped spaces are those of `scripts/measure_purpose.py prepare` and `spaces`.
@@ -63,16 +61,15 @@ def table(found: list[dict[str, Any]]) -> str:
 
 
 def findings(found: list[dict[str, Any]]) -> str:
-    """Return by how much shared points are ahead of the best of the others, space by space."""
+    """Return by how much shared points are ahead of draws, space by space."""
     lines = []
     for each in found:
         points = next(reached for way, reached in each["ways"].items() if "points" in way)
         others = [reached for way, reached in each["ways"].items() if "points" not in way]
         nats, named = (max(other[name] for other in others) for name in ("nats", "named"))
         lines.append(
-            f"- {DATA[each['data']]}, {SPACES[each['space']]}: shared points have {points['nats'] - nats:+.2f} nats a word beside the "
-            f"better of the others, and their attacker names {100 * points['named']:.1f} % of the words, the other "
-            f"{100 * named:.1f} %."
+            f"- {DATA[each['data']]}, {SPACES[each['space']]}: {points['nats'] - nats:+.2f} nats a word by shared points. "
+            f"Their attacker names {100 * points['named']:.1f} % of the words, that of draws {100 * named:.1f} %."
         )
     return "\n".join(lines)
 

@@ -1,4 +1,4 @@
-"""Measures how near the channel of a mechanism comes, by each way to estimate it: by draws, by rays, and by points that all words share.
+"""Measures how near the channel of a mechanism comes: by draws of each word, and by points that all words share, as the product has it.
 
     python scripts/measure_channels.py sst2.jsonl.xz --at default 4.843 --at sentiment-16-2 3.033 -o docs/experiments/channels.json
 
@@ -6,10 +6,7 @@ A way is judged by words that were released and not learnt from: by the mean of 
 largest, and by how many words of a text an attacker names who knows the channel and the true frequencies. Input words are those of
 the text. Spaces are installed embeddings (scripts/measure_purpose.py makes the shaped ones).
 
-By points: draw z around every input word x and find its nearest word y; keep the same number of points of each y. The chance of y is
-known from how many points it has. Given a point, nothing but the noise speaks of x: P(x | z) is a softmax of -ε·‖z - φ(x)‖ over the input
-words, all as likely. So P(x | y) is the mean of P(x | z) over the points of y, and Bayes' rule gives P(y | x): every point says
-something of every word, where a draw or a ray says something of one. (It is importance sampling with the mixture of all words' noise.)
+What shared points are is said in ``deniable.channel.points``. Draws are counted here, directly.
 """
 
 from __future__ import annotations
@@ -24,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from deniable import Embedding
-from deniable.arrays import Ids, Vectors
+from deniable.arrays import Ids
 from deniable.channel.making import make_channel
 from deniable.learning.passages import passages_of
 from deniable.neighbours import best_neighbours
@@ -35,8 +32,7 @@ from deniable.words.public_text import read_lines
 Chances = np.ndarray[Any, np.dtype[np.float32]]
 """P(y | x), a row an input word."""
 
-_POINTS_AT_ONCE = 2_048
-_EVEN = 0.001
+_DRAWS_AT_ONCE = 1 << 18
 _WORDS_OF_A_TEXT = 100
 
 
@@ -45,8 +41,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, help="records with a column text")
     parser.add_argument("--at", nargs=2, action="append", required=True, metavar=("EMBEDDING", "EPSILON"))
-    parser.add_argument("--draws", type=int, default=1_000, help="draws and directions of a word")
-    parser.add_argument("--points", type=int, default=16, help="points kept of each output")
+    parser.add_argument("--draws", type=int, default=1_000, help="draws of a word")
     parser.add_argument("-o", "--output", type=Path, required=True)
     given = parser.parse_args()
     found = []
@@ -60,7 +55,7 @@ def measure(name: str, epsilon: float, given: argparse.Namespace) -> dict[str, A
     embedding, rng = Embedding.open(name), np.random.default_rng(0)
     text = words_of(given.data, embedding)
     inputs, places, counts = np.unique(text, return_inverse=True, return_counts=True)
-    _, released = draw(embedding, text, epsilon, 1, rng)
+    released = draw(embedding, text, epsilon, 1, rng)
     found: dict[str, Any] = {"data": given.data.name.partition(".")[0], "space": name, "dimension": embedding.dimension}
     found |= {"epsilon": epsilon, "words": len(text), "inputs": len(inputs), "blind": float(counts.max() / len(text)), "ways": {}}
 
@@ -76,11 +71,10 @@ def measure(name: str, epsilon: float, given: argparse.Namespace) -> dict[str, A
         print(name, f"{epsilon:g}", way, found["ways"][way], flush=True)
 
     began = time.time()
-    points, drawn = draw(embedding, inputs, epsilon, given.draws, rng)
+    drawn = draw(embedding, inputs, epsilon, given.draws, rng)
     print(f"{time.time() - began:.0f} s for draws", flush=True)
     judge(f"{given.draws:,} draws of each word", lambda: by_draws(drawn, len(embedding)))
-    judge(f"{given.points} points of each output", lambda: by_points(embedding, inputs, epsilon, points, drawn, given.points, rng))
-    judge(f"{given.draws:,} rays of each word, as `deniable decode` has it", lambda: by_rays(embedding, inputs, epsilon, given.draws))
+    judge("shared points, as `deniable decode` has it", lambda: by_product(embedding, inputs, epsilon))
     return found
 
 
@@ -91,13 +85,17 @@ def words_of(path: Path, embedding: Embedding) -> Ids:
     return passages_of(texts, embedding, TextPolicy()).ids.astype(np.int64)
 
 
-def draw(embedding: Embedding, inputs: Ids, epsilon: float, draws: int, rng: np.random.Generator) -> tuple[Vectors, Ids]:
-    """Return noisy points around each word, and the nearest word of each point, a row a word; from a seed, and released to nobody."""
-    count, dimension = len(inputs) * draws, embedding.dimension
-    noise = rng.standard_normal((count, dimension), dtype=np.float32)
-    noise *= (rng.gamma(dimension, 1.0 / epsilon, count) / np.linalg.norm(noise, axis=1))[:, None].astype(np.float32)
-    noise += np.repeat(embedding.rows(inputs).astype(np.float32), draws, axis=0)
-    return noise, best_neighbours(embedding).nearest(noise).reshape(len(inputs), draws)
+def draw(embedding: Embedding, inputs: Ids, epsilon: float, draws: int, rng: np.random.Generator) -> Ids:
+    """Return what each word becomes in so many draws, a row a word; from a seed, and released to nobody."""
+    released, dimension = np.empty((len(inputs), draws), dtype=np.int64), embedding.dimension
+    at_once = max(1, _DRAWS_AT_ONCE // draws)
+    for start in range(0, len(inputs), at_once):
+        rows = embedding.rows(inputs[start : start + at_once]).astype(np.float32)
+        noise = rng.standard_normal((len(rows) * draws, dimension), dtype=np.float32)
+        noise *= (rng.gamma(dimension, 1.0 / epsilon, len(noise)) / np.linalg.norm(noise, axis=1))[:, None].astype(np.float32)
+        noise += np.repeat(rows, draws, axis=0)
+        released[start : start + at_once] = best_neighbours(embedding).nearest(noise).reshape(len(rows), draws)
+    return released
 
 
 def by_draws(released: Ids, words: int) -> Chances:
@@ -115,44 +113,15 @@ def by_draws(released: Ids, words: int) -> Chances:
     return chances
 
 
-def by_rays(embedding: Embedding, inputs: Ids, epsilon: float, directions: int) -> Chances:
+def by_product(embedding: Embedding, inputs: Ids, epsilon: float) -> Chances:
     """Return chances as the product makes them."""
-    channel = make_channel(embedding, epsilon=epsilon, inputs=inputs, directions=directions, keep=False)
+    channel = make_channel(embedding, epsilon=epsilon, inputs=inputs, keep=False)
     places = channel.places(inputs)
     chances = np.outer(channel.rest[places].astype(np.float32), channel.background.astype(np.float32))
     for row, word in zip(chances, inputs.tolist(), strict=True):
         outputs, listed = channel.row(word)
         row[outputs] += listed
     return chances
-
-
-def by_points(
-    embedding: Embedding, inputs: Ids, epsilon: float, points: Vectors, released: Ids, kept: int, rng: np.random.Generator
-) -> Chances:
-    """Return chances by points that all words share, no more than ``kept`` of each output."""
-    words, starts = len(embedding), embedding.rows(inputs).astype(np.float32)
-    shuffled = rng.permutation(released.size)
-    outputs = released.ravel()[shuffled]
-    order = np.argsort(outputs, kind="stable")
-    counts = np.bincount(outputs, minlength=words)
-    rank = np.arange(released.size) - np.repeat(np.cumsum(counts) - counts, counts)
-    chosen = shuffled[order[rank < kept]]
-    owners = released.ravel()[chosen]
-    each = (len(inputs) / released.size * counts / np.maximum(np.minimum(counts, kept), 1)).astype(np.float32)
-    chances = np.zeros((words, len(inputs)), dtype=np.float32)
-    squares = (starts * starts).sum(axis=1)
-    for start in range(0, len(chosen), _POINTS_AT_ONCE):
-        part = slice(start, start + _POINTS_AT_ONCE)
-        own = points[chosen[part]]
-        far = np.sqrt(np.maximum((own * own).sum(axis=1)[:, None] + squares - 2.0 * (own @ starts.T), 0.0))
-        posterior = np.exp(np.float32(-epsilon) * (far - far.min(axis=1, keepdims=True)))
-        posterior *= (each[owners[part]] / posterior.sum(axis=1))[:, None]
-        first = np.flatnonzero(np.diff(owners[part], prepend=-1))
-        chances[owners[part][first]] += np.add.reduceat(posterior, first, axis=0)
-    chances /= chances.sum(axis=0)
-    chances *= 1.0 - _EVEN
-    chances += _EVEN / words
-    return chances.T
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ from tests.audit.made_text import Attack, SharedNoise, follow_one_another, oppos
 from tests.support.strategies import random_embedding
 
 WORDS = 100
-SMALL = InversionEffort.of(10, rays=16, draws=10, places=300, support=200, directions=60)
+SMALL = InversionEffort.of(10, points=16, draws=10, places=300, support=200, directions=60)
 
 
 @pytest.fixture(autouse=True)
@@ -200,7 +200,7 @@ def test_what_is_held_back_is_not_read_where_it_stands_again(tmp_path: Path) -> 
 
 
 def test_what_is_attacked_is_not_read_in_the_public_text(tmp_path: Path) -> None:
-    public, effort = public_file(tmp_path), InversionEffort.of(10, rays=16, draws=10, places=300, support=60, directions=60)
+    public, effort = public_file(tmp_path), InversionEffort.of(10, points=16, draws=10, places=300, support=60, directions=60)
     result = audit_inversion(random_embedding(60, 3), epsilons=[2.0], public=public, text=public, effort=effort)
     assert result.text is not None
     assert (result.text.documents, result.text.left_out) == (15, 15)
@@ -212,7 +212,7 @@ def test_what_is_attacked_is_not_read_in_the_public_text(tmp_path: Path) -> None
 
 def test_kinds_of_mapped_vectors_are_said_to_be_such(tmp_path: Path) -> None:
     source = random_embedding(60, 3)
-    public, effort = public_file(tmp_path), InversionEffort.of(5, rays=8, draws=5, places=200, support=60, directions=30)
+    public, effort = public_file(tmp_path), InversionEffort.of(5, points=8, draws=5, places=200, support=60, directions=30)
     without = audit_inversion(reduce(source, 2), epsilons=[2.0], public=public, effort=effort)
     assert without.text is not None
     assert without.text.kinds_mapped is True
@@ -320,7 +320,7 @@ def test_unknown_words_count_neither_for_an_attacker_nor_against_it(tmp_path: Pa
     random, path = np.random.default_rng(0), tmp_path / "public.txt"
     documents = [" ".join(f"zork w{word} gnusto" for word in random.permutation(20)) for _ in range(200)]
     path.write_text("\n".join(documents), encoding="utf-8")
-    epsilons, effort = [1e-6, 1e3], InversionEffort.of(60, rays=16, draws=10, places=1_200, support=20, directions=60)
+    epsilons, effort = [1e-6, 1e3], InversionEffort.of(60, points=16, draws=10, places=1_200, support=20, directions=60)
     result = audit_inversion(
         random_embedding(20, 3), ChosenMechanism(name="randomized-response"), epsilons=epsilons, public=path, effort=effort
     )
@@ -366,7 +366,7 @@ def test_the_command_attacks_text_and_prints_the_best_attacker(tmp_path: Path) -
     store.save(random_embedding(60, 3), "tiny", source="a test")
     drugs = tmp_path / "drugs.txt"
     drugs.write_text("w31\nw32\n", encoding="utf-8")
-    sizes = ["--words-per-band", "10", "--rays", "16", "--places", "200", "--support", "60", "--directions", "60"]
+    sizes = ["--words-per-band", "10", "--points", "16", "--places", "200", "--support", "60", "--directions", "60"]
     arguments = ["audit", "inversion", "-e", "1.5", "--embedding", "tiny", "-q", *sizes]
     run = CliRunner()
     shown = run.invoke(app, [*arguments, "--public", str(public_file(tmp_path)), "--words", str(drugs)])

@@ -66,7 +66,7 @@ def test_inversion_gives_json_and_a_report_of_several_results(tiny: Path) -> Non
         "tiny",
         "--words-per-band",
         "20",
-        "--rays",
+        "--points",
         "16",
         "--save",
         str(saved),

@@ -81,6 +81,6 @@ def test_inversion_counts_the_words_of_a_corpus_as_they_are_spelled(tmp_path: Pa
     embedding = made(CASED)
     prior = dict(zip(embedding.words, from_corpus(embedding, corpus).tolist(), strict=True))
     assert {word: share for word, share in prior.items() if share} == {"Rome": 0.6, "rome": 0.2, "Anna-Maria": 0.2}
-    found = audit_inversion(embedding, epsilons=[HUGE], corpus=corpus, effort=InversionEffort.of(30, rays=32))
+    found = audit_inversion(embedding, epsilons=[HUGE], corpus=corpus, effort=InversionEffort.of(30, points=32))
     assert found.results[0].bayes.value == 1.0
     assert found.results[0].prior_guess == 0.6

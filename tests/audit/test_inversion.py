@@ -21,6 +21,7 @@ from deniable.audit.shares import share_of
 from deniable.calibration.protection import protect
 from deniable.channel.likelihood import DrawnChannel, ExactChannel, channel_of
 from deniable.channel.likelihood_by_rays import RayChannel
+from deniable.channel.points import SharedPoints, draw_points
 from deniable.decoding.posterior import BayesAdversary
 from deniable.decoding.priors import by_rank, from_corpus, from_table
 from deniable.errors import InvalidParameter, RecordError, UnusableAuditData
@@ -29,7 +30,7 @@ from deniable.mechanisms.catalogue import ChosenMechanism
 from tests.audit.wrong import never_changes
 from tests.support.strategies import line_embedding, random_embedding
 
-SMALL = InversionEffort(words_per_band=120, repeated_words=20, rays=64, draws_per_word=20, at_risk=5)
+SMALL = InversionEffort(words_per_band=120, repeated_words=20, points=64, draws_per_word=20, at_risk=5)
 
 
 def test_a_mechanism_that_never_changes_a_word_is_inverted_always() -> None:
@@ -94,7 +95,7 @@ def test_the_exact_channel_is_what_the_mechanism_says() -> None:
 
 
 def test_mechanisms_without_rays_or_sums_are_simulated() -> None:
-    channel = channel_of(Vickrey(random_embedding(20, 3), epsilon=2.0), seed=0, draws_per_word=5)
+    channel = channel_of(Vickrey(random_embedding(20, 3), epsilon=2.0), np.arange(3), seed=0, draws_per_word=5)
     assert isinstance(channel, DrawnChannel)
 
 
@@ -127,10 +128,26 @@ def test_majority_takes_the_most_frequent_word_and_the_first_on_a_tie() -> None:
 def test_repeated_releases_help_the_adversary() -> None:
     embedding = random_embedding(60, 4)
     found = invert(
-        Multivariate(embedding, epsilon=2.5), by_rank(embedding), seed=1, effort=InversionEffort(repeated_words=60, rays=64, at_risk=2)
+        Multivariate(embedding, epsilon=2.5), by_rank(embedding), seed=1, effort=InversionEffort(repeated_words=60, points=64, at_risk=2)
     )
     votes = [row.majority.value for row in found.repeats]
     assert votes[-1] > votes[0] + 0.1
+
+
+def test_points_are_drawn_once_for_all_that_an_audit_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deniable.channel.rows.FEWEST_INPUTS", 60)
+    drawn: list[int] = []
+
+    def draw(*arguments: Any, **options: Any) -> SharedPoints:
+        drawn.append(len(options["of"]))
+        return draw_points(*arguments, **options)
+
+    monkeypatch.setattr("deniable.channel.likelihood_by_points.draw_points", draw)
+    embedding = random_embedding(60, 4)
+    found = invert(Multivariate(embedding, epsilon=2.5), by_rank(embedding), seed=1, effort=SMALL)
+    assert found.channel == "64 points for each word, which all words share"
+    assert len(drawn) == 1
+    assert found.bayes.value > found.prior_guess
 
 
 def test_bands_cover_all_text_once() -> None:
@@ -196,8 +213,8 @@ def test_frequencies_of_other_words_are_refused(tmp_path: Path) -> None:
 
 
 def test_effort_must_be_whole_numbers() -> None:
-    with pytest.raises(InvalidParameter, match="rays"):
-        InversionEffort(rays=0)
+    with pytest.raises(InvalidParameter, match="points"):
+        InversionEffort(points=0)
 
 
 def test_the_result_holds_every_epsilon_and_what_is_acceptable(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_the_audit_tries_a_model_when_it_is_given_one(tmp_path: Path) -> None:
     public.write_text("\n".join(" ".join(f"w{i}" for i in document) for document in documents) + "\nzork w1 w2\n", encoding="utf-8")
     own = tmp_path / "own.txt"
     own.write_text("zork w1 w2 w10\n", encoding="utf-8")
-    effort = InversionEffort.of(10, rays=16, draws=10, places=200, support=60, directions=60)
+    effort = InversionEffort.of(10, points=16, draws=10, places=200, support=60, directions=60)
     found = audit_inversion(random_embedding(WORDS, 3), epsilons=[1.5], public=public, text=own, language_model=MadeModel(), effort=effort)
     assert found.results[0].attackers[-1].name == LANGUAGE_MODEL
     with pytest.raises(InvalidParameter, match="language_model"):

@@ -125,7 +125,7 @@ def test_what_it_learns_from_is_as_new_to_its_bigrams_as_what_it_attacks(
             super().__init__(base, mechanism, shadow, learning=learning, seed=seed)
 
     monkeypatch.setattr(text_attack, "Learnt", Watched)
-    effort = InversionEffort.of(10, rays=16, draws=10, places=200, support=300, directions=60, shadow_words=600)
+    effort = InversionEffort.of(10, points=16, draws=10, places=200, support=300, directions=60, shadow_words=600)
     found = audit_inversion(random_embedding(300, 3), epsilons=[3.0], public=public, learnt=True, effort=effort)
     attacked = found.results[0].attacker(IN_CONTEXT)
     assert attacked is not None
@@ -158,7 +158,7 @@ def test_the_audit_tries_it_when_asked_to(tmp_path: Path, monkeypatch: pytest.Mo
     public = tmp_path / "public.txt"
     documents = follow_at_a_distance(WORDS, 120, 20, seed=1)
     public.write_text("\n".join(" ".join(f"w{i}" for i in document) for document in documents), encoding="utf-8")
-    effort = InversionEffort.of(10, rays=16, draws=10, places=200, support=60, directions=60, shadow_words=500)
+    effort = InversionEffort.of(10, points=16, draws=10, places=200, support=60, directions=60, shadow_words=500)
     found = audit_inversion(random_embedding(WORDS, 3), epsilons=[1.5], public=public, learnt=True, effort=effort)
     last = found.results[0].attackers[-1]
     assert last.name == LEARNT

@@ -90,3 +90,17 @@ def test_receivers_draw_on_the_device_that_was_asked_for() -> None:
     assert CARDS[EMBEDDING].draws
     elsewhere = open_channel_of_inputs(card, EMBEDDING, np.arange(5), directions=50)
     assert elsewhere.method == "rays"  # a decoder that travels is the same everywhere
+
+
+@pytest.mark.parametrize("name", ["multivariate", "gaussian"])
+def test_sums_over_points_are_those_of_the_processor(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deniable.channel.rows.FEWEST_INPUTS", 10)
+    mechanism = ChosenMechanism(name=name)
+    on_processor = make_channel(EMBEDDING, mechanism, epsilon=EPSILON, directions=50, keep=False)
+    set_device("cpu")
+    monkeypatch.setattr("deniable.channel.rows.ProcessorSums", lambda *_: pytest.fail("the device was asked for"))
+    monkeypatch.setattr("deniable.channel.card_sums._PAIRS_AT_ONCE", 7 * WORDS)
+    on_card = make_channel(EMBEDDING, mechanism, epsilon=EPSILON, directions=50, keep=False, on_card=True)
+    assert on_card.method == on_processor.method == "points"
+    assert dense(on_card) == pytest.approx(dense(on_processor), rel=1e-4, abs=1e-8)
+    assert not sum(card.draws for card in CARDS.values())  # the points come from the public seed

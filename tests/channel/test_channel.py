@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -78,15 +79,61 @@ def test_several_epsilons_from_one_walk_are_those_of_one_each() -> None:
 def test_sums_over_inputs_and_outputs_are_those_of_the_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
     channel = make_channel(EMBEDDING, epsilon=2.0, directions=100)
     matrix, random = dense(channel), np.random.default_rng(0)
-    prior, weights = random.random(WORDS + 1), random.random(WORDS)
-    for numbers in (1 << 22, 7):  # a few rows at a time give the same
+    prior, weights = random.random(WORDS + 1), random.random((WORDS, 3))
+    for numbers, parts in ((1 << 22, 16), (7, 16), (7, 1), (100, 5)):  # a few rows at a time, by several threads, give the same
         monkeypatch.setattr("deniable.channel.channel._NUMBERS_AT_ONCE", numbers)
-        assert channel.output_shares(prior[channel.inputs]) == pytest.approx(prior @ matrix)
-        assert channel.pulled_back(weights) == pytest.approx((matrix @ weights)[channel.inputs])
+        monkeypatch.setattr("deniable.channel.channel._PARTS", parts)
+        assert channel.output_shares(prior[channel.inputs]) == pytest.approx(prior @ matrix, rel=1e-12)
+        assert channel.pulled_back(weights) == pytest.approx((matrix @ weights)[channel.inputs], rel=1e-12)
+        assert channel.pulled_back(weights[:, 0]) == pytest.approx((matrix @ weights[:, 0])[channel.inputs], rel=1e-12)
     for output, (rows, chances) in zip((0, 11), channel.columns(np.array([0, 11])), strict=True):
         assert chances == pytest.approx(matrix[channel.inputs[rows], output])
         others = np.setdiff1d(np.arange(len(channel)), rows)
         assert matrix[channel.inputs[others], output] == pytest.approx(channel.rest[others] * channel.background[output])
+
+
+def test_the_number_of_threads_changes_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deniable.channel.channel._NUMBERS_AT_ONCE", 50)
+    made = []
+    for count in (1, 2, 5):
+        monkeypatch.setenv("DENIABLE_THREADS", str(count))
+        channel = make_channel(EMBEDDING, epsilon=2.0, directions=100)
+        prior = np.random.default_rng(0).random(len(channel))
+        made.append((channel.rest, channel.background, channel.output_shares(prior), channel.pulled_back(prior[:WORDS])))
+    for others in made[1:]:
+        assert all((one == other).all() for one, other in zip(made[0], others, strict=True))
+
+
+def test_rows_that_list_nothing_leave_everything_out() -> None:
+    channel = make_channel(EMBEDDING, epsilon=2.0, inputs=np.array([3, 9, 12]), directions=100)
+    ends = channel.starts[[0, 0, 2, 2]]  # the second row has what two had
+    bare = replace(channel, starts=ends, outputs=channel.outputs[: ends[-1]], chances=channel.chances[: ends[-1]] * np.float32(0.5))
+    assert bare.rest[[0, 2]].tolist() == [1.0, 1.0]
+    assert bare.pulled_back(np.ones(WORDS)) == pytest.approx(np.ones(3), rel=1e-12)
+    none = replace(channel, starts=np.zeros(4, dtype=np.int64), outputs=channel.outputs[:0], chances=channel.chances[:0])
+    assert none.rest.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_some_rows_are_those_of_the_whole() -> None:
+    channel = make_channel(EMBEDDING, epsilon=2.0, directions=100)
+    rows = np.array([5, 0, WORDS, 5])
+    assert (channel.listed(rows).toarray() == channel.by_output.toarray()[rows]).all()
+    assert channel.listed(rows[:0]).shape == (0, WORDS)
+
+
+def test_sparse_matrices_hold_outputs_as_the_disk_does() -> None:
+    channel = make_channel(EMBEDDING, epsilon=2.0, directions=100)
+    found = [channel.by_output, channel.listed(np.arange(3)), *(block for _, block in channel.blocks())]
+    assert {each.indices.dtype for each in found} == {np.dtype(np.int32)}  # in 64 bits they take a copy, and a third more memory
+
+
+def test_the_chance_to_stay_is_that_of_the_diagonal() -> None:
+    for inputs in (None, np.array([9, 3, EMBEDDING.unknown_id])):
+        channel = make_channel(EMBEDDING, epsilon=2.0, inputs=inputs, directions=100)
+        for word, staying in zip(channel.inputs.tolist(), channel.staying.tolist(), strict=True):
+            outputs, chances = channel.row(word)
+            assert staying == chances[outputs == word].sum()
+        assert channel.keeping(np.array([3])).staying[channel.places(np.array([3]))[0]] == 1.0
 
 
 def test_only_the_inputs_that_are_asked_for_have_rows() -> None:

@@ -1,7 +1,7 @@
 """Draws at the very borders between two released words, where one wrong last bit shows.
 
-``python -m tests.mechanisms.borders find FILE`` finds uniform numbers between which the released word changes and no other float64
-number lies, and prints what is released there; ``draw FILE`` prints what is released at those numbers.
+``find`` finds uniform numbers between which the released word changes and no other float64 number lies;
+``python -m tests.mechanisms.borders FILE`` prints what another process releases at those numbers.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from pathlib import Path
 
 import numpy as np
 
@@ -73,20 +72,20 @@ def find(mechanism: Mechanism) -> Floats:
     for _ in range(64):
         middle = np.floor((low + high) * 2.0**52) * 2.0**-53
         same = drawn(mechanism, middle) == below
-        low, high = np.where(same, middle, low), np.where(same, high, middle)
+        before, low, high = (low, high), np.where(same, middle, low), np.where(same, high, middle)
+        if np.array_equal(before, (low, high)):
+            break
     return np.stack([low, high])
 
 
-def main(act: str, path: Path) -> None:
-    made = mechanisms()
-    if act == "find":
-        np.save(path, np.stack([find(mechanism) for mechanism in made.values()]))
-    borders = dict(zip(made, np.load(path), strict=True))
-    released = {name: [drawn(mechanism, row).tolist() for row in borders[name]] for name, mechanism in made.items()}
+def released(borders: dict[str, Floats]) -> tuple[dict[str, list[list[int]]], str]:
+    """Return the words at the borders of every mechanism, and a checksum of exponentials as numpy has them."""
+    words = {name: [drawn(mechanism, row).tolist() for row in borders[name]] for name, mechanism in mechanisms().items()}
     random = np.random.Generator(np.random.PCG64(9))
     others = np.exp(-random.integers(0, 2**53, 100_000) * 2.0**-50)
-    print(json.dumps([released, hashlib.blake2b(others.tobytes()).hexdigest()]))
+    return words, hashlib.blake2b(others.tobytes()).hexdigest()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    with np.load(sys.argv[1]) as stored:
+        print(json.dumps(released(dict(stored))))

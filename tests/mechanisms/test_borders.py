@@ -17,31 +17,32 @@ from deniable.arrays import Floats, Ids, Vectors
 from deniable.interfaces import Mechanism, Neighbours
 from deniable.mechanisms import softmax
 from deniable.mechanisms.softmax import SumsCache, weigh
-from tests.mechanisms.borders import drawn, find, mechanisms
+from tests.mechanisms.borders import drawn, find, mechanisms, released
 
 ROOT = Path(__file__).parents[2]
-# Left in the environment, they would make the two processes alike.
-PLAIN = {name: value for name, value in os.environ.items() if name not in ("NPY_DISABLE_CPU_FEATURES", "OPENBLAS_CORETYPE")}
 
 
-def run(act: str, path: Path, **environment: str) -> Any:
-    command = [sys.executable, "-W", "error::UserWarning", "-m", "tests.mechanisms.borders", act, str(path)]
-    done = subprocess.run(command, env={**PLAIN, **environment}, cwd=ROOT, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
+@pytest.fixture(scope="module")
+def borders() -> dict[str, Floats]:
+    """The borders of every mechanism, found once: that takes sixty draws and more."""
+    return {name: find(mechanism) for name, mechanism in mechanisms().items()}
 
 
-def test_words_at_borders_are_the_same_without_the_processors_special_instructions(tmp_path: Path) -> None:
+def test_words_at_borders_are_the_same_without_the_processors_special_instructions(borders: dict[str, Floats], tmp_path: Path) -> None:
     from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__  # type: ignore[import-not-found, unused-ignore]
 
     features = " ".join(feature for feature in __cpu_dispatch__ if __cpu_features__[feature])
-    words, others = run("find", tmp_path / "borders.npy")
+    words, others = released(borders)
     for name, (low, high) in words.items():
         changed = sum(a != b for a, b in zip(low, high, strict=True))
         assert changed > 0.1 * len(low), f"{name}: too few of the numbers lie at borders"
     if not features:
         pytest.skip("numpy has no special path on this processor")
     switched_off = {"NPY_DISABLE_CPU_FEATURES": features, "OPENBLAS_CORETYPE": "Prescott"}
-    other_words, of_numpy = run("draw", tmp_path / "borders.npy", **switched_off)
+    np.savez(tmp_path / "borders.npz", **borders)  # type: ignore[arg-type]
+    command = [sys.executable, "-W", "error::UserWarning", "-m", "tests.mechanisms.borders", str(tmp_path / "borders.npz")]
+    done = subprocess.run(command, env={**os.environ, **switched_off}, cwd=ROOT, capture_output=True, text=True, check=True)
+    other_words, of_numpy = json.loads(done.stdout)
     assert [name for name in words if other_words[name] != words[name]] == []
     if any(level in features for level in ("X86_V4", "AVX512_SKX")):
         assert of_numpy != others, "numpy's own exponential differs here, so the comparison has the power to fail"
@@ -61,13 +62,12 @@ class OffByABit:
         return ids, np.nextafter(distances, np.where(np.arange(k) % 2, 0.0, np.inf))
 
 
-def test_the_last_bit_of_the_distances_of_a_search_decides_nothing() -> None:
+def test_the_last_bit_of_the_distances_of_a_search_decides_nothing(borders: dict[str, Floats]) -> None:
     for name, mechanism in mechanisms().items():
         if hasattr(mechanism, "neighbours"):
-            borders = find(mechanism)
-            words = [drawn(mechanism, row) for row in borders]
+            words = [drawn(mechanism, row) for row in borders[name]]
             vars(mechanism)["neighbours"] = OffByABit(mechanism.neighbours)
-            assert all(np.array_equal(drawn(mechanism, row), one) for row, one in zip(borders, words, strict=True)), name
+            assert all(np.array_equal(drawn(mechanism, row), one) for row, one in zip(borders[name], words, strict=True)), name
 
 
 SOFTMAX = ("SanText", "TEM", "SanTextPlus")
@@ -92,16 +92,15 @@ def words_by(mechanism: Mechanism, borders: Floats, library: Callable[..., Float
 
 
 @pytest.mark.parametrize("name", SOFTMAX)
-def test_the_last_bits_of_a_library_decide_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_last_bits_of_a_library_decide_nothing(borders: dict[str, Floats], name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mechanism = mechanisms()[name]
-    borders = find(mechanism)
-    words = words_by(mechanism, borders, weigh, monkeypatch)
-    assert all(words_by(mechanism, borders, another_library(seed), monkeypatch) == words for seed in range(3))
+    words = words_by(mechanism, borders[name], weigh, monkeypatch)
+    assert all(words_by(mechanism, borders[name], another_library(seed), monkeypatch) == words for seed in range(3))
     monkeypatch.setattr(softmax, "_MARGIN", -1.0)
     vars(mechanism)["_cache"] = SumsCache()
-    borders = find(mechanism)
-    words = words_by(mechanism, borders, weigh, monkeypatch)
-    assert any(words_by(mechanism, borders, another_library(seed), monkeypatch) != words for seed in range(3)), "the test has power"
+    others = find(mechanism)
+    words = words_by(mechanism, others, weigh, monkeypatch)
+    assert any(words_by(mechanism, others, another_library(seed), monkeypatch) != words for seed in range(3)), "the test has power"
 
 
 @pytest.mark.parametrize("name", SOFTMAX)

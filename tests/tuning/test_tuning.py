@@ -35,16 +35,26 @@ SETTINGS = TuningSettings(attacker=0.15, dimensions=(2, 4), strengths=(1.0, 3.0)
 FAST = ["--dimension", "2", "--dimension", "4", "--strength", "3", "--runs", "1", "--words", "250", "--directions", "60", "--rays", "50"]
 
 
-@pytest.fixture
-def public(tmp_path: Path) -> Path:
-    """Public texts with a mood, an author whom nothing tells, and a column that is empty; their embedding is installed as made."""
+def write_public(folder: Path, count: int) -> Path:
+    """Write public texts with a mood, an author whom nothing tells, and a column that is empty; install their embedding as made."""
     store.save(made_embedding(), "made")
-    texts = public_texts(500)
-    with (tmp_path / "public.csv").open("w", encoding="utf-8", newline="") as file:
+    texts = public_texts(count)
+    with (folder / "public.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["text", "mood", "author", "nothing"])
         writer.writerows([text, label, f"author{i % 3}", ""] for i, (text, label) in enumerate(zip(texts.texts, texts.labels, strict=True)))
-    return tmp_path / "public.csv"
+    return folder / "public.csv"
+
+
+@pytest.fixture
+def public(tmp_path: Path) -> Path:
+    return write_public(tmp_path, 500)
+
+
+@pytest.fixture
+def few(tmp_path: Path) -> Path:
+    """Hardly more texts than are the least, for tests that do not look at how well something is told."""
+    return write_public(tmp_path, 220)
 
 
 @pytest.fixture
@@ -75,7 +85,7 @@ def test_the_purpose_survives_better_than_without_a_map_at_the_same_attacker(fou
 
 
 def test_what_was_walked_is_removed_at_the_end_and_kept_when_it_is_interrupted(
-    public: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+    few: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
@@ -83,13 +93,13 @@ def test_what_was_walked_is_removed_at_the_end_and_kept_when_it_is_interrupted(
     with monkeypatch.context() as patch:
         patch.setattr(Search, "match", stop)
         with pytest.raises(KeyboardInterrupt):
-            tune(public, text_column="text", label_column="mood", embedding="made", settings=SETTINGS)
+            tune(few, text_column="text", label_column="mood", embedding="made", settings=SETTINGS)
     assert [facts.name for facts in store.installed()] == ["made"]
     kept = sorted((home / "channels").iterdir())
     assert kept
     before: list[tuple[int, int]] = []
     tune(
-        public,
+        few,
         text_column="text",
         label_column="mood",
         embedding="made",
@@ -201,9 +211,7 @@ def test_tuning_matches_on_what_is_asked_for(public: Path) -> None:
     assert "names at most 30 % of the kinds of less frequent words, looking at each word by itself" in page
 
 
-def test_a_public_text_goes_to_the_attacker_that_epsilon_is_matched_to(
-    public: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_public_text_goes_to_the_attacker_that_epsilon_is_matched_to(few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "corpus.txt").write_text("\n".join(public_texts(50, seed=9).texts))
     attackers: list[Attacker] = []
 
@@ -214,7 +222,7 @@ def test_a_public_text_goes_to_the_attacker_that_epsilon_is_matched_to(
     monkeypatch.setattr(Search, "__init__", stop)
     for corpus in (tmp_path / "corpus.txt", None):
         with pytest.raises(KeyboardInterrupt):
-            tune(public, text_column="text", label_column="mood", embedding="made", settings=SETTINGS, public=corpus)
+            tune(few, text_column="text", label_column="mood", embedding="made", settings=SETTINGS, public=corpus)
     assert [attacker.model is None for attacker in attackers] == [False, True]
 
 
@@ -252,15 +260,15 @@ def test_settings_that_cannot_be_are_refused(wrong: dict[str, object]) -> None:
         replace(SETTINGS, **wrong)  # type: ignore[arg-type]
 
 
-def test_an_attribute_that_cannot_be_learnt_is_said_to_be_so(public: Path) -> None:
-    rows = public.read_text().splitlines()
-    public.write_text(
+def test_an_attribute_that_cannot_be_learnt_is_said_to_be_so(few: Path) -> None:
+    rows = few.read_text().splitlines()
+    few.write_text(
         "\n".join([rows[0], *(row.replace(",author0,", f",only{i},") for i, row in enumerate(rows[1:]))])
         .replace(",author1,", ",,")
         .replace(",author2,", ",,")
         + "\n"
     )
-    found = tune(public, text_column="text", label_column="mood", also=["author"], embedding="made", settings=SETTINGS)
+    found = tune(few, text_column="text", label_column="mood", also=["author"], embedding="made", settings=SETTINGS)
     assert found.others[0].problem == "fewer than two values stand with two texts or more"
     assert "was not measured: fewer than two values" in tuning_page(found, name="x").html()
 
@@ -269,13 +277,13 @@ def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
-def test_the_command_installs_calibrates_and_writes_a_page(public: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_installs_calibrates_and_writes_a_page(few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("\n".join(public_texts(200, seed=9).texts))
     done = run(
         "tune",
-        public,
+        few,
         "--text",
         "text",
         "--label",
@@ -304,8 +312,8 @@ def test_the_command_installs_calibrates_and_writes_a_page(public: Path, tmp_pat
     space = Embedding.open("moody")
     assert space.linear_map is not None
     (noted,) = space.linear_map.origin.public
-    assert (noted.name, noted.texts, noted.drawn_from, noted.seed) == ("public.csv", 200, 500, 0)
-    assert "200 public texts (drawn from 500 with the seed 0)" in noted.in_words()
+    assert (noted.name, noted.texts, noted.drawn_from, noted.seed) == ("public.csv", 88, 220, 0)
+    assert "88 public texts (drawn from 220 with the seed 0)" in noted.in_words()
     assert (work_folder(space, "calibration")).exists() or any("calibr" in path.name for path in Path(str(space.folder)).iterdir())
     epsilon = page.partition("Released at ε = ")[2].partition(" ")[0]
     (tmp_path / "in.txt").write_text("wordaa wordbb\n")

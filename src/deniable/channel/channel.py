@@ -9,10 +9,12 @@ Everything here is public: it is computed from the embedding, the mechanism and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -21,15 +23,18 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.base import Method
 from deniable.neighbours.selection import released_words
+from deniable.neighbours.threads import threads
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 _COLUMNS_AT_ONCE = 4_096
-_NUMBERS_AT_ONCE = 1 << 22
-_NUMBERS_TO_HOLD = 1 << 26
+_NUMBERS_AT_ONCE = 1 << 20
+_PARTS = 16
 _EVEN = 0.1
 _LEAST_REST = 1e-12
+
+_Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,8 +42,7 @@ class Channel:
     """P(y | x) of one mechanism at one ε: row i belongs to the input word ``inputs[i]``, which is ``unknown_id`` for ⊥.
 
     The outputs of row i are ``outputs[starts[i]:starts[i + 1]]``, with the probabilities ``chances``; ``rest[i]`` is what they leave out.
-    ``directions`` is how many rays or draws each row was estimated from, and 0 where it was summed exactly. With ``factors``, one for each
-    word that can be released, the probabilities are multiplied by them, and each row is brought to the sum that it had.
+    ``directions`` is how many rays or draws each row was estimated from, or how many shared points were drawn for each; 0 after exact sums.
     """
 
     embedding: Embedding = field(repr=False)
@@ -49,7 +53,6 @@ class Channel:
     starts: Ids = field(repr=False)
     outputs: np.ndarray[Any, np.dtype[np.int32]] = field(repr=False)
     chances: np.ndarray[Any, np.dtype[np.float32]] = field(repr=False)
-    factors: Floats | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         """Return the number of input words."""
@@ -58,9 +61,7 @@ class Channel:
     @cached_property
     def rest(self) -> Floats:
         """What the listed outputs of each row leave out of the probability; never nothing, since at a large ε rays meet one word only."""
-        sums = np.add.reduceat(np.append(self.chances, np.float32(0.0)).astype(np.float64), self.starts[:-1])
-        sums[np.diff(self.starts) == 0] = 0.0
-        rest: Floats = np.maximum(1.0 - sums, _LEAST_REST)
+        rest: Floats = np.maximum(1.0 - self._listed_sums(np.ones(len(self.embedding))), _LEAST_REST)
         return rest
 
     @cached_property
@@ -71,11 +72,19 @@ class Channel:
         shares[released] = 1.0 / len(released)
         if self.method == "exact" or not len(self.outputs):
             return shares
-        average = np.zeros(len(self.embedding))
-        for _, block in self.blocks():
-            average += np.asarray(block.sum(axis=0)).ravel()
+        average = self._listed_output_shares(np.ones(len(self)))
         mixed: Floats = (1.0 - _EVEN) * average / average.sum() + _EVEN * shares
         return mixed
+
+    @cached_property
+    def staying(self) -> Floats:
+        """The chance that each input word comes out as it went in; 0 for ⊥."""
+        staying = np.zeros(len(self))
+        for rows, block in self.blocks():
+            owners = np.repeat(np.arange(rows.start, rows.stop), np.diff(block.indptr))
+            same = np.flatnonzero(self.inputs[owners] == block.indices)
+            staying[owners[same]] = block.data[same]
+        return staying
 
     def places(self, ids: Ids) -> Ids:
         """Return the rows of input words; -1 for those that are not in the support."""
@@ -90,26 +99,30 @@ class Channel:
         if place < 0:
             raise InvalidParameter("word", word, "is not an input word of this channel")
         part = slice(int(self.starts[place]), int(self.starts[place + 1]))
-        return self.outputs[part].astype(np.int64), self._listed(place, place + 1)
+        return self.outputs[part].astype(np.int64), self.chances[part].astype(np.float64)
+
+    def listed(self, rows: Ids) -> csr_array:
+        """Return the listed probabilities of some rows as one sparse matrix."""
+        from scipy.sparse import csr_array
+
+        lengths = np.diff(self.starts)[rows]
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        at = np.repeat(self.starts[rows] - starts[:-1], lengths) + np.arange(starts[-1])
+        return csr_array((self.chances[at].astype(np.float64), self.outputs[at], _short(starts)), shape=(len(rows), len(self.embedding)))
 
     def output_shares(self, prior: Floats) -> Floats:
         """Return how likely each word is to be released, if the input words have these shares: Σ_x π(x)·P(y | x)."""
-        shares: Floats = float(self.rest @ prior) * self.background
-        for rows, block in self.blocks():
-            shares += block.T @ prior[rows]
+        shares: Floats = float(self.rest @ prior) * self.background + self._listed_output_shares(prior)
         return shares
 
     def pulled_back(self, weights: Floats) -> Floats:
         """Return Σ_y P(y | x)·weight(y) for each input word; ``weights`` may be several columns."""
-        pulled: Floats = np.multiply.outer(self.rest, self.background @ weights)
-        for rows, block in self.blocks():
-            pulled[rows] += block @ weights
+        pulled: Floats = self._listed_sums(weights)
+        pulled += np.multiply.outer(self.rest, self.background @ weights)
         return pulled
 
     def keeping(self, words: Ids) -> Channel:
         """Return the channel of a release that lets these input words through as they are."""
-        if self.factors is not None:
-            return replace(self, chances=self._listed(0, len(self)).astype(np.float32), factors=None).keeping(words)
         rows = np.unique(self.places(words))
         rows = rows[rows >= 0]
         lengths = np.diff(self.starts)
@@ -125,38 +138,52 @@ class Channel:
             chances=np.insert(self.chances[stays], starts[rows], np.float32(1.0)),
         )
 
-    def blocks(self) -> Iterator[tuple[slice, csr_array]]:
-        """Yield the listed probabilities as sparse matrices, some rows at a time: in float64 all of them may not fit in memory."""
-        yield from self._held if len(self.outputs) <= _NUMBERS_TO_HOLD else self._read_blocks()
+    def blocks(self, within: slice | None = None) -> Iterator[tuple[slice, csr_array]]:
+        """Yield the listed probabilities of all rows, or of those within, as sparse matrices, some rows at a time.
 
-    @cached_property
-    def _held(self) -> list[tuple[slice, csr_array]]:
-        return list(self._read_blocks())
-
-    def _read_blocks(self) -> Iterator[tuple[slice, csr_array]]:
+        In float64 all of them may not fit in memory, and those of few rows stay in the cache of the processor.
+        """
         from scipy.sparse import csr_array
 
-        start = 0
-        while start < len(self.inputs):
+        start, stop = (0, len(self)) if within is None else (within.start, within.stop)
+        while start < stop:
             end = int(np.searchsorted(self.starts, self.starts[start] + _NUMBERS_AT_ONCE, side="right")) - 1
-            end = min(max(end, start + 1), len(self.inputs))
+            end = min(max(end, start + 1), stop)
             part = slice(int(self.starts[start]), int(self.starts[end]))
             shape = (end - start, len(self.embedding))
-            numbers = (self._listed(start, end), self.outputs[part], self.starts[start : end + 1] - self.starts[start])
-            yield slice(start, end), csr_array(numbers, shape=shape)
+            starts = _short(self.starts[start : end + 1] - self.starts[start])
+            yield slice(start, end), csr_array((self.chances[part].astype(np.float64), self.outputs[part], starts), shape=shape)
             start = end
 
-    def _listed(self, start: int, end: int) -> Floats:
-        """Return the probabilities that some rows list, one row after the other."""
-        part = slice(int(self.starts[start]), int(self.starts[end]))
-        chances = self.chances[part].astype(np.float64)
-        if self.factors is None:
-            return chances
-        owners = np.repeat(np.arange(end - start), np.diff(self.starts[start : end + 1]))
-        weighted: Floats = chances * self.factors[self.outputs[part]]
-        before, after = (np.bincount(owners, weights=each, minlength=end - start) for each in (chances, weighted))
-        weighted *= (before / np.where(after > 0.0, after, 1.0))[owners]
-        return weighted
+    def _listed_output_shares(self, prior: Floats) -> Floats:
+        def of_rows(within: slice) -> Floats:
+            shares = np.zeros(len(self.embedding))
+            for rows, block in self.blocks(within):
+                shares += block.T @ prior[rows]
+            return shares
+
+        sums: Floats = np.sum(self._in_parts(of_rows), axis=0)
+        return sums
+
+    def _listed_sums(self, weights: Floats) -> Floats:
+        sums = np.empty((len(self), *weights.shape[1:]))
+
+        def of_rows(within: slice) -> None:
+            for rows, block in self.blocks(within):
+                # Column by column the sums of these rows stay in the cache; row by row many columns of weights would not.
+                sums[rows] = (block if weights.ndim == 1 else block.tocsc()) @ weights
+
+        self._in_parts(of_rows)
+        return sums
+
+    def _in_parts(self, of_rows: Callable[[slice], _Made]) -> list[_Made]:
+        """Return what a function makes of some rows after the other, in their order; several threads work, whose number changes nothing."""
+        if len(self.outputs) <= _NUMBERS_AT_ONCE:
+            return [of_rows(slice(0, len(self)))]
+        bounds = np.searchsorted(self.starts, np.linspace(0, len(self.outputs), _PARTS + 1)[1:-1])
+        edges = np.unique(np.concatenate([[0], bounds, [len(self)]])).tolist()
+        with ThreadPoolExecutor(threads()) as pool:
+            return list(pool.map(of_rows, [slice(start, stop) for start, stop in pairwise(edges)]))
 
     def columns(self, outputs: Ids) -> Iterator[tuple[Ids, Floats]]:
         """Yield for each released word the rows that list it, and P(y | x) there; all other rows have ``rest`` times ``background``."""
@@ -173,11 +200,15 @@ class Channel:
         """The listed probabilities in float32, sorted by output: inputs by outputs, in memory."""
         from scipy.sparse import csr_array
 
-        chances = self.chances if self.factors is None else self._listed(0, len(self)).astype(np.float32)
-        return csr_array((chances, self.outputs, self.starts), shape=(len(self.inputs), len(self.embedding))).tocsc()
+        return csr_array((self.chances, self.outputs, _short(self.starts)), shape=(len(self.inputs), len(self.embedding))).tocsc()
 
     @cached_property
     def _places(self) -> Ids:
         places = np.full(len(self.embedding) + 1, -1, dtype=np.int64)
         places[self.inputs] = np.arange(len(self.inputs))
         return places
+
+
+def _short(starts: Ids) -> Any:
+    """Return where rows start in 32 bits if that is enough: in 64 bits sparse matrices would copy all outputs into as many."""
+    return starts.astype(np.int32) if starts[-1] <= np.iinfo(np.int32).max else starts

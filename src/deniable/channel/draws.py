@@ -5,10 +5,14 @@ This is the only file below the audits that knows the seeded source, and nothing
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, Self
+
 import numpy as np
 
-from deniable.arrays import Ids
+from deniable.arrays import Floats, Ids, Vectors
 from deniable.interfaces import Mechanism
+from deniable.mechanisms.base import NearestWord
 from deniable.parameters import validated_count
 from deniable.randomness import InsecureSeededRandomness
 
@@ -37,3 +41,37 @@ class Draws:
             part = slice(start, start + _DRAWS_AT_ONCE)
             released[part] = self.mechanism.perturb(self.mechanism.embedding.stands_in(ids[part]), self._source)
         return released
+
+
+class SeededPoints:
+    """Noisy points of public words, for channels. The same seed gives the same points, however many are asked for at once."""
+
+    def __init__(self, mechanism: NearestWord, *, seed: int) -> None:
+        self._mechanism, self._source = mechanism, _SeparateSequences(seed)
+
+    def of_each(self, ids: Ids) -> tuple[Vectors, Ids]:
+        """Return a noisy point of each word, and the word that is released for it; ids are those of words that go in."""
+        points = self._mechanism.points(ids, self._source, np.full(len(ids), self._mechanism.epsilon))
+        return points, self._mechanism.neighbours.nearest(points)
+
+
+class _SeparateSequences:
+    """Seeded randomness whose kinds of numbers have a sequence each: in one sequence, batches of another size would change all numbers."""
+
+    def __init__(self, seed: int) -> None:
+        self._normals, self._gammas, self._uniforms = (InsecureSeededRandomness(insecure_seed=(seed << 2) + kind) for kind in range(3))
+
+    def normals(self, tokens: int, dimension: int) -> Floats:
+        return self._normals.normals(tokens, dimension)
+
+    def gammas(self, tokens: int, shape: float) -> Floats:
+        return self._gammas.gammas(tokens, shape)
+
+    def uniforms(self, tokens: int, count: int) -> Floats:
+        return self._uniforms.uniforms(tokens, count)
+
+    def for_tokens(self, part: slice) -> Self:  # noqa: ARG002
+        return self
+
+    def describe(self) -> Mapping[str, Any]:
+        return self._normals.describe()

@@ -1,7 +1,7 @@
 """P(y | x) by columns: how likely each word is to have been the input when a word is released.
 
-By exact sums, by rays or by draws, as ``method_of`` says. An estimate from few rays or draws makes a weaker reader, never a wrong number:
-whoever decodes is judged on draws that the estimate has not seen.
+By exact sums, by points that all words share, by rays or by draws. An estimate from few of them makes a weaker reader, never a wrong
+number: whoever decodes is judged on draws that the estimate has not seen.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.channel.draws import Draws
+from deniable.channel.likelihood_by_points import PointChannel
 from deniable.channel.likelihood_by_rays import RayChannel
+from deniable.channel.rows import shares_points
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Mechanism
-from deniable.mechanisms.base import ExactSums, exact_sums, radial_noise
+from deniable.mechanisms.base import ExactSums, NearestWord, exact_sums, radial_noise
 
 _NEVER = -1e9
 _WORDS_AT_ONCE = 2_000
@@ -33,14 +35,20 @@ class Likelihoods(Protocol):
         ...
 
 
-def channel_of(mechanism: Mechanism, *, seed: int, rays: int = 128, draws_per_word: int = 100) -> Likelihoods:
-    """Return the likelihoods of a mechanism: exact if it can say its probabilities, by rays, or by simulation."""
+def channel_of(mechanism: Mechanism, outputs: Ids, *, seed: int, points: int = 128, draws_per_word: int = 100) -> Likelihoods:
+    """Return the likelihoods of some outputs: exact if the mechanism can say its probabilities, by points, by rays, or by simulation.
+
+    ``points`` is how many are drawn for each word of the embedding, or how many rays there are where it has few words.
+    """
+    embedding = mechanism.embedding
     if (sums := exact_sums(mechanism)) is not None:
-        return ExactChannel(sums, mechanism.embedding)
+        return ExactChannel(sums, embedding)
+    if isinstance(mechanism, NearestWord) and shares_points(mechanism, np.arange(len(embedding), dtype=np.int64)):
+        return PointChannel(mechanism, outputs, points=points, seed=seed)
     noise = radial_noise(mechanism)
     # The rays through an output's cell know the density of round Gamma noise only.
     if noise is not None and noise.lengths == "gamma" and noise.shape is None:
-        return RayChannel(mechanism, rays=rays, seed=seed)
+        return RayChannel(mechanism, rays=points, seed=seed)
     return DrawnChannel(mechanism, draws_per_word=draws_per_word, seed=seed)
 
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from contextlib import ExitStack
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from deniable.arrays import Ids
 from deniable.channel.channel import Channel
-from deniable.channel.columns import FEWEST_INPUTS, column_factors
-from deniable.channel.rows import RowMaker
+from deniable.channel.rows import RowMaker, shares_points
 from deniable.channel.store import ChannelFolder
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.places import work_folder
@@ -24,7 +21,7 @@ from deniable.parameters import validated_count, validated_epsilon
 from deniable.progress import Report
 
 DIRECTIONS = 1000
-"""How many directions are followed from each word, or how many draws are made of it, unless told otherwise."""
+"""How many directions are followed from each word, points drawn around it or draws made of it, unless told otherwise."""
 
 LEFT_OUT = 1e-3
 """What the listed outputs of a row leave out of its probability."""
@@ -32,7 +29,7 @@ LEFT_OUT = 1e-3
 MOST_OUTPUTS = 4_096
 """No row lists more outputs than this; a softmax at a small ε has weight everywhere."""
 
-_FORMAT = 3
+_FORMAT = 4
 
 
 def make_channel(
@@ -64,12 +61,14 @@ def make_channels(
     on_card: bool = False,
     report: Report | None = None,
 ) -> list[Channel]:
-    """Return the channels of a mechanism at several ε, from one walk a word where rays serve; in the order of ``epsilons``.
+    """Return the channels of a mechanism at several ε, in the order of ``epsilons``; by rays one walk a word serves all of them.
 
-    ``inputs`` are the words that may have gone in, ``embedding.unknown_id`` for ⊥; without them all words and ⊥. What is finished
-    stays on the disk (unless ``keep`` is false), so an interrupted run is continued by the next. With ``on_card`` rays give way to draws
-    on the device that was asked for (``neighbours.set_device``), ``directions`` of each word, if it draws this mechanism's noise; they are
-    secure ones, so another run differs within their error. ``report`` is told how many rows are done, of how many.
+    ``inputs`` are the words that may have gone in, ``embedding.unknown_id`` for ⊥; without them all words and ⊥. ``directions`` is how many
+    rays are followed from each, draws made of it or, at most, points drawn around it (``points.draws_each``). What is finished
+    stays on the disk (unless ``keep`` is false), so an interrupted run is continued by the next. With ``on_card`` the device that was asked
+    for (``neighbours.set_device``) takes part, if it draws this mechanism's noise: it sums over points, with the same result, and a channel
+    of few words is made by draws there in place of rays, ``directions`` of each word; they are secure ones, so another run differs within
+    their error. ``report`` is told how many rows are done, of how many; what comes before all rows is told as a part of them.
 
     :raises InvalidParameter: if a number or an id is not allowed, or there are no inputs or no ε.
     :raises DamagedChannel: if what is on the disk cannot be trusted.
@@ -80,50 +79,70 @@ def make_channels(
         raise InvalidParameter("epsilons", "none", "give one or more values of ε")
     chosen = ChosenMechanism() if mechanism is None else mechanism
     ids = _checked(embedding, inputs)
-    unique = sorted(set(wanted))
-    maker = RowMaker(embedding, chosen, unique, directions=directions, left_out=LEFT_OUT, most=MOST_OUTPUTS, on_card=on_card)
-    ordered = maker.order(ids)
-    with ExitStack() as open_folders:
-        root = (
-            work_folder(embedding, "channels")
-            if keep
-            else Path(open_folders.enter_context(tempfile.TemporaryDirectory(prefix="deniable-")))
-        )
-        folders = []
-        for epsilon in unique:
-            settings = _settings(embedding, chosen, maker, epsilon, directions, None if inputs is None else ids)
-            folders.append(open_folders.enter_context(ChannelFolder(root, settings, len(ids), words=len(embedding)).opened()))
-        _fill(folders, maker, ordered, report)
-        made = {}
-        for mechanism_there, folder in zip(maker.made, folders, strict=True):
-            rows = Channel(
-                embedding=embedding,
-                epsilon=mechanism_there.epsilon,
-                method=maker.method,
-                directions=0 if maker.method == "exact" else directions,
-                inputs=ordered,
-                **folder.arrays(mapped=keep),
+    groups = _epsilons_together(embedding, chosen, sorted(set(wanted)), ids)
+    made: dict[float, Channel] = {}
+    with ExitStack() as opened:
+        temporary = None if keep else opened.enter_context(tempfile.TemporaryDirectory(prefix="deniable-"))
+        root = work_folder(embedding, "channels") if temporary is None else Path(temporary)
+        for place, epsilons_there in enumerate(groups):
+            maker = RowMaker(
+                embedding, chosen, epsilons_there, inputs=ids, directions=directions, left_out=LEFT_OUT, most=MOST_OUTPUTS, on_card=on_card
             )
-            balanced = maker.method == "rays" and len(rows) >= FEWEST_INPUTS
-            factors = folder.columns(partial(column_factors, rows, mechanism_there)) if balanced else None
-            made[rows.epsilon] = replace(rows, factors=factors)
+            folders = []
+            with ExitStack() as open_folders:
+                for epsilon in epsilons_there:
+                    settings = _settings(embedding, chosen, maker, epsilon, None if inputs is None else ids)
+                    folders.append(open_folders.enter_context(ChannelFolder(root, settings, len(ids), words=len(embedding)).opened()))
+                _fill(folders, maker, _Rising(report, place * len(ids), len(groups) * len(ids)))
+                for epsilon, folder in zip(epsilons_there, folders, strict=True):
+                    made[epsilon] = Channel(
+                        embedding=embedding,
+                        epsilon=epsilon,
+                        method=maker.method,
+                        directions=maker.directions,
+                        inputs=maker.ordered,
+                        **folder.arrays(mapped=keep),
+                    )
     return [made[epsilon] for epsilon in wanted]
 
 
-def _fill(folders: list[ChannelFolder], maker: RowMaker, ordered: Ids, report: Report | None) -> None:
-    """Make all rows that are missing in one of the folders."""
-    done = min(folder.done for folder in folders)
-    if report is not None:
-        report(done, len(ordered))
-    while done < len(ordered):
-        part = ordered[done : done + maker.at_once]
+def _epsilons_together(embedding: Embedding, mechanism: ChosenMechanism, epsilons: list[float], ids: Ids) -> list[list[float]]:
+    """Return which ε are gone through at once: a walk along rays serves them all, but every ε has points of its own."""
+    alone = [epsilon for epsilon in epsilons if shares_points(mechanism(embedding, epsilon=epsilon), ids)]
+    together = [epsilon for epsilon in epsilons if epsilon not in alone]
+    return [*([epsilon] for epsilon in alone), *([together] if together else [])]
+
+
+class _Rising:
+    """Tells a report about one of several equal parts of the work, and nothing twice."""
+
+    def __init__(self, report: Report | None, before: int, total: int) -> None:
+        self._report, self._before, self._total, self._told = report, before, total, before if before else -1
+
+    def __call__(self, done: float) -> None:
+        reached = self._before + int(done)
+        if self._report is not None and reached > self._told:
+            self._told = reached
+            self._report(reached, self._total)
+
+
+def _fill(folders: list[ChannelFolder], maker: RowMaker, report: _Rising) -> None:
+    """Make all rows that are missing in one of the folders; what comes before all rows counts as much as they do."""
+    done, rows_in_all = min(folder.done for folder in folders), len(maker.ordered)
+    if done == rows_in_all:
+        report(done)
+        return
+    before = 0.5 if maker.method == "points" else 0.0  # of the time
+    report((1.0 - before) * done)
+    maker.prepare(lambda part, of: report((1.0 - before) * done + before * rows_in_all * part / of))
+    while done < rows_in_all:
+        part = maker.ordered[done : done + maker.at_once]
         rows = list(maker.rows(part))
         for place, folder in enumerate(folders):
             if folder.done < done + len(part):  # an earlier run may have been further with one ε than with another
                 folder.append([row[place] for row in rows][folder.done - done :])
         done += len(part)
-        if report is not None:
-            report(done, len(ordered))
+        report(before * rows_in_all + (1.0 - before) * done)
 
 
 def _checked(embedding: Embedding, inputs: Ids | None) -> Ids:
@@ -135,17 +154,16 @@ def _checked(embedding: Embedding, inputs: Ids | None) -> Ids:
     return ids
 
 
-def _settings(
-    embedding: Embedding, mechanism: ChosenMechanism, maker: RowMaker, epsilon: float, directions: int, inputs: Ids | None
-) -> dict[str, object]:
+def _settings(embedding: Embedding, mechanism: ChosenMechanism, maker: RowMaker, epsilon: float, inputs: Ids | None) -> dict[str, object]:
     return {
         "format": _FORMAT,
         "fingerprint": embedding.fingerprint,
         "mechanism": mechanism.identity(embedding),
         "epsilon": epsilon,
         "method": maker.method,
-        "directions": None if maker.method == "exact" else directions,
+        "directions": maker.directions or None,
         "seed": maker.seed,
+        "points_each": maker.points_each,
         "inputs": "all" if inputs is None else hashlib.blake2b(inputs.astype("<i8").tobytes(), digest_size=8).hexdigest(),
         "left_out": LEFT_OUT,
         "most_outputs": MOST_OUTPUTS,

@@ -1,8 +1,10 @@
-"""Rows of a channel: what each input word becomes at several ε, by exact sums, by rays or by draws.
+"""Rows of a channel: what each input word becomes at several ε, by exact sums, by rays, by shared points or by draws.
 
 By rays one walk a word serves all ε: a direction from φ(x) crosses the cells of y₁, y₂, … at the lengths r₁ < r₂ < …, and P(y | x) is
 the mean over directions of G(r_{i+1}) - G(r_i), G being the distribution function of the noise's length. Given the directions, which
-are public and the same for all words, that is exact: nothing is drawn.
+are public and the same for all words, that is exact: nothing is drawn. Where a channel has many words, points that all of them share say
+more of each than rays of its own (``points``). Rows of few words stay as rays have them: they are looked at one by one, and then say what
+an explanation of the word says.
 
 A finite number of rays or draws misses outputs. How much probability they have together is estimated by leaving one out (Good 1953): a
 further ray would meet words that no other met about as often as a ray meets words that only it met. That share is taken off the
@@ -17,23 +19,36 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.arrays import Floats, Ids
+from deniable.arrays import Floats, Ids, Vectors
 from deniable.channel.card_draws import SEED as CARD_SEED
 from deniable.channel.card_draws import card_draws
 from deniable.channel.draws import Draws
+from deniable.channel.point_sums import PointSums, ProcessorSums
+from deniable.channel.points import NoiseMetric, SharedPoints, draw_points, draws_each, points_each
 from deniable.channel.rays.rays import Envelope, RadialRays
 from deniable.channel.rays.statistics import furthest_radius, length_function, row_on_rays
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Mechanism
-from deniable.mechanisms.base import Method, exact_sums, method_of, radial_noise
+from deniable.mechanisms.base import Method, NearestWord, exact_sums, method_of, radial_noise
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.neighbours.selection import released_words
+from deniable.neighbours.selection import device_in_use, released_words
 from deniable.neighbours.threads import threads
+from deniable.progress import Report
 
 SEED = 7
 """Draws on the processor come from this public seed: a channel is about public words, and anybody gets the same one."""
 
-_WORDS_AT_ONCE = {"rays": 256, "exact": 256, "simulation": 64}
+FEWEST_INPUTS = 1_000
+"""A channel of fewer words is made by rays."""
+
+_POINTS_LEAVE_OUT = 1e-3
+"""What a row by points leaves to words that no point lies nearest to."""
+
+_FAR_FROM_ONE = 2.0
+"""A row by points whose sum is further from 1 than this factor is drawn instead. So it goes with ⊥ at a large ε, if it lies in the cell of
+a frequent word: the points that are kept of this word are its own, and none of them lies near ⊥."""
+
+_WORDS_AT_ONCE = {"rays": 256, "exact": 256, "points": 1_024, "simulation": 64}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +57,14 @@ class Row:
 
     outputs: Ids
     chances: Floats
+
+
+def shares_points(mechanism: Mechanism, inputs: Ids) -> bool:
+    """Return whether the rows of these input words come from points that they share; they do if there are many."""
+    noise = radial_noise(mechanism)
+    if noise is None or method_of(mechanism) != "rays" or not isinstance(mechanism, NearestWord) or len(inputs) < FEWEST_INPUTS:
+        return False
+    return NoiseMetric(mechanism, noise, inputs).tells_distances
 
 
 class RowMaker:
@@ -53,28 +76,41 @@ class RowMaker:
         mechanism: ChosenMechanism,
         epsilons: list[float],
         *,
+        inputs: Ids,
         directions: int,
         left_out: float,
         most: int,
         on_card: bool = False,
     ) -> None:
-        """Prepare the rows; ``on_card`` takes draws on the device that was asked for in place of rays, where it draws this noise."""
-        self._embedding, self._epsilons, self._directions = embedding, epsilons, directions
-        self._left_out, self._most = left_out, most
+        """Prepare the rows of ``inputs``, given in order; by points, at one ε.
+
+        ``on_card`` sums over points on the device that was asked for, and takes draws there in place of rays, where it draws this noise.
+        """
+        self._embedding, self._epsilons = embedding, epsilons
+        self._left_out, self._most, self._on_card = left_out, most, on_card
         self._outputs = len(released_words(embedding))
         self.made = [mechanism(embedding, epsilon=epsilon) for epsilon in epsilons]
-        cards = [card_draws(made, directions) for made in self.made] if on_card else []
+        shared = shares_points(self.made[0], inputs)
+        self._directions = draws_each(embedding, len(inputs), directions) if shared else directions
+        cards = [card_draws(made, directions) for made in self.made] if on_card and not shared else []
         self._cards = [card for card in cards if card is not None]
-        self.method: Method = "simulation" if self._cards else method_of(self.made[0])
+        self.method: Method = "points" if shared else "simulation" if self._cards else method_of(self.made[0])
         noise = radial_noise(self.made[0])
         self._rays = None if noise is None or self.method != "rays" else RadialRays(embedding, noise, rays=directions)
+        self._sums: PointSums | None = None
+        self.ordered = self._in_order(inputs)
+        """The words in the order in which they are looked at fastest; ⊥ comes last."""
 
-    def order(self, ids: Ids) -> Ids:
-        """Return the words in the order in which they are looked at fastest; ⊥ comes last."""
+    def _in_order(self, ids: Ids) -> Ids:
         if self._rays is None:
             return ids
         known = ids[ids < len(self._embedding)]
         return np.concatenate([known[np.argsort(self._rays.tables.place(known), kind="stable")], ids[ids >= len(self._embedding)]])
+
+    @property
+    def directions(self) -> int:
+        """How many rays or draws there are of each word, or points for each; 0 where sums are exact."""
+        return 0 if self.method == "exact" else self._directions
 
     @property
     def at_once(self) -> int:
@@ -86,13 +122,51 @@ class RowMaker:
     @property
     def seed(self) -> int | str | None:
         """What the draws come from; None where nothing is drawn."""
-        return CARD_SEED if self._cards else SEED if self.method == "simulation" else None
+        return CARD_SEED if self._cards else SEED if self.method in ("simulation", "points") else None
+
+    @property
+    def points_each(self) -> int | None:
+        """How many points of each output are kept; None where there are none."""
+        return points_each(self._embedding, len(self.ordered)) if self.method == "points" else None
+
+    def prepare(self, report: Report) -> None:
+        """Do what comes before all rows: draw the points that they share. ``report`` is told how much is done, of how much."""
+        if self.method != "points" or self._sums is not None:
+            return
+        made, noise = self.made[0], radial_noise(self.made[0])
+        assert isinstance(made, NearestWord)  # noqa: S101 - said by the method
+        assert noise is not None  # noqa: S101 - said by the method
+        draws = self._directions * len(self.ordered)
+        points = draw_points(made, noise, self.ordered, draws=draws, seed=SEED, report=lambda done, of: report(done, 2 * of))
+        device = device_in_use() if self._on_card else None
+        self._met, told = points.outputs, lambda done, of: report(of + done, 2 * of)
+        self._sums = ProcessorSums(points, told) if device is None else _card_sums(points, device, told)
 
     def rows(self, ids: Ids) -> Iterator[list[Row]]:
-        """Yield for each word its rows, one for each ε."""
+        """Yield for each word its rows, one for each ε; by points, after ``prepare``."""
         if self.method == "exact":
             return self._by_sums(ids)
+        if self.method == "points":
+            return self._by_points(ids)
         return self._by_rays(ids) if self.method == "rays" else self._by_draws(ids)
+
+    def _by_points(self, ids: Ids) -> Iterator[list[Row]]:
+        assert self._sums is not None  # noqa: S101 - prepared
+        start = int(np.searchsorted(self.ordered, ids[0]))
+        for block in self._sums.rows(slice(start, start + len(ids)), self._of_points):
+            for row in block:
+                yield [row]
+
+    def _of_points(self, first: int, block: Vectors) -> list[Row]:
+        found = []
+        for word, row, total in zip(self.ordered[first : first + len(block)], block, block.sum(axis=1, dtype=np.float64), strict=True):
+            if 1.0 / _FAR_FROM_ONE < total < _FAR_FROM_ONE:
+                row *= np.float32((1.0 - _POINTS_LEAVE_OUT) / total)
+                found.append(self._cut_unsorted(self._met, row))
+            else:
+                drawn = self._counts(self.made[0], self._embedding.stands_in(np.array([word])), int(word))
+                found += [self._of_counts(*counted) for counted in drawn]
+        return found
 
     def _by_rays(self, ids: Ids) -> Iterator[list[Row]]:
         assert self._rays is not None  # noqa: S101 - said by the method
@@ -130,11 +204,11 @@ class RowMaker:
         entering = self._embedding.stands_in(ids)
         counted = [card.counts(entering) for card in self._cards] or [self._counts(made, entering, int(ids[0])) for made in self.made]
         for of_one_word in zip(*counted, strict=True):
-            rows = []
-            for outputs, counts in of_one_word:
-                missed = np.count_nonzero(counts == 1) / self._directions
-                rows.append(self._cut_unsorted(outputs, counts / self._directions * (1.0 - missed)))
-            yield rows
+            yield [self._of_counts(*counted) for counted in of_one_word]
+
+    def _of_counts(self, outputs: Ids, counts: Ids) -> Row:
+        missed = np.count_nonzero(counts == 1) / self._directions
+        return self._cut_unsorted(outputs, counts / self._directions * (1.0 - missed))
 
     def _counts(self, made: Mechanism, entering: Ids, first: int) -> Iterator[tuple[Ids, Ids]]:
         """Yield for each word the words that came out and how often each did, as ``CardDraws.counts`` does."""
@@ -148,9 +222,15 @@ class RowMaker:
             largest = np.argpartition(-chances, self._most)[: self._most]
             outputs, chances = outputs[largest], chances[largest]
         order = np.lexsort((outputs, -chances))
-        return self._cut(outputs[order], chances[order])
+        return self._cut(outputs[order], chances[order].astype(np.float64))
 
     def _cut(self, outputs: Ids, chances: Floats) -> Row:
         enough = int(np.searchsorted(np.cumsum(chances), chances.sum() - self._left_out)) + 1
         kept = min(enough, self._most, int(np.count_nonzero(chances)))
         return Row(outputs=outputs[:kept], chances=chances[:kept])
+
+
+def _card_sums(points: SharedPoints, device: str, report: Report) -> PointSums:
+    from deniable.channel.card_sums import CardSums
+
+    return CardSums(points, device, report)

@@ -3,8 +3,7 @@
 A channel is a folder named by what it was computed from. It holds ``settings.json`` (what was asked for), three plain files of numbers
 (``lengths``: how many outputs each row lists; ``outputs``; ``chances``), and ``journal.txt``: a line for each finished block of rows,
 with the CRC of its numbers. A block counts once its line is whole; what lies behind the last line is cut off and made again. A CRC
-notices damage and no intent, so the numbers themselves are checked too: they become positions in arrays. ``columns``, if it is there, has a
-factor for each word that can be released, behind the CRC of them all.
+notices damage and no intent, so the numbers themselves are checked too: they become positions in arrays.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import hashlib
 import json
 import os
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -22,13 +21,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.arrays import Floats
 from deniable.atomic import lock, open_plain_file, whole_file
 from deniable.channel.rows import Row
 from deniable.errors import DamagedChannel
 
-SETTINGS, JOURNAL, LOCK, COLUMNS = "settings.json", "journal.txt", "lock", "columns"
-_CRC_BYTES = 8
+SETTINGS, JOURNAL, LOCK = "settings.json", "journal.txt", "lock"
 _LONGEST_NUMBER = 15
 _FILES = {"lengths": "<i4", "outputs": "<i4", "chances": "<f4"}
 
@@ -92,28 +89,6 @@ class ChannelFolder:
         starts = np.concatenate([[0], np.cumsum(np.fromfile(self.folder / "lengths", dtype="<i4"), dtype=np.int64)])
         read = partial(np.memmap, mode="r") if mapped and starts[-1] else np.fromfile  # an empty file cannot be mapped
         return {"starts": starts} | {name: read(self.folder / name, dtype=_FILES[name]) for name in ("outputs", "chances")}
-
-    def columns(self, make: Callable[[], Floats]) -> Floats:
-        """Return the factors of the columns, as they were made when all rows were there for the first time.
-
-        :raises DamagedChannel: if what is there cannot be trusted.
-        """
-        path = self.folder / COLUMNS
-        try:
-            with open_plain_file(path) as file:
-                found = file.read()
-        except FileNotFoundError:
-            made = make().astype("<f8")
-            with whole_file(path) as begun:
-                begun.write(f"{zlib.crc32(made.tobytes()):08x}".encode() + made.tobytes())
-            return made
-        numbers = found[_CRC_BYTES:]
-        if len(numbers) != 8 * self._words or f"{zlib.crc32(numbers):08x}".encode() != found[:_CRC_BYTES]:
-            raise DamagedChannel(path, "it is not what was written")
-        factors = np.frombuffer(numbers, dtype="<f8")
-        if not (np.isfinite(factors) & (factors > 0.0)).all():
-            raise DamagedChannel(path, "its numbers are no factors")
-        return factors
 
     def _begin(self) -> None:
         path = self.folder / SETTINGS

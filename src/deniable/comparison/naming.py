@@ -86,7 +86,7 @@ class NamingAttacker:
         return float((self.ids == self.embedding.unknown_id).mean())
 
     def attack(self, mechanism: ChosenMechanism, reading: OfAllWords = "named", *, epsilon: float, directions: int, seed: int) -> Named:
-        """Return how often the word, or its kind, is named, P(y | x) being known from this number of directions or draws if not exactly.
+        """Return how often the word, or its kind, is named, P(y | x) being known from so many directions, points or draws if not exactly.
 
         :raises ValueError: if the reading needs a public text or kinds, and the attacker has none.
         """

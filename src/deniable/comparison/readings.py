@@ -39,7 +39,7 @@ EXPOSED = 0.01
 class ReadingEffort:
     """How many draws of each probed word the adversary learns from, and on how many words of the text it is tuned and judged.
 
-    ``directions`` is how many directions or draws of each word of the text the attacker over all words knows.
+    ``directions`` is how many directions, shared points or draws of each word of the text the attacker over all words knows.
     """
 
     draws: int

@@ -13,6 +13,7 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
+from deniable.channel.rows import FEWEST_INPUTS
 from deniable.comparison.texts import Texts
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Mechanism
@@ -101,7 +102,7 @@ def channels_of(
 ) -> Callable[[float], Channel]:
     """Return what gives the channel at one of these ε, made when it is first asked for and not left on the disk.
 
-    Where rays serve, one walk makes all of them; else they are made one by one, and one is held in memory.
+    Where rays serve, of few words, one walk makes all of them; else they are made one by one, and one is held in memory.
     """
 
     @lru_cache(1)
@@ -114,7 +115,7 @@ def channels_of(
 
     @lru_cache(1)
     def by_rays() -> bool:
-        return method_of(mechanism(embedding, epsilon=1.0)) == "rays"
+        return method_of(mechanism(embedding, epsilon=1.0)) == "rays" and min(effort.support, len(embedding)) < FEWEST_INPUTS
 
     return lambda epsilon: all_at_once()[epsilon] if by_rays() else one(epsilon)
 

@@ -38,8 +38,8 @@ _NUMBERS_AT_ONCE = 1 << 20
 _TOKENS_AT_ONCE_ON_A_CARD = 1 << 22
 _DRAWING = {"perturb", "draw", "points", "noise"}
 
-Method = Literal["exact", "rays", "simulation"]
-"""How the channel of a mechanism is known."""
+Method = Literal["exact", "rays", "points", "simulation"]
+"""How the channel of a mechanism is known; ``points`` takes the place of ``rays`` in a channel of many words (``channel.points``)."""
 
 
 def _draws_otherwise(cls: type, drawing: Iterable[str], declaration: str) -> bool:

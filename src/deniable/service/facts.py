@@ -19,7 +19,7 @@ from starlette.responses import Response
 
 from deniable.arrays import Floats
 from deniable.channel.explanation import Explanation, explain_word
-from deniable.channel.likelihood import Likelihoods, channel_of
+from deniable.channel.likelihood_by_rays import RayChannel
 from deniable.channel.rays.rays import RadialRays
 from deniable.channel.rays.statistics import length_function, unchanged
 from deniable.decoding.priors import by_rank
@@ -70,7 +70,7 @@ class Facts:
         self._decode_thread = ThreadPoolExecutor(1, thread_name_prefix="decode")  # seconds a text: nobody's words wait for it
         self._waiting = {self._words_thread: 0, self._decode_thread: 0}
         self._rays: OrderedDict[str, RadialRays] = OrderedDict()
-        self._channels: OrderedDict[str, Likelihoods] = OrderedDict()
+        self._channels: OrderedDict[str, RayChannel] = OrderedDict()
 
     def stop(self) -> None:
         """End when what was begun is done."""
@@ -232,7 +232,9 @@ class Facts:
 
     def _guesses(self, key: str, mechanism: Mechanism, words: list[str]) -> DecodeReply:
         embedding = mechanism.embedding
-        channel = self._channels.get(key) or channel_of(mechanism, seed=_SEED, rays=_RAYS_TO_DECODE)
+        # Audits draw points around all words. Here that would take half a minute before the first answer at each ε, and so few points as
+        # take a second tell less than rays.
+        channel = self._channels.get(key) or RayChannel(mechanism, rays=_RAYS_TO_DECODE, seed=_SEED)
         _remember(self._channels, key, channel)
         ids = Lookup(embedding).ids(words)
         known = np.array(sorted({i for i in ids if i != embedding.unknown_id}), dtype=np.int64)

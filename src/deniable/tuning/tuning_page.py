@@ -193,9 +193,9 @@ def _add_method(page: Page, found: TuningFindings) -> None:
             f"dimensions, fingerprint {found.embedding.fingerprint}). The chosen space has the fingerprint "
             f"{found.space.embedding.fingerprint}.",
             f"The attacker was judged on {counts.attacked_words:,} words; {percent(counts.unknown)} of them are unknown to the embedding "
-            f"and not counted. It knows what the {fine.support:,} most frequent words of the texts become from {fine.directions:,} "
-            f"directions each ({quick.support:,} and {quick.directions:,} while spaces were compared). One with more of both does a little "
-            "better.",
+            f"and not counted. It knows what the {fine.support:,} most frequent words of the texts become from at most {fine.directions:,} "
+            f"points or directions each ({quick.support:,} and {quick.directions:,} while spaces were compared). One with more of "
+            "both does a little better.",
         ]
     )
 

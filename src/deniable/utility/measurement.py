@@ -73,7 +73,7 @@ def measure_utility(
 
     Released text is read in two ways: its words as released, and decoded (how often each word is expected behind it), which needs the
     linear model. Which way to read it is chosen in every run on a part of the texts to learn from, and the advice goes by that. Decoding
-    takes the first ``support`` words of the embedding for what may have gone in, and ``directions`` rays or draws from each;
+    takes the first ``support`` words of the embedding for what may have gone in, and ``directions`` rays, points or draws from each;
     ``decode=False`` leaves it out.
 
     ``channel_report`` hears how much of the channel is made, which may take minutes and is kept for the next time, ``report`` how many

@@ -47,7 +47,7 @@ class Measured:
 class DecodedPoints:
     """What decoding gave: the points of decoded text, those of the reading that each run chose, and the choices.
 
-    The channel was made for ``support`` input words from ``directions`` rays or draws each (0: exact sums) by ``method``.
+    The channel was made for ``support`` input words from ``directions`` rays, points or draws each (0: exact sums) by ``method``.
     """
 
     points: list[Point]

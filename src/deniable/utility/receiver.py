@@ -30,7 +30,7 @@ _STEPS = 60
 
 @dataclass(frozen=True, kw_only=True)
 class DecodingEffort:
-    """How finely a receiver knows the channel: which words may have gone in, and from how many directions or draws each row is made."""
+    """How finely a receiver knows the channel: which words may have gone in, and how many directions, points or draws there are of each."""
 
     support: int = SUPPORT
     directions: int = DIRECTIONS

@@ -178,7 +178,8 @@ def _how_decoded(found: Findings) -> list[str]:
     decoded = found.decoded
     if decoded is None:
         return []
-    made = "exact sums" if decoded.method == "exact" else f"{decoded.directions:,} {decoded.method} a word"
+    drawn = {"rays": "rays", "points": "shared points", "simulation": "draws"}
+    made = "exact sums" if decoded.method == "exact" else f"{decoded.directions:,} {drawn[decoded.method]} a word"
     return [
         f"Decoding: {decoded.support:,} words of the embedding, and ⊥, may have gone in; what each becomes comes from {made}. How frequent "
         "they are behind the release is learnt from all released texts, without labels. The classifier reads how often each word is "

@@ -50,7 +50,10 @@ class TextEffort:
 
 @dataclass(frozen=True, kw_only=True)
 class InversionEffort(TextEffort):
-    """How much is simulated: words per band, words that are released again and again, and rays or draws of the channel.
+    """How much is simulated: words per band, words that are released again and again, and what the channel is estimated from.
+
+    ``points`` are drawn for each word of the embedding and shared by all; where it has fewer than 1,000 words, as many rays go through the
+    cell of each released word. ``draws_per_word`` are made where neither is possible.
 
     Of running text about ``places`` words are attacked, by attackers who think of ``support`` words, the most frequent ones, and follow
     ``directions`` from each of them (or draw it as many times) to learn what it becomes. The attacker who learns releases about
@@ -59,7 +62,7 @@ class InversionEffort(TextEffort):
 
     words_per_band: int = 150
     repeated_words: int = 40
-    rays: int = 128
+    points: int = 128
     draws_per_word: int = 100
     at_risk: int = 20
 
@@ -68,7 +71,7 @@ class InversionEffort(TextEffort):
             validated_count(value, name)
 
     @classmethod
-    def of(cls, words: int = 150, *, rays: int = 128, draws: int = 100, **text: Unpack[TextSizes]) -> Self:
+    def of(cls, words: int = 150, *, points: int = 128, draws: int = 100, **text: Unpack[TextSizes]) -> Self:
         """Return the effort that goes with a number of words to attack in each band; ``text`` is what running text needs.
 
         :raises InvalidParameter: if a number is not a whole number of at least 1.
@@ -78,7 +81,7 @@ class InversionEffort(TextEffort):
             words_per_band=words,
             repeated_words=max(1, words // 4),
             at_risk=max(1, words // 8),
-            rays=rays,
+            points=points,
             draws_per_word=draws,
             **text,
         )
@@ -93,20 +96,35 @@ def invert(mechanism: Mechanism, prior: Floats, *, seed: int, effort: InversionE
     """
     effort = InversionEffort() if effort is None else effort
     seed = validated_count(seed, "seed", at_least=0)
-    channel = channel_of(mechanism, seed=2 * seed, rays=effort.rays, draws_per_word=effort.draws_per_word)
-    adversary = BayesAdversary(channel, prior)
     draws, rng = Draws(mechanism, seed=2 * seed + 1), np.random.default_rng([seed, 5])
-    bands = _judge_bands(frequency_bands(prior), adversary, draws, rng, effort.words_per_band)
+    bands = frequency_bands(prior)
+    of_bands = _release_bands(bands, draws, rng, effort.words_per_band)
+    repeated = _release_repeatedly(draws, rng, prior, effort.repeated_words)
+    exposed = _release_exposed(mechanism, draws, prior, effort.at_risk)
+    # The channel is asked for all of them: points are drawn once.
+    read = [*(each.outputs for each in of_bands), repeated.outputs[:, : max(_BAYES_REPEATS)], exposed.outputs]
+    outputs = np.concatenate([each.ravel() for each in read])
+    channel = channel_of(mechanism, outputs, seed=2 * seed, points=effort.points, draws_per_word=effort.draws_per_word)
+    adversary = BayesAdversary(channel, prior)
+    found = _judge_bands(bands, of_bands, adversary)
     return InversionFinding(
         epsilon=mechanism.epsilon,
         channel=channel.how,
         prior_guess=float(prior.max()),
-        bayes=_over_all_text(bands, [band.bayes for band in bands]),
-        nearest_word=_over_all_text(bands, [band.nearest_word for band in bands]),
-        bands=bands,
-        repeats=_repeats(adversary, draws, rng, prior, effort.repeated_words),
-        at_risk=_most_at_risk(mechanism, adversary, draws, prior, effort.at_risk),
+        bayes=_over_all_text(found, [band.bayes for band in found]),
+        nearest_word=_over_all_text(found, [band.nearest_word for band in found]),
+        bands=found,
+        repeats=_judge_repeats(repeated, adversary),
+        at_risk=_most_at_risk(mechanism, exposed, adversary),
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Released:
+    """Words and what each became: once, or a row of releases."""
+
+    truth: Ids
+    outputs: Ids
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,16 +162,19 @@ def majority(outputs: Ids) -> Ids:
     return guesses
 
 
-def _judge_bands(
-    bands: Sequence[Band], adversary: BayesAdversary, draws: Draws, rng: np.random.Generator, words: int
-) -> tuple[BandFinding, ...]:
-    """Release words of every band, and let the adversary guess all of them at once: where sums are exact it goes through all inputs."""
-    truth: list[Ids] = [rng.choice(band.ids, size=words, p=band.weights) for band in bands]
-    outputs = [draws.of_each(each) for each in truth]
-    guesses = np.split(adversary.guesses(np.concatenate(outputs)), len(bands))
+def _release_bands(bands: Sequence[Band], draws: Draws, rng: np.random.Generator, words: int) -> list[_Released]:
+    chosen: list[Ids] = [rng.choice(band.ids, size=words, p=band.weights) for band in bands]
+    return [_Released(truth=truth, outputs=draws.of_each(truth)) for truth in chosen]
+
+
+def _judge_bands(bands: Sequence[Band], released: Sequence[_Released], adversary: BayesAdversary) -> tuple[BandFinding, ...]:
+    """Let the adversary guess the words of all bands at once: where sums are exact it goes through all inputs."""
+    guesses = np.split(adversary.guesses(np.concatenate([each.outputs for each in released])), len(bands))
     return tuple(
-        BandFinding(ranks=band.name, share_of_text=band.mass, bayes=_share(guess == own), nearest_word=_share(released == own))
-        for band, own, released, guess in zip(bands, truth, outputs, guesses, strict=True)
+        BandFinding(
+            ranks=band.name, share_of_text=band.mass, bayes=_share(guess == own.truth), nearest_word=_share(own.outputs == own.truth)
+        )
+        for band, own, guess in zip(bands, released, guesses, strict=True)
     )
 
 
@@ -168,10 +189,14 @@ def _over_all_text(bands: Sequence[BandFinding], found: Sequence[Share]) -> Esti
     return Estimate(value=float((masses * values).sum() / masses.sum()), standard_error=error)
 
 
-def _repeats(adversary: BayesAdversary, draws: Draws, rng: np.random.Generator, prior: Floats, words: int) -> tuple[RepeatFinding, ...]:
+def _release_repeatedly(draws: Draws, rng: np.random.Generator, prior: Floats, words: int) -> _Released:
     """Release the same words again and again with fresh noise: what happens without keyed releases."""
     truth: Ids = rng.choice(len(prior), size=words, p=prior)
-    outputs = draws.of_each(np.repeat(truth, max(REPEATS))).reshape(words, max(REPEATS))
+    return _Released(truth=truth, outputs=draws.of_each(np.repeat(truth, max(REPEATS))).reshape(words, max(REPEATS)))
+
+
+def _judge_repeats(released: _Released, adversary: BayesAdversary) -> tuple[RepeatFinding, ...]:
+    truth, outputs = released.truth, released.outputs
     bayes = adversary.guesses_from_repeats(outputs[:, : max(_BAYES_REPEATS)], _BAYES_REPEATS)
     return tuple(
         RepeatFinding(
@@ -181,8 +206,8 @@ def _repeats(adversary: BayesAdversary, draws: Draws, rng: np.random.Generator, 
     )
 
 
-def _most_at_risk(mechanism: Mechanism, adversary: BayesAdversary, draws: Draws, prior: Floats, count: int) -> tuple[WordAtRisk, ...]:
-    """Look for words that hardly change, among all words, and judge them and the most frequent words on fresh draws.
+def _release_exposed(mechanism: Mechanism, draws: Draws, prior: Floats, count: int) -> _Released:
+    """Look for words that hardly change, among all words, and release them and the most frequent words anew.
 
     At large ε lonely words are named most often; at small ε, where little is learnt from an output, frequent ones are.
     """
@@ -193,8 +218,13 @@ def _most_at_risk(mechanism: Mechanism, adversary: BayesAdversary, draws: Draws,
     by_chance = np.random.default_rng(words).random(words)  # among words that stayed equally often
     frequent, lonely = np.argsort(-prior, kind="stable")[: count // 2], np.lexsort((by_chance, -stays))[: count - count // 2]
     some = np.union1d(frequent, lonely)
-    truth = np.repeat(some, _DRAWS_AT_RISK)
-    named = (adversary.guesses(draws.of_each(truth)) == truth).reshape(len(some), -1)
+    outputs = draws.of_each(np.repeat(some, _DRAWS_AT_RISK))
+    return _Released(truth=some, outputs=outputs.reshape(len(some), _DRAWS_AT_RISK))
+
+
+def _most_at_risk(mechanism: Mechanism, exposed: _Released, adversary: BayesAdversary) -> tuple[WordAtRisk, ...]:
+    some = exposed.truth
+    named = adversary.guesses(exposed.outputs.ravel()).reshape(exposed.outputs.shape) == some[:, None]
     order = np.lexsort((some, -named.sum(axis=1)))
     return tuple(WordAtRisk(word=str(mechanism.embedding.words[some[i]]), bayes=_share(named[i])) for i in order)
 

@@ -56,14 +56,23 @@ class EffortOptions:
     words_per_band: Annotated[
         int, typer.Option(help="How many words to attack in each frequency band; the rest of the work grows with it.")
     ] = 150
-    rays: Annotated[int, typer.Option(help="Directions (rays) per released word, for the mechanism of the paper.")] = 128
-    draws: Annotated[int, typer.Option(help="Simulated draws of every word, where probabilities are neither exact nor found by rays.")] = (
-        100
-    )
+    points: Annotated[
+        int,
+        typer.Option(
+            help="For multivariate, mahalanobis and gaussian: how many points are drawn for each word of the embedding. "
+            "Where it has fewer than 1,000 words, rays through the cell of each released word, for multivariate."
+        ),
+    ] = 128
+    draws: Annotated[
+        int, typer.Option(help="Simulated draws of every word, where probabilities are neither exact nor found by points or rays.")
+    ] = 100
     places: Annotated[int, typer.Option(help="With --public: attack documents with about this many words together.")] = 2_000
     support: Annotated[int, typer.Option(help="With --public: how many words the attackers think of, the most frequent ones.")] = 20_000
     directions: Annotated[
-        int, typer.Option(help="With --public: how many directions are followed from each of these words, or draws made of it.")
+        int,
+        typer.Option(
+            help="With --public: at most how many points are drawn around each of these words, or directions followed, or draws made."
+        ),
     ] = 300
     shadow_words: Annotated[int, typer.Option(help="With --learnt: how many words of public text it releases and learns from.")] = 40_000
 

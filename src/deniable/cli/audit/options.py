@@ -67,7 +67,10 @@ class DecodedOptions:
     ] = None
     support: Annotated[int, typer.Option(help="For decoding: how many words may have gone in, the most frequent ones.")] = 20_000
     directions: Annotated[
-        int, typer.Option(help="For decoding: how many directions are followed from each of these words, or draws made of it.")
+        int,
+        typer.Option(
+            help="For decoding: at most how many points are drawn around each of these words, or directions followed, or draws made."
+        ),
     ] = 300
 
     def decoding(self) -> Decoding | None:

@@ -60,7 +60,10 @@ def compare(
     decode: Annotated[bool, typer.Option(help="Measure what a receiver gets too, as released and decoded, or leave that out.")] = True,
     decode_words: Annotated[int, typer.Option(help="For decoding: how many words may have gone in, the most frequent ones.")] = 10_000,
     directions: Annotated[
-        int, typer.Option(help="For decoding, and for words named: how many directions are followed from each word, or draws made.")
+        int,
+        typer.Option(
+            help="For decoding and words named: at most how many points are drawn around each word, or directions followed, or draws made."
+        ),
     ] = 300,
     keep: Annotated[Path | None, typer.Option(help="A folder for measured numbers: run again to go on where it stopped.")] = None,
     save: Annotated[Path | None, typer.Option("--save", help="Where to write the result as JSON.")] = None,

@@ -41,7 +41,12 @@ class TuningOptions:
     strength: Annotated[list[float] | None, typer.Option(help="A strength to try. May be repeated. Default: 1, 2 and 4.")] = None
     runs: Annotated[int, typer.Option(help="How many releases are judged at the end.")] = 2
     words: Annotated[int, typer.Option(help="How many words may have gone in, the most frequent ones of the texts.")] = 8_000
-    directions: Annotated[int, typer.Option(help="How many directions are followed from each word, or draws made, at the end.")] = 200
+    directions: Annotated[
+        int,
+        typer.Option(
+            help="For the attacker, at the end: at most how many points are drawn around each word, or directions followed, or draws made."
+        ),
+    ] = 200
     rays: Annotated[int, typer.Option(help="How many directions the calibration follows from each word; 0 leaves it out.")] = 100
 
     def settings(self) -> TuningSettings:

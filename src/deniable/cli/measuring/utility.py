@@ -31,7 +31,10 @@ class LearningOptions:
     device: Annotated[str, typer.Option(callback=use_device, help="Where to search and train: cpu, or cuda for a GPU.")] = "cpu"
     decode: Annotated[bool, typer.Option(help="Read released text decoded too, or leave that out, which is faster.")] = True
     support: Annotated[int, typer.Option("--words", help="For decoding: how many words may have gone in, the most frequent ones.")] = 20_000
-    directions: Annotated[int, typer.Option(help="For decoding: how many directions are followed from each word, or draws made.")] = 1_000
+    directions: Annotated[
+        int,
+        typer.Option(help="For decoding: at most how many points are drawn around each word, or directions followed, or draws made."),
+    ] = 1_000
 
 
 @with_groups

@@ -139,8 +139,8 @@ def _add_method(page: Page, result: ComparisonResult) -> None:
         page.add_text(
             "For a receiver all texts were released, as many times again. Decoding takes the first "
             f"{result.decoding.support:,} words of the embedding, and ⊥, for what may have gone in; what each becomes comes from exact "
-            f"sums, or from {result.decoding.directions:,} rays or draws a word. How frequent they are is learnt from all released texts, "
-            "without labels. The classifier then reads how often each word is expected in a text."
+            f"sums, or from at most {result.decoding.directions:,} rays, shared points or draws a word. How frequent they are is learnt "
+            "from all released texts, without labels. The classifier then reads how often each word is expected in a text."
         )
     if result.left_out:
         page.add_list(f"Left out: {name}, {why}." for name, why in result.left_out.items())
