@@ -159,6 +159,33 @@ def test_original_text_is_refused_in_one_line(out: Path) -> None:
     assert not out.with_name("x.csv").exists()
 
 
+def test_words_that_no_such_mechanism_releases_are_refused_in_one_line_or_decoded_unchecked(out: Path) -> None:
+    original = out.with_name("in.csv")
+    original.write_text("text\n" + f"{NAMES[0]} {NAMES[0]} {NAMES[1]}\n" * 100)
+    card = ["--card", str(out.with_name("out.csv.card.json"))]
+    for command in ("decode", "frequencies"):
+        done = run(command, original, "-c", "text", "-o", out.with_name("x.csv"), *card, *FAST)
+        assert done.exit_code == 1
+        said = str(done.exception)
+        assert "not as Multivariate at ε = 4 releases them" in said
+        assert "--no-check" in said
+        assert "\n" not in said
+        assert not out.with_name("x.csv").exists()
+    assert run("decode", original, "-c", "text", "-o", out.with_name("x.csv"), *card, "--no-check", *FAST).exit_code == 0
+
+
+def test_an_epsilon_at_which_words_stay_as_they_are_is_noted(out: Path) -> None:
+    how = ["--epsilon", "900", "--embedding", "small", *FAST]
+    note = "note: Multivariate at ε = 900 lets 100.0 % of the words out unchanged"
+    done = run("decode", out, "-c", "text", "-o", out.with_name("x.csv"), *how)
+    assert done.exit_code == 0
+    assert note in done.stderr
+    found = run("frequencies", out, "-c", "text", "--json", *how)
+    assert note in found.stderr
+    assert json.loads(found.stdout)["unchanged"] == pytest.approx(1.0)
+    assert "note:" not in run("decode", out, "-c", "text", "-o", out.with_name("y.csv"), *FAST).stderr
+
+
 def test_what_is_known_of_words_before_may_be_said(out: Path) -> None:
     counts = out.with_name("counts.tsv")
     counts.write_text(f"{NAMES[0]}\t1000\n" + "".join(f"{name}\t1\n" for name in NAMES[1:]))

@@ -10,6 +10,7 @@ from deniable.arrays import Floats
 from deniable.channel.channel import Channel
 from deniable.channel.making import make_channel
 from deniable.decoding.posterior import make_posterior
+from deniable.decoding.seen import select_seen
 from deniable.decoding.shares import learn_shares, mean_log_likelihood, update
 from deniable.mechanisms.catalogue import ChosenMechanism
 from tests.channel.test_channel import dense
@@ -52,6 +53,45 @@ def test_the_posterior_is_that_of_the_definition(channel: Channel) -> None:
         words, chances = listed.of(output)
         assert chances == pytest.approx(expected[output, words], abs=CLOSE)
         assert (np.diff(chances) <= 0).all()
+
+
+@pytest.mark.parametrize("candidates", [1, 3, 20, 200])
+@pytest.mark.parametrize("columns", [1, 7, 256])
+def test_candidates_are_the_first_of_all_inputs_in_order(monkeypatch: pytest.MonkeyPatch, candidates: int, columns: int) -> None:
+    monkeypatch.setattr("deniable.decoding.posterior._COLUMNS_AT_ONCE", columns)
+    monkeypatch.setattr("deniable.decoding.posterior._EVERYWHERE", 4)
+    channel = many_alike()
+    prior = np.random.default_rng(8).choice([0.0, 0.25, 0.5], len(channel))
+    found = make_posterior(channel, prior, candidates=candidates)
+    prior = prior / prior.sum()
+    expected, spread = channel.output_shares(prior), np.outer(channel.rest, channel.background)
+    listed = channel.by_output.toarray().astype(np.float64)
+    everywhere = np.argsort(-prior * channel.rest, kind="stable")[:4]
+    for output in range(WORDS):
+        behind = prior * (listed[:, output] + spread[:, output]) / expected[output]
+        possible = np.union1d(np.flatnonzero(listed[:, output]), everywhere)
+        possible = possible[behind[possible] > 0.0]
+        order = possible[np.lexsort((possible, -behind[possible]))][:candidates]
+        part = slice(found.starts[output], found.starts[output + 1])
+        assert found.rows[part].tolist() == order.tolist()
+        assert found.chances[part].tolist() == behind[order].tolist()
+
+
+def many_alike() -> Channel:
+    """Return a channel whose rows list words with one of few chances, so that many candidates are as likely as one another."""
+    random = np.random.default_rng(7)
+    lengths = random.integers(0, 25, WORDS + 1)
+    outputs = np.concatenate([random.permutation(WORDS)[:length] for length in lengths]).astype(np.int32)
+    return Channel(
+        embedding=EMBEDDING,
+        epsilon=1.0,
+        method="exact",
+        directions=0,
+        inputs=np.arange(WORDS + 1),
+        starts=np.concatenate([[0], np.cumsum(lengths)]),
+        outputs=outputs,
+        chances=random.choice(np.array([1 / 64, 1 / 32], dtype=np.float32), len(outputs)),
+    )
 
 
 def test_wrong_posteriors_are_told_apart(channel: Channel) -> None:
@@ -124,6 +164,22 @@ def test_held_out_records_stop_the_update_before_it_explains_chance() -> None:
     assert stopped.steps < whole.steps
     far = [0.5 * np.abs(_by_id(channel, found.shares)[:WORDS] - truth).sum() for found in (stopped, whole)]
     assert far[0] < far[1]
+
+
+def test_what_was_not_released_has_no_say(channel: Channel, monkeypatch: pytest.MonkeyPatch) -> None:
+    learn, hold = np.zeros((2, WORDS))
+    learn[[2, 3, 17]], hold[[3, 8]] = [5.0, 9.0, 30.0], [4.0, 1.0]
+    start = uneven(len(channel))
+    part, seen = select_seen(channel, learn + hold)
+    assert seen.tolist() == [2, 3, 8, 17]
+    assert part.output_shares(start) == pytest.approx(channel.output_shares(start)[seen], rel=1e-12)
+    few = learn_shares(channel, learn, held_out=hold, start=start)
+    monkeypatch.setattr("deniable.decoding.seen._NUMBERS_TO_HOLD", 0)
+    assert select_seen(channel, learn + hold)[0] is channel
+    whole = learn_shares(channel, learn, held_out=hold, start=start)
+    assert few.shares == pytest.approx(whole.shares, rel=1e-9)
+    assert (few.steps, few.stopped_by) == (whole.steps, whole.stopped_by)
+    assert (few.log_likelihood, few.blind) == pytest.approx((whole.log_likelihood, whole.blind), rel=1e-12)
 
 
 def test_what_cannot_be_learnt_from_is_refused(channel: Channel) -> None:

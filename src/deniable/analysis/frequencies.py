@@ -88,8 +88,8 @@ class FrequencyEstimator:
         self._spread = _SPREAD * self._expected + 1.0 / words
         self._outputs = np.maximum(channel.output_shares(self._expected), 1e-12)
         self.rows = np.sort(np.argsort(-self._expected, kind="stable")[:most])
-        listed, even, rest = channel.by_output.tocsr()[self.rows], channel.background, channel.rest[self.rows]
-        self._listed, self._rest = listed.astype(np.float64), rest
+        self._listed, even, rest = channel.listed(self.rows), channel.background, channel.rest[self.rows]
+        self._rest = rest
         weighted = self._listed.multiply(1.0 / self._outputs[None, :]).tocsr()
         # M = A·diag(1/p)·Aᵀ with A = listed + rest ⊗ even
         with_even = np.asarray(weighted @ even).ravel()

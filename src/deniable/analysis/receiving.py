@@ -5,7 +5,6 @@ Nothing here sees original text: it is computed from the release, its card, the 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +12,9 @@ from typing import TypedDict, cast
 
 import numpy as np
 
+from deniable.analysis.likeness import MOST_EVIDENCE, evidence_against
 from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
-from deniable.channel.draws import Draws
 from deniable.channel.making import DIRECTIONS, make_channel
 from deniable.decoding.decoder import Decoder
 from deniable.decoding.ngrams import Bigrams, read_bigrams
@@ -30,17 +29,11 @@ from deniable.parameters import validated_count
 from deniable.progress import Report
 from deniable.records.labelled import ReadingOptions
 from deniable.text.card import Card
-from deniable.text.policies import REDACTED
+from deniable.text.writing import REDACTED
 from deniable.words.cutter import Lookup
 
 _MOST_STRANGE = 0.02
 """The share of words that are not in the embedding from which on a text cannot be a release; some files hold a few marks of their own."""
-
-_SIMULATED, _STANDARD_ERRORS = 20_000, 4.0
-
-_LEAST_APART, _MOST_APART = -3.0, 0.35
-"""In nats a word. Words outside of the considered ones are unlikely too, so that a little less says nothing; an estimated channel is wrong
-by less than the most, and text that was not perturbed at all is beyond it."""
 
 
 class DecodingOptions(TypedDict, total=False):
@@ -51,6 +44,7 @@ class DecodingOptions(TypedDict, total=False):
     prior: str | Path
     support: int
     directions: int
+    check: bool
 
 
 class ReleasedFileOptions(DecodingOptions, ReadingOptions, total=False):
@@ -61,14 +55,15 @@ class ReleasedFileOptions(DecodingOptions, ReadingOptions, total=False):
 class Received:
     """A release as its receiver has it: a decoder whose prior is learnt from the release itself, and how that went.
 
-    ``apart`` is by how much the released words are likelier than words that this mechanism releases, in nats a word, beyond chance.
+    ``unchanged`` is the share of the words, as they were learnt, that come out as they went in: where nearly all do, there is nothing to
+    decode.
     """
 
     card: Card
     decoder: Decoder
     learnt: LearntShares
     counts: ReleasedCounts
-    apart: float
+    unchanged: float
 
 
 def split_options(options: ReleasedFileOptions) -> tuple[DecodingOptions, ReadingOptions]:
@@ -87,6 +82,7 @@ def receive(
     prior: str | Path = BY_RANK,
     support: int = SUPPORT,
     directions: int = DIRECTIONS,
+    check: bool = True,
     report: Report | None = None,
 ) -> Received:
     """Prepare to decode a release: make or open its channel, and learn from the text how frequent words are behind it.
@@ -94,8 +90,8 @@ def receive(
     The texts are gone through once and not kept. ``embedding`` is needed where the card's is not found here by its fingerprint.
     ``public`` is a text file, one document a line: its words say where the learning begins, and its word pairs let the decoder read
     words in their context. ``prior`` is where the learning begins instead: "uniform", or a file with a word and its count on each line;
-    without either, words are as frequent as their "rank" in the embedding says. ``support`` words may have gone in. ``report`` is told how
-    many rows of the channel are made, of how many.
+    without either, words are as frequent as their "rank" in the embedding says. ``support`` words may have gone in. Without ``check`` text
+    is decoded even if it does not look released. ``report`` is told how many rows of the channel are made, of how many.
 
     :raises InvalidParameter: if the card is of a release that cannot be decoded, or the prior is none.
     :raises MalformedCard: if the embedding here is another one than the card's, or its words ask for other rules to cut text.
@@ -113,14 +109,10 @@ def receive(
     known = known_before(space, prior, context)
     channel = open_channel(card, space, support=support, directions=directions, context=context, report=report)
     start = known[channel.inputs] / known[channel.inputs].sum()
+    if check:
+        check_likeness(card, channel, counts)
     decoder, learnt = Decoder.learn(channel, counts, start=start, context=context, marks=marks)
-    apart = distance_from_release(card, channel, learnt, counts.learn + counts.hold)
-    if not _LEAST_APART < apart < _MOST_APART:
-        raise NotThisRelease(
-            f"its words are not as {card.kind} at ε = {card.epsilon:g} releases them ({apart:+.2f} nats a word apart): check that this is "
-            "the released file and that the card belongs to it, or consider more words"
-        )
-    return Received(card=card, decoder=decoder, learnt=learnt, counts=counts, apart=apart)
+    return Received(card=card, decoder=decoder, learnt=learnt, counts=counts, unchanged=_unchanged(channel, decoder.prior))
 
 
 def open_channel(
@@ -134,8 +126,8 @@ def open_channel(
 ) -> Channel:
     """Return the channel that text with this card went through: from the most frequent words, the kept ones and ⊥ to all words.
 
-    Frequent are the words of the public text that ``context`` was read from, and then the first ones of the embedding. It is made by draws
-    on the device that was asked for, if there is one.
+    Frequent are the words of the public text that ``context`` was read from, and then the first ones of the embedding. The device
+    that was asked for takes part, if there is one (``make_channels``).
 
     :raises InvalidParameter: if a release with this card has no one channel.
     """
@@ -150,7 +142,7 @@ def open_channel_of_inputs(
 ) -> Channel:
     """Return the channel that text with this card went through, from these words, sorted ids, to all words.
 
-    Without ``on_card`` it is the same on every machine; see ``make_channels``.
+    Without ``on_card`` nothing is drawn but from public seeds: another machine gets the same numbers, as far as float32 goes.
 
     :raises InvalidParameter: if a release with this card has no one channel, or an id is not one of the embedding.
     """
@@ -192,20 +184,26 @@ def check_words(embedding: Embedding, counts: ReleasedCounts) -> None:
         )
 
 
-def distance_from_release(card: Card, channel: Channel, learnt: LearntShares, observed: Floats, *, seed: int = 0) -> float:
-    """Return by how much the observed words are likelier than words which the mechanism releases, in nats a word; 0 within chance.
+def check_likeness(card: Card, channel: Channel, counts: ReleasedCounts) -> None:
+    """Check that there is a text that the mechanism of the card may turn into words like these.
 
-    Words are drawn by the shares that were learnt, and the mechanism releases them anew: what the estimated channel gets wrong, it gets
-    wrong for both. Text that was never perturbed is far likelier; words that no considered input becomes are far less likely.
+    Where a user's words were drawn once and released wherever they stood, words are the same as often as in the original, and say nothing.
+
+    :raises NotThisRelease: if there is none.
     """
-    rng = np.random.Generator(np.random.PCG64(seed))
-    words: Ids = channel.inputs[rng.choice(len(channel), _SIMULATED, p=learnt.shares)]
-    kept = np.isin(words, _kept(card, channel.embedding))
-    outputs = np.where(kept, words, Draws(card.make_mechanism(channel.embedding), seed=seed).of_each(words))
-    likely = np.log(np.maximum(channel.output_shares(learnt.shares), 1e-300))
-    chance = _STANDARD_ERRORS * float(likely[outputs].std()) / math.sqrt(float(observed.sum()))
-    gap = learnt.log_likelihood - float(likely[outputs].mean())
-    return math.copysign(max(abs(gap) - chance, 0.0), gap)
+    if card.consistent or evidence_against(channel, counts.learn + counts.hold) <= MOST_EVIDENCE:
+        return
+    raise NotThisRelease(
+        f"its words are not as {card.kind} at ε = {card.epsilon:g} releases them: whatever text went in, the same words come out so often "
+        "less than once in a million releases. Check that this is the released file, not the original, that no record stands in it twice, "
+        "and that the mechanism and ε are those of the release; consider more words; --no-check decodes it all the same"
+    )
+
+
+def _unchanged(channel: Channel, prior: Floats) -> float:
+    """Return the share of the words, without ⊥, that come out as they went in."""
+    known = prior[channel.inputs != channel.embedding.unknown_id].sum()
+    return min(float(channel.staying @ prior / known), 1.0) if known else 0.0
 
 
 def _kept(card: Card, embedding: Embedding) -> Ids:

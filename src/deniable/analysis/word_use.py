@@ -71,7 +71,10 @@ class Difference:
 
 @dataclass(frozen=True, kw_only=True)
 class WordUseFindings:
-    """What a receiver can say of how often words are used, and from what it was computed."""
+    """What a receiver can say of how often words are used, and from what it was computed.
+
+    ``unchanged`` is the share of words that come out of the mechanism as they went in.
+    """
 
     source: str
     column: str | None
@@ -88,6 +91,7 @@ class WordUseFindings:
     compared: int
     differences: tuple[Difference, ...]
     consistent: bool
+    unchanged: float
 
     def to_dict(self) -> dict[str, Any]:
         """Return the findings as JSON-ready data."""
@@ -191,6 +195,7 @@ def find_word_use(
         compared=len(found) * len(named),
         differences=tuple(differences),
         consistent=received.card.consistent,
+        unchanged=received.unchanged,
     )
 
 

@@ -147,8 +147,9 @@ def _add_method(page: Page, found: WordUseFindings) -> None:
     page.add_section("How it was estimated")
     how = {
         "exact": "summed exactly",
-        "rays": f"from {found.directions:,} directions a word",
-        "simulation": f"from {found.directions:,} draws a word",
+        "rays": f"found from {found.directions:,} directions a word",
+        "points": f"found from points that all of them share, {found.directions:,} drawn for each word",
+        "simulation": f"found from {found.directions:,} draws a word",
     }
     page.add_list(
         [

@@ -21,6 +21,9 @@ ReleasedFile = Annotated[Path, typer.Argument(help="Released text, in any format
 TextColumn = Annotated[str | None, typer.Option("--column", "-c", help="The column that holds released text. Plain text has none.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 
+_UNCHANGED = 0.99
+"""The share of words that come out unchanged beyond which decoding says nothing."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReceivingOptions:
@@ -55,7 +58,14 @@ class ReceivingOptions:
         ),
     ] = "rank"
     words: Annotated[int, typer.Option(help="How many words may have gone in: the most frequent ones.")] = 20_000
-    directions: Annotated[int, typer.Option(help="How many directions are followed from each word, or draws made, for the channel.")] = 1000
+    directions: Annotated[
+        int,
+        typer.Option(help="For the channel: at most how many points are drawn around each word, or directions followed, or draws made."),
+    ] = 1000
+    check: Annotated[
+        bool,
+        typer.Option("--check/--no-check", help="Refuse text whose words are not such as the mechanism releases them at this ε."),
+    ] = True
     device: Device = "cpu"
 
     def options(self) -> DecodingOptions:
@@ -66,6 +76,7 @@ class ReceivingOptions:
             "prior": self.prior,
             "support": self.words,
             "directions": self.directions,
+            "check": self.check,
         }
 
     def open_card(self, released: Path) -> Card:
@@ -134,6 +145,7 @@ def decode(
             **receiving.options(),
             **reading.reading(),
         )
+    _say_if_unchanged(done.unchanged, card.kind, card.epsilon)
     where = "in context" if receiving.public is not None else "each by itself"
     typer.echo(
         f"{done.counts.words:,} released words of {done.counts.records:,} records were decoded, {where}.\n"
@@ -181,6 +193,7 @@ def frequencies(
             **receiving.options(),
             **reading.reading(),
         )
+    _say_if_unchanged(found.unchanged, found.mechanism, found.epsilon)
     if output is not None:
         found.write_csv(output)
     if report is not None:
@@ -191,6 +204,16 @@ def frequencies(
         print_json(found.to_dict())
     else:
         _show(found, output, report)
+
+
+def _say_if_unchanged(unchanged: float, mechanism: str, epsilon: float) -> None:
+    """Say that there is nothing to decode: with such an ε every text looks as if it had been released."""
+    if unchanged > _UNCHANGED:
+        typer.echo(
+            f"note: {mechanism} at ε = {epsilon:g} lets {percent_fixed(unchanged, 1)} of the words out unchanged. Either the release is "
+            "nearly the original, or this is not the ε that it was released with",
+            err=True,
+        )
 
 
 def _show(found: WordUseFindings, output: Path | None, report: Path | None) -> None:

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 UNKNOWN = "[unknown]"
 """What stands for ⊥ in decoded text: some word that the embedding does not know."""
 
+_COARSE = ("rays", "simulation")
+"""How channels are known whose errors a learnt prior would explain. By shared points it comes nearer to the truth by itself."""
+
 LEAST_COUNT = 1e-3
 """Expected counts below this are left out of features."""
 
@@ -83,9 +86,9 @@ class Decoder:
     ) -> tuple[Decoder, LearntShares]:
         """Return a decoder whose prior is learnt from the release itself, and how it was learnt.
 
-        ``start`` are shares of words known before. They count as ``weight`` words: a tenth of those released where the channel is an
-        estimate, whose errors would be learnt otherwise, and none where it is exact. One record in five is held back to say when to stop,
-        after ``most_steps`` at the latest.
+        ``start`` are shares of words known before. They count as ``weight`` words: a tenth of those released where the channel comes
+        from a few rays or draws, whose errors would be learnt otherwise, and none where it is exact or comes from shared points. One
+        record in five is held back to say when to stop, after ``most_steps`` at the latest.
 
         :raises InvalidParameter: if the texts hold no word that the embedding has.
         """
@@ -93,7 +96,7 @@ class Decoder:
         if counts.words == counts.strange:
             raise InvalidParameter("released", f"{counts.records:,} texts", "hold no word of the embedding: nothing can be decoded")
         if weight is None:
-            weight = 0.0 if start is None or channel.method == "exact" else 0.1 * counts.words
+            weight = 0.1 * counts.words if start is not None and channel.method in _COARSE else 0.0
         found = learn_shares(channel, counts.learn, held_out=counts.hold, start=start, weight=weight, most_steps=most_steps, report=report)
         return cls(channel, found.shares, context=context, marks=marks), found
 

@@ -5,6 +5,7 @@ For the guarantee this is post-processing of what was released: it costs no priv
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
 from deniable.channel.likelihood import Likelihoods
 from deniable.errors import InvalidParameter
+from deniable.neighbours.threads import threads
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 MOST_CANDIDATES = 200
 """How many words are kept as what may have stood behind a released word; the others share what is left by the prior."""
 
-_COLUMNS_AT_ONCE = 2_048
+_COLUMNS_AT_ONCE = 256
 _EVERYWHERE = 20
 
 
@@ -94,24 +96,26 @@ def make_posterior(channel: Channel, prior: Floats, *, candidates: int = MOST_CA
     expected = channel.output_shares(prior)
     # Words that are likely wherever nothing else is known stand among the candidates of every output.
     everywhere = np.argsort(-prior * channel.rest, kind="stable")[:_EVERYWHERE]
-    lengths, rows, chances = [np.zeros(1, dtype=np.int64)], [], []
-    for start in range(0, len(channel.embedding), _COLUMNS_AT_ONCE):
-        inputs, columns, listed = _entries(channel.by_output[:, start : start + _COLUMNS_AT_ONCE], everywhere)
+
+    by_output = channel.by_output  # made here: several threads that ask for it first would each make one (Python 3.12 and later)
+
+    def listed(start: int) -> tuple[Ids, Ids, Floats]:
+        inputs, columns, chances = _entries(by_output[:, start : start + _COLUMNS_AT_ONCE], everywhere)
         outputs = start + columns
-        likelihoods = listed + channel.rest[inputs] * channel.background[outputs]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            posterior = np.where(expected[outputs] > 0.0, prior[inputs] * likelihoods / expected[outputs], 0.0)
-        order = np.lexsort((inputs, -posterior, columns))
-        counts = np.bincount(columns, minlength=min(_COLUMNS_AT_ONCE, len(channel.embedding) - start))
-        places = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
-        order = order[(places < candidates) & (posterior[order] > 0.0)]
-        lengths.append(np.bincount(columns[order], minlength=len(counts)))
-        rows.append(inputs[order])
-        chances.append(posterior[order])
+        likely = expected[outputs]
+        posterior = prior[inputs] * (chances + channel.rest[inputs] * channel.background[outputs])
+        posterior = np.divide(posterior, likely, out=np.zeros_like(posterior), where=likely > 0.0)
+        width = min(_COLUMNS_AT_ONCE, len(channel.embedding) - start)
+        order = _likeliest(columns, posterior, width, candidates)
+        return np.bincount(columns[order], minlength=width), inputs[order], posterior[order]
+
+    starts = range(0, len(channel.embedding), _COLUMNS_AT_ONCE)
+    with ThreadPoolExecutor(threads()) as pool:
+        lengths, rows, chances = zip(*pool.map(listed, starts), strict=True)
     return Posterior(
         channel=channel,
         prior=prior,
-        starts=np.cumsum(np.concatenate(lengths)),
+        starts=np.cumsum(np.concatenate([np.zeros(1, dtype=np.int64), *lengths])),
         rows=np.concatenate(rows),
         chances=np.concatenate(chances),
         everywhere=everywhere,
@@ -119,19 +123,44 @@ def make_posterior(channel: Channel, prior: Floats, *, candidates: int = MOST_CA
 
 
 def _entries(part: Any, everywhere: Ids) -> tuple[Ids, Ids, Floats]:
-    """Return inputs, columns and probabilities that columns of a channel list, and 0 for the words ``everywhere`` where they do not."""
-    columns = np.repeat(np.arange(part.shape[1]), np.diff(part.indptr))
-    place = np.full(part.shape[0], -1, dtype=np.int64)
-    place[everywhere] = np.arange(len(everywhere))
-    missing = np.ones((len(everywhere), part.shape[1]), dtype=bool)
-    held = place[part.indices] >= 0
-    missing[place[part.indices[held]], columns[held]] = False
-    added, added_columns = np.nonzero(missing)
+    """Return inputs, columns and probabilities that columns of a channel list, and 0 for the words ``everywhere`` where they do not.
+
+    They stand column by column, in the order of the inputs.
+    """
+    rows, width = part.shape
+    columns = np.repeat(np.arange(width), np.diff(part.indptr))
+    keys = columns * rows + part.indices
+    wanted = (np.arange(width)[:, None] * rows + np.sort(everywhere)).ravel()
+    at = np.searchsorted(keys, wanted)
+    missing = np.append(keys, -1)[at] != wanted
+    at, added = at[missing], wanted[missing]
     return (
-        np.concatenate([part.indices.astype(np.int64), everywhere[added]]),
-        np.concatenate([columns, added_columns]),
-        np.concatenate([part.data.astype(np.float64), np.zeros(len(added))]),
+        np.insert(part.indices.astype(np.int64), at, added % rows),
+        np.insert(columns, at, added // rows),
+        np.insert(part.data.astype(np.float64), at, 0.0),
     )
+
+
+def _likeliest(columns: Ids, posterior: Floats, width: int, most: int) -> Ids:
+    """Return where the likeliest entries of each column stand, at most so many, by falling probability; of equal ones the first.
+
+    A channel lists thousands of inputs for an output, so only what can be among the likeliest is sorted.
+    """
+    lengths = np.bincount(columns, minlength=width)
+    ends = np.cumsum(lengths)
+    least = np.zeros(width)
+    for column in np.flatnonzero(lengths > most).tolist():
+        cut = lengths[column] - most
+        least[column] = np.partition(posterior[ends[column] - lengths[column] : ends[column]], cut)[cut]
+    kept = np.flatnonzero((posterior >= np.repeat(least, lengths)) & (posterior > 0.0))
+    counts = np.bincount(columns[kept], minlength=width)
+    starts = np.cumsum(counts) - counts
+    falling = np.zeros((width, int(counts.max(initial=0))))  # what is there is below 0, so that it comes before what is not
+    falling[columns[kept], np.arange(len(kept)) - np.repeat(starts, counts)] = -posterior[kept]
+    order = np.argsort(falling, axis=1, kind="stable")[:, :most]
+    inside = np.arange(order.shape[1]) < counts[:, None]
+    chosen: Ids = kept[(starts[:, None] + order)[inside]]
+    return chosen
 
 
 class BayesAdversary:

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import regex
 
 from deniable.arrays import Floats, Ids
 from deniable.embeddings.embedding import Embedding
-from deniable.words.cutter import Cutter, Lookup
+from deniable.words.cutter import CLITICS, Cutter, Lookup
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
 _HELD_OUT = 5
+_MOST_MARKS = 4
+_LONG = 100
+_LAST_CLITIC = regex.compile("|".join(sorted(CLITICS)), regex.IGNORECASE | regex.REVERSE)
+_FIRST_LETTER = regex.compile(r"[\p{L}\p{N}]")
+_LAST_LETTER = regex.compile(r"[\p{L}\p{N}]", regex.REVERSE)
+_BLANKS = " \t\n\r\f\v"
+_BETWEEN_BLANKS = regex.compile(rf"[^{_BLANKS}]++")
 
 
 class ReleasedCounts(NamedTuple):
@@ -36,17 +45,23 @@ class ReleasedCounts(NamedTuple):
 
 
 class ReleasedWords:
-    """Reads the words of released text: those that stand between spaces, or as the cutter finds them where marks were kept."""
+    """Reads the words of released text, whatever they are: each text holds the words that were released, and no others.
+
+    What stands between two spaces is read by itself. It is a word of the vocabulary; or one, or a mark that stands for no word, with
+    clitics written to it; or that between punctuation marks that were kept; or else what the cutter makes of it. The writer
+    (``text.writing``) leaves a space wherever this would give other words than those that it writes.
+    """
 
     def __init__(self, embedding: Embedding, marks: Iterable[str] = ()) -> None:
         self.lookup = Lookup(embedding)
         self.marks = frozenset(marks)
         self._cutter, self._unknown, self._outputs = Cutter(embedding), embedding.unknown_id, len(embedding)
+        self._embedding = embedding
 
     def ids(self, texts: Iterable[str | None]) -> Iterator[Ids]:
         """Yield the ids of the words of each text; ``unknown_id`` for what no release of this embedding holds."""
         for text in texts:
-            yield np.array(self._of(text or ""), dtype=np.int64)
+            yield np.array(self.read(text or ""), dtype=np.int64)
 
     def counts(self, texts: Sequence[str | None]) -> csr_array:
         """Return how often each word of the embedding stands in each text; what was not released is left out."""
@@ -69,11 +84,12 @@ class ReleasedWords:
 
     def drawn(self, text: str | None) -> int:
         """Return how many words of a text were drawn, as far as the text says."""
-        ids = self._of(text or "")
+        ids = self.read(text or "")
         return len(ids) - ids.count(self._unknown)
 
-    def _of(self, text: str) -> list[int]:
-        words = text.split()
+    def read(self, text: str) -> list[int]:
+        """Return the ids of the words of one text, as ``ids`` does."""
+        words = _BETWEEN_BLANKS.findall(text) if self._words_hold_blanks else text.split()
         if not self.marks.isdisjoint(words):
             words = [word for word in words if word not in self.marks]
         # Released words stand as the vocabulary has them, unless their case was kept.
@@ -85,7 +101,58 @@ class ReleasedWords:
             ids += [known] if known != self._unknown else self._otherwise(word)
         return ids
 
-    def _otherwise(self, word: str) -> list[int]:
+    @cached_property
+    def _words_hold_blanks(self) -> bool:
+        """Whether some word holds a blank that Python splits text at and releases do not, such as a no-break space."""
+        return len(f"x{''.join(self._embedding.words)}x".split()) > 1
+
+    @cached_property
+    def _longest(self) -> int:
+        return max(map(len, self._embedding.words))
+
+    def _otherwise(self, written: str) -> list[int]:
         """Return the ids of what stands between two spaces and is not in the vocabulary as it is."""
-        known = self.lookup.ids([word])
-        return known if known != [self._unknown] else self.lookup.ids(self._cutter.words(word))
+        found = self._with_clitics(written)
+        if found is None and self.marks and any(mark in written for mark in self.marks):
+            return self.read(regex.sub(r"\L<marks>", " ", written, marks=list(self.marks)))
+        if found is None:
+            found = self._between_marks(written)
+        return self.lookup.ids(self._cutter.words(written)) if found is None else found
+
+    def _with_clitics(self, written: str) -> list[int] | None:
+        """Return the ids of one word, or of none for a mark, and of the clitics after it; None if it is something else."""
+        clitics: list[int] = []
+        stop = len(written)
+        while True:
+            # Any number of clitics can follow one another: what is longer than every word need not be looked up.
+            if stop <= _LONG or stop <= self._longest:
+                stem = written[:stop]
+                known = self.lookup.id(stem)
+                if known != self._unknown:
+                    return [known, *reversed(clitics)]
+                if stem in self.marks:
+                    return clitics[::-1]
+            clitic = _LAST_CLITIC.match(written, 0, stop) if "'" in written else None
+            if clitic is None:
+                return None
+            clitics.append(self.lookup.id(clitic.group()))
+            if clitics[-1] == self._unknown:
+                return None
+            stop = clitic.start()
+
+    def _between_marks(self, written: str) -> list[int] | None:
+        """Return the ids of what stands between marks at both ends, with as many of them as the vocabulary has in the word."""
+        if len(written) > 1 and written[0].isalnum() and written[-2].isalnum():  # mostly it is one mark after a word
+            return None if written[-1].isalnum() else self._with_clitics(written[:-1])
+        first, last = _FIRST_LETTER.search(written), _LAST_LETTER.search(written)
+        if first is None or last is None:
+            return None
+        before, after = first.start(), len(written) - last.end()
+        if before > _MOST_MARKS or after > _MOST_MARKS:
+            return None
+        for marks in range(1, before + after + 1):
+            for start in range(max(0, marks - after), min(before, marks) + 1):
+                found = self._with_clitics(written[start : len(written) - (marks - start)])
+                if found is not None:
+                    return found
+        return None

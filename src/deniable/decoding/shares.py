@@ -17,6 +17,7 @@ import numpy as np
 
 from deniable.arrays import Floats
 from deniable.channel.channel import Channel
+from deniable.decoding.seen import Outputs, select_seen
 from deniable.errors import InvalidParameter
 from deniable.parameters import validated_count
 from deniable.progress import Report
@@ -51,7 +52,7 @@ class LearntShares:
 
 
 def update(
-    channel: Channel,
+    channel: Outputs,
     observed: Floats,
     shares: Floats,
     *,
@@ -61,7 +62,7 @@ def update(
 ) -> tuple[Floats, float]:
     """Return the shares after one step, and the mean log-likelihood of the observed words before it.
 
-    ``observed`` are counts of released words; ``public`` counts as ``weight`` further words with these shares. ``expected`` are the
+    ``observed`` are counts of the channel's outputs; ``public`` counts as ``weight`` further words with these shares. ``expected`` are the
     channel's output shares, if they are known already.
     """
     expected = channel.output_shares(shares) if expected is None else expected
@@ -101,13 +102,15 @@ def learn_shares(
     everything = observed if held_out is None else observed + held_out
     if not everything.sum() > 0.0:
         raise InvalidParameter("observed", "no words", "there is no released word to learn from")
+    part, seen = select_seen(channel, everything)  # what was not released has no say
+    everything = everything[seen]
     most = most_steps
     reason: Stop = "most steps"
     if held_out is not None and held_out.sum() > 0.0 and observed.sum() > 0.0:
-        most, reason = _steps_that_help(channel, observed, held_out, begin, weight, most_steps, report), "held-out records"
+        most, reason = _steps_that_help(part, observed[seen], held_out[seen], begin, weight, most_steps, report), "held-out records"
     shares, last, steps = begin, -math.inf, 0
     while steps < most:
-        updated, likelihood = update(channel, everything, shares, public=begin, weight=weight)
+        updated, likelihood = update(part, everything, shares, public=begin, weight=weight)
         if likelihood - last < _SETTLED and reason == "most steps":
             reason = "settled"
             break
@@ -118,13 +121,13 @@ def learn_shares(
         shares=shares,
         steps=steps,
         stopped_by=reason,
-        log_likelihood=mean_log_likelihood(channel, everything, shares),
-        blind=mean_log_likelihood(channel, everything, begin),
+        log_likelihood=mean_log_likelihood(part, everything, shares),
+        blind=mean_log_likelihood(part, everything, begin),
     )
 
 
-def mean_log_likelihood(channel: Channel, observed: Floats, shares: Floats) -> float:
-    """Return the mean log-likelihood of released words, if the input words have these shares."""
+def mean_log_likelihood(channel: Outputs, observed: Floats, shares: Floats) -> float:
+    """Return the mean log-likelihood of released words, counts of the channel's outputs, if the input words have these shares."""
     return _likelihood(observed, channel.output_shares(shares))
 
 
@@ -134,7 +137,7 @@ def _likelihood(observed: Floats, expected: Floats) -> float:
 
 
 def _steps_that_help(
-    channel: Channel, observed: Floats, held_out: Floats, begin: Floats, weight: float, most: int, report: Report | None
+    channel: Outputs, observed: Floats, held_out: Floats, begin: Floats, weight: float, most: int, report: Report | None
 ) -> int:
     """Return after how many steps on the observed records those held out are likeliest."""
     shares, expected = begin, channel.output_shares(begin)
