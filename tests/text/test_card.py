@@ -207,6 +207,7 @@ WRONG: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "a later format": (lambda data: data.update(card=2), "format 2 is not known"),
     "a format that is no number": (lambda data: data.update(card="1"), r"no card .*\$\.card"),
     "ε below 0": (lambda data: data.update(epsilon_per_word=-1), "greater than 0"),
+    "another ε in numbers than in words": (lambda data: data.update(epsilon_per_word=900.0), "say ε = 900 and its sentences do not"),
     "ε of 0": (lambda data: data.update(epsilon_per_record=0), "greater than 0"),
     "ε as text": (lambda data: data.update(epsilon_per_word="6"), r"\$\.epsilon_per_word"),
     "ε that is no number": (lambda data: data.update(epsilon_per_word=float("nan")), "malformed"),

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deniable import Embedding, InvalidParameter, Multivariate, Privatizer, UnknownWord
-from deniable.text.policies import PUBLIC_PUNCTUATION, REDACTED, join_words
+from deniable.text.policies import PUBLIC_PUNCTUATION
+from deniable.text.writing import REDACTED
 from tests.support.strategies import NASTY_TEXT
 
 UNCHANGED = 1e9
@@ -198,12 +199,6 @@ def test_a_listed_word_that_is_unknown_stays_unknown(embedding: Embedding) -> No
 
 def test_a_cased_vocabulary_is_looked_up_as_spelled_and_then_in_lower_case(cased_embedding: Embedding) -> None:
     assert private(cased_embedding)("Apple apple PIE US") == "Apple apple pie US"
-
-
-def test_clitics_are_joined_to_the_word_before_them() -> None:
-    assert join_words(["do", "n't", "'s", "fox", "'ll"]) == "don't's fox'll"
-    assert join_words(["n't", "fox"]) == "n't fox"
-    assert join_words([]) == ""
 
 
 def test_a_record_budget_is_divided_by_the_number_of_words(embedding: Embedding) -> None:

@@ -203,8 +203,6 @@ class JobStore:
 
     def _work(self) -> None:
         while not self._stopping.is_set():
-            self._arrived.wait(_SECONDS_BETWEEN_LOOKS)
-            self._arrived.clear()
             try:
                 for job in self._folders(uploads=True):
                     self._look_at(job, self._delete_if_over)
@@ -215,6 +213,8 @@ class JobStore:
                 return
             except Exception as error:
                 log_without_text(error)
+            self._arrived.wait(_SECONDS_BETWEEN_LOOKS)
+            self._arrived.clear()
 
     def _look_at(self, job: JobFolder, do: Callable[[JobFolder], None]) -> None:
         """Do something about one job; what goes wrong with it must not keep the others from being done."""

@@ -17,9 +17,10 @@ from deniable.keyed import Keyed
 from deniable.neighbours import best_neighbours
 from deniable.service.messages import Choice, Refused, refusal_of
 from deniable.service.settings import Settings
-from deniable.text.policies import REDACTED, CasePolicy, PunctuationPolicy, UnknownPolicy
+from deniable.text.policies import CasePolicy, PunctuationPolicy, UnknownPolicy
 from deniable.text.privatizer import Privatizer
 from deniable.text.recipe import Recipe
+from deniable.text.writing import REDACTED
 
 _MOST_PRIVATIZERS = 64
 _POLICIES: tuple[Literal["unknown", "punctuation", "case"], ...] = ("unknown", "punctuation", "case")

@@ -36,8 +36,9 @@ from deniable.text.card_file import (
     decode_card,
     read_card_file,
 )
-from deniable.text.policies import REDACTED, CasePolicy, Drafter, PunctuationPolicy, UnknownPolicy
+from deniable.text.policies import CasePolicy, Drafter, PunctuationPolicy, UnknownPolicy
 from deniable.text.receipt import ReleaseSettings
+from deniable.text.writing import REDACTED
 from deniable.version import __version__
 from deniable.words.cutter import RULES, rules_for
 from deniable.words.never_release import BUILT_IN, NeverRelease, built_in_digest, fold
@@ -333,7 +334,7 @@ def parse_card(content: bytes, source: str) -> Card:
 
 def _card(written: CardFile, source: str) -> Card:
     named = written.mechanism
-    return Card(
+    card = Card(
         mechanism=None if named is None else ChosenMechanism(name=named.name, options=named.options),
         kind=written.kind,
         parameters={} if named is None else named.parameters,
@@ -347,6 +348,11 @@ def _card(written: CardFile, source: str) -> Card:
         version=written.deniable,
         source=source,
     )
+    # Another version may say it in other words.
+    if card.version == __version__ and written.in_words and card._epsilon_in_words() not in written.in_words:
+        problem = f"its numbers say ε = {card.epsilon:g} and its sentences do not: it was edited, so ask for the card of the release"
+        raise MalformedCard(source, problem)
+    return card
 
 
 def _named_map(embedding: Embedding) -> NamedMap | None:

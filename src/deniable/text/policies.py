@@ -8,7 +8,7 @@ A policy makes a draft of a text: what will be drawn, what is released as it is,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -17,21 +17,17 @@ import regex
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, UnknownWord
 from deniable.text.subwords import SubwordLookup
-from deniable.words.cutter import CLITICS, Cutter, Lookup
+from deniable.text.writing import REDACTED, Shape, Writer, shape_of
+from deniable.words.cutter import Cutter, Lookup
 
 UnknownPolicy = Literal["perturb", "subwords", "redact", "drop", "error"]
 PunctuationPolicy = Literal["drop", "keep"]
 CasePolicy = Literal["drop", "keep"]
 
-REDACTED = "[redacted]"
-
 PUBLIC_PUNCTUATION = frozenset(".,;:!?\"'()[]{}-–—/&%«»¿¡。、")
 """The marks that punctuation='keep' may release. A closed list: no other character of the input can pass."""
 
-_CLITIC_AFTER_SPACE = regex.compile(rf" ({'|'.join(sorted(CLITICS))})(?= |$)", regex.IGNORECASE)
 _SPACES = regex.compile(r"\s+")
-
-Shape = Callable[[str], str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,18 +101,17 @@ class Draft:
     ``drawn`` holds the ids that go through the mechanism, in order, and ``positions`` the places of these words among all words of the
     text. ``fixed`` holds the words that are released as they are, by their position among the released words; it is empty unless a
     policy says so. ``gaps`` (before each word, and one at the end) and ``shapes`` are None unless punctuation or case is kept.
-    ``joins_clitics`` says whether a clitic is written to the word before it.
     """
 
     words: int
     unknown: int
     drawn: list[int] = field(repr=False)
     positions: Sequence[int] = field(repr=False)
+    writer: Writer = field(repr=False)
     fixed: dict[int, str] = field(default_factory=dict, repr=False)
     gaps: list[str] | None = field(default=None, repr=False)
     shapes: list[Shape] | None = field(default=None, repr=False)
     protected: int = 0
-    joins_clitics: bool = True
 
     @property
     def size(self) -> int:
@@ -129,11 +124,7 @@ class Draft:
         if self.fixed:
             drawn = iter(released)
             words = [self.fixed[i] if i in self.fixed else next(drawn) for i in range(len(self.fixed) + len(released))]
-        if self.shapes is not None:
-            words = [shape(word) for shape, word in zip(self.shapes, words, strict=True)]
-        if self.gaps is None:
-            return join_words(words, clitics=self.joins_clitics)
-        return join_with_gaps(words, self.gaps, clitics=self.joins_clitics)
+        return self.writer.write(words, self.gaps, self.shapes)
 
 
 class Drafter:
@@ -149,8 +140,7 @@ class Drafter:
         self._stands_in = None if embedding.protection is None else embedding.protection.tolist()
         self._kept = self._known_ids(policy.keep_words)
         self._plain = policy == TextPolicy()
-        # Rules of a language do not cut a clitic off every word that it can be released after: 魚's, l''s.
-        self._joins_clitics = embedding.language_rules is None
+        self._writer = Writer(embedding, (REDACTED,) if policy.unknown == "redact" else ())
 
     @property
     def kept_words(self) -> list[str]:
@@ -170,13 +160,12 @@ class Drafter:
         ids = self._lookup.ids(words, folded=self._cutter.folds)
         unknown = ids.count(self._unknown)
         if self._plain:
-            return self._finished(Draft(words=len(words), unknown=unknown, drawn=ids, positions=range(len(ids))))
+            return self._finished(Draft(words=len(words), unknown=unknown, drawn=ids, positions=range(len(ids)), writer=self._writer))
         if unknown and self._policy.unknown == "error":
             raise UnknownWord(record=record, position=ids.index(self._unknown) + 1)
         return self._finished(self._with_policies(words, gaps, ids, unknown))
 
     def _finished(self, draft: Draft) -> Draft:
-        draft.joins_clitics = self._joins_clitics
         # After the policies: a protected word that goes in as ⊥ is not an unknown word to them.
         if self._stands_in is not None:
             mapped = [self._stands_in[word_id] for word_id in draft.drawn]
@@ -192,7 +181,7 @@ class Drafter:
             for i, word_id in zip(strangers, self._subwords.ids([words[i] for i in strangers]), strict=True):
                 ids[i] = word_id
         positions: list[int] = []
-        draft = Draft(words=len(words), unknown=unknown, drawn=[], positions=positions)
+        draft = Draft(words=len(words), unknown=unknown, drawn=[], positions=positions, writer=self._writer)
         kept_gaps, carried = [], ""
         shapes = []
         for i, (word, word_id) in enumerate(zip(words, ids, strict=True)):
@@ -207,11 +196,12 @@ class Drafter:
             else:
                 draft.drawn.append(word_id)
                 positions.append(i)
-            shapes.append(_shape_of(word))
-            kept_gaps.append(carried)
+            shapes.append(shape_of(word))
+            # A second space would say that a word was dropped here.
+            kept_gaps.append(_SPACES.sub(" ", carried))
             carried = ""
         if gaps is not None:
-            draft.gaps = [*kept_gaps, carried + _public_marks(gaps[-1])]
+            draft.gaps = [*kept_gaps, _SPACES.sub(" ", carried + _public_marks(gaps[-1]))]
         if policy.case == "keep":
             draft.shapes = shapes
         return draft
@@ -231,46 +221,6 @@ class Drafter:
         return frozenset(self._lookup.ids(words)) - {self._unknown}
 
 
-def join_words(words: Sequence[str], *, clitics: bool = True) -> str:
-    """Return the words separated by single spaces; ``clitics`` says whether clitics are joined to the word before them."""
-    text = " ".join(words)
-    return _CLITIC_AFTER_SPACE.sub(r"\1", text) if clitics and "'" in text else text
-
-
-def join_with_gaps(words: Sequence[str], gaps: Sequence[str], *, clitics: bool = True) -> str:
-    """Return the words with the given punctuation between them; there is one gap more than words. ``clitics`` as for ``join_words``."""
-    parts = [gaps[0].lstrip()]
-    for i, word in enumerate(words):
-        gap = gaps[i] or " "
-        if i > 0:
-            parts.append("" if clitics and gap == " " and word.lower() in CLITICS else gap)
-        parts.append(word)
-    if words:
-        parts.append(gaps[-1].rstrip())
-    return "".join(parts).strip()
-
-
 def _public_marks(gap: str) -> str:
     """Return what may be released of the characters between two words: listed marks and single spaces."""
     return _SPACES.sub(" ", "".join(c if c in PUBLIC_PUNCTUATION else " " for c in gap))
-
-
-def _shape_of(word: str) -> Shape:
-    """Return how to write another word in the case of this one: as it is, capitalised or in upper case."""
-    if len(word) > 1 and word.isupper():
-        return _upper
-    if word[:1].isupper():
-        return _capitalised
-    return _unchanged
-
-
-def _unchanged(word: str) -> str:
-    return word
-
-
-def _upper(word: str) -> str:
-    return word if word == REDACTED else word.upper()
-
-
-def _capitalised(word: str) -> str:
-    return word if word == REDACTED else word[:1].upper() + word[1:]

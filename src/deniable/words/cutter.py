@@ -299,3 +299,8 @@ class Lookup:
         if not self._cased:
             return [get(word.lower(), unknown) for word in words]
         return [get(word, get(word.lower(), unknown)) for word in words]
+
+    def id(self, word: str) -> int:
+        """Return the id of one word, as ``ids`` does; ⊥ if it is unknown."""
+        lower = self._index.get(word.lower(), self._unknown)
+        return self._index.get(word, lower) if self._cased else lower
