@@ -3,8 +3,12 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 TORCH  := $(shell sed -n 's/^ *"\(torch==[0-9.]*\)",$$/\1/p' pyproject.toml)
-WORKERS ?= auto
+# One more than there are processors: tests also wait, for a browser, a server or a disk.
+WORKERS ?= $(shell expr 1 + $$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN))
 NATIVE := CMakeLists.txt $(wildcard src/deniable/neighbours/native/* src/deniable/channel/rays/native/*)
+
+# Hundreds of tests start the command, and each would compile the package anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo serve test lint types browser java unit docs emulator check-slow asan clean
 

@@ -6,9 +6,32 @@ The tests of a file share an index, a browser or a server; those of Spark share 
 
 from __future__ import annotations
 
+import functools
+import gc
+import os
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
+import typer.main
+import typer.testing
+
+LONGEST = (
+    "tests/tuning/test_tuning.py",
+    "tests/gpu/test_interpreted.py",
+    "tests/golden/test_golden.py",
+    "tests/service/test_page.py",
+    "tests/service/test_jobs.py",
+    "tests/records/jobs/test_records_kill.py",
+)
+"""Files that take longest. They come first, such that no process is left with one of them when the others have nothing to do."""
+
+COLLECTED = pytest.StashKey[frozenset[tuple[str, ...]]]()
+"""The file and the name of every test that was collected, those included that are not to be run."""
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # Before NumPy is loaded: threads of one process for products of small matrices would take the processors of the others to wait.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def kept_together(test: str) -> str:
@@ -19,10 +42,37 @@ def kept_together(test: str) -> str:
     return test if name.startswith("test_every_block_of_the_page_runs") else file
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _parsers_are_made_once() -> Iterator[None]:
+    """Typer makes the parser of all commands anew for each call, which takes longer than most calls."""
+    made = functools.cache(typer.main.get_command)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(typer.main, "get_command", made)
+        patched.setattr(typer.testing, "_get_command", made)
+        yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect without looking for garbage again and again: what is made here stays."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()  # and no gc.freeze: Hypothesis looks for referrers, and does not find those that are frozen
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    config.stash[COLLECTED] = frozenset(tuple(item.nodeid.partition("[")[0].split("::", 1)) for item in items)
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     from xdist.scheduler import LoadScopeScheduling
 
+    config.option.loadscopereorder = False  # by how many tests a file has, which says little of how long it takes
     scheduler = LoadScopeScheduling(config, log)
     scheduler._split_scope = kept_together
     return scheduler

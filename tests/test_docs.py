@@ -7,7 +7,6 @@ line of a ``console`` block that starts with ``$ `` is run by bash and must succ
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import shutil
@@ -23,7 +22,8 @@ import pytest
 
 from tests.report.browser import browser
 from tests.support.forked_command import forked_command
-from tests.support.spark_cluster import require_java
+from tests.support.scripts import load_script
+from tests.support.spark_cluster import require_java, write_defaults
 from tests.test_rooms import ROOMS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -150,7 +150,8 @@ def test_every_block_of_the_page_runs(page: Path, workplace: Path, forked: Path)
         f"from pathlib import Path; from tests.test_docs import run_page; run_page(Path({str(page)!r}).read_text(), 'spark.md', Path.cwd())"
     )
     paths = os.pathsep.join([str(ROOT), *(path for path in sys.path if path)])
-    subprocess.run([sys.executable, "-c", code], cwd=workplace, env={**os.environ, "PYTHONPATH": paths}, check=True)
+    environment = {**os.environ, "PYTHONPATH": paths, "SPARK_CONF_DIR": str(write_defaults(workplace.parent / "conf"))}
+    subprocess.run([sys.executable, "-c", code], cwd=workplace, env=environment, check=True)
 
 
 def fenced(language: str, content: str, mark: str = "") -> str:
@@ -268,12 +269,7 @@ def test_the_design_page_lists_the_rooms_in_their_order() -> None:
 
 
 def cli_reference() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_cli_reference", ROOT / "scripts" / "make_cli_reference.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script("make_cli_reference")
 
 
 def test_the_command_line_reference_is_that_of_the_commands() -> None:

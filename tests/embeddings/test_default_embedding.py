@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import math
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.places import default_provenance
 from deniable.words.cutter import Tokeniser
 from deniable.words.languages import normalise
+from tests.support.scripts import load_script
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "src" / "deniable" / "embeddings" / "data"
@@ -40,12 +40,7 @@ def default() -> Embedding:
 
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_default_embedding", ROOT / "scripts" / "make_default_embedding.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script("make_default_embedding")
 
 
 def test_holds_50_000_words_of_50_finite_float32_numbers(default: Embedding) -> None:

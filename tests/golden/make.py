@@ -18,7 +18,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tests.golden import nested, releases
+from tests.golden import by_command, by_libraries, compared, in_python, nested
 from tests.golden.command import Commands
 from tests.golden.materials import laid_out
 
@@ -37,7 +37,7 @@ WHOLE = {
 
 def kept_of(made: dict[str, Any]) -> dict[str, Any]:
     """Return what is kept of receipts or cards."""
-    return {name: made[name] if name in WHOLE or made[name] is None else releases.digest(made[name]) for name in made}
+    return {name: made[name] if name in WHOLE or made[name] is None else compared.digest(made[name]) for name in made}
 
 
 def all_of(folder: Path) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
@@ -46,30 +46,30 @@ def all_of(folder: Path) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]
     work = folder / "work"
     work.mkdir()
     golden: dict[str, Any] = {
-        "mechanisms": releases.of_mechanisms(home),
-        "policies": releases.of_policies(home),
-        "calls": releases.of_calls(home),
-        "stored embeddings": releases.of_stored_embeddings(home),
-        "languages": releases.of_languages(home),
-        "integrations": releases.of_integrations(home, folder / "golden.key"),
+        "mechanisms": in_python.of_mechanisms(home),
+        "policies": in_python.of_policies(home),
+        "calls": in_python.of_calls(home),
+        "stored embeddings": in_python.of_stored_embeddings(home),
+        "languages": in_python.of_languages(home),
+        "integrations": by_libraries.of_integrations(home, folder / "golden.key"),
     }
     receipts: dict[str, Any] = {}
     cards: dict[str, Any] = {}
     with Commands(folder) as commands:
         runs = {
-            "command": releases.of_the_command(commands, work),
-            **{f"format {ending}": releases.of_formats(commands, work, ending) for ending in ENDINGS},
+            "command": by_command.of_the_command(commands, work),
+            **{f"format {ending}": by_command.of_formats(commands, work, ending) for ending in ENDINGS},
             "nested": nested.of_nested(commands, work),
-            "long files": releases.of_long_files(commands, work),
-            "resumed": releases.of_resumed_work(commands, work),
+            "long files": by_command.of_long_files(commands, work),
+            "resumed": by_command.of_resumed_work(commands, work),
         }
         for group, made in runs.items():
             golden[group] = {}
             for name, content, beside in made:
                 golden[group][name] = content
                 receipts[name], cards[name] = (None, None) if beside is None else beside
-        golden["filters"] = releases.of_filters(commands, work)
-        golden["watched"] = releases.of_watching(commands, work)
+        golden["filters"] = by_command.of_filters(commands, work)
+        golden["watched"] = by_command.of_watching(commands, work)
     return golden, kept_of(receipts), kept_of(cards)
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.golden.by_command import release_file
 from tests.golden.command import Commands
 from tests.golden.materials import FROZEN
-from tests.golden.releases import release_file
 
 COLUMNS = ["-c", "visit.note", "-c", "visits[].note", "-c", "notes[]"]
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from deniable.text.card import read_card
-from tests.golden import nested, releases
+from tests.golden import by_command, by_libraries, compared, in_python, nested
 from tests.golden.command import Commands, Ended
 from tests.golden.interrupted import INTERRUPTED, WATCHED
 from tests.golden.make import CARDS, ENDINGS, RECEIPTS, RELEASES, kept_of
@@ -60,18 +60,18 @@ def check_with_what_lies_beside(group: str, runs: Iterator[tuple[str, Any, Any]]
 def test_every_mechanism_of_the_catalogue_has_golden_releases(commands: Commands) -> None:
     ended = commands.run("mechanisms", "--json")
     names = {entry["name"] for entry in json.loads(ended.out)}
-    assert names == set(releases.OPTIONS)
-    assert names == {name.split()[0] for name in releases.MECHANISMS}
+    assert names == set(by_command.OPTIONS)
+    assert names == {name.split()[0] for name in in_python.MECHANISMS}
 
 
 @pytest.mark.parametrize(
     ("group", "make"),
     [
-        ("mechanisms", releases.of_mechanisms),
-        ("policies", releases.of_policies),
-        ("calls", releases.of_calls),
-        ("stored embeddings", releases.of_stored_embeddings),
-        ("languages", releases.of_languages),
+        ("mechanisms", in_python.of_mechanisms),
+        ("policies", in_python.of_policies),
+        ("calls", in_python.of_calls),
+        ("stored embeddings", in_python.of_stored_embeddings),
+        ("languages", in_python.of_languages),
     ],
 )
 def test_the_package_releases_what_it_released(folder: Path, group: str, make: Callable[[Path], dict[str, Any]]) -> None:
@@ -79,16 +79,16 @@ def test_the_package_releases_what_it_released(folder: Path, group: str, make: C
 
 
 def test_other_libraries_release_what_they_released(folder: Path) -> None:
-    check("integrations", releases.of_integrations(folder / "home", folder / "golden.key"))
+    check("integrations", by_libraries.of_integrations(folder / "home", folder / "golden.key"))
 
 
 def test_every_mechanism_and_policy_of_the_command_releases_what_it_released(commands: Commands, tmp_path: Path) -> None:
-    check_with_what_lies_beside("command", releases.of_the_command(commands, tmp_path))
+    check_with_what_lies_beside("command", by_command.of_the_command(commands, tmp_path))
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_every_format_is_released_as_it_was(commands: Commands, tmp_path: Path, ending: str) -> None:
-    check_with_what_lies_beside(f"format {ending}", releases.of_formats(commands, tmp_path, ending))
+    check_with_what_lies_beside(f"format {ending}", by_command.of_formats(commands, tmp_path, ending))
 
 
 def test_texts_inside_objects_and_lists_are_released_as_they_were(commands: Commands, tmp_path: Path) -> None:
@@ -96,15 +96,15 @@ def test_texts_inside_objects_and_lists_are_released_as_they_were(commands: Comm
 
 
 def test_files_of_several_batches_are_released_as_they_were(commands: Commands, tmp_path: Path) -> None:
-    check_with_what_lies_beside("long files", releases.of_long_files(commands, tmp_path))
+    check_with_what_lies_beside("long files", by_command.of_long_files(commands, tmp_path))
 
 
 def test_what_goes_through_the_filter_comes_out_as_it_did(commands: Commands, tmp_path: Path) -> None:
-    check("filters", releases.of_filters(commands, tmp_path))
+    check("filters", by_command.of_filters(commands, tmp_path))
 
 
 def test_a_watched_folder_is_released_as_it_was(commands: Commands, tmp_path: Path) -> None:
-    check("watched", releases.of_watching(commands, tmp_path))
+    check("watched", by_command.of_watching(commands, tmp_path))
 
 
 def cut_off_work(frozen: Path, name: str, folder: Path) -> list[str]:
@@ -128,18 +128,18 @@ def check_whole(ended: Ended, name: str, folder: Path, *, rows_counted: bool = T
     """
     target = folder / INTERRUPTED[name][1]
     assert ended.status == 0, ended.err
-    content = releases.released(ended, target)
+    content = compared.released(ended, target)
     expected = EXPECTED["resumed"][f"whole {name}"]
     if name == "parquet":  # its row groups end where work was cut off
         content, expected = content["rows"], expected["rows"]
     assert content == expected
-    receipt, noted = releases.receipt_beside(target), EXPECTED_RECEIPTS[f"whole {name}"]
+    receipt, noted = compared.receipt_beside(target), EXPECTED_RECEIPTS[f"whole {name}"]
     if name == "csv" and not rows_counted:
         noted = noted | {"counts": noted["counts"] | {"rows": None}, "budget": noted["budget"] | {"longest_row": None, "median_row": None}}
     if name == "parquet" and not rows_counted:
         noted = noted | {"budget": noted["budget"] | {"longest_user": None}}
     assert kept_of({f"whole {name}": receipt})[f"whole {name}"] == noted
-    assert kept_of({f"whole {name}": releases.card_beside(target)})[f"whole {name}"] == EXPECTED_CARDS[f"whole {name}"]
+    assert kept_of({f"whole {name}": compared.card_beside(target)})[f"whole {name}"] == EXPECTED_CARDS[f"whole {name}"]
     assert not list(folder.glob("*.partial")) + list(folder.glob("*.journal"))
 
 
@@ -181,7 +181,7 @@ def test_a_card_that_somebody_received_can_be_read_and_makes_its_mechanism(folde
 
 
 def test_work_that_is_not_cut_off_is_released_as_it_was(commands: Commands, tmp_path: Path) -> None:
-    check_with_what_lies_beside("resumed", releases.of_resumed_work(commands, tmp_path))
+    check_with_what_lies_beside("resumed", by_command.of_resumed_work(commands, tmp_path))
 
 
 def watched_before(frozen: Path, folder: Path) -> tuple[Path, Path]:
@@ -232,7 +232,7 @@ def test_a_folder_that_was_watched_under_other_rules_keeps_what_was_released_and
     assert (out / "late.csv").read_bytes().decode() == EXPECTED["watched"]["late.csv"]
 
 
-@pytest.mark.parametrize("name", releases.EMBEDDINGS)
+@pytest.mark.parametrize("name", in_python.EMBEDDINGS)
 def test_a_fingerprint_is_still_that_of_the_content(commands: Commands, name: str) -> None:
     ended = commands.run("embeddings", "show", name, "--verify", "--json")
     assert ended.status == 0, ended.err

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 import pytest
@@ -25,25 +25,34 @@ PATHS = usable_paths()
 every_path = pytest.mark.parametrize("path", PATHS)
 
 
-def assert_same_words(embedding: Embedding, queries: Vectors, path: str) -> None:
-    assert np.array_equal(ScanNeighbours(embedding, path=path).nearest(queries), OracleNeighbours(embedding).nearest(queries))
+Case = tuple[Embedding, Vectors, Ids]
+"""Words, queries and what the slow oracle says: asked once for all paths, which follow one another."""
+
+
+def case(embedding: Embedding, queries: Vectors) -> Case:
+    return embedding, queries, OracleNeighbours(embedding).nearest(queries)
+
+
+@lru_cache(maxsize=1)
+def case_of_size(words: int, dimension: int) -> Case:
+    embedding = random_embedding(words, dimension)
+    return case(
+        embedding, np.concatenate([noisy_queries(embedding, epsilon, 50, seed=i) for i, epsilon in enumerate((1.0, 10.0, 50.0, 1e4))])
+    )
 
 
 @every_path
 @pytest.mark.parametrize("dimension", [1, 2, 3, 7, 50, 300, 301, 1024])
 @pytest.mark.parametrize("words", [1, 2, 63, 64, 65, 700])
 def test_equal_to_the_oracle_at_every_size(words: int, dimension: int, path: str) -> None:
-    embedding = random_embedding(words, dimension)
-    queries = np.concatenate([noisy_queries(embedding, epsilon, 50, seed=i) for i, epsilon in enumerate((1.0, 10.0, 50.0, 1e4))])
-    assert_same_words(embedding, queries, path)
+    embedding, queries, expected = case_of_size(words, dimension)
+    assert np.array_equal(ScanNeighbours(embedding, path=path).nearest(queries), expected)
 
 
-@cache
-def hostile_case(make: str) -> tuple[Embedding, Vectors, Ids]:
-    """Return hostile data, queries and what the slow oracle says, asked once for all paths."""
+@lru_cache(maxsize=1)
+def hostile_case(make: str) -> Case:
     embedding = HOSTILE[make]()
-    queries = hostile_queries(embedding, count=20 if len(embedding) > 1000 else 150)
-    return embedding, queries, OracleNeighbours(embedding).nearest(queries)
+    return case(embedding, hostile_queries(embedding, count=20 if len(embedding) > 1000 else 150))
 
 
 @every_path
@@ -53,13 +62,18 @@ def test_equal_to_the_oracle_on_hostile_data(make: str, path: str) -> None:
     assert np.array_equal(ScanNeighbours(embedding, path=path).nearest(queries), expected)
 
 
+@lru_cache(maxsize=1)
+def hostile_cases_of_dimension(kind: str, dimension: int) -> list[Case]:
+    embeddings = [named(hostile_vectors(kind, words, dimension)) for words in (1, 2, 63, 64, 65)]
+    return [case(embedding, hostile_queries(embedding, count=4)) for embedding in embeddings]
+
+
 @every_path
 @pytest.mark.parametrize("dimension", [1, 2, 3, 7, 50, 300, 301, 1024])
 @pytest.mark.parametrize("kind", HOSTILE_AT_ANY_SIZE)
 def test_equal_to_the_oracle_on_hostile_data_at_every_size(kind: str, dimension: int, path: str) -> None:
-    for words in (1, 2, 63, 64, 65):
-        embedding = named(hostile_vectors(kind, words, dimension))
-        assert_same_words(embedding, hostile_queries(embedding, count=4), path)
+    for embedding, queries, expected in hostile_cases_of_dimension(kind, dimension):
+        assert np.array_equal(ScanNeighbours(embedding, path=path).nearest(queries), expected)
 
 
 def test_a_scan_without_rescoring_is_told_from_the_oracle() -> None:
@@ -79,7 +93,14 @@ def test_equal_to_the_oracle_on_small_integer_grids(path: str, words: int, dimen
     # Coordinates from {-1, 0, 1} make exact ties common.
     rng = np.random.default_rng(seed)
     embedding = named((rng.integers(-1, 2, (words, dimension)) * scale).astype(np.float32))
-    assert_same_words(embedding, (rng.integers(-2, 3, (40, dimension)) * scale / 2).astype(np.float32), path)
+    queries = (rng.integers(-2, 3, (40, dimension)) * scale / 2).astype(np.float32)
+    assert np.array_equal(ScanNeighbours(embedding, path=path).nearest(queries), OracleNeighbours(embedding).nearest(queries))
+
+
+@lru_cache(maxsize=1)
+def five_thousand_words() -> tuple[Embedding, BlasNeighbours]:
+    embedding = random_embedding(5_000, 12)
+    return embedding, BlasNeighbours(embedding)
 
 
 @every_path
@@ -87,26 +108,34 @@ def test_equal_to_the_oracle_on_small_integer_grids(path: str, words: int, dimen
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_batches_of_every_size_on_any_number_of_threads(count: int, threads: int, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DENIABLE_THREADS", str(threads))
-    embedding = random_embedding(5_000, 12)
+    embedding, expected = five_thousand_words()
     queries = noisy_queries(embedding, 3.0, count)
-    assert np.array_equal(ScanNeighbours(embedding, path=path).nearest(queries), BlasNeighbours(embedding).nearest(queries))
+    assert np.array_equal(ScanNeighbours(embedding, path=path).nearest(queries), expected.nearest(queries))
+
+
+Order = tuple[Embedding, Vectors, Ids, Floats]
+"""Words, queries, the oracle's nearest words in their order and their distances: asked once for all paths."""
+
+
+@lru_cache(maxsize=1)
+def order_of_a_thousand(count: int) -> Order:
+    embedding = random_embedding(9_000, 20)
+    queries = noisy_queries(embedding, 5.0, count)
+    return embedding, queries, *OracleNeighbours(embedding).nearest_k(queries, 1000)
 
 
 @every_path
 @pytest.mark.parametrize("count", [1, 60])
 def test_a_thousand_nearest_equal_the_oracle(count: int, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DENIABLE_THREADS", "3")
-    embedding = random_embedding(9_000, 20)
-    queries = noisy_queries(embedding, 5.0, count)
+    embedding, queries, expected_ids, expected_distances = order_of_a_thousand(count)
     ids, distances = ScanNeighbours(embedding, path=path).nearest_k(queries, 1000)
-    expected_ids, expected_distances = OracleNeighbours(embedding).nearest_k(queries, 1000)
     assert np.array_equal(ids, expected_ids)
     assert np.allclose(distances, expected_distances, rtol=1e-12, atol=0)
 
 
 @cache
-def hostile_order(make: str) -> tuple[Embedding, Vectors, Ids, Floats]:
-    """Return hostile data, queries and the oracle's forty nearest words, asked once for all paths."""
+def hostile_order(make: str) -> Order:
     embedding = HOSTILE[make]()
     queries = hostile_queries(embedding, count=5)
     return embedding, queries, *OracleNeighbours(embedding).nearest_k(queries, 40)
@@ -129,23 +158,27 @@ def test_the_k_nearest_of_blas_on_hostile_data_are_in_true_order(make: str) -> N
     assert np.array_equal(BlasNeighbours(embedding).nearest_k(queries, 40)[0], expected_ids)
 
 
+@lru_cache(maxsize=1)
+def order_of_close_words(k: int, count: int) -> Order:
+    # Twelve thousand candidates and more are twice the room there is; equal vectors make ties across what was dropped.
+    apart = HOSTILE["all_within_the_bound"]().vectors
+    embedding = named(np.concatenate([apart, apart[:3000], apart[::-1][:3000]]))
+    queries = noisy_queries(embedding, 5.0, count)
+    # The oracle takes seconds for so many close words, so it sees some of the queries.
+    return embedding, queries, *OracleNeighbours(embedding).nearest_k(queries[::35], k)
+
+
 @every_path
 @pytest.mark.parametrize("count", [1, 70])
 @pytest.mark.parametrize("k", [2, 1000])
 def test_the_k_nearest_are_right_when_candidates_have_to_be_dropped_on_the_way(
     k: int, count: int, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Twelve thousand candidates and more are twice the room there is; equal vectors make ties across what was dropped.
     monkeypatch.setenv("DENIABLE_THREADS", "2")
-    apart = HOSTILE["all_within_the_bound"]().vectors
-    embedding = named(np.concatenate([apart, apart[:3000], apart[::-1][:3000]]))
-    queries = noisy_queries(embedding, 5.0, count)
+    embedding, queries, expected_ids, expected_distances = order_of_close_words(k, count)
     ids, distances = ScanNeighbours(embedding, path=path).nearest_k(queries, k)
-    # The oracle takes seconds for so many close words, so it sees some of the queries.
-    some = slice(None, None, 35)
-    expected_ids, expected_distances = OracleNeighbours(embedding).nearest_k(queries[some], k)
-    assert np.array_equal(ids[some], expected_ids)
-    assert np.allclose(distances[some], expected_distances, rtol=1e-12, atol=0)
+    assert np.array_equal(ids[::35], expected_ids)
+    assert np.allclose(distances[::35], expected_distances, rtol=1e-12, atol=0)
 
 
 def test_an_index_that_changed_after_it_was_checked_gives_an_error_and_no_word() -> None:

@@ -75,7 +75,8 @@ def test_what_is_measured_becomes_a_page(tmp_path: Path, monkeypatch: pytest.Mon
     assert str(tmp_path) not in page + output.read_text(encoding="utf-8")
     assert result["result"]["frequencies"] == "public.txt"
     assert "### made" in page
-    assert "| multivariate, tiny | 1.5 |" in page
+    assert result["channel"] == "rays"
+    assert "| multivariate, tiny | rays | 1.5 |" in page
     assert (tmp_path / "attackers-made.png").stat().st_size > 1_000
     assert "in context " in page
     best = max(each["word"]["first"]["value"] for each in result["result"]["results"][0]["attackers"])

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from tests.support.scripts import load_script
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_comparison_page", ROOT / "scripts" / "make_comparison_page.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(sys, "path", [str(ROOT / "scripts"), *sys.path])  # scripts import one another
-        spec.loader.exec_module(module)
-    return module
+    return load_script("make_comparison_page")
 
 
 def test_the_correction_stands_below_its_heading_once(script: ModuleType) -> None:
@@ -35,6 +28,9 @@ def test_the_correction_stands_below_its_heading_once(script: ModuleType) -> Non
     assert "In context 3 points more." in " ".join(both.split())
     assert script.with_correction(both, needed=True, attacked="In context 3 points more.") == both
     assert script.with_correction(both, needed=True) == corrected
+    known = script.with_correction(both, needed=True, attacked="In context 3 points more.", stronger="By points 2 more.")
+    assert known.count("**What it did not know.** By points 2 more.") == 1
+    assert script.with_correction(known, needed=True, attacked="In context 3 points more.") == both
 
 
 def test_the_committed_page_is_corrected(script: ModuleType) -> None:
@@ -43,4 +39,7 @@ def test_the_committed_page_is_corrected(script: ModuleType) -> None:
     assert attacked
     decoded = script.ahead_of_randomised_response(script.read_rows(script.FOLDER))
     assert "ahead of randomised response" in decoded
-    assert script.with_correction(words, needed=True, attacked=script.headline(attacked), decoded=decoded) == words
+    stronger = script.how_much_stronger(script.compare(script.FOLDER, attacked))
+    assert "the best attacker names more" in stronger
+    found = script.with_correction(words, needed=True, attacked=script.headline(attacked), decoded=decoded, stronger=stronger)
+    assert found == words

@@ -85,3 +85,4 @@ def test_who_is_ahead_is_counted_on_the_same_texts() -> None:
     by = ours.accuracy["decoded words"] - 10.0
     assert f"at 1 of 1 attackers, by {by:+.1f} to {by:+.1f} points" in ahead_of_randomised_response([ours, theirs])
     assert ahead_of_randomised_response([ours, replace(theirs, texts=1)]) == ""
+    assert ahead_of_randomised_response([replace(ours, measured="GPU, earlier"), theirs]) == "", "its attacker named less than it could"

@@ -1,26 +1,20 @@
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
+from tests.support.scripts import load_script
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
 def sizing() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_sizing", ROOT / "scripts" / "make_sizing.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # where dataclasses look for their module
-    spec.loader.exec_module(module)
-    return module
+    return load_script("make_sizing")
 
 
 def test_the_page_is_that_of_the_measurements(sizing: Any) -> None:

@@ -7,6 +7,7 @@ import http.client
 import io
 import json
 import os
+import select
 import signal
 import socket
 import ssl
@@ -82,7 +83,7 @@ class Client:
     def upload(self, content: bytes, *, headers: Mapping[str, str] = OCTETS, **query: object) -> Reply:
         return self.ask("POST", "/files?" + urlencode(query, doseq=True, quote_via=quote), content, headers)
 
-    def wait_for(self, job: str, seconds: float = 60) -> dict[str, Any]:
+    def wait_for(self, job: str, seconds: float = 300) -> dict[str, Any]:
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             told: dict[str, Any] = self.get(f"/jobs/{job}").json()
@@ -189,3 +190,8 @@ def wait_until(true: Any, seconds: float = 60) -> None:
     while not true():
         assert time.monotonic() < until
         time.sleep(0.02)
+
+
+def answered(opened: socket.socket, *, within: float) -> bool:
+    """Return whether something can be received from a connection, or comes within this many seconds."""
+    return bool(select.select([opened], [], [], within)[0])

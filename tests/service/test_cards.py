@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from deniable.channel.likelihood import channel_of
+from deniable.channel.likelihood_by_rays import RayChannel
 from deniable.decoding.priors import by_rank
 from deniable.embeddings import store
 from deniable.interfaces import Mechanism
@@ -36,7 +36,7 @@ def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Release:
 
 def columns(mechanism: Mechanism, words: list[str]) -> Any:
     ids = np.array(Lookup(mechanism.embedding).ids(words), dtype=np.int64)
-    return np.array(list(channel_of(mechanism, seed=7, rays=64).log_likelihoods(ids)))
+    return np.array(list(RayChannel(mechanism, rays=64, seed=7).log_likelihoods(ids)))
 
 
 @pytest.mark.parametrize("embedding", ["shaped", "made"])

@@ -23,7 +23,7 @@ from deniable.service import protocol
 from deniable.service.app import Service
 from deniable.service.settings import Limits
 from deniable.text.privatizer import Privatizer
-from tests.service.running import JSON, Process, make_settings, running
+from tests.service.running import JSON, Process, answered, make_settings, running, wait_until, with_limits
 
 PRIVATE = "zorblattsecret"
 STREAM = b"POST /privatize/stream HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -70,7 +70,7 @@ def test_sigterm_finishes_what_was_begun(tmp_path: Path, workers: str) -> None:
 
         with ThreadPoolExecutor(6) as pool:
             asked = [pool.submit(ask, i) for i in range(6)]
-            time.sleep(2)
+            wait_until(lambda: statuses[200] > 5)
             ending.set()
             assert serving.end() == 0
             for one in asked:
@@ -134,8 +134,6 @@ def test_connections_that_send_nothing_or_too_slowly_are_closed(tmp_path: Path, 
 
 
 def test_a_body_that_does_not_come_is_given_up(tmp_path: Path) -> None:
-    from tests.service.running import with_limits
-
     with running(with_limits(make_settings(tmp_path), seconds=0.5)) as opened:
         for path, kind in (("/privatize", "application/json"), ("/files?name=a.txt", "application/octet-stream")):
             with socket.create_connection(("127.0.0.1", opened.port), timeout=10) as slow:
@@ -157,15 +155,15 @@ def test_a_stream_that_is_not_read_or_hardly_sent_gives_its_place_back(tmp_path:
                 time.sleep(0.1)
         with socket.create_connection(("127.0.0.1", opened.port), timeout=20) as slow:
             slow.sendall(STREAM)
-            with suppress(OSError):
-                for _ in range(40):
-                    slow.sendall(chunk(b" "))
-                    time.sleep(0.1)
-            seen = b""
+            seen, until = b"", time.monotonic() + 20
             while not seen.endswith(b"0\r\n\r\n"):
-                part = slow.recv(4096)
-                assert part, seen
-                seen += part
+                assert time.monotonic() < until, seen
+                with suppress(OSError):
+                    slow.sendall(chunk(b" "))
+                if answered(slow, within=0.1):
+                    part = slow.recv(4096)
+                    assert part, seen
+                    seen += part
             assert b"no whole line came for 1 seconds" in seen
         assert opened.get("/allowed").status == 200
 

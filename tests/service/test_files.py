@@ -10,7 +10,7 @@ import re
 import socket
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -220,11 +220,15 @@ def test_a_job_that_is_not_there_is_not_found(client: Client, name: str) -> None
         assert client.get(f"/jobs/{name}{path}").status == 404
 
 
-def test_a_job_is_deleted_at_its_time(tmp_path: Path) -> None:
-    settings = msgspec.structs.replace(make_settings(tmp_path), jobs=Jobs(folder=str(tmp_path / "jobs"), keep_minutes=0.02))
+def test_a_job_is_deleted_at_its_time(tmp_path: Path, minutes_pass: Callable[[float], None]) -> None:
+    settings = msgspec.structs.replace(make_settings(tmp_path), jobs=Jobs(folder=str(tmp_path / "jobs"), keep_minutes=5))
     with running(settings) as opened:
         reply = opened.upload(as_csv(), name="rows.csv", column="text", wait=20)
         assert reply.status == 200
+        minutes_pass(4)
+        time.sleep(0.3)  # it is looked at several times meanwhile
+        assert opened.get(reply.headers["location"]).status == 200
+        minutes_pass(5.1)
         wait_until(lambda: list((tmp_path / "jobs").iterdir()) == [])
         assert opened.get(reply.headers["location"]).status == 404
 

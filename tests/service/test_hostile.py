@@ -23,7 +23,7 @@ from deniable.service import facts, guard, jobs
 from deniable.service.app import Service
 from deniable.service.messages import DecodeReply, without_options
 from deniable.service.settings import Limits
-from tests.service.running import JSON, OCTETS, Client, as_csv, make_settings, running, settings_with_token, wait_until
+from tests.service.running import JSON, OCTETS, Client, answered, as_csv, make_settings, running, settings_with_token, wait_until
 
 HOST = b"Host: localhost\r\n"
 TYPE = b"Content-Type: application/json\r\n"
@@ -202,14 +202,15 @@ def test_no_program_is_handed_a_core_either() -> None:
 
 
 def test_a_file_that_hardly_comes_does_not_hold_a_place(tmp_path: Path) -> None:
-    with running(make_settings(tmp_path, limits=Limits(seconds=1, jobs=1))) as opened:
+    with running(make_settings(tmp_path, limits=Limits(seconds=0.5, jobs=1))) as opened:
         head = b"POST /files?name=a.txt HTTP/1.1\r\n" + HOST + b"Content-Type: application/octet-stream\r\nContent-Length: 100000\r\n\r\n"
         with socket.create_connection(("127.0.0.1", opened.port), timeout=20) as slow:
             slow.sendall(head)
             with suppress(OSError):
-                for _ in range(30):
+                for _ in range(100):
                     slow.sendall(b"zorblatt ")
-                    time.sleep(0.1)
+                    if answered(slow, within=0.1):
+                        break
             assert received(slow).startswith(b"HTTP/1.1 408 ")
         wait_until(lambda: list((tmp_path / "jobs").iterdir()) == [])
         assert opened.upload(b"the fox\n" * 10_000, name="a.txt", wait=20).status == 200
@@ -217,7 +218,7 @@ def test_a_file_that_hardly_comes_does_not_hold_a_place(tmp_path: Path) -> None:
 
 def test_what_a_killed_process_had_received_is_deleted_soon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Long before jobs are that have ended, as it holds the place of a job and nobody can ask for it."""
-    monkeypatch.setattr(jobs, "_SECONDS_TO_COME", 1.0)
+    monkeypatch.setattr(jobs, "_SECONDS_TO_COME", 0.5)
     left = tmp_path / "jobs" / ("A" * 22 + ".upload")
     left.mkdir(parents=True, mode=0o700)
     left.parent.chmod(0o700)

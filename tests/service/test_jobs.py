@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import socket
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from deniable.errors import DeniableError, KeyFileError, MalformedEmbedding, Res
 from deniable.keyed.key_file import write_new_key
 from deniable.service import files, jobs
 from deniable.service.job_folder import JobFolder, State, StateFile
-from deniable.service.settings import Jobs, Limits, Release
+from deniable.service.settings import Limits, Release
 from tests.service.running import OCTETS, ROWS, Process, as_csv, make_settings, running, wait_until
 
 
@@ -37,10 +38,10 @@ def test_a_job_that_is_cut_off_goes_on_after_a_restart(tmp_path: Path, number: i
     folder = tmp_path / "jobs" / job
     assert not (folder / "output.csv").exists()
     with Process(tmp_path, settings, "--workers", workers) as second:
-        assert second.client.wait_for(job, 90)["state"] == "done"
+        assert second.client.wait_for(job)["state"] == "done"
         output = second.client.get(f"/jobs/{job}/output").body
         whole = second.client.upload(content, name="rows.csv", column="text", record_id="id").json()["id"]
-        assert second.client.wait_for(whole, 90)["state"] == "done"
+        assert second.client.wait_for(whole)["state"] == "done"
         assert output == second.client.get(f"/jobs/{whole}/output").body
         assert output.count(b"\n") == rows + 1
         assert second.end() == 0
@@ -118,6 +119,17 @@ def test_a_waiting_job_is_released_when_its_own_settings_stayed(tmp_path: Path, 
         assert opened.get(f"/jobs/{job}/card").json()["epsilon_per_word"] == 5
 
 
+def test_a_job_that_waited_and_one_that_arrives_are_worked_on_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(jobs.JobStore, "_try", lambda *_: None)
+        with running(make_settings(tmp_path)) as opened:
+            job = opened.upload(as_csv(), name="rows.csv", column="text").json()["id"]
+    monkeypatch.setattr(jobs, "_SECONDS_BETWEEN_LOOKS", 300.0)
+    with running(make_settings(tmp_path)) as opened:
+        assert opened.wait_for(job, 20)["state"] == "done"
+        assert opened.upload(as_csv(), name="rows.csv", column="text", wait=20).status == 200
+
+
 def test_a_job_that_does_not_say_its_settings_is_not_released(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(jobs.JobStore, "_try", lambda *_: None)
@@ -132,11 +144,10 @@ def test_a_job_that_does_not_say_its_settings_is_not_released(tmp_path: Path, mo
 @pytest.mark.parametrize("note", ["job.json", "state.json"])
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"[" * 100_000, b'{"state": "elsewhere"}', None])
 def test_a_job_that_cannot_be_read_stops_no_other_and_loses_its_input(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, note: str, content: bytes | None
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, minutes_pass: Callable[[float], None], note: str, content: bytes | None
 ) -> None:
-    settings = msgspec.structs.replace(make_settings(tmp_path), jobs=Jobs(folder=str(tmp_path / "jobs"), keep_minutes=0.05))
     broken = tmp_path / "jobs" / ("A" * 22)
-    with running(settings) as opened:
+    with running(make_settings(tmp_path)) as opened:
         with monkeypatch.context() as patched:
             patched.setattr(jobs.JobStore, "_look_at", lambda *_: None)
             job = opened.upload(as_csv(), name="rows.csv", column="text").json()["id"]
@@ -149,9 +160,11 @@ def test_a_job_that_cannot_be_read_stops_no_other_and_loses_its_input(
         assert opened.upload(as_csv(), name="rows.csv", column="text", wait=20).status == 200
         wait_until(lambda: not list(broken.glob("input*")))
         told = opened.get(f"/jobs/{broken.name}")
-        assert told.status == 404 or (told.status, told.json()["state"], "cannot be read" in told.json()["error"]) == (200, "failed", True)
-        assert opened.get(f"/jobs/{broken.name}/output").status in (404, 422)
+        assert (told.status, told.json()["state"], "cannot be read" in told.json()["error"]) == (200, "failed", True)
+        assert opened.get(f"/jobs/{broken.name}/output").status == 422
+        minutes_pass(61)
         wait_until(lambda: not broken.exists())
+        assert opened.get(f"/jobs/{broken.name}").status == opened.get(f"/jobs/{broken.name}/output").status == 404
 
 
 @pytest.mark.parametrize(

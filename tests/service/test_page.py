@@ -1,84 +1,17 @@
-"""The page in a real browser: type, slide, explain, drop a file, download, lose the server; on a telephone; and for everybody."""
+"""The page in a real browser: type, slide, explain, drop a file and download it; what is shown is never of another text, word or ε."""
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import threading
-import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from deniable.keyed.key_file import write_new_key
 from deniable.service import facts
-from deniable.service.settings import Limits, Release
-from tests.report.browser import at_width, browser
-from tests.service.running import Client, make_settings, running
-
-ROOT = Path(__file__).resolve().parent.parent.parent
-PRIVATE = "zorblattsecret"
-
-
-@pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with running(make_settings(tmp_path_factory.mktemp("service"), release=Release(max_epsilon=12))) as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    with browser(tmp_path_factory.mktemp("browser")) as found:
-        yield found
-
-
-def until(true: Callable[[], Any], seconds: float = 60) -> Any:
-    end = time.monotonic() + seconds
-    while not (found := true()):
-        assert time.monotonic() < end, "it did not come about"
-        time.sleep(0.02)
-    return found
-
-
-def text_of(opened: Any, element: str) -> str:
-    return str(opened.execute_script(f"return document.getElementById('{element}').textContent"))
-
-
-def count(opened: Any, selector: str) -> int:
-    return int(opened.execute_script(f"return document.querySelectorAll('{selector}').length"))
-
-
-def load(opened: Any, client: Client, width: int = 1280) -> None:
-    at_width(opened, width)
-    opened.get("about:blank")
-    opened.get_log("browser")
-    opened.get(client.address)
-    until(lambda: text_of(opened, "released") and count(opened, "#least li") and count(opened, "#map circle"))
-
-
-def type_text(opened: Any, text: str, element: str = "text") -> None:
-    opened.execute_script(
-        "const e = document.getElementById(arguments[0]); e.value = arguments[1]; e.dispatchEvent(new Event('input'))", element, text
-    )
-
-
-def press(opened: Any, element: str) -> None:
-    """Press a button where it stands: a click by place misses it when a reply moves the page between aiming and pressing."""
-    until(lambda: opened.find_element("id", element).is_displayed())
-    opened.execute_script("document.getElementById(arguments[0]).click()", element)
-
-
-def slide(opened: Any, epsilon: float) -> None:
-    opened.execute_script(
-        "const e = document.getElementById('epsilon'); e.value = arguments[0]; e.dispatchEvent(new Event('input'))", epsilon
-    )
-
-
-def quiet(opened: Any) -> list[Any]:
-    """Return what the browser complained about."""
-    return [entry for entry in opened.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
+from tests.service.driving import PRIVATE, count, drop, load, press, quiet, slide, text_of, type_text, until
+from tests.service.running import Client
 
 
 def test_the_slider_moves_everything(opened: Any, client: Client) -> None:
@@ -119,27 +52,6 @@ def test_a_text_that_is_too_long_for_figures_has_none_of_the_text_before_it(open
     type_text(opened, "my doctor said")
     until(lambda: text_of(opened, "fact-attacker").endswith("of 3"))
     until(lambda: "doctor" in text_of(opened, "least") and text_of(opened, "word-name") == "doctor")
-    opened.get_log("browser")
-
-
-def test_a_refused_text_leaves_no_release_of_the_one_before_it(opened: Any, tmp_path: Path) -> None:
-    with running(make_settings(tmp_path, limits=Limits(request_bytes=600))) as narrow:
-        load(opened, narrow)
-        until(lambda: "of" in text_of(opened, "fact-attacker"))
-        type_text(opened, "fox " * 200)
-        until(lambda: "Not released: the body is larger than 600 bytes" in text_of(opened, "released"))
-        assert text_of(opened, "fact-attacker") == "–"
-        until(lambda: text_of(opened, "fact-unchanged") == "–" and "No figures" in text_of(opened, "summary"))
-        type_text(opened, "fox " * 200, "mine")
-        until(lambda: "larger than 600" in text_of(opened, "mine-bars"))
-        drop(opened, "rows.csv", "id,text\n1,a\n")
-        until(lambda: count(opened, "#rows tbody tr") == 1)
-        drop(opened, "rows.csv", f"id,text\n1,{'fox ' * 200}\n")
-        until(lambda: "larger than 600" in text_of(opened, "rows-says"))
-        assert not opened.find_element("id", "rows").is_displayed()
-        type_text(opened, "my doctor said")
-        until(lambda: text_of(opened, "fact-attacker").endswith("of 3"))
-        opened.get("about:blank")
     opened.get_log("browser")
 
 
@@ -234,18 +146,6 @@ def test_what_is_typed_is_shown_as_text_and_asked_of_this_server_only(opened: An
     assert quiet(opened) == []
 
 
-def drop(opened: Any, name: str, content: str) -> None:
-    opened.execute_script(
-        """
-        const transfer = new DataTransfer();
-        transfer.items.add(new File([arguments[1]], arguments[0]));
-        document.getElementById('drop').dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, bubbles: true }));
-        """,
-        name,
-        content,
-    )
-
-
 def test_a_dropped_file_is_released_and_downloaded_with_its_card(opened: Any, client: Client, tmp_path: Path) -> None:
     load(opened, client)
     opened.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
@@ -287,142 +187,3 @@ def test_a_wrong_file_is_refused_in_words(opened: Any, client: Client, name: str
         opened.execute_script("document.getElementById('column-typed').value = 'text'")
         press(opened, "release-file")
     until(lambda: said in text_of(opened, "job-says"))
-
-
-def test_a_server_that_stops_is_said_and_its_return_is_noticed(opened: Any, tmp_path: Path) -> None:
-    import socket
-
-    from deniable.service.app import Service
-    from deniable.service.server import make_server
-
-    settings = make_settings(tmp_path)
-    service = Service(settings)
-    listening = socket.create_server(("127.0.0.1", 0))
-    port = listening.getsockname()[1]
-    for again in (False, True):
-        if again:
-            listening, service = socket.create_server(("127.0.0.1", port)), Service(settings)
-        server = make_server(settings, service)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-        thread.start()
-        if not again:
-            until(lambda: server.started)  # noqa: B023
-            load(opened, Client(port))
-        else:
-            until(lambda: not opened.find_element("id", "problem").is_displayed())
-            until(lambda: count(opened, "#released mark") >= 0 and text_of(opened, "released"))
-            until(lambda: "hotel" in text_of(opened, "least") and text_of(opened, "fact-attacker").endswith("of 4"))
-        server.should_exit = True
-        opened.get("about:blank") if again else None
-        thread.join(30)
-        listening.close()
-        if not again:
-            slide(opened, 4)
-            until(lambda: opened.find_element("id", "problem").is_displayed())
-            assert "does not answer" in text_of(opened, "problem")
-            assert "doctor" in str(opened.execute_script("return document.getElementById('text').value"))
-            type_text(opened, "a hotel in Lisbon")
-            time.sleep(1)  # it is asked for while nobody answers
-    opened.get_log("browser")
-
-
-def test_a_token_is_asked_for_and_used(opened: Any, tmp_path: Path) -> None:
-    (tmp_path / "token").write_text("t" * 40)
-    (tmp_path / "token").chmod(0o600)
-    with running(make_settings(tmp_path, token_file=str(tmp_path / "token"))) as guarded:
-        at_width(opened, 1280)
-        opened.get(guarded.address)
-        until(lambda: opened.find_element("id", "token-form").is_displayed())
-        slide(opened, 3)
-        type_text(opened, "a text before its time")
-        type_text(opened, "a word", "mine")
-        drop(opened, "rows.csv", "id,text\n1,a\n")
-        press(opened, "again")
-        time.sleep(0.5)
-        assert not [entry for entry in opened.get_log("browser") if "401" not in entry["message"]]
-        opened.find_element("id", "token").send_keys("t" * 40)
-        opened.find_element("css selector", "#token-form button").click()
-        until(lambda: text_of(opened, "released"))
-        assert not opened.find_element("id", "token-form").is_displayed()
-        assert opened.execute_script("return localStorage.length + sessionStorage.length") == 0
-        opened.get("about:blank")
-    opened.get_log("browser")
-
-
-def test_a_key_and_policies_of_the_operator_are_kept_to(opened: Any, tmp_path: Path) -> None:
-    write_new_key(tmp_path / "key")
-    release = Release(key_file=str(tmp_path / "key"), unknown="drop")
-    with running(make_settings(tmp_path, release=release)) as keyed:
-        load(opened, keyed)
-        before = text_of(opened, "released")
-        press(opened, "again")
-        until(lambda: text_of(opened, "released") != before)
-        assert opened.find_element("id", "marked").is_displayed()
-        type_text(opened, f"my doctor {PRIVATE} said")
-        until(lambda: opened.find_element("id", "not-marked").is_displayed())
-        drop(opened, "rows.csv", "id,text\n1,the quick brown fox\n2,my doctor said\n")
-        until(lambda: count(opened, "#rows tbody tr") == 2)
-        press(opened, "release-file")
-        until(lambda: text_of(opened, "job-says") == "Released.")
-        assert quiet(opened) == []
-        opened.get("about:blank")
-
-
-def theme(opened: Any, name: str) -> None:
-    opened.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": name}]})
-
-
-@pytest.mark.parametrize("colours", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280])
-def test_everybody_can_use_it(opened: Any, client: Client, width: int, colours: str, tmp_path: Path) -> None:
-    axe = pytest.importorskip("axe_core_python.selenium").Axe()
-    theme(opened, colours)
-    load(opened, client, width)
-    type_text(opened, f"aspirin {PRIVATE}", "mine")
-    drop(opened, "rows.csv", "id,text\n1,the fox\n2,my doctor\n")
-    until(lambda: count(opened, "#rows tbody tr") == 2)
-    press(opened, "release-file")
-    until(lambda: text_of(opened, "job-says") == "Released.")
-    until(lambda: text_of(opened, "fact-attacker") not in ("…", "–"))
-    until(lambda: count(opened, "[aria-busy=true]") == 0)
-    assert opened.execute_script("return document.documentElement.scrollWidth <= window.innerWidth"), f"it scrolls sideways at {width}"
-    found = axe.run(opened)
-    serious = [(one["id"], one["nodes"][0]["html"]) for one in found["violations"] if one["impact"] in ("serious", "critical")]
-    assert serious == []
-    assert len(found["passes"]) > 20
-    assert quiet(opened) == []
-
-
-def test_the_check_finds_a_page_that_some_cannot_use(opened: Any, tmp_path: Path) -> None:
-    axe = pytest.importorskip("axe_core_python.selenium").Axe()
-    bad = tmp_path / "bad.html"
-    bad.write_text('<!doctype html><html lang="en"><title>x</title><input><p style="color:#ccc;background:#fff">hardly seen</p>')
-    opened.get(bad.as_uri())
-    assert {"label", "color-contrast"} <= {one["id"] for one in axe.run(opened)["violations"]}
-
-
-def test_the_measured_figures_are_those_of_the_results() -> None:
-    spec = importlib.util.spec_from_file_location("make_service_figures", ROOT / "scripts" / "make_service_figures.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    page = ROOT / "src" / "deniable" / "service" / "page" / "measured.js"
-    assert page.read_text(encoding="utf-8") == module.measured(), "run python scripts/make_service_figures.py"
-
-
-def test_the_page_loads_nothing_from_elsewhere() -> None:
-    import re
-
-    for path in (ROOT / "src" / "deniable" / "service" / "page").iterdir():
-        text = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
-        assert not re.findall(
-            r"https?://|//[a-z]+\.[a-z]+/|\bstyle=|<script(?! type=\"module\" src=\"/page/)|\bon\w+=\"|innerHTML|eval\(", text
-        ), path
-
-
-def test_no_browser_is_asked_to_translate_the_page() -> None:
-    """A browser that translates a page sends the words on it, private ones too, to a service elsewhere."""
-    page = (ROOT / "src" / "deniable" / "service" / "page" / "index.html").read_text(encoding="utf-8")
-    assert '<html lang="en" translate="no">' in page
-    assert '<meta name="google" content="notranslate">' in page

@@ -1,0 +1,156 @@
+"""Whatever the text, every letter and digit of it is in a word, and cutting takes linear time."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import pytest
+import regex
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deniable.words.cutter import Tokeniser, words_of
+from deniable.words.languages import normalise
+from tests.support.strategies import NASTY_TEXT
+from tests.words.vocabularies import HELD
+
+# Any text rarely puts marks between digits, quotation marks before addresses, or domains into compounds; pieces do.
+JOINED_TEXT = st.lists(
+    st.sampled_from(
+        [*"aB5٥❶𖺀.',-:/@#?=_<>\"()+& `", "की", "\u0301", ".com", ".de", "www.", "://", "...", "n't", "'s", "555", "u.s.", "\u200b"]
+    ),
+    max_size=12,
+).map("".join)
+
+
+@given(NASTY_TEXT | JOINED_TEXT)
+def test_spans_are_where_the_words_are(text: str) -> None:
+    tokeniser = Tokeniser(HELD)
+    normalised = normalise(text)
+    assert [normalised[start:stop] for start, stop in tokeniser.spans(normalised)] == tokeniser.words(normalised)
+
+
+@given(NASTY_TEXT | JOINED_TEXT)
+def test_every_word_holds_a_letter_or_a_digit(text: str) -> None:
+    assert all(regex.search(r"[\p{L}\p{N}]", word) for word in [*words_of(text), *Tokeniser(HELD).words(normalise(text))])
+
+
+@given(NASTY_TEXT | JOINED_TEXT)
+def test_no_letter_or_digit_is_outside_the_words(text: str) -> None:
+    normalised, end, outside = normalise(text), 0, ""
+    for start, stop in Tokeniser(HELD).spans(normalised):
+        outside, end = outside + normalised[end:start], stop
+    assert not regex.search(r"[\p{L}\p{N}]", outside + normalised[end:])
+
+
+NUMBERS = regex.findall(r"\p{N}", "".join(map(chr, range(sys.maxunicode + 1))))
+
+
+@pytest.mark.parametrize(
+    "form", ["{}A", "A{}", "A{}B", "a-{}b", "a.{}b", "{}a.com", "1{}A", "{}'s", "e-{}mail", "x_{}y", "www{}.", "l'{}a"]
+)
+def test_no_number_of_unicode_is_left_in_a_gap(form: str) -> None:
+    tokeniser = Tokeniser(HELD)
+    for number in NUMBERS:
+        text = normalise(form.format(number))
+        inside = {place for start, stop in tokeniser.spans(text) for place in range(start, stop)}
+        assert all(place in inside for place, character in enumerate(text) if regex.match(r"[\p{L}\p{N}]", character)), text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" * 1_000_000,
+        "..." * 300_000,
+        "'" * 300_000,
+        "a's" * 200_000,
+        "a-" * 300_000,
+        "\u0301\u0316" * 300_000,
+        "\u0301\u0316" * 5 + "\u0301\u00ad\u0316" * 100_000,
+        "\uff9e\u0316" * 100_000,
+        "a.a." * 200_000,
+        "@" * 300_000,
+        "a@" * 200_000,
+        "www." * 200_000,
+        "a+" * 60_000,
+        "ssn:" + "5-" * 60_000,
+        "ssn:5" + "." * 60_000 + "a",
+        "ssn:" + "5\u0301-" * 60_000,
+        "a5)(" * 60_000,
+        "5--a" * 60_000,
+        "a.bb" * 60_000,
+        "a.bb?" * 60_000,
+        "a.bb?" + "x" * 60_000,
+        "a:" * 60_000,
+        "a:// " * 60_000,
+        "a" + "-" * 60_000,
+        "a--" * 60_000,
+        " 'a-" * 60_000,
+        "'5" + ")" * 100_000,
+        " '" + "5)(" * 60_000,
+        "a.com-" * 40_000,
+        "a.com's" * 40_000,
+        "a.com.b" * 40_000,
+        "a.com:" * 40_000,
+        "a.bb:5" * 40_000,
+        "x.com" + "_-." * 60_000 + "a",
+        "की)..." * 40_000,
+        "5" + "\u0301" * 100_000 + ")5",
+        "a-5-" * 100_000,
+        "5–a" * 100_000,
+        "5" + "–a" * 100_000,
+        "5–" + "a" * 100_000,
+        "5)a(" * 60_000,
+        "a.5:" * 60_000,
+    ],
+    ids=[
+        "letters",
+        "stops",
+        "apostrophes",
+        "clitics",
+        "hyphens",
+        "marks",
+        "marks-and-soft-hyphens",
+        "half-width-marks",
+        "initials",
+        "ats",
+        "addresses",
+        "webs",
+        "sums",
+        "digits",
+        "stops-after-a-digit",
+        "digits-with-marks",
+        "brackets-after-digits",
+        "hyphens-after-digits",
+        "hosts",
+        "hosts-asked",
+        "long-query",
+        "colons",
+        "schemes",
+        "hyphens-after-a-letter",
+        "dashes",
+        "quoted",
+        "brackets-after-a-quoted-digit",
+        "quoted-digits",
+        "domains",
+        "domains-with-clitics",
+        "domains-cut-off",
+        "domains-before-ports",
+        "ports",
+        "marks-after-a-domain",
+        "marks-after-marked-letters",
+        "marks-after-a-digit",
+        "codes",
+        "letters-after-digits",
+        "letters-after-a-digit",
+        "a-long-word-after-a-digit",
+        "letters-among-digits",
+        "numbers-and-letters",
+    ],
+)
+def test_a_megabyte_without_a_space_takes_no_quadratic_time(text: str) -> None:
+    start = time.perf_counter()
+    words_of(text)
+    # Quadratic time would be minutes; a loaded machine is allowed a lot of linear time.
+    assert time.perf_counter() - start < 20
