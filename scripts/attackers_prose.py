@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from attackers_channels import EXACT, channel_of
 from deniable.audit.inversion.results import ALONE, IN_CONTEXT, LANGUAGE_MODEL, LEARNT
-from run_attackers import is_measured_so, is_whole, settings
+from run_attackers import Setting, is_measured_so, is_whole, settings
 
 DATA = {"sst2": "SST-2", "agnews": "AG News", "enron": "Enron"}
 Result = dict[str, Any]
@@ -41,6 +42,11 @@ def setting_of(result: Result) -> str:
     return f"{result['options'].partition(':')[0]}{more}{'' if embedding == 'default' else f', {embedding}'}{read}"
 
 
+def release_of(result: Result) -> str:
+    """Return the data set and the setting."""
+    return f"{DATA.get(result['name'], result['name'])}, {setting_of(result)}"
+
+
 def findings(results: list[Result]) -> list[tuple[Result, Result]]:
     """Return each release with the result it belongs to."""
     return [(result, found) for result in results for found in result["result"]["results"]]
@@ -49,11 +55,13 @@ def findings(results: list[Result]) -> list[tuple[Result, Result]]:
 def headline(results: list[Result]) -> str:
     """Return what attackers who read word by word missed behind each mechanism, and what learning and a language model add to context."""
     said = []
-    for mechanism in dict.fromkeys(_mechanism(result) for result in results):
+    for mechanism in sorted({_mechanism(result) for result in results}):
         more = gains([result for result in results if _mechanism(result) == mechanism], IN_CONTEXT, ALONE)
-        said.append(f"{_range(more)} points behind {mechanism} (more at {sum(each > 0 for each in more)} of {len(more)} releases)")
+        behind, way = mechanism
+        by = "" if way == EXACT else f"known by {way}; "
+        said.append(f"{range_of(more)} points behind {behind} ({by}more at {sum(each > 0 for each in more)} of {len(more)} releases)")
     added = [
-        f"{_range(more)} points by {what}"
+        f"{range_of(more)} points by {what}"
         for what, name in (("learning", LEARNT), ("a language model", LANGUAGE_MODEL))
         if (more := gains(results, name, IN_CONTEXT))
     ]
@@ -96,7 +104,14 @@ def cautions(results: list[Result]) -> str:
             f"For {' and '.join(own)} the public text is the rest of the data set itself, less the documents that are attacked: an "
             "attacker who has other text may gain less. For SST-2 it is film reviews from elsewhere."
         )
-    early = [f"{DATA.get(each['name'], each['name'])}, {setting_of(each)}" for each in results if not chooses(each)]
+    older = [release_of(each) for each in results if channel_of(each).older]
+    if older:
+        said.append(
+            "The column of the channel says how attackers knew what words become: by exact sums, by [shared points](channels.md), or, in "
+            "older results that were not repeated, by draws or rays. Rows by draws or rays name fewer words than rows by shared points "
+            f"would, and do not compare with those: {'; '.join(older)}."
+        )
+    early = [release_of(each) for each in results if not chooses(each)]
     if early:
         said.append(
             f"Measured before attackers chose on shadow text how far to trust what they read, and not repeated since: {'; '.join(early)}."
@@ -159,28 +174,34 @@ def beside_published(results: list[Result]) -> str:
 
 
 def waiting(folder: Path) -> str:
-    """Return which of the planned settings have no result yet, or one by another command, or not at all their ε."""
+    """Return which of the planned settings have no result yet, or one by another channel or size, or not at all their ε."""
     left = []
     for each in settings():
         path = folder / each.file
         if not is_whole(path, each):
             found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
-            done = 0 if found is None else len(found["result"]["results"])
-            why = "" if found is None else f" ({done} of {len(each.epsilons)} ε are there)"
-            if found is not None and not is_measured_so(found, each):
-                why = " (there is one of other size)"
-            left.append((each.data, each.label + why))
+            left.append((each.data, each.label + ("" if found is None else f" ({_what_is_there(found, each)})")))
     if not left:
         return ""
     listed = "; ".join(
         f"{DATA[data]}: {', '.join(label for other, label in left if other == data)}" for data in dict.fromkeys(data for data, _ in left)
     )
-    return f"Planned and not measured yet, for want of a free machine: {listed}. `scripts/run_attackers.py` goes on where it stopped."
+    return (
+        f"Planned and not measured yet as `scripts/run_attackers.py` does it now, for want of time on a machine with a GPU: {listed}. "
+        "It goes on where it stopped."
+    )
+
+
+def _what_is_there(found: Result, asked: Setting) -> str:
+    """Return what the result of a setting has that is not as it is asked for now."""
+    known = channel_of(found)
+    way = "" if is_measured_so(found, asked) else f"by {known.way}, " if known.older else "of other size, "
+    return f"there is one {way}with {len(found['result']['results'])} of {len(asked.epsilons)} ε"
 
 
 def missed_by_setting(results: list[Result]) -> list[list[str]]:
     """Return rows for each setting, with a head: what was named word by word and by the best attacker, at each ε."""
-    rows = [["release", "ε", "word by word", "best attacker", "more, in points"]]
+    rows = [["release", "channel", "ε", "word by word", "best attacker", "more, in points"]]
     for result in results:
         found = result["result"]["results"]
         pairs = [[each["word"]["first"]["value"] for each in some["attackers"] if each["name"] == ALONE] for some in found]
@@ -190,11 +211,12 @@ def missed_by_setting(results: list[Result]) -> list[list[str]]:
         )
         rows.append(
             [
-                f"{DATA.get(result['name'], result['name'])}, {setting_of(result)}",
+                release_of(result),
+                channel_of(result).way,
                 ", ".join(f"{some['epsilon']:g}" for some in found),
                 ", ".join(f"{100 * each:.1f} %" for each in alone),
                 ", ".join(f"{100 * each:.1f} %" for each in best),
-                ", ".join(_points(high - low) for low, high in zip(alone, best, strict=True)),
+                ", ".join(points(high - low) for low, high in zip(alone, best, strict=True)),
             ]
         )
     return rows
@@ -206,21 +228,24 @@ def table(rows: list[list[str]]) -> str:
     return "\n".join([head, "|" + "---|" * len(rows[0]), *body])
 
 
+def points(value: float) -> str:
+    """Return a difference of shares in points, with its sign."""
+    return f"{100 * value:+.1f}".replace("-", "−").replace("+0.0", "0.0").replace("−0.0", "0.0")
+
+
+def range_of(values: list[float]) -> str:
+    """Return the smallest and the largest difference, in points."""
+    low, high = points(min(values)), points(max(values))
+    return low if low == high else f"{low} to {high}"
+
+
 def _without_names(found: Result) -> dict[str, Result]:
     return {each["name"]: {**each, "name": "", "knows": "", "seconds": 0} for each in found["attackers"]}
 
 
-def _points(value: float) -> str:
-    return f"{100 * value:+.1f}".replace("-", "−").replace("+0.0", "0.0").replace("−0.0", "0.0")
-
-
-def _range(values: list[float]) -> str:
-    low, high = _points(min(values)), _points(max(values))
-    return low if low == high else f"{low} to {high}"
-
-
-def _mechanism(result: Result) -> str:
-    name: str = result["options"].partition(":")[0]
+def _mechanism(result: Result) -> tuple[str, str]:
+    """Return the mechanism, and by which channel it was known."""
+    name, way = result["options"].partition(":")[0], channel_of(result).way
     if name != "multivariate":
-        return name
-    return "the paper's mechanism in a shaped space" if "-16-2" in result["result"]["embedding"]["name"] else "the paper's mechanism"
+        return name, way
+    return "the paper's mechanism in a shaped space" if "-16-2" in result["result"]["embedding"]["name"] else "the paper's mechanism", way

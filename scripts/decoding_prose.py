@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from statistics import mean
 
-from decoding_results import CPU, CPU_EARLIER, DATA, GPU, GPU_EARLIER, LEVELS, MECHANISMS, READINGS, Row
+from decoding_results import CPU, DATA, GPU, LEVELS, MECHANISMS, READINGS, Row
 
 GAINS = {"agnews": (3.0, 83.0), "sst2": (3.0, None)}
 """Set before anything was measured, for the paper's mechanism in the built-in space where the attacker names 33 % of the words: the points
@@ -37,11 +37,10 @@ def findings(rows: list[Row]) -> str:
 
 
 def _at(rows: list[Row], data: str) -> list[Row]:
-    """Return the rows that the targets are about, the processor's first; earlier ones only where nothing newer was measured there."""
+    """Return the rows that the targets are about, the processor's first; earlier ones only where nothing newer was measured."""
     own = [row for row in rows if (row.data, row.mechanism, row.dimension, row.level) == (data, "multivariate", 50, AT)]
-    there = {row.measured for row in own}
-    replaced = {earlier for earlier, newer in ((CPU_EARLIER, CPU), (GPU_EARLIER, GPU)) if newer in there}
-    return [row for row in own if row.measured not in replaced]
+    newer = [row for row in own if row.measured in (CPU, GPU)]
+    return newer or own
 
 
 def _asked(rows: list[Row], gain: float, accuracy: float | None) -> list[str]:
@@ -105,9 +104,13 @@ def _pairs(rows: list[Row]) -> list[tuple[Row, Row]]:
 
 
 def _alike(rows: list[Row], other: Row) -> list[Row]:
-    """Return the rows of the paper's mechanism on the same texts where the same was wanted of the attacker, the processor's first."""
+    """Return the rows of the paper's mechanism on the same texts where the same was wanted of the attacker, the processor's first.
+
+    Earlier attackers read less than they could behind the paper's mechanism, and all there is behind randomised response.
+    """
     same = (other.data, other.dimension, other.level, other.texts)
-    return [row for row in rows if row.mechanism == "multivariate" and (row.data, row.dimension, row.level, row.texts) == same]
+    newest = [row for row in rows if row.mechanism == "multivariate" and row.measured in (CPU, GPU)]
+    return [row for row in newest if (row.data, row.dimension, row.level, row.texts) == same]
 
 
 def _context(rows: list[Row]) -> list[str]:

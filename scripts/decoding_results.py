@@ -66,17 +66,19 @@ class Row:
 
 
 def read_rows(folder: Path) -> list[Row]:
-    """Return all rows, in the order of the page; earlier measurements only where nothing newer was measured on a GPU."""
+    """Return all rows, in the order of the page; earlier measurements only for what was not measured since."""
     rows = []
     for path in sorted(folder.glob("decoding-*.json")):
         result = json.loads(path.read_text(encoding="utf-8"))
-        # Columns are brought to the sums of draws where rays are followed, and fits go on to a smaller slope: older results say neither.
-        newest = "settled" in result and (result["method"] != "rays" or result["columns_from_draws"])
+        # Channels by rays miss much of what a word becomes, and fits that ended at a large slope say nothing of theirs.
+        newest = "settled" in result and result["method"] != "rays"
         rows += [_row(result, level, epsilon, CPU if newest else CPU_EARLIER) for level, epsilon in _levels(result)]
     for result in _plain(folder / "purpose-refined.json"):
         if result["level"] in LEVELS and result["releases"]:
             rows.append(_row(result, result["level"], result["epsilon"], GPU))
-    newer = {_key(row) for row in rows if row.measured == GPU}
+    newer = {_key(row) for row in rows if row.measured in (CPU, GPU)}
+    in_context = {_key(row) for row in rows if row.measured in (CPU, GPU) and row.context}
+    rows = [row for row in rows if row.measured != CPU_EARLIER or _key(row) not in (in_context if row.context else newer)]
     earlier: dict[tuple[str, str, int, float], Row] = {}
     for result in sorted(_plain(folder / "purpose.json"), key=lambda result: [epsilon for _, epsilon in result["epsilons"]]):
         if len(result["original"]) > 1:
@@ -131,9 +133,8 @@ def _row(result: dict[str, Any], level: float, epsilon: float, measured: str) ->
 
 
 def _accuracy(runs: list[float], result: dict[str, Any]) -> float:
-    nothing_learnt = (
-        any(abs(each - result["majority"]) < _SAME for each in runs) if "draws" not in result and "majority" in result else False
-    )
+    older = "points" not in result and "majority" in result
+    nothing_learnt = older and any(abs(each - result["majority"]) < _SAME for each in runs)
     return math.nan if nothing_learnt else 100.0 * mean(runs)
 
 

@@ -7,7 +7,7 @@ models, ``learn`` fits these (the losses of scikit-learn's LogisticRegression), 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,13 +114,13 @@ class Receiver:
         self.inputs = torch.tensor(inputs, device=chances.device)
         self.start = torch.tensor(start / start.sum(), device=chances.device, dtype=torch.float64)
 
-    def learn_shares(self, counts: torch.Tensor, *, weight: float, steps: int | None = None) -> tuple[torch.Tensor, int]:
-        """Return the shares of input words behind a release, and in how many steps; stopped by every fifth text, or at ``steps``."""
+    def learn_shares(self, counts: torch.Tensor, *, weight: float) -> tuple[torch.Tensor, int]:
+        """Return the shares of input words behind a release, and in how many steps; every fifth text says when to stop."""
         everything = counts[:, : self.words].double().sum(0)
         held = counts[::HELD_OUT, : self.words].double().sum(0)
         learnt, shares = everything - held, self.start
         best, best_at = self._likelihood(held, self._outputs(shares)), 0
-        for step in range(1, MOST_STEPS + 1) if steps is None else ():
+        for step in range(1, MOST_STEPS + 1):
             shares = self._step(learnt, shares, weight * float(learnt.sum()))
             reached = self._likelihood(held, self._outputs(shares))
             if reached > best + WORTH_A_STEP:
@@ -128,26 +128,24 @@ class Receiver:
             if step - best_at >= PATIENCE:
                 break
         shares = self.start
-        number = max(best_at, 1) if steps is None else steps
+        number = max(best_at, 1)
         for _ in range(number):
             shares = self._step(everything, shares, weight * float(everything.sum()))
         return shares, number
 
-    def expected(self, counts: torch.Tensor, shares: torch.Tensor, *, listed: int | None = None, least: float = 0.0) -> torch.Tensor:
-        """Return how often each word is expected in each text; of only so many candidates a word, and no less than ``least``, if asked."""
+    def likeliest(self, shares: torch.Tensor) -> torch.Tensor:
+        """Return the id of the likeliest input behind each output."""
+        best, which = self.chances.new_full((self.words,), -1.0), self.inputs.new_zeros(self.words)
+        for start in range(0, len(self.chances), 2048):
+            top, where = (self.chances[start : start + 2048] * shares[start : start + 2048, None].float()).max(0)
+            which, best = torch.where(top > best, self.inputs[where + start], which), torch.maximum(top, best)
+        return which
+
+    def expected(self, counts: torch.Tensor, shares: torch.Tensor) -> torch.Tensor:
+        """Return how often each word is expected in each text."""
         whole = torch.zeros_like(counts)
         weighted = counts[:, : self.words] / self._outputs(shares).float().clamp(min=1e-30)
-        if listed is None:
-            found = (weighted @ self.chances.T) * shares.float()
-        else:
-            joint = self.chances * shares.float()[:, None]
-            for part in torch.split(torch.arange(self.words, device=counts.device), 2048):
-                lowest = joint[:, part].topk(min(listed, len(joint)), dim=0).values[-1]
-                joint[:, part] = torch.where(joint[:, part] >= lowest, joint[:, part], 0.0)
-            found = weighted @ joint.T
-            del joint
-        found[found < least] = 0.0
-        return whole.index_copy_(1, self.inputs, found)
+        return whole.index_copy_(1, self.inputs, (weighted @ self.chances.T) * shares.float())
 
     def _outputs(self, shares: torch.Tensor) -> torch.Tensor:
         return (shares.float() @ self.chances).double()
@@ -322,22 +320,36 @@ class Split:
         return word_weights(features, learnt) if kind == "words" else standardised(features, learnt)
 
 
-class ContextAttacker:
-    """Reads whole texts: forward–backward over bigrams of public text that back off to the true word frequencies."""
+class InContext:
+    """Reads whole texts: forward–backward over bigrams of public text that back off to the shares of input words."""
 
-    def __init__(self, attacker: Attacker, bigrams: Any, texts: Texts) -> None:
-        inputs = attacker.inputs
+    def __init__(self, inputs: Ids, shares: torch.Tensor, bigrams: Any, texts: Texts) -> None:
         follows = bigrams.follows.tocsr()[inputs][:, inputs].tocoo()
-        self.attacker, self.texts, device = attacker, texts, attacker.device
-        steps = torch.tensor(bigrams.backing_off[inputs], device=device, dtype=torch.float32)[:, None] * attacker.shares[None]
+        self.texts, self.shares, device = texts, shares, shares.device
+        self.inputs = torch.tensor(inputs, device=device)
+        steps = torch.tensor(bigrams.backing_off[inputs], device=device, dtype=torch.float32)[:, None] * shares[None]
         places = tuple(torch.tensor(np.asarray(each), device=device, dtype=torch.long) for each in (follows.row, follows.col))
         self.steps = steps.index_put_(places, torch.tensor(follows.data, device=device, dtype=torch.float32), accumulate=True)
-        self.true = attacker.places[torch.tensor(texts.ids, device=device, dtype=torch.long)]
+        there = torch.full((texts.words + 1,), -1, dtype=torch.long, device=device)
+        there[self.inputs] = torch.arange(len(inputs), device=device)
+        self.true = there[torch.tensor(texts.ids, device=device, dtype=torch.long)]
 
     def named(self, chances: torch.Tensor, released: torch.Tensor) -> float:
-        """Return the share of the words of a release that it names."""
+        """Return the share of the words of a release that it names; ``chances`` has a row for each input."""
+        return sum(right for _, right, _ in self._read(chances, released)) / len(self.texts.ids)
+
+    def expected(self, chances: torch.Tensor, released: torch.Tensor) -> tuple[float, torch.Tensor]:
+        """Return the share of words that it names, and how often each word is expected in each text."""
+        whole, right = torch.zeros((len(self.texts.labels), self.texts.words + 1), device=chances.device), 0
+        for own, found, counts in self._read(chances, released):
+            whole[own[:, None], self.inputs[None]] = counts
+            right += found
+        return right / len(self.texts.ids), whole
+
+    def _read(self, chances: torch.Tensor, released: torch.Tensor) -> Iterator[tuple[torch.Tensor, int, torch.Tensor]]:
+        """Yield some texts at a time: which they are, how many of their words are named, and how often each input is expected in each."""
         lengths, starts = np.diff(self.texts.offsets), self.texts.offsets[:-1]
-        order, right = np.argsort(lengths, kind="stable"), 0
+        order = np.argsort(lengths, kind="stable")
         by_output = chances.T.contiguous()
         for begin in range(0, len(order), TEXTS_AT_ONCE):
             own = order[begin : begin + TEXTS_AT_ONCE]
@@ -345,20 +357,24 @@ class ContextAttacker:
             if longest:
                 places = np.minimum(starts[own][:, None] + np.arange(longest), len(self.texts.ids) - 1)
                 inside = np.arange(longest) < lengths[own][:, None]
-                right += self._right(by_output, released, *(torch.tensor(each, device=chances.device) for each in (places, inside)))
-        return right / len(self.texts.ids)
+                there = [torch.tensor(each, device=chances.device) for each in (own, places, inside)]
+                yield there[0], *self._of_some(by_output, released, there[1], there[2])
 
-    def _right(self, by_output: torch.Tensor, released: torch.Tensor, places: torch.Tensor, inside: torch.Tensor) -> int:
+    def _of_some(
+        self, by_output: torch.Tensor, released: torch.Tensor, places: torch.Tensor, inside: torch.Tensor
+    ) -> tuple[int, torch.Tensor]:
         scaled: Callable[[torch.Tensor], torch.Tensor] = lambda each: each / each.sum(1, keepdim=True).clamp(min=1e-30)  # noqa: E731
         seen = [by_output[released[places[:, step]]] for step in range(places.shape[1])]
-        forward = [scaled(self.attacker.shares * seen[0])]
+        forward = [scaled(self.shares * seen[0])]
         for step in range(1, len(seen)):
             onward = scaled((forward[-1] @ self.steps) * seen[step])
             forward.append(torch.where(inside[:, step, None], onward, forward[-1]))
-        backward, right = torch.ones_like(forward[0]), 0
+        backward, right, counts = torch.ones_like(forward[0]), 0, torch.zeros_like(forward[0])
         for step in range(len(seen) - 1, -1, -1):
             here = inside[:, step]
-            right += int((((forward[step] * backward).argmax(1) == self.true[places[:, step]]) & here).sum())
+            posterior = scaled(forward[step] * backward)
+            right += int(((posterior.argmax(1) == self.true[places[:, step]]) & here).sum())
+            counts += posterior * here[:, None]
             before = scaled((backward * seen[step]) @ self.steps.T)
             backward = torch.where(here[:, None], before, backward)
-        return right
+        return right, counts

@@ -1,8 +1,9 @@
 """Write the numbers of docs/experiments/comparison.md from the results beside it: everything below the heading "The numbers".
 
 The corrections under "Which should I use" come from here too: one has to stand as long as the results are of words as released only, the
-other says what an adversary misses who reads each word by itself, from the results of scripts/measure_attackers.py beside the page. What
-decoding changes is said from the results of scripts/measure_decoding.py and measure_purpose.py.
+others say what an adversary misses who reads each word by itself, or knows the channel less well than it could, from the results of
+scripts/measure_attackers.py and what scripts/earlier_attackers.py kept of earlier ones. What decoding changes is said from the results of
+scripts/measure_decoding.py and measure_purpose.py.
 
 Words per second are left out: they were measured on busy machines. docs/mechanisms/speed.md counts processor seconds instead.
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
+from attackers_channels import options
 from attackers_prose import headline, read_results
 from decoding_prose import ahead_of_randomised_response
 from decoding_results import read_rows
@@ -21,6 +23,7 @@ from deniable.comparison import ComparisonResult, read_comparison
 from deniable.comparison.report.comparison_page import privacy_utility_figure
 from deniable.comparison.report.words import LEGEND, columns_of, finding, legend_of, met_and_missed, target_name
 from deniable.report.figure import png
+from earlier_attackers import compare, how_much_stronger
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "experiments"
 HEADING = "## The numbers"
@@ -36,6 +39,11 @@ IN_CONTEXT = (
     "**What the adversary misses.** The adversaries below read each word by itself. [Measured on running text](attackers.md): {headline} "
     "So what is equal below is equal for single words. `deniable compare --target context=0.2 --public corpus.txt` brings mechanisms to an "
     "equal attacker in context, `--target kinds=0.3` to one who tells the kind of a word; {measured}."
+)
+STRONGER = (
+    "**What it did not know.** {stronger} The comparisons below were made before that and not repeated. Their adversary of drawn words "
+    "learns from draws, behind every mechanism alike. The attackers of the last section know the paper's mechanism from rays, and "
+    "randomised response exactly: at an equal attacker by shared points, the ε of the paper's mechanism would be smaller than stands there."
 )
 AT_EQUAL_ATTACKERS = "comparison-sst2-attackers"
 COMMANDS = {
@@ -77,7 +85,12 @@ def section(name: str, title: str, result: ComparisonResult) -> str:
         parts += [f"**{target_name(target)}**", "\n".join(lines), " ".join(missed)]
     if name in COMMANDS:
         kinds = f"Kinds are {result.kinds}. The shaped space and the public reviews are those of [the page about purposes](purpose.md)."
-        parts += [kinds, f"```text\n{COMMANDS[name]}\n```"]
+        rays = (
+            f"These attackers knew what the paper's mechanism makes of a word from {options(COMMANDS[name])['--directions']} rays of it, "
+            "and what randomised response does exactly. With [shared points](channels.md) they would name more behind the former, so its "
+            "ε, and its accuracy with it, would be smaller at an equal attacker; that was not measured."
+        )
+        parts += [kinds, rays, f"```text\n{COMMANDS[name]}\n```"]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -90,17 +103,19 @@ def epsilons_apart(result: ComparisonResult) -> str:
     return f"The ε by the attacker that is matched: {'; '.join(said)}."
 
 
-def with_correction(words: str, *, needed: bool, attacked: str = "", decoded: str = "") -> str:
+def with_correction(words: str, *, needed: bool, attacked: str = "", decoded: str = "", stronger: str = "") -> str:
     """Return the words of the page with the correction below the heading of the advice, once; without it where it is not needed.
 
-    ``attacked`` is what was found of attackers in context, and ``decoded`` what decoding changes, if anything was.
+    ``attacked`` is what was found of attackers in context, ``decoded`` what decoding changes, and ``stronger`` what attackers name who
+    know the channel better, if anything was.
     """
     begin, _, rest = words.partition(f"{ADVICE}\n\n")
-    ours = ("**A correction.**", "**What the adversary misses.**")
+    ours = ("**A correction.**", "**What the adversary misses.**", "**What it did not know.**")
     paragraphs = [paragraph for paragraph in rest.split("\n\n") if not paragraph.startswith(ours)]
     measured = "the last section has it" if (FOLDER / f"{AT_EQUAL_ATTACKERS}.json").exists() else "that was not measured for this page"
     corrections = [CORRECTION.format(decoded=f", {decoded}" if decoded else "")] * needed
     corrections += [IN_CONTEXT.format(headline=attacked, measured=measured)] * bool(attacked)
+    corrections += [STRONGER.format(stronger=stronger)] * bool(stronger)
     shown = [textwrap.fill(each, 140, break_long_words=False, break_on_hyphens=False) for each in corrections]
     return begin + f"{ADVICE}\n\n" + "\n\n".join([*shown, *paragraphs])
 
@@ -124,6 +139,7 @@ def main() -> None:
         needed=any(result.decoding is None for result in results),
         attacked=headline(attacked) if attacked else "",
         decoded=ahead_of_randomised_response(read_rows(FOLDER)),
+        stronger=how_much_stronger(compare(FOLDER, attacked)),
     )
     page.write_text(words + "\n\n" + "\n\n".join(sections) + "\n", encoding="utf-8")
 

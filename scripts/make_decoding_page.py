@@ -32,11 +32,11 @@ the release. Words are weighted by TF-IDF; "vectors" are mean word vectors. Mean
 
 ## Accuracy
 
-Measured on: **{CPU}**, as `deniable decode` does it, the channel of the first 20,000 words by exact sums, or by 1,000 directions a word
-and columns brought to the sums of draws; **{GPU}**, [measure_purpose.py](purpose.md#repeat-it), the channel of all words by exact sums or
-1,000 draws a word, the whole posterior, on other parts of the data (AG News: 5,600 texts). **{CPU_EARLIER}** is without the columns, and
-with models whose fit ended at a slope of 10⁻³, which for words that say little is before it begins. **{GPU_EARLIER}** has such models too,
-the first 20,000 words and the 200 likeliest candidates of each; no number stands where nothing was learnt.
+Measured on: **{CPU}**, as `deniable decode` does it, the channel of the first 20,000 words by exact sums or
+[shared points](channels.md); **{GPU}**, [measure_purpose.py](purpose.md#repeat-it), the channel of all words by exact sums or shared
+points, the whole posterior, on other parts of the data (AG News: 5,600 texts). What was not measured again has earlier rows, by attackers
+and receivers who read less than they could: **{CPU_EARLIER}** knows a word by 1,000 rays, **{GPU_EARLIER}** by 1,000 draws, and has models
+whose fit ended at a slope of 10⁻³, which for words that say little is before it begins; no number stands where nothing was learnt.
 
 {accuracies(rows)}
 
@@ -73,7 +73,8 @@ python scripts/measure_decoding.py measure RESULT.json --public NEWS.txt
 python scripts/make_decoding_page.py
 ```
 
-AG News is the public test set (7,600 texts), title and text joined; SST-2 all 9,613 sentences. Of each text the first 100 words count.
+AG News is the public test set (7,600 texts), title and text joined; SST-2 all 9,613 sentences, MR all 10,662, IMDb 5,000 reviews that
+`measure_purpose.py prepare` chooses. Of each text the first 100 words count.
 Rows of a GPU are repeated as [the page about purposes](purpose.md#repeat-it) says.
 """
 

@@ -4,7 +4,7 @@ Usage: python scripts/make_privacy_page.py
 
 Reads docs/experiments/membership.json and, if they are there, membership-baselines.json (scripts/judge_membership.py),
 membership-decoded.json, authorship-*.json and inversion-*.json (``deniable audit … --save``). What audits of single words miss comes from
-the results of scripts/measure_attackers.py beside them.
+the results of scripts/measure_attackers.py beside them, and what attackers with a coarser channel missed from earlier-attackers.json.
 """
 
 from __future__ import annotations
@@ -262,6 +262,7 @@ def _missed(decoded_text: MembershipResult | None) -> str:
     """Return what audits of words as they stand did not see, and by how much."""
     from attackers_prose import headline, missed_by_setting, read_results, table
     from deniable.audit.authorship import AuthorshipResult
+    from earlier_attackers import compare, how_much_stronger
 
     lines = [] if decoded_text is None else decoded_membership.missed(decoded_text)
     for path in sorted(FOLDER.glob("authorship-*.json")):
@@ -278,22 +279,36 @@ def _missed(decoded_text: MembershipResult | None) -> str:
     attacked = read_results(FOLDER)
     if attacked:
         lines.append(f"- Words, [by every attacker we have](attackers.md): {headline(attacked)} The table below has each release.")
+    stronger = how_much_stronger(compare(FOLDER, attacked))
+    if stronger:
+        lines.append(f"- Channels, [known better](attackers.md#what-our-earlier-audits-missed): {stronger}")
     if not lines:
         return ""
     return "\n".join(
         [
             "## What audits of words as they stand miss",
             "",
-            "Whoever holds a release can decode it first, and read words in their context. What that added, in points of success (where it",
-            "is negative, the attacker who takes words as they stand is the stronger one, and is quoted):",
+            "Whoever holds a release can decode it first, read words in their context, and compute better what words become. What that",
+            "added, in points of success (where it is negative, the attacker who takes words as they stand is the stronger one, and is",
+            "quoted):",
             "",
             *lines,
-            "- Authors were decoded with a channel known from few directions (100 of each of 5,000 words for C50, whose texts were cut at",
-            "  120 words; 150 of each of 10,000 for Enron), and the classifiers read pairs of words and spelling beside the counts. That",
-            "  decoding adds little there does not say that it adds little with a finer channel, or to a classifier of words alone.",
+            "- Authors were decoded with a channel known from few rays (100 of each of 5,000 words for C50, whose texts were cut at 120",
+            "  words; 150 of each of 10,000 for Enron), not from shared points, and the classifiers read pairs of words and spelling",
+            "  beside the counts. That decoding adds little there does not say that it adds little with a finer channel, or to a",
+            "  classifier of words alone.",
             *([] if decoded_text is not None else [NOT_DECODED]),
             "",
-            *(["Words named at the first guess:", "", table(missed_by_setting(attacked)), ""] if attacked else []),
+            *(
+                [
+                    "Words named at the first guess (rows by draws would be larger by shared points):",
+                    "",
+                    table(missed_by_setting(attacked)),
+                    "",
+                ]
+                if attacked
+                else []
+            ),
         ]
     )
 

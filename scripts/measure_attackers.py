@@ -9,7 +9,7 @@
 words (--attacker; for all mechanisms but the line and normal noise). Text is a file of records with a column of text, or plain
 text, one document a line; so is the public text. The result holds what ``deniable audit inversion`` saves of running text, the command, the
 times, the machine and the digest of the language model. With --device cuda the channel of the paper's mechanism, or of rank smoothing over
-it, comes from draws on a GPU. A run that was stopped goes on with the ε that are not in its result yet.
+it, is made on a GPU. A run that was stopped goes on with the ε that are not in its result yet.
 """
 
 from __future__ import annotations
@@ -93,6 +93,7 @@ def main(arguments: list[str] | None = None) -> None:
                 "options": without_folders([given.mechanism])[0],
                 "seconds": earlier + round(time.time() - began),
                 "unfinished": len(findings) < len(epsilons),
+                "channel": channel.method,
                 "result": {
                     **head_of("inversion", embedding, mechanism, given.seed),
                     "frequencies": given.public.name,
@@ -112,15 +113,16 @@ def measured_before(path: Path, asked: str) -> tuple[list[dict[str, Any]], int]:
 
 
 def channels_of(attack: TextAttack, given: argparse.Namespace, epsilons: list[float]) -> Iterator[Channel]:
-    """Yield the channel at each ε: drawn on a GPU one by one, or made on the processor all together, which one walk does."""
+    """Yield the channel at each ε: made on a GPU one by one, or on the processor."""
     if given.device == "cpu":
         yield from attack.channels(parse_mechanism(given.mechanism), epsilons) if epsilons else ()
     else:
         from gpu_channels import ChannelsOnGpu
+        from gpu_points import Effort
 
-        drawn = ChannelsOnGpu(attack.embedding, given.mechanism, draws=given.directions, device=given.device)
+        made = ChannelsOnGpu(attack.embedding, given.mechanism, effort=Effort(drawn=given.directions), device=given.device)
         for epsilon in epsilons:
-            yield drawn.channel(attack.inputs, epsilon)
+            yield made.channel(attack.inputs, epsilon)
 
 
 def write(given: argparse.Namespace, found: dict[str, object]) -> None:
@@ -171,7 +173,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--support", type=int, default=20_000)
     parser.add_argument("--directions", type=int, default=1_000)
     parser.add_argument("--shadow-words", type=int, default=100_000)
-    parser.add_argument("--device", default="cpu", help="cuda: draw the channel there")
+    parser.add_argument("--device", default="cpu", help="cuda: make the channel there")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("-o", "--output", type=Path, required=True)
     return parser

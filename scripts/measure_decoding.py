@@ -155,7 +155,6 @@ def measure(given: argparse.Namespace) -> None:
         "public": None if given.public is None else given.public.name,
         "method": channels[0].method,
         "directions": channels[0].directions,
-        "columns_from_draws": channels[0].factors is not None,
         "settled": _SETTLED,
         "original": [],
         "releases": [],

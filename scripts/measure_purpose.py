@@ -45,7 +45,6 @@ from purpose_settings import IN_CONTEXT, PUBLIC, SOURCE, Setting, settings
 
 LONGEST = 100
 KINDS, MOST_FREQUENT = 100, 150
-DRAWS = 1000
 
 
 def main() -> None:
@@ -63,7 +62,6 @@ def main() -> None:
             command.add_argument("--data", type=Path, required=True)
         if name in ("measure", "worker"):
             command.add_argument("--device", default="cuda")
-            command.add_argument("--draws", type=int, default=DRAWS)
         if name in ("spaces", "measure"):
             command.add_argument("--workers", type=int, default=4)
         if name == "collect":
@@ -154,7 +152,7 @@ def measure_all(given: argparse.Namespace) -> None:
     for stale in given.into.glob("*.claim"):
         stale.unlink()
     command = [sys.executable, __file__, "worker", "--into", str(given.into), "--first", str(given.first), "--only", given.only]
-    command += ["--device", given.device, "--draws", str(given.draws), *(["--known", str(given.known)] if given.known else [])]
+    command += ["--device", given.device, *(["--known", str(given.known)] if given.known else [])]
     running = []
     for number in range(given.workers):
         with (given.into / f"worker{number}.log").open("a") as log:
@@ -168,7 +166,7 @@ def measure_all(given: argparse.Namespace) -> None:
 def pack(into: Path) -> None:
     """Put all results into results.tar.gz."""
     with tarfile.open(into / "results.part", "w:gz") as archive:
-        for path in sorted([*into.glob("*.result.json"), *into.glob("differences*.json"), *into.glob("*.log")]):
+        for path in sorted([*into.glob("*.result.json"), *into.glob("*.log")]):
             archive.add(path, arcname=path.name)
     (into / "results.part").rename(into / "results.tar.gz")
 
@@ -186,7 +184,7 @@ def work(given: argparse.Namespace) -> None:
         for setting in left:
             try:
                 began = time.time()
-                bench = bench or Bench(given.into, setting, given.device, given.draws)
+                bench = bench or Bench(given.into, setting, given.device)
                 found = bench.measure(setting)
                 found["seconds"] = round(time.time() - began, 1)
                 path = given.into / f"{setting.name}.result.json"

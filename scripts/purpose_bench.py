@@ -13,26 +13,30 @@ from scipy.sparse import coo_array
 from deniable import Embedding
 from deniable.arrays import Ids
 from deniable.decoding.ngrams import Bigrams
-from deniable.decoding.priors import shares_of_all
+from deniable.decoding.priors import SUPPORT, shares_of_all
 from deniable.learning.passages import Passages
 from deniable.learning.perturbation import draw
 from deniable.mechanisms.catalogue import parse_mechanism
 from deniable.neighbours.threads import threads
 from deniable.utility.measurement import stratified_split
 from gpu_draws import Drawing, typical_scale
-from gpu_readings import Attacker, ContextAttacker, Receiver, Split, Texts, mean_vectors
+from gpu_points import Effort
+from gpu_readings import Attacker, InContext, Receiver, Split, Texts, mean_vectors
 from purpose_settings import CONTEXT_LEVEL, IN_CONTEXT, KIND_LEVELS, SOURCE, Setting
 
 RUNS, HELD_OUT = 3, 0.25
-FEW_DRAWS, CURVE, MOST_TRIES, MOST_WHOLE = 100, 9, 3, 4
+CURVE, MOST_TRIES, MOST_WHOLE = 9, 3, 4
+COARSE, FINE = Effort(drawn=32, kept=8), Effort()
 CLOSE = 0.003
+WEIGHT, OTHER_WEIGHTS = 0.01, (0.0, 0.03, 0.1)
+"""What the first shares weigh beside the release when shares are learnt; others are tried once, to see what it does."""
 
 
 class Bench:
     """One data set in one space by one mechanism, on the device."""
 
-    def __init__(self, into: Path, setting: Setting, device: str, draws: int) -> None:
-        self.into, self.draws, self.device = into, draws, device
+    def __init__(self, into: Path, setting: Setting, device: str) -> None:
+        self.into, self.device = into, device
         self.embedding, self.mechanism = Embedding.open(setting.space), parse_mechanism(setting.mechanism)
         with np.load(into / f"texts-{setting.data}-{setting.vocabulary}.npz") as found:
             self.passages = Passages(ids=found["ids"], offsets=found["offsets"], drawn=found["drawn"])
@@ -43,7 +47,7 @@ class Bench:
         self.range = typical_scale(self.drawing)
         self.curve: list[tuple[float, dict[str, float]]] = []
         self.setting = setting
-        self.context: ContextAttacker | None = None
+        self.context: InContext | None = None
         self.inputs = np.arange(len(self.embedding) + 1)
         self.labels_there = torch.tensor(self.labels, device=device)
         vectors = {"vectors": np.vstack([self.embedding.vectors, self.embedding.unknown[None]])}
@@ -65,7 +69,7 @@ class Bench:
             "level": setting.level,
             "epsilon": epsilon,
             "mechanism": setting.mechanism,
-            "draws": 0 if self.drawing.exact else self.draws,
+            "points": 0 if self.drawing.exact else FINE.kept,
             "texts": len(self.labels),
             "words": len(self.texts.ids),
             "unknown": float((self.texts.ids == len(self.embedding)).mean()),
@@ -97,7 +101,7 @@ class Bench:
         assert isinstance(wanted, float)
         if not self.curve:
             for epsilon in np.geomspace(*self.range, CURVE).tolist():
-                rows = self.drawing.chances(self.attacker.inputs, epsilon, FEW_DRAWS)
+                rows = self.drawing.chances(self.attacker.inputs, epsilon, COARSE)
                 self.curve.append((epsilon, self.attacker.names(rows, epsilon)))
                 if self.curve[-1][1]["word"] > 0.6:
                     break
@@ -111,21 +115,21 @@ class Bench:
         tried: list[tuple[float, float]] = []
         for _ in range(MOST_TRIES):
             epsilon = float(f"{np.exp(at):.4g}")
-            tried.append((at, self._names(reading, self.drawing.chances(self.attacker.inputs, epsilon, self.draws), epsilon)))
+            tried.append((at, self._names(reading, self.drawing.chances(self.attacker.inputs, epsilon, FINE), epsilon)))
             if abs(tried[-1][1] - wanted) < CLOSE:
                 break
             at = _next(tried, wanted)
         whole: list[tuple[float, float]] = []
         for _ in range(MOST_WHOLE):
             epsilon = float(f"{np.exp(at):.4g}")
-            chances = self.drawing.chances(self.inputs, epsilon, self.draws)
+            chances = self.drawing.chances(self.inputs, epsilon, FINE)
             whole.append((at, self._names(reading, chances[self.attacker.inputs], epsilon)))
             if abs(whole[-1][1] - wanted) < CLOSE:
                 return epsilon, chances
             del chances
             at = _next(whole, wanted)
         epsilon = float(f"{np.exp(min(whole, key=lambda each: abs(each[1] - wanted))[0]):.4g}")
-        return epsilon, self.drawing.chances(self.inputs, epsilon, self.draws)
+        return epsilon, self.drawing.chances(self.inputs, epsilon, FINE)
 
     def run(self, run: int, setting: Setting, epsilon: float, chances: Any, result: dict[str, Any]) -> None:
         """Release, decode, learn and judge once."""
@@ -139,12 +143,20 @@ class Bench:
             found["named_in_context"] = self._context_attacker().named(chances[self.attacker.inputs], released)
         counts = self.texts.counts(released)
         receiver = Receiver(chances, self.inputs, shares_of_all(self.embedding), len(self.embedding))
-        shares, found["steps"] = receiver.learn_shares(counts, weight=0.0 if self.drawing.exact else 0.1)
+        shares, found["steps"] = receiver.learn_shares(counts, weight=0.0 if self.drawing.exact else WEIGHT)
         true = torch.tensor(self.texts.shares, device=self.device)
         out = counts.double().sum(0) / counts.double().sum()
         found["frequencies"] = {"released": float(0.5 * (out - true).abs().sum()), "decoded": float(0.5 * (shares - true).abs().sum())}
+        for weight in OTHER_WEIGHTS if run == 1 and not self.drawing.exact else ():
+            other, _ = receiver.learn_shares(counts, weight=weight)
+            found["frequencies"][f"decoded, weight {weight:g}"] = float(0.5 * (other - true).abs().sum())
         expected = receiver.expected(counts, shares)
         self._lap(parts, "decode")
+        versions = {"released": counts, "decoded": expected}
+        if run == 1 and setting.space == "default" and isinstance(setting.level, float) and setting.data in IN_CONTEXT:
+            found["named_by_receiver"] = self._right(receiver.likeliest(shares)[released])
+            found["named_in_context"], versions["context"] = self._in_context(chances, released, counts)
+            self._lap(parts, "context")
         split, original = self.split(run), None
         plain = setting.space in ("default", SOURCE)
         if run == 1 or plain:
@@ -154,7 +166,7 @@ class Bench:
             clean |= {name: self.by_vectors(split, original, name) for name in self.vectors}
             result["original"].append(clean)
         found["accuracy"] = {}
-        for version, made in (("released", counts), ("decoded", expected)):
+        for version, made in versions.items():
             others = {"train": original} if plain and original is not None else None
             found["accuracy"][f"{version} words"] = split.learn(made, "words", others=others)
             for name in self.vectors:
@@ -171,19 +183,32 @@ class Bench:
         """Return accuracies by mean vectors."""
         return split.learn(mean_vectors(counts, self.vectors[name]), "vectors")
 
+    def _in_context(self, chances: torch.Tensor, released: torch.Tensor, counts: torch.Tensor) -> tuple[float, torch.Tensor]:
+        """Return what a receiver with a public text names in context, and the words it expects; of the words that ``decode`` considers."""
+        bigrams, inputs = self._bigrams(), np.append(np.arange(min(SUPPORT, len(self.embedding))), len(self.embedding))
+        rows = chances[torch.tensor(inputs, device=self.device)]
+        receiver = Receiver(rows, inputs, shares_of_all(self.embedding, bigrams)[inputs], len(self.embedding))
+        shares, _ = receiver.learn_shares(counts, weight=0.0 if self.drawing.exact else WEIGHT)
+        return InContext(inputs, shares.float(), bigrams, self.texts).expected(rows, released)
+
+    def _right(self, guesses: torch.Tensor) -> float:
+        return float((guesses.cpu().numpy() == self.texts.ids).mean())
+
     def _names(self, reading: str, rows: torch.Tensor, epsilon: float) -> float:
         if reading == "context":
             return self._context_attacker().named(rows, self.drawing.release(self.texts.ids, epsilon))
         return self.attacker.names(rows, epsilon)[reading]
 
-    def _context_attacker(self) -> ContextAttacker:
+    def _context_attacker(self) -> InContext:
         if self.context is None:
-            with np.load(self.into / f"{IN_CONTEXT[self.setting.data]}-{self.setting.vocabulary}.npz") as found:
-                size = len(self.embedding) + 1
-                follows = coo_array((found["data"], (found["row"], found["col"])), shape=(size, size))
-                bigrams = Bigrams(follows=follows, backing_off=found["backing_off"], alone=found["alone"], counts=found["counts"])
-            self.context = ContextAttacker(self.attacker, bigrams, self.texts)
+            self.context = InContext(self.attacker.inputs, self.attacker.shares, self._bigrams(), self.texts)
         return self.context
+
+    def _bigrams(self) -> Bigrams:
+        with np.load(self.into / f"{IN_CONTEXT[self.setting.data]}-{self.setting.vocabulary}.npz") as found:
+            size = len(self.embedding) + 1
+            follows = coo_array((found["data"], (found["row"], found["col"])), shape=(size, size))
+            return Bigrams(follows=follows, backing_off=found["backing_off"], alone=found["alone"], counts=found["counts"])
 
     def _lap(self, parts: dict[str, float], name: str) -> None:
         parts[name] = round(parts.get(name, 0.0) + time.time() - self._clock, 1)

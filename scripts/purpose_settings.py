@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 SOURCE = "glove-840b"
-SHAPES = [(16, 2.0), (8, 2.0), (32, 2.0), (16, 1.0), (16, 4.0), (8, 1.0), (8, 4.0), (32, 1.0), (32, 4.0)]
+SHAPES = [(16, 2.0), (8, 2.0), (32, 2.0), (16, 1.0), (16, 4.0), (8, 1.0), (8, 4.0), (32, 1.0), (32, 4.0), (16, 8.0)]
 PURPOSES = {  # the purpose of each data set, learnt from texts of another set, or of a disjoint part
     "sst2": "sentiment",
     "mr": "sentiment",
@@ -95,9 +95,16 @@ def settings() -> list[Setting]:
     for data, spaces in SHIFTED.items():
         for space in spaces:
             add(data, space, 0.08)
-    for data in (*NOT_LINEAR, *OTHERS, *AUTHORS):
+    for data in MAIN:
+        for space in ("{}-16-4", "{}-16-8"):
+            add(data, space, "kind", "context")
+    for data in NOT_LINEAR:
         for space in three:
             add(data, space, 0.08, 0.17, 0.33)
+    for levels in ((0.08,), (0.17, 0.33)):
+        for data in (*OTHERS, *AUTHORS):
+            for space in (*three, "{}-16-4"):
+                add(data, space, *levels)
     for data in MAIN:
         add(data, SOURCE, 0.08, 0.17, 0.33, "kind", "context")
         add(data, "both-16-2", 0.17, 0.33)
@@ -111,7 +118,7 @@ def settings() -> list[Setting]:
     for data in MAIN:
         for shape in SHAPES[1:]:
             add(data, shape_name(PURPOSES[data], *shape), 0.17, 0.33, "kind")
-    return found
+    return list(dict.fromkeys(found))
 
 
 def shape_name(purpose: str, dimension: int, strength: float) -> str:

@@ -8,17 +8,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from deniable.report.figure import apply_style, new_figure
-from purpose_page.names import DATA, is_shaped
+from purpose_page.names import DATA
 from purpose_page.older import Cell
 from purpose_page.refined import Row
-from purpose_settings import AUTHORS, NOT_LINEAR
+from purpose_settings import AUTHORS, NOT_LINEAR, PURPOSES
 
-_SHAPED = "shaped"
+_SHAPED, _STRONGER = "shaped", "shaped 4"
 _SERIES = {
     ("default", "multivariate"): ("built-in, 50d", "o"),
     ("glove-840b", "multivariate"): ("GloVe, 300d", "s"),
     ("reduced-16", "multivariate"): ("reduced to 16", "^"),
     (_SHAPED, "multivariate"): ("shaped 16 × 2", "D"),
+    (_STRONGER, "multivariate"): ("shaped 16 × 4", "d"),
     ("default", "santext"): ("built-in, SanText", "v"),
     ("default", "randomized-response"): ("built-in, randomised response", "P"),
 }
@@ -67,4 +68,5 @@ def _points(data: str, cells: list[Cell], rows: list[Row]) -> list[Point]:
     """Return the points of one data set."""
     found = [Point(row.space, row.mechanism, row.named, row.best()) for row in rows]
     found = found or [Point(cell.space, cell.mechanism, 100.0 * cell.named, max(cell.values)) for cell in cells]
-    return [each._replace(space=_SHAPED) if is_shaped(data, each.space) else each for each in found]
+    series = {f"{PURPOSES[data]}-16-2": _SHAPED, f"{PURPOSES[data]}-16-4": _STRONGER}
+    return [each._replace(space=series.get(each.space, each.space)) for each in found]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from purpose_page.names import DATA, LEVELS, MECHANISMS, is_shaped, level_name, listed
 from purpose_page.refined import Row
-from purpose_settings import MAIN, SOURCE
+from purpose_settings import MAIN, NOT_LINEAR, OTHER_PURPOSE, PURPOSES, SHIFTED, SOURCE
 
 Fits = Callable[[Row], bool]
 
@@ -14,12 +14,15 @@ Fits = Callable[[Row], bool]
 def findings(rows: list[Row]) -> str:
     """Return the findings."""
     said = [
-        *_beside(rows, "Shaped beside the built-in space", _shaped, _space("default")),
+        *_beside(rows, "Shaped 16 × 2 beside the built-in space", _shaped, _space("default")),
+        *_strengths(rows),
         *_beside(rows, "Reduced to 16 beside the built-in space", _space("reduced-16"), _space("default")),
         *_kinds(rows),
         *_readings(rows),
         *_mechanisms(rows),
         *_weaker_in_context(rows),
+        *_other_spaces(rows),
+        *_not_linear(rows),
     ]
     return "\n".join(f"- {each}" for each in said)
 
@@ -49,6 +52,46 @@ def _beside(rows: list[Row], name: str, ones: Fits, others: Fits) -> list[str]:
     return [f"{name}, in points, each by the reading chosen on validation texts: {'; '.join(parts)}."] if parts else []
 
 
+def _strengths(rows: list[Row]) -> list[str]:
+    """Say what each strength reaches at the smallest attacker, in 16 dimensions."""
+    parts = []
+    for data in MAIN:
+        own = {row.space: row for row in rows if (row.data, row.level, row.mechanism) == (data, LEVELS[0], "multivariate")}
+        shapes = [(strength, own.get(f"{PURPOSES[data]}-16-{strength}")) for strength in (1, 2, 4, 8)]
+        shown = [f"{row.best():.1f} at strength {strength}" for strength, row in shapes if row]
+        if len(shown) > 1:
+            parts.append(f"{DATA[data]} {', '.join(shown)}")
+    return [f"Where the attacker names {100 * float(LEVELS[0]):.0f} % of words, in 16 dimensions: {'; '.join(parts)}."] if parts else []
+
+
+def _other_spaces(rows: list[Row]) -> list[str]:
+    """Say what other public texts than those of the one purpose leave, at the smallest attacker."""
+    parts = []
+    for data in MAIN:
+        own = {row.space: row for row in rows if (row.data, row.level, row.mechanism) == (data, LEVELS[0], "multivariate")}
+        spaces = [f"{PURPOSES[data]}-16-2", "both-16-2", *SHIFTED[data], OTHER_PURPOSE[data], "default"]
+        shown = [f"{own[space].best():.1f} {own[space].label.replace('*', '')}" for space in spaces if space in own]
+        if len(shown) > 2:
+            parts.append(f"{DATA[data]}: {', '.join(shown)}")
+    return [f"**Other public texts**, at the same attacker, all 16 × 2: {'; '.join(parts)}."] if parts else []
+
+
+def _not_linear(rows: list[Row]) -> list[str]:
+    """Say what shaping gives where the purpose is not linear in word vectors."""
+    parts = []
+    for data in NOT_LINEAR:
+        for level in LEVELS:
+            at = {row.space: row for row in rows if (row.data, row.level, row.mechanism) == (data, level, "multivariate")}
+            shaped, plain = at.get(f"{PURPOSES[data]}-16-2"), at.get("default")
+            if shaped and plain:
+                clean = max(shaped.original.values())
+                parts.append(
+                    f"{DATA[data]} at {level_name(data, level)} {shaped.best():.1f} shaped, {plain.best():.1f} in the built-in space "
+                    f"(unperturbed {clean:.1f}, majority {shaped.majority:.1f})"
+                )
+    return [f"**Purposes that are not linear in word vectors**: {'; '.join(parts)}."] if parts else []
+
+
 def _kinds(rows: list[Row]) -> list[str]:
     """Say which kinds each space shows at equal naming of words."""
     parts = []
@@ -64,15 +107,13 @@ def _kinds(rows: list[Row]) -> list[str]:
 
 def _readings(rows: list[Row]) -> list[str]:
     """Say which reading is best, and whether decoding helps."""
-    own = [row for row in rows if _shaped(row) and row.mechanism == "multivariate"]
-    by_vectors = sum(row.chosen() == "released vectors" for row in own)
+    decoded = sum(row.chosen().startswith("decoded") for row in rows)
     helped = {
         name: sum(row.accuracy[f"decoded {name}"] > row.accuracy[f"released {name}"] for row in rows) for name in ("words", "vectors")
     }
     return [
-        f"In shaped spaces mean vectors of words as released are the best reading on validation texts in {by_vectors} of {len(own)} rows: "
-        "the noise averages out along the few directions that carry the purpose. Decoding raises the accuracy by words in "
-        f"{helped['words']} of {len(rows)} rows, and that by vectors in {helped['vectors']}."
+        f"A decoded reading is the best one on validation texts in {decoded} of {len(rows)} rows. Decoding raises the accuracy by words in "
+        f"{helped['words']} of them, and that by vectors in {helped['vectors']}."
     ]
 
 

@@ -59,6 +59,11 @@ def is_shaped(data: str, space: str) -> bool:
     return space == f"{PURPOSES[data]}-16-2"
 
 
+def is_of_purpose(data: str, space: str) -> bool:
+    """Say whether a space is shaped for the purpose of a data set by its own public texts, whatever its dimension and strength."""
+    return space.startswith(f"{PURPOSES[data]}-")
+
+
 def wanted_share(data: str, level: float | str) -> float:
     """Return the share that an attacker is to reach, in %."""
     if level == "kind":

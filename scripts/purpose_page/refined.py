@@ -79,7 +79,8 @@ def _place(row: Row) -> tuple[int, int, int, int, str]:
 
 def _row(result: Result) -> Row:
     releases = result["releases"]
-    contexts = [each["named_in_context"] for each in releases if "named_in_context" in each]
+    # At other levels a receiver read in context, who knows less.
+    contexts = [each["named_in_context"] for each in releases if "named_in_context" in each] if result["level"] == "context" else []
 
     def runs(reading: str, by: str) -> list[float]:
         return [100.0 * each["accuracy"][reading][by] for each in releases]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from purpose_page.names import DATA, READINGS, is_shaped, level_name, table, wanted_share
+from purpose_page.names import DATA, READINGS, is_of_purpose, level_name, table, wanted_share
 from purpose_page.refined import CLOSE, Row
 
 WANTED: dict[tuple[str, float | str], tuple[float, float | None]] = {
@@ -24,7 +24,8 @@ class Goal:
         self.wanted, self.points = WANTED[data, level]
         own = [row for row in rows if row.data == data and row.mechanism == "multivariate"]
         at = [row for row in own if row.level == level]
-        self.shaped = next(row for row in at if is_shaped(data, row.space))
+        shapes = [row for row in at if is_of_purpose(data, row.space)]
+        self.shaped = next(iter(sorted(shapes, key=lambda row: -row.validation[row.chosen("decoded")])))
         self.plain = next(row for row in at if row.space == "default")
         self.others = sorted((row for row in own if row.space == "default"), key=lambda row: row.named)
 
@@ -89,6 +90,7 @@ def wanted_table(found: list[Goal]) -> str:
         "data",
         "at",
         "wanted",
+        "shaped",
         "shaped, decoded",
         "shaped, as released",
         "built-in, decoded",
@@ -102,7 +104,8 @@ def wanted_table(found: list[Goal]) -> str:
         plain = [_said(goal.plain, way) for way in ("decoded", "released")]
         points = ["–" if goal.points is None else f"{goal.points:.0f}", f"{goal.apart:.1f}"]
         points[1] += "" if goal.points is None else f": {met(goal.apart, goal.points)}"
-        cells.append([DATA[goal.data], level_name(goal.data, goal.level), f"{goal.wanted:.0f}", *texts, *plain, *points])
+        shape = " × ".join(goal.shaped.space.split("-")[1:])
+        cells.append([DATA[goal.data], level_name(goal.data, goal.level), f"{goal.wanted:.0f}", shape, *texts, *plain, *points])
     return table(head, 2, cells)
 
 
