@@ -49,6 +49,10 @@ def test_marks_of_sentence_ends_are_no_words() -> None:
     assert embedding.unknown.tolist() == [2.5]
 
 
+def test_what_stands_in_a_release_for_no_word_is_no_word() -> None:
+    assert list(Embedding(["a", "[redacted]", "b"], [[1.0], [7.0], [4.0]]).words) == ["a", "b"]
+
+
 def test_words_that_share_a_vector_are_counted() -> None:
     assert Embedding(list("abcd"), [[0.0, 1.0], [2.0, 2.0], [-0.0, 1.0], [2.0, 2.0]]).shadowed.tolist() == [2, 3]
 

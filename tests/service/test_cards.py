@@ -16,6 +16,7 @@ from deniable.interfaces import Mechanism
 from deniable.purpose import install_shaped
 from deniable.service.app import Service
 from deniable.service.messages import Choice
+from deniable.service.rules import Rules
 from deniable.service.settings import Release
 from deniable.text.card import card_from
 from deniable.words.cutter import Lookup
@@ -77,3 +78,12 @@ def test_another_epsilon_does_not_look_through_the_list_again(tmp_path: Path, re
     cards = [card_from(msgspec.json.decode(rules.prepare(rules.recipe(Choice(epsilon=epsilon))).card)) for epsilon in (1.5, 2.5)]
     assert cards[0].epsilon == 1.5
     assert cards[0].never_release == cards[1].never_release is not None
+
+
+def test_what_was_spent_is_read_by_the_policies_of_the_release(tmp_path: Path) -> None:
+    rules = Rules(make_settings(tmp_path))
+    drawn = rules.prepare(rules.recipe(Choice(punctuation="keep", epsilon=1.0)))
+    redacted = rules.prepare(rules.recipe(Choice(unknown="redact", epsilon=1.0)))
+    assert drawn.spent("the [redacted] man") == 3.0
+    assert drawn.words("the [redacted] man") == ["the", "redacted", "man"]
+    assert redacted.spent("the [redacted] man") == 2.0

@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 
 from deniable.analysis.decoder_file import DecoderFile, pack_decoder, read_decoder_file, unpack_decoder
-from deniable.analysis.receiving import SUPPORT, check_words, marks_of, open_channel_of_inputs, receive
+from deniable.analysis.receiving import SUPPORT, check_words, open_channel_of_inputs, receive
 from deniable.arrays import Floats, Ids
 from deniable.atomic import open_plain_file, whole_file
 from deniable.channel.making import DIRECTIONS
@@ -24,6 +24,7 @@ from deniable.decoding.ngrams import read_bigrams
 from deniable.errors import DamagedDecoder, InvalidParameter, RecordError
 from deniable.progress import Report
 from deniable.text.card import Card, GivenCard, card_from, parse_card
+from deniable.text.writing import marks_of
 
 _BYTES_AT_ONCE = 1 << 20
 
@@ -72,7 +73,7 @@ class DecoderState:
         received = receive(card, texts, embedding=embedding, public=path, support=support, directions=directions, report=report)
         decoder = received.decoder
         if path is not None and not context:
-            decoder = Decoder(decoder.channel, decoder.prior, marks=marks_of(card))
+            decoder = Decoder(decoder.channel, decoder.prior, marks=marks_of(card.unknown))
         order = np.argsort(decoder.channel.inputs)
         state = cls(
             card=card,
@@ -104,7 +105,7 @@ class DecoderState:
         channel = open_channel_of_inputs(self.card, space, self.inputs, directions=self.directions, report=report)
         prior = np.zeros(len(space) + 1)
         prior[self.inputs] = self.prior
-        return Decoder(channel, prior[channel.inputs], context=context, marks=marks_of(self.card))
+        return Decoder(channel, prior[channel.inputs], context=context, marks=marks_of(self.card.unknown))
 
     def at(self, *, embedding: str | Path | None = None, public: str | Path | None = None) -> Self:
         """Return the state for a machine where the embedding or the public text lie elsewhere."""

@@ -29,7 +29,7 @@ from deniable.parameters import validated_count
 from deniable.progress import Report
 from deniable.records.labelled import ReadingOptions
 from deniable.text.card import Card
-from deniable.text.writing import REDACTED
+from deniable.text.writing import marks_of
 from deniable.words.cutter import Lookup
 
 _MOST_STRANGE = 0.02
@@ -102,7 +102,7 @@ def receive(
     if space.fingerprint != card.fingerprint:
         raise MalformedCard(card.source, f"the embedding {space.name!r} is another one than the text was released with")
     space = card.cut_as_released(space)
-    marks = marks_of(card)
+    marks = marks_of(card.unknown)
     counts = ReleasedWords(space, marks).count(released)
     check_words(space, counts)
     context = None if public is None else read_bigrams(space, public)
@@ -163,11 +163,6 @@ def open_channel_of_inputs(
     )
     kept = _kept(card, embedding)
     return channel.keeping(kept) if len(kept) else channel
-
-
-def marks_of(card: Card) -> tuple[str, ...]:
-    """Return what stands in text with this card for no word."""
-    return (REDACTED,) if card.unknown == "redact" else ()
 
 
 def check_words(embedding: Embedding, counts: ReleasedCounts) -> None:

@@ -122,7 +122,7 @@ class ReleasedWords:
     def _with_clitics(self, written: str) -> list[int] | None:
         """Return the ids of one word, or of none for a mark, and of the clitics after it; None if it is something else."""
         clitics: list[int] = []
-        stop = len(written)
+        stop, may_end_so = len(written), "'" in written
         while True:
             # Any number of clitics can follow one another: what is longer than every word need not be looked up.
             if stop <= _LONG or stop <= self._longest:
@@ -132,7 +132,7 @@ class ReleasedWords:
                     return [known, *reversed(clitics)]
                 if stem in self.marks:
                     return clitics[::-1]
-            clitic = _LAST_CLITIC.match(written, 0, stop) if "'" in written else None
+            clitic = _LAST_CLITIC.match(written, 0, stop) if may_end_so else None
             if clitic is None:
                 return None
             clitics.append(self.lookup.id(clitic.group()))

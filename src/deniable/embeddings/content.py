@@ -29,13 +29,15 @@ if TYPE_CHECKING:
 UNKNOWN_TOKENS = ("<unk>", "<UNK>", "[UNK]")
 """Words that public embeddings use for the unknown word: their vector becomes ⊥ and they are never an output."""
 
-MARKERS = ("<s>", "</s>")
-"""Marks of sentence ends that word2vec and fastText files list among the words. They are no words and are taken out."""
+MARKERS = ("<s>", "</s>", "[redacted]")
+"""What is no word and is taken out: marks of sentence ends, which word2vec and fastText files list, and what stands in a release in place
+of a word that was not released."""
 
 
-UNPRINTABLE = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ufeff]")
+UNPRINTABLE = re.compile("[\\x00-\\x20\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ufeff]")
 """Characters that no released word holds: control characters (C0, C1 and DEL, so all that ends a line or starts a command of a
-terminal), the separators of lines and paragraphs, the marks that turn the direction of text, and the byte order mark."""
+terminal), the separators of lines and paragraphs, the marks that turn the direction of text, and the byte order mark. The space too, which
+stands between released words: who receives "new york" reads two of them."""
 
 STAND_IN = "\ufffd"
 """What a word of an older stored copy is shown with in place of such a character."""

@@ -290,7 +290,7 @@ def check_embedding(words: list[str], vectors: Vectors, source: str | Path) -> t
         raise MalformedEmbedding(source, f"word {bad[0] + 1:,}: {bad[1]}")
     if unprintable := unprintable_words(words):
         shown = ", ".join(repr(words[place][:50]) for place in unprintable[:5]) + (", …" if len(unprintable) > 5 else "")
-        problem = f"{len(unprintable):,} of its words hold control characters or marks of direction ({shown}); leave them out"
+        problem = f"{len(unprintable):,} of its words hold spaces, control characters or marks of direction ({shown}); leave them out"
         raise MalformedEmbedding(source, problem)
     first: dict[str, int] = {}
     for i, word in enumerate(words):

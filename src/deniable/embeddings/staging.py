@@ -141,7 +141,7 @@ def _is_alive(folder: Path) -> bool:
 class Intake:
     """What was taken in: the words, the embedding's own unknown vector if it had one, and what was left out.
 
-    ``repeated`` counts the repeats, ``unprintable`` are the words that hold control characters or marks of direction.
+    ``repeated`` counts the repeats, ``unprintable`` are the words that hold spaces, control characters or marks of direction.
     """
 
     words: list[str]
@@ -154,7 +154,7 @@ def take_in(raw: RawEmbedding, vectors_file: Path, *, source: Path, first: int |
     """Check all blocks, write the vectors to a .npy file and return the words.
 
     ``first`` stops after that many words. Words that stand for the unknown word are taken out; the first of
-    ``UNKNOWN_TOKENS`` that was met gives ⊥. Words that hold control characters are left out: large public files have a few.
+    ``UNKNOWN_TOKENS`` that was met gives ⊥. Words that hold spaces or control characters are left out: large public files have a few.
 
     :raises MalformedEmbedding: if a word is empty, holds a line break or is repeated (unless ``drop_repeats``), a vector
         is not finite or absurdly long, or there are more or fewer words than the file says.
@@ -226,7 +226,7 @@ class _RowChecks:
             problem = f"the header says {announced:,} words, but the file has {self._row:,}: it was cut off; get it again"
             raise MalformedEmbedding(self._source, problem)
         if not self.words:
-            none = "all of its words hold control characters" if self.unprintable else "there are no words in it"
+            none = "all of its words hold spaces or control characters" if self.unprintable else "there are no words in it"
             raise MalformedEmbedding(self._source, "its only word is the unknown word" if self.unknown else none)
 
     def _refuse_repeat(self, word: str, row: int) -> None:

@@ -64,8 +64,8 @@ class EmbeddingFacts:
     A damaged one has a ``problem`` and nothing but its name, size (bytes on disk) and folder. The default has neither size nor
     folder. ``unknown`` tells where the vector of ⊥ comes from, ``repeated`` counts repeated words that were left out,
     ``verified`` is True where the fingerprint was just computed anew. ``unprintable`` counts the words that were left out because
-    they hold control characters, where there were any, and ``unprintable_words`` are the first of them, escaped. ``cutting`` says how
-    text is cut into words for it beyond the plain rules, and how many of its words no text means, where there is anything to say.
+    they hold spaces or control characters, where there were any, and ``unprintable_words`` are the first of them, escaped. ``cutting`` says
+    how text is cut into words for it beyond the plain rules, and how many of its words no text means, where there is anything to say.
     ``linear_map`` tells how the vectors were made from those of another embedding, with the digest and the scales of the map;
     ``map_verified`` whether they were just computed again from those, which must be on this machine.
     """

@@ -60,9 +60,10 @@ class Meta(msgspec.Struct, frozen=True, kw_only=True):
     """What ``meta.json`` says of a stored embedding.
 
     ``unknown`` tells where the vector of ⊥ comes from: "own" (the file had one), "mean" (of all vectors) or "given".
-    ``repeated`` counts the repeated words that were left out when the file was added, ``unprintable`` those that hold control
-    characters; ``unprintable_words`` are the first of them. ``mapped`` says that its vectors are a linear map of others, and that files
-    of ``stored_map`` tell which; ``map_digest`` is the digest of that map. ``cutting`` notes what ``describe_cutting`` said of the words.
+    ``repeated`` counts the repeated words that were left out when the file was added, ``unprintable`` those that hold spaces or
+    control characters; ``unprintable_words`` are the first of them. ``mapped`` says that its vectors are a linear map of others, and that
+    files of ``stored_map`` tell which; ``map_digest`` is the digest of that map. ``cutting`` notes what ``describe_cutting`` said of the
+    words.
     """
 
     format_version: int

@@ -165,7 +165,8 @@ class Facts:
             raise Refused(422, "mechanism: decoding takes too long for a reply here; use `deniable decode` with the card")
         if prepared.recipe.record_epsilon is not None:
             raise Refused(422, "record_epsilon: decoding here takes texts without a budget of their own")
-        words = prepared.words(asked.text)
+        # Reading a long text takes time as well, and everybody else would wait for it here.
+        words = await self._in_thread(lambda: prepared.words(asked.text), self._words_thread)
         if len(words) > _MOST_DECODED:
             raise Refused(413, f"text: at most {_MOST_DECODED} words are decoded here; use `deniable decode` with the card")
         key = prepared.recipe.describe()

@@ -20,7 +20,7 @@ from deniable.service.settings import Settings
 from deniable.text.policies import CasePolicy, PunctuationPolicy, UnknownPolicy
 from deniable.text.privatizer import Privatizer
 from deniable.text.recipe import Recipe
-from deniable.text.writing import REDACTED
+from deniable.text.writing import REDACTED, marks_of
 
 _MOST_PRIVATIZERS = 64
 _POLICIES: tuple[Literal["unknown", "punctuation", "case"], ...] = ("unknown", "punctuation", "case")
@@ -39,8 +39,9 @@ class _Policies(TypedDict, total=False):
 class Prepared:
     """A privatizer that is ready, with its card as it is sent."""
 
-    def __init__(self, recipe: Recipe, private: Privatizer, reader: ReleasedWords) -> None:
-        self.recipe, self.private, self._reader = recipe, private, reader
+    def __init__(self, recipe: Recipe, private: Privatizer) -> None:
+        self.recipe, self.private = recipe, private
+        self._reader = ReleasedWords(private.mechanism.embedding, marks_of(recipe.unknown))
         self.card = msgspec.Raw(msgspec.json.encode(private.card.to_dict()))
 
     def words(self, text: str | None) -> list[str]:
@@ -70,7 +71,6 @@ class Rules:
         self.embeddings = {name: leave_out(Embedding.open(name), self._never_released) for name in self._release.embeddings}
         for embedding in self.embeddings.values():
             best_neighbours(embedding)
-        self._readers = {name: ReleasedWords(embedding, (REDACTED,)) for name, embedding in self.embeddings.items()}
         self._kept_words = settings.kept_words()
         self._prepared: OrderedDict[Recipe, Prepared] = OrderedDict()
         self._lock = Lock()
@@ -121,9 +121,8 @@ class Rules:
             if recipe in self._prepared:
                 self._prepared.move_to_end(recipe)
                 return self._prepared[recipe]
-        name = str(recipe.embedding)
         try:
-            made = Prepared(recipe, recipe.make(embedding=self.embeddings[name]), self._readers[name])
+            made = Prepared(recipe, recipe.make(embedding=self.embeddings[str(recipe.embedding)]))
         except InvalidParameter as error:
             raise refusal_of(error) from None
         with self._lock:

@@ -17,7 +17,7 @@ import regex
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, UnknownWord
 from deniable.text.subwords import SubwordLookup
-from deniable.text.writing import REDACTED, Shape, Writer, shape_of
+from deniable.text.writing import REDACTED, Shape, Writer, marks_of, shape_of
 from deniable.words.cutter import Cutter, Lookup
 
 UnknownPolicy = Literal["perturb", "subwords", "redact", "drop", "error"]
@@ -140,7 +140,7 @@ class Drafter:
         self._stands_in = None if embedding.protection is None else embedding.protection.tolist()
         self._kept = self._known_ids(policy.keep_words)
         self._plain = policy == TextPolicy()
-        self._writer = Writer(embedding, (REDACTED,) if policy.unknown == "redact" else ())
+        self._writer = Writer(embedding, marks_of(policy.unknown))
 
     @property
     def kept_words(self) -> list[str]:

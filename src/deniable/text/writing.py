@@ -24,6 +24,11 @@ Shape = Callable[[str], str]
 _CLITIC_AFTER_SPACE = regex.compile(rf" ({'|'.join(sorted(CLITICS))})(?= |$)", regex.IGNORECASE)
 
 
+def marks_of(unknown: str) -> tuple[str, ...]:
+    """Return what stands in a text for no word, where unknown words are treated so."""
+    return (REDACTED,) if unknown == "redact" else ()
+
+
 class Writer:
     """Writes released words as text. ``marks`` are what stands in the text for no word, as the receiver is told."""
 
