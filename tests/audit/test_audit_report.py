@@ -178,6 +178,33 @@ def test_the_advice_hears_every_attacker_and_says_why_an_epsilon_fails() -> None
     assert "more is named than of this text: 30.0 % ± 1.0 at ε = 1" in finding(replace(result, results=(drawn,)))
 
 
+def test_the_best_attacker_of_drawn_words_is_the_one_that_names_most() -> None:
+    result = at(6.0, 0.139, None)
+    naive = replace(result.results[0], nearest_word=Estimate(value=0.171, standard_error=0.02))
+    assert finding(replace(result, results=(naive,))).startswith(
+        "The best attacker we have names 1 word in 6 "
+        "(17.1 % by taking the released word as it stands, 13.9 % each by itself, 5.0 % blindly) at ε = 6."
+    )
+    assert (naive.success, naive.at_most) == (0.171, naive.nearest_word.high)
+    blind = replace(result.results[0], prior_guess=0.2)
+    assert finding(replace(result, results=(blind,))).startswith(
+        "The best attacker we have names 1 word in 5 (20.0 % blindly, 13.9 % each by itself) at ε = 6."
+    )
+    assert (blind.success, blind.at_most) == (0.2, 0.2)
+
+
+def test_the_better_attacker_counts_for_bands_and_for_words_at_risk() -> None:
+    result = at(6.0, 0.139, None)
+    band = BandFinding(ranks="1 to 100", share_of_text=1.0, bayes=share(0.1), nearest_word=share(0.4))
+    risk = (WordAtRisk(word="hockey", bayes=share(0.2), nearest_word=share(0.6)), WordAtRisk(word="gmina", bayes=share(0.0)))
+    found = replace(result.results[0], bands=(band,), at_risk=risk)
+    overall, _, at_risk = tables(replace(result, results=(found,)))
+    assert overall.rows[0][-1] == "40.0 %"
+    assert at_risk.rows == [["6", "hockey", "60.0 %", "0.0 %"]], "a word that was never named is not at risk"
+    without = replace(result, results=(replace(found, at_risk=risk[1:]),))
+    assert not any("at risk" in table.caption for table in tables(without))
+
+
 def test_the_page_says_how_many_public_documents_were_left_out() -> None:
     pytest.importorskip("jinja2")
     from deniable.audit.report.audit_page import audit_page
@@ -233,12 +260,85 @@ def test_a_page_of_audits_that_do_not_speak_of_one_release_says_so() -> None:
     html = audit_page([bound(), inversion(), membership()]).html()
     assert "different values of ε: bound at ε = 3; inversion at ε = 1, 5; membership at ε = 2. They have no ε in common" in html
     shared = audit_page([inversion(), membership(epsilons=(2.0, 5.0))]).html()
-    assert "All of them speak of ε = 5 only" in shared
+    assert "They have only ε = 5 in common" in shared
     other = replace(authorship(), embedding=replace(authorship().embedding, name="other", fingerprint="0" * 32))
     assert "of different mechanisms or embeddings: multivariate on &lt;tiny&gt;" in audit_page([membership(), other]).html()
     same: list[list[AnyResult]] = [[inversion()], [membership(), authorship()]]
     for alike in same:
         assert "different" not in audit_page(alike).html().replace("differently", "")
+
+
+def at(epsilon: float, value: float, largest: float | None) -> InversionResult:
+    """A result at one ε at which the best attacker names this share."""
+    result = inversion(largest)
+    found = replace(result.results[0], epsilon=epsilon, bayes=Estimate(value=value, standard_error=0.01))
+    return replace(result, results=(found,))
+
+
+def test_results_of_one_audit_are_told_apart_and_none_is_lost() -> None:
+    pytest.importorskip("jinja2")
+    from deniable.audit.report.audit_page import audit_page
+
+    four, eight = at(4.0, 0.12, 4.0).results[0], at(8.0, 0.3, None).results[0]
+    second = replace(inversion(4.0), results=(four, eight))
+    page = audit_page([bound(), at(3.0, 0.15, 3.0), second])
+    html = page.html()
+    assert page.lead.startswith(
+        "The best attacker we have names 1 word in 7 (15.0 % each by itself, 5.0 % blindly) at ε = 3 and 1 word in 3 "
+    )
+    assert "4 is the largest at which every attack" in page.lead
+    assert "bound at ε = 3; inversion at ε = 3; inversion at ε = 4, 8. They have only ε = 3 in common" in html
+    assert "acceptable for inversion at ε = 3 (at most 0.2)" in html
+    assert "acceptable for inversion at ε = 4, 8 (at most 0.2)" in html
+    assert "Can the words be guessed at ε = 3?" in html
+    assert "Can the words be guessed at ε = 4, 8?" in html
+    assert "different values of ε" not in audit_page([at(3.0, 0.15, 3.0), second]).html(), "one audit at several ε is no mixture"
+
+
+def test_results_of_one_audit_at_one_epsilon_are_told_apart_by_what_differs() -> None:
+    pytest.importorskip("jinja2")
+    from deniable.audit.report.audit_page import audit_page
+
+    first = at(6.0, 0.15, 6.0)
+    text = replace(attacked_text(), results=(replace(attacked_text().results[0], epsilon=6.0),))
+    others = (replace(first, seed=1), replace(first, mechanism="santext"), text, first)
+    marks = (("seed 0", "seed 1"), ("multivariate", "santext"), ("drawn words", "own.txt"), ("number 1", "number 2"))
+    for other, (one, another) in zip(others, marks, strict=True):
+        html = audit_page([bound(), first, other]).html()
+        for mark in (one, another):
+            assert html.count(f"acceptable for inversion at ε = 6, {mark} (at most 0.2)") == 1
+    assert "the bound at ε = 3, seed 1" in audit_page([bound(), replace(bound(), seed=1)]).html()
+
+
+def test_the_page_leads_with_the_strongest_attacker_of_all_results() -> None:
+    pytest.importorskip("jinja2")
+    from deniable.audit.report.audit_page import audit_page
+
+    both = [at(6.0, 0.1, 6.0), at(6.0, 0.25, None)]
+    for results in (both, both[::-1]):
+        page = audit_page(results)
+        assert page.lead.startswith("The best attacker we have names 1 word in 4 (25.0 % each by itself, 5.0 % blindly) at ε = 6. ")
+        assert "At none of the values of ε" in page.lead, "it is acceptable in one result only"
+        assert "The best attacker here names 1 word in 10 " in page.html(), "each section says what its own result found"
+    between = audit_page([inversion(), at(3.0, 0.9, None)]).lead
+    assert [f"at ε = {epsilon}" in between for epsilon in (1, 3, 5)] == [True, True, True]
+    assert "9 words in 10 (90.0 % each by itself" in between
+
+
+@pytest.mark.parametrize(
+    ("results", "advised"),
+    [
+        ([at(6.0, 0.1, 6.0), at(4.0, 0.1, 4.0)], "6 is the largest"),
+        ([at(6.0, 0.3, None), at(4.0, 0.1, 4.0)], "4 is the largest"),
+        ([at(6.0, 0.1, 6.0), at(4.0, 0.3, None)], "At none of the values"),
+    ],
+)
+def test_the_advice_takes_results_of_one_audit_together(results: list[InversionResult], advised: str) -> None:
+    pytest.importorskip("jinja2")
+    from deniable.audit.report.audit_page import audit_page
+
+    for order in (results, results[::-1]):
+        assert advised in audit_page(order).lead
 
 
 def test_a_refuted_mechanism_is_said_first() -> None:

@@ -40,6 +40,27 @@ def test_a_mechanism_that_never_changes_a_word_is_inverted_always() -> None:
     assert all(word.bayes.value == 1.0 for word in found.at_risk)
 
 
+def test_the_advice_hears_who_takes_the_released_word_as_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An adversary whose estimate of the channel is worthless names little of a release in which every word stays."""
+    monkeypatch.setattr(BayesAdversary, "guesses", lambda _, outputs: np.full(len(outputs), 7))
+    result = audit_inversion(random_embedding(80, 4), epsilons=[1e6], effort=SMALL, acceptable=0.5)
+    found = result.results[0]
+    assert found.bayes.high < 0.5
+    assert found.nearest_word.value == found.success == found.at_most == 1.0
+    assert result.largest_acceptable_epsilon is None
+    assert found.at_risk
+    assert all(word.best.value == 1.0 for word in found.at_risk)
+
+
+def test_a_word_that_is_never_named_is_not_at_risk() -> None:
+    """Blindly, the most frequent word is guessed always, and the other words never."""
+    embedding = random_embedding(80, 4)
+    found = invert(RandomizedResponse(embedding, epsilon=1e-9), by_rank(embedding), seed=0, effort=InversionEffort(at_risk=20))
+    assert found.at_risk[0].word == embedding.words[0]
+    assert all(word.best.value > 0.0 for word in found.at_risk)
+    assert 1 < len(found.at_risk) < 20
+
+
 def test_a_mechanism_that_draws_uniformly_is_inverted_at_the_rate_of_the_prior() -> None:
     embedding = random_embedding(80, 4)
     prior = by_rank(embedding)

@@ -17,6 +17,11 @@ class BandFinding:
     bayes: Share
     nearest_word: Share
 
+    @property
+    def best(self) -> Share:
+        """The larger of the two shares."""
+        return max(self.bayes, self.nearest_word, key=lambda share: share.value)
+
 
 @dataclass(frozen=True, kw_only=True)
 class RepeatFinding:
@@ -29,10 +34,16 @@ class RepeatFinding:
 
 @dataclass(frozen=True, kw_only=True)
 class WordAtRisk:
-    """A word that is named often."""
+    """A word that is named often; ``nearest_word`` is None in results of versions that did not count it."""
 
     word: str
     bayes: Share
+    nearest_word: Share | None = None
+
+    @property
+    def best(self) -> Share:
+        """The larger of the two shares."""
+        return max(self.bayes, self.nearest_word or self.bayes, key=lambda share: share.value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +117,8 @@ class AttackedTextSummary:
 
 
 BLIND, ALONE, IN_CONTEXT, LEARNT, LANGUAGE_MODEL = "guessing blindly", "word by word", "in context", "learnt", "language model"
-"""The names of the attackers."""
+NEAREST_WORD = "nearest word"
+"""The names of the attackers. The last one takes the released word as it stands, and is tried on drawn words only."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,6 +139,17 @@ class InversionFinding(AtEpsilon):
     attackers: tuple[AttackerFinding, ...] = ()
 
     @property
+    def drawn(self) -> dict[str, Estimate]:
+        """What each attacker names of words that are drawn by their frequency."""
+        blindly = Estimate(value=self.prior_guess, standard_error=0.0)
+        return {ALONE: self.bayes, NEAREST_WORD: self.nearest_word, BLIND: blindly}
+
+    @property
+    def best_drawn(self) -> Estimate:
+        """What the attacker reaches that names most of the drawn words."""
+        return max(self.drawn.values(), key=lambda found: found.value)
+
+    @property
     def best(self) -> AttackerFinding | None:
         """The attacker that names most words of the running text; None if there was none."""
         return max(self.attackers, key=lambda each: each.word.first.value, default=None)
@@ -140,12 +163,13 @@ class InversionFinding(AtEpsilon):
     @property
     def success(self) -> float:
         """How often the best attacker names a known word: of running text or of words drawn by their frequency, whichever is more."""
-        return max([self.bayes.value, *(each.word.first.value for each in self.attackers)])
+        return max([self.best_drawn.value, *(each.word.first.value for each in self.attackers)])
 
     @property
     def at_most(self) -> float:
         """The upper end of the 95 % intervals of all attackers: what the advice goes by."""
-        return max([self.bayes.high, *(each.word.first.high for each in self.attackers)])
+        drawn = (each.high for each in self.drawn.values())
+        return max([*drawn, *(each.word.first.high for each in self.attackers)])
 
     def attacker(self, name: str) -> AttackerFinding | None:
         """Return what the attacker of this name reached; None if it was not tried."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from deniable.audit.authorship import AuthorshipResult
@@ -14,11 +15,13 @@ from deniable.audit.saved import AnyResult
 from deniable.report.page import Page
 from deniable.report.wording import no_curve, percent, words
 
+_Advised = InversionResult | MembershipResult | AuthorshipResult
+
 _HEADINGS = {
-    "bound": "Does the mechanism keep its promise?",
-    "inversion": "Can the words be guessed?",
-    "membership": "Can one tell whose text a model was trained on?",
-    "authorship": "Can the author be recognised?",
+    "bound": "Does the mechanism keep its promise",
+    "inversion": "Can the words be guessed",
+    "membership": "Can one tell whose text a model was trained on",
+    "authorship": "Can the author be recognised",
 }
 _TRIED = {
     "bound": (
@@ -29,7 +32,8 @@ _TRIED = {
     "inversion": (
         "Attackers who know the mechanism, ε, the embedding and how frequent words are guess the word behind every released word: "
         "the one with the largest probability. Were the probabilities known exactly, nobody who knows no more could do better; here they "
-        "are computed or estimated. The guesses were judged on draws that the attackers had not seen."
+        "are computed or estimated, and one who takes the released word as it stands may name more. The guesses were judged on draws that "
+        "the attackers had not seen."
     ),
     "membership": (
         "A language model is trained on the text of some users. An auditor, who trained models of its own on other users, looks at how "
@@ -47,12 +51,13 @@ _TRIED = {
 def audit_page(results: Sequence[AnyResult]) -> Page:
     """Return the page: what the best attacker reaches, the picture, what each attacker knew, and what this does not prove."""
     page = Page("What an attacker still learns", kicker="deniable audit", lead=_lead(results))
-    page.add_facts(_facts(results))
+    apart = _tell_apart(results)
+    page.add_facts(_fact(result, which) for result, which in zip(results, apart, strict=True))
     for warning in _mixtures(results):
         page.add_note(warning, kind="warning")
     # Whether words can be named is what most readers come for.
-    for result in sorted(results, key=lambda each: not isinstance(each, InversionResult)):
-        page.add_section(_HEADINGS[result.audit], details(result) if isinstance(result, InversionResult) else finding(result))
+    for result, which in sorted(zip(results, apart, strict=True), key=lambda each: not isinstance(each[0], InversionResult)):
+        page.add_section(f"{_HEADINGS[result.audit]}{which}?", _found(result, which))
         _add_figures(page, result)
         page.add_text("What was tried. " + _TRIED[result.audit])
         if isinstance(result, InversionResult):
@@ -72,6 +77,13 @@ def audit_page(results: Sequence[AnyResult]) -> Page:
         "ε, embedding, frequencies), but nothing else about the person.",
     )
     return page
+
+
+def _found(result: AnyResult, which: str) -> str:
+    """Return what was found. What the best attacker of all results names is said in the lead."""
+    if not isinstance(result, InversionResult):
+        return finding(result)
+    return f"{headline([result], who='The best attacker here')} {details(result)}" if which else details(result)
 
 
 def _add_attackers(page: Page, result: InversionResult) -> None:
@@ -107,15 +119,16 @@ def _add_knowledge(page: Page, result: InversionResult) -> None:
 def _lead(results: Sequence[AnyResult]) -> str:
     if any(isinstance(result, BoundResult) and result.refuted for result in results):
         return "The mechanism does not keep its promise. Do not release anything with it."
-    first = [headline(result) for result in results if isinstance(result, InversionResult)][:1]
-    return " ".join([*first, _advice(results)])
+    inversions = [result for result in results if isinstance(result, InversionResult)]
+    return " ".join([headline(inversions), _advice(results)] if inversions else [_advice(results)])
 
 
 def _advice(results: Sequence[AnyResult]) -> str:
-    advised: dict[str, float | None] = {}
+    of_audits: dict[str, list[_Advised]] = {}
     for result in results:
         if not isinstance(result, BoundResult):
-            advised[result.audit] = result.largest_acceptable_epsilon
+            of_audits.setdefault(result.audit, []).append(result)
+    advised = {audit: _largest_acceptable(found) for audit, found in of_audits.items()}
     if not advised:
         return "The attempt to refute the promise found nothing."
     failing = [name for name, value in advised.items() if value is None]
@@ -127,16 +140,44 @@ def _advice(results: Sequence[AnyResult]) -> str:
     return f"Of the values of ε that were tried, {smallest:g} is the largest at which every attack stays within what was called acceptable."
 
 
-def _facts(results: Sequence[AnyResult]) -> list[tuple[str, str]]:
-    facts = []
-    for result in results:
-        if isinstance(result, BoundResult):
-            facts.append(("refuted" if result.refuted else "holds", f"the bound at ε = {result.epsilon:g}"))
-        else:
-            largest = result.largest_acceptable_epsilon
-            value = "none" if largest is None else f"ε = {largest:g}"
-            facts.append((value, f"acceptable for {result.audit} (at most {result.acceptable:g})"))
-    return facts
+def _largest_acceptable(results: Sequence[_Advised]) -> float | None:
+    """Return the largest ε that was tried in results of one audit, below the first at which one of them fails; None if there is none."""
+    tried = [(epsilon, result.largest_acceptable_epsilon) for result in results for epsilon in _epsilons(result)]
+    fails = min((epsilon for epsilon, largest in tried if largest is None or epsilon > largest), default=math.inf)
+    return max((epsilon for epsilon, _ in tried if epsilon < fails), default=None)
+
+
+def _fact(result: AnyResult, which: str) -> tuple[str, str]:
+    if isinstance(result, BoundResult):
+        return "refuted" if result.refuted else "holds", f"the bound{which or _at(result)}"
+    largest = result.largest_acceptable_epsilon
+    value = "none" if largest is None else f"ε = {largest:g}"
+    return value, f"acceptable for {result.audit}{which} (at most {result.acceptable:g})"
+
+
+def _tell_apart(results: Sequence[AnyResult]) -> list[str]:
+    """Return what tells each result from others of its audit: its ε, what else differs, or its number; nothing if it is the only one."""
+    said = []
+    for place, result in enumerate(results):
+        alike = {at: _marks(each) for at, each in enumerate(results) if each.audit == result.audit}
+        epsilon, *others = alike[place]
+        differing = [f", {mark}" for at, mark in enumerate(others, 1) if any(marks[at] != mark for marks in alike.values())]
+        equal = [at for at, marks in alike.items() if marks == alike[place]]
+        number = f", number {equal.index(place) + 1}" if len(equal) > 1 else ""
+        said.append(f"{epsilon}{''.join(differing)}{number}" if len(alike) > 1 else "")
+    return said
+
+
+def _marks(result: AnyResult) -> tuple[str, ...]:
+    """Return what results of one audit may differ in, ε first."""
+    marks = (_at(result), result.mechanism, f"{result.embedding.name} ({result.embedding.fingerprint[:12]})", f"seed {result.seed}")
+    if not isinstance(result, InversionResult):
+        return marks
+    return (*marks, "drawn words" if result.text is None else result.text.source)
+
+
+def _at(result: AnyResult) -> str:
+    return f" at ε = {', '.join(f'{epsilon:g}' for epsilon in _epsilons(result))}"
 
 
 def _epsilons(result: AnyResult) -> tuple[float, ...]:
@@ -155,11 +196,14 @@ def _epsilons(result: AnyResult) -> tuple[float, ...]:
 def _mixtures(results: Sequence[AnyResult]) -> list[str]:
     """Return what to say if the audits are not of one release: of another ε, or of another mechanism or embedding."""
     found = []
-    tried = {result.audit: _epsilons(result) for result in results if _epsilons(result)}
-    if len(set(tried.values())) > 1:
-        said = "; ".join(f"{audit} at ε = {', '.join(f'{epsilon:g}' for epsilon in epsilons)}" for audit, epsilons in tried.items())
-        shared = sorted(set.intersection(*(set(epsilons) for epsilons in tried.values())))
-        common = f"All of them speak of ε = {', '.join(f'{each:g}' for each in shared)} only" if shared else "They have no ε in common"
+    tried: dict[str, set[float]] = {}
+    for result in results:
+        if _epsilons(result):
+            tried.setdefault(result.audit, set()).update(_epsilons(result))
+    if len({frozenset(values) for values in tried.values()}) > 1:
+        said = "; ".join(dict.fromkeys(f"{result.audit}{_at(result)}" for result in results if _epsilons(result)))
+        shared = sorted(set.intersection(*tried.values()))
+        common = f"They have only ε = {', '.join(f'{each:g}' for each in shared)} in common" if shared else "They have no ε in common"
         found.append(f"The audits on this page were made at different values of ε: {said}. {common}: read each for its own ε.")
     made_of = {(result.mechanism, result.embedding.name, result.embedding.fingerprint[:12]) for result in results}
     if len(made_of) > 1:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from deniable.audit.inversion.results import ALONE, BLIND, AttackerFinding, InversionFinding, InversionResult, Success
+from collections.abc import Sequence
+
+from deniable.audit.inversion.results import ALONE, BLIND, NEAREST_WORD, AttackerFinding, InversionFinding, InversionResult, Success
 from deniable.audit.report.table import Table, advise, unsure
 from deniable.audit.shares import Estimate, Share
 from deniable.report.wording import one_in, percent, percent_fixed
 
 _AT_RISK = 6
-
+_BY_WHOM = {ALONE: "each by itself", NEAREST_WORD: "by taking the released word as it stands", BLIND: "blindly"}
 
 NOT_PROVEN = (
     "An attacker that fails proves nothing about others: one with a better language model, more public text of the same kind, or knowledge "
@@ -24,29 +26,40 @@ MAPPED_KINDS = (
 )
 
 
-def headline(result: InversionResult) -> str:
-    """Return what the best attacker reaches, in one sentence."""
-    ends = list(dict.fromkeys((result.results[0], result.results[-1])))
-    return f"The best attacker we have names {' and '.join(f'{_named(each)} at ε = {each.epsilon:g}' for each in ends)}."
+def headline(results: Sequence[InversionResult], *, who: str = "The best attacker we have") -> str:
+    """Return what the best attacker of all these results reaches, in one sentence.
+
+    It is about the smallest and the largest ε, and the one at which most is named; at each about the result in which most is named.
+    """
+    found = sorted((each for result in results for each in result.results), key=lambda each: (each.epsilon, _most(each)))
+    strongest = list({each.epsilon: each for each in found}.values())
+    ends_and_peak = (strongest[0], strongest[-1], max(reversed(strongest), key=_most))
+    quoted = [f"{_named(each)} at ε = {each.epsilon:g}" for each in strongest if each in ends_and_peak]
+    return f"{who} names {' and '.join(quoted)}."
+
+
+def _shares(found: InversionFinding) -> dict[str, float]:
+    """Return what each attacker names: of the running text, or of words drawn by their frequency if there was none."""
+    of_text = {each.name: each.word.first.value for each in found.attackers}
+    return of_text or {name: each.value for name, each in found.drawn.items()}
+
+
+def _most(found: InversionFinding) -> float:
+    return max(_shares(found).values())
 
 
 def _named(found: InversionFinding) -> str:
     """Return what the best attacker names, beside a word by itself and guessing blindly."""
-    best, alone, blind = found.best, found.attacker(ALONE), found.attacker(BLIND)
-    if best is None:
-        by_itself, blindly = percent_fixed(found.bayes.value), percent_fixed(found.prior_guess)
-        return f"{one_in(found.bayes.value)} ({by_itself} each by itself, {blindly} blindly)"
-    said = [f"{percent_fixed(best.word.first.value)} {best.name}"]
-    if best.name != ALONE and alone is not None:
-        said.append(f"{percent_fixed(alone.word.first.value)} each by itself")
-    if best.name != BLIND and blind is not None:
-        said.append(f"{percent_fixed(blind.word.first.value)} blindly")
-    return f"{one_in(best.word.first.value)} ({', '.join(said)})"
+    shares = _shares(found)
+    best = max(shares, key=lambda name: shares[name])
+    beside = [name for name in (ALONE, BLIND) if name in shares and name != best]
+    said = ", ".join(f"{percent_fixed(shares[name])} {_BY_WHOM.get(name, name)}" for name in (best, *beside))
+    return f"{one_in(shares[best])} ({said})"
 
 
 def inversion_sentence(result: InversionResult) -> str:
     """Return what was found in a few sentences."""
-    return f"{headline(result)} {details(result)}"
+    return f"{headline([result])} {details(result)}"
 
 
 def details(result: InversionResult) -> str:
@@ -60,8 +73,8 @@ def details(result: InversionResult) -> str:
 
 def _drawn_sentence(result: InversionResult) -> str:
     """Return what is named of words drawn by their frequency, where that is more than any attacker names of the text."""
-    more = [each for each in result.results if each.best is not None and each.bayes.value > each.best.word.first.value]
-    said = " and ".join(f"{_with_error(each.bayes)} at ε = {each.epsilon:g}" for each in more)
+    more = [each for each in result.results if each.best is not None and each.best_drawn.value > each.best.word.first.value]
+    said = " and ".join(f"{_with_error(each.best_drawn)} at ε = {each.epsilon:g}" for each in more)
     return f"Of words drawn by their frequency more is named than of this text: {said}. " if more else ""
 
 
@@ -158,7 +171,8 @@ def _drawn_tables(result: InversionResult) -> list[Table]:
             f"{each.epsilon:g}",
             _with_error(each.bayes),
             _with_error(each.nearest_word),
-            *(percent_fixed(band.bayes.value) for band in each.bands),
+            percent_fixed(each.prior_guess),
+            *(percent_fixed(band.best.value) for band in each.bands),
         ]
         for each in result.results
     ]
@@ -169,15 +183,19 @@ def _drawn_tables(result: InversionResult) -> list[Table]:
         for m in each.repeats
     ]
     risk = [
-        [f"{each.epsilon:g}", w.word, percent_fixed(w.bayes.value), percent_fixed(w.bayes.low)]
+        [f"{each.epsilon:g}", w.word, percent_fixed(w.best.value), percent_fixed(w.best.low)]
         for each in result.results
         for w in each.at_risk[:_AT_RISK]
+        if w.best.value > 0.0  # earlier versions also kept words that were never named
     ]
-    return [
-        Table("How often the word is named, over all text and by frequency", ["ε", "Bayes", "nearest word", *names], overall),
+    caption = "How often the word is named, over all text, and by frequency by the better of Bayes and the nearest word"
+    tables = [
+        Table(caption, ["ε", "Bayes", NEAREST_WORD, "blindly", *names], overall),
         Table("The same word released again and again with fresh noise", ["ε", "releases", "majority vote", "Bayes"], repeats),
-        Table("Words most at risk, and how often they are named", ["ε", "word", "named", "at least (95 %)"], risk),
     ]
+    if risk:
+        tables.append(Table("Words most at risk, and how often they are named", ["ε", "word", "named", "at least (95 %)"], risk))
+    return tables
 
 
 def _cells(found: Success | None) -> list[str]:
