@@ -65,7 +65,7 @@ def test_the_mark_between_cells_is_found_and_kept(out: Path, mark: str, ending: 
     counted = [*card, *FAST, "-c", "text", "--by", "group", "--json"]
     known, found = (json.loads(run("frequencies", path, *counted).stdout) for path in (out, other))
     assert found | {"source": ""} == known | {"source": ""}
-    for said in (("-c", "texts"), ("-c", "text", "--delimiter", "^")):
+    for said in (("-c", "texts", "--no-check"), ("-c", "text", "--delimiter", "^")):
         assert isinstance(run("decode", other, *said, "-o", target, "--force", *card, *FAST).exception, InvalidParameter)
 
 
@@ -84,6 +84,56 @@ def test_the_card_may_lie_elsewhere_or_be_said_in_words(out: Path) -> None:
         assert target.read_bytes() == first.read_bytes()
     both = run("decode", out, "-o", out.with_name("y.csv"), "--card", "a.json", "--epsilon", "4")
     assert both.exit_code == 2
+
+
+@pytest.mark.parametrize("command", ["decode", "frequencies"])
+def test_a_column_that_the_card_does_not_list_is_refused_unless_it_is_not_to_be_checked(out: Path, command: str) -> None:
+    target, card = out.with_name("x.csv"), ["--card", str(out.with_name("out.csv.card.json"))]
+    renamed = out.with_name("renamed.csv")
+    renamed.write_text(out.read_text().replace("group,text", "text,answer", 1))
+    done = run(command, renamed, "-c", "answer", "-o", target, *card, *FAST)
+    assert isinstance(done.exception, InvalidParameter)  # which the command shows in one line
+    assert done.exception.exit_code == 2
+    said = str(done.exception)
+    assert said.startswith("--column = 'answer': was not released: the card lists the column text,")
+    assert "--no-check" in said
+    assert "\n" not in said
+    assert not target.exists()
+    unchecked = run(command, renamed, "-c", "answer", "-o", target, "--no-check", *card, *FAST)
+    assert unchecked.exit_code == 0, unchecked.output
+    without_card = run(command, renamed, "-c", "answer", "-o", target, "-e", "4", "--embedding", "small", "--force", *FAST)
+    assert without_card.exit_code == 0, without_card.output
+
+
+@pytest.mark.parametrize("command", ["decode", "frequencies"])
+def test_the_only_column_of_a_card_need_not_be_named(out: Path, command: str) -> None:
+    named, unnamed, target = out.with_name("named.csv"), out.with_name("unnamed.csv"), out.with_name("x.csv")
+    assert run(command, out, "-c", "text", "-o", named, *FAST).exit_code == 0
+    done = run(command, out, "-o", unnamed, *FAST)
+    assert done.exit_code == 0, done.output
+    assert unnamed.read_bytes() == named.read_bytes()
+    card = out.with_name("out.csv.card.json")
+    card.write_text(json.dumps(json.loads(card.read_text()) | {"columns": ["text", "title"]}))
+    several = run(command, out, "-o", target, *FAST)
+    assert isinstance(several.exception, InvalidParameter)
+    assert "say which one to read: the card lists the columns text, title" in str(several.exception)
+    assert not target.exists()
+
+
+def test_plain_text_has_no_column_whatever_the_card_lists(out: Path) -> None:
+    lines, target = out.with_name("lines.txt"), out.with_name("decoded.txt")
+    lines.write_text("".join(line.split(",")[1] + "\n" for line in out.read_text().splitlines()[1:]))
+    done = run("decode", lines, "-o", target, "--card", out.with_name("out.csv.card.json"), *FAST)
+    assert done.exit_code == 0, done.output
+    assert "960 released words of 120 records" in done.output
+
+
+@pytest.mark.parametrize("command", ["decode", "frequencies"])
+def test_more_than_one_column_is_refused(out: Path, command: str) -> None:
+    done = run(command, out, "-c", "group", "-c", "text", "-o", out.with_name("x.csv"), *FAST)
+    assert done.exit_code == 2
+    assert "give --column once" in " ".join(done.output.replace("│", " ").split())
+    assert not out.with_name("x.csv").exists()
 
 
 @pytest.mark.parametrize("command", ["decode", "frequencies"])

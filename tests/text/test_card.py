@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -145,7 +146,10 @@ def test_the_epsilon_that_the_card_tells_is_the_one_that_was_drawn_with(policy: 
 
 def test_half_a_character_in_the_name_of_a_column_is_written_out(tmp_path: Path) -> None:
     Privatizer(Multivariate(EMBEDDING, epsilon=2.0)).card.for_columns(["te\udcffxt", "größe"]).write(tmp_path / "c")
-    assert read_card(tmp_path / "c").columns == ("te\\udcffxt", "größe")
+    card = read_card(tmp_path / "c")
+    assert card.columns == ("te\\udcffxt", "größe")
+    assert [card.lists(name) for name in ("te\udcffxt", "größe", "age")] == [True, True, False]
+    assert replace(card, columns=()).lists("age"), "a card without columns says nothing of them"
 
 
 @pytest.fixture
@@ -160,13 +164,20 @@ def test_another_embedding_than_that_of_the_card_is_refused(home: Path) -> None:
     assert card.open_embedding().fingerprint == card.fingerprint
     store.remove("mine")
     store.save(Embedding(EMBEDDING.words, np.asarray(EMBEDDING.vectors) * 2.0), "mine")
-    with pytest.raises(MalformedCard, match="another one"):
+    with pytest.raises(MalformedCard, match=rf"another one \(fingerprint [0-9a-f]{{12}}\) .* \({card.fingerprint[:12]}\)"):
         card.open_embedding()
     with pytest.raises(MalformedCard, match="another one"):
         card.open_embedding("default")
     store.remove("mine")
     with pytest.raises(MalformedCard, match="add the same file with `deniable embeddings add`"):
         card.open_embedding()
+
+
+def test_fingerprints_that_begin_alike_are_shown_whole(home: Path) -> None:
+    card = Privatizer(Multivariate(Embedding.open("mine"), epsilon=2.0)).card
+    late = card.fingerprint[:-1] + ("0" if card.fingerprint[-1] != "0" else "1")
+    with pytest.raises(MalformedCard, match=rf"\(fingerprint {card.fingerprint}\) than the text was released with \({late}\)"):
+        replace(card, fingerprint=late).open_embedding()
 
 
 def test_the_embedding_is_found_by_its_content_under_any_name(home: Path) -> None:
@@ -219,6 +230,11 @@ WRONG: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "no embedding": (lambda data: data.update(embedding={}), r"\$\.embedding"),
     "another fingerprint": (lambda data: data["embedding"].update(fingerprint="../x"), "32 hexadecimal digits"),
     "an unknown mechanism": (lambda data: data["mechanism"].update(name="magic"), "must be one of: multivariate"),
+    "another mechanism than its kind": (
+        lambda data: data["mechanism"].update(name="santext"),
+        "its mechanism is santext, whose kind is SanText, and its kind says 'Multivariate': it was edited",
+    ),
+    "another kind than its mechanism": (lambda data: data.update(kind="Gaussian\n"), r"whose kind is Multivariate, .* 'Gaussian\\n'"),
     "an unknown option": (lambda data: data["mechanism"].update(options={"t": 0.5}), "is no option of the mechanism multivariate"),
     "a misspelled name": (lambda data: data.update(colums=["text"]), "colums"),
     "columns as text": (lambda data: data.update(columns="text"), r"\$\.columns"),

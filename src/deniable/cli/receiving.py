@@ -18,7 +18,14 @@ if TYPE_CHECKING:
     from deniable.text.card import Card
 
 ReleasedFile = Annotated[Path, typer.Argument(help="Released text, in any format that `deniable privatize` writes; may be compressed.")]
-TextColumn = Annotated[str | None, typer.Option("--column", "-c", help="The column that holds released text. Plain text has none.")]
+TextColumn = Annotated[
+    list[str] | None,  # of a single value the last would be taken, and nothing said of the others
+    typer.Option(
+        "--column",
+        "-c",
+        help="The column that holds released text. Default: that of the card, if it lists one alone. Plain text has none.",
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 
 _UNCHANGED = 0.99
@@ -64,7 +71,10 @@ class ReceivingOptions:
     ] = 1000
     check: Annotated[
         bool,
-        typer.Option("--check/--no-check", help="Refuse text whose words are not such as the mechanism releases them at this ε."),
+        typer.Option(
+            "--check/--no-check",
+            help="Refuse text whose words are not such as the mechanism releases them at this ε, and a column that the card does not list.",
+        ),
     ] = True
     device: Device = "cpu"
 
@@ -108,6 +118,31 @@ class ReceivingOptions:
             )
         return read_card(path)
 
+    def choose_column(self, given: list[str] | None, card: Card, released: Path, reading: FileOptions) -> str | None:
+        """Return the column to decode: the one that is given, or the only one of the card; None for plain text.
+
+        :raises BadParameter: if several are given.
+        :raises InvalidParameter: if it is not on the card and is to be checked, or the card lists several and none is given.
+        """
+        from deniable.errors import InvalidParameter
+        from deniable.records.formats.layout import WITH_COLUMNS, format_of, names_as_text
+
+        if given and len(given) > 1:
+            raise typer.BadParameter("give --column once: one column is read at a time, so run the command again for another")
+        if given:
+            if self.check and not card.lists(given[0]):
+                problem = (
+                    f"was not released: the card lists {names_as_text(card.columns)}, and all others hold what they held before. "
+                    "Name one that it lists; if the column was renamed since, --no-check reads it all the same"
+                )
+                raise InvalidParameter("--column", given[0], problem)
+            return given[0]
+        if not card.columns or (reading.format or format_of(released)) not in WITH_COLUMNS:
+            return None
+        if len(card.columns) > 1:
+            raise InvalidParameter("--column", None, f"say which one to read: the card lists {names_as_text(card.columns)}")
+        return card.columns[0]
+
 
 @with_groups
 def decode(
@@ -132,12 +167,13 @@ def decode(
     from deniable.progress import Progress
 
     card = receiving.open_card(released)
+    chosen = receiving.choose_column(column, card, released, reading)
     with Progress("making the channel", unit="words") as channel, Progress("decoding", unit="bytes" if top is None else "records") as shown:
         done = decode_file(
             released,
             output,
             card,
-            column=column,
+            column=chosen,
             top=top,
             force=force,
             channel_report=None if quiet else channel.report,
@@ -182,11 +218,13 @@ def frequencies(
             check_place(path)
             if path.exists() and not force:
                 raise RecordError(path, "exists already; replace it with --force")
+    card = receiving.open_card(released)
+    chosen = receiving.choose_column(column, card, released, reading)
     with Progress("making the channel", unit="words") as channel:
         found = measure_word_use(
             released,
-            receiving.open_card(released),
-            column=column,
+            card,
+            column=chosen,
             by=by,
             most=most,
             report=None if quiet else channel.report,

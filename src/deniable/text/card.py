@@ -23,7 +23,8 @@ from deniable.embeddings.leaving_out import leave_out
 from deniable.embeddings.places import find_by_fingerprint, known_names
 from deniable.errors import InvalidParameter, MalformedCard
 from deniable.interfaces import Mechanism
-from deniable.mechanisms.catalogue import ChosenMechanism, chosen_as
+from deniable.mechanisms.catalogue import ChosenMechanism, chosen_as, entry_of
+from deniable.mechanisms.rank_smoothing import RankSmoothing
 from deniable.text.card_file import (
     FORMAT,
     CardFile,
@@ -109,6 +110,10 @@ class Card:
     def for_columns(self, columns: Sequence[str]) -> Self:
         """Return the card of a release of these columns."""
         return replace(self, columns=tuple(map(_writable, columns)))
+
+    def lists(self, column: str) -> bool:
+        """Return whether text of this column may have been released with this card; one without columns says nothing of them."""
+        return not self.columns or _writable(column) in self.columns
 
     def epsilon_of_a_word(self, drawn: int) -> float:
         """Return the ε of every word of a record in which this many words were drawn.
@@ -229,11 +234,13 @@ class Card:
                 problem = f"no embedding here has the fingerprint {self.whole_fingerprint}. {self._embedding_in_words()}"
                 raise MalformedCard(self.source, problem)
         embedding = self.without_words(Embedding.open(name_or_path))
-        if embedding.fingerprint != self.fingerprint:
+        here, released = embedding.fingerprint, self.fingerprint
+        if here != released:
+            shown = 12 if here[:12] != released[:12] else len(released)
             raise MalformedCard(
                 self.source,
-                f"the embedding {embedding.name!r} here is another one (fingerprint {embedding.fingerprint[:12]}) than the text was "
-                f"released with ({self.fingerprint[:12]}): nothing that is decoded with it would be right",
+                f"the embedding {embedding.name!r} here is another one (fingerprint {here[:shown]}) than the text was "
+                f"released with ({released[:shown]}): nothing that is decoded with it would be right",
             )
         return self.cut_as_released(embedding)
 
@@ -348,11 +355,20 @@ def _card(written: CardFile, source: str) -> Card:
         version=written.deniable,
         source=source,
     )
+    if named is not None and card.kind != (kind := _kind_of(named.name)):
+        problem = f"its mechanism is {named.name}, whose kind is {kind}, and its kind says {card.kind[:50]!r}"
+        raise MalformedCard(source, f"{problem}: it was edited, so ask for the card of the release")
     # Another version may say it in other words.
     if card.version == __version__ and written.in_words and card._epsilon_in_words() not in written.in_words:
         problem = f"its numbers say ε = {card.epsilon:g} and its sentences do not: it was edited, so ask for the card of the release"
         raise MalformedCard(source, problem)
     return card
+
+
+def _kind_of(name: str) -> str:
+    """Return the class of the mechanism of that name in the catalogue."""
+    made: object = RankSmoothing if name == "rank-smoothing" else entry_of(name).make
+    return str(getattr(made, "__name__", ""))
 
 
 def _named_map(embedding: Embedding) -> NamedMap | None:
