@@ -18,13 +18,17 @@ WANTED = [
     *((data, mechanism, 50) for data in ("agnews", "sst2", "mr", "imdb") for mechanism in ("santext", "randomized-response")),
 ]
 """The settings that the page is to have at every level."""
+APART = 2.0
+"""By how many points attackers may differ where the paper's mechanism and randomised response are compared."""
 
 
 def findings(rows: list[Row]) -> str:
     """Return what was asked for and what was reached, and what the rows say."""
     lines = ["## What it says", ""]
-    for data, (gain, accuracy) in GAINS.items():
-        lines += _asked(_at(rows, data), gain, accuracy)
+    asked = [line for data, (gain, accuracy) in GAINS.items() for line in _asked(_at(rows, data), gain, accuracy)]
+    if asked:
+        lines += ['Targets ("asked") were set before anything was measured.', ""]
+    lines += asked
     lines += _readings_meet(_at(rows, "agnews"), GAINS["agnews"][0])
     lines += _context(rows)
     lines += _randomised_response(rows)
@@ -81,8 +85,9 @@ def _randomised_response(rows: list[Row]) -> list[str]:
         return []
     nearer = sum(row.frequencies[1] > other.frequencies[1] for row, other in pairs)
     return [
-        f"- **Decoded, {ahead_of_randomised_response(rows)}**, measured for both on the same texts. Errors of randomised response fall on "
-        "all words alike, so nothing of a changed word is left. Compared at training time only, it is [hard to beat](comparison.md).",
+        f"- **Decoded, {ahead_of_randomised_response(rows)}**, both on the same texts{_how_alike(pairs)}. Errors of randomised response "
+        "fall on all words alike, so nothing of a changed word is left. Compared at training time only, it is "
+        "[hard to beat](comparison.md).",
         f"- For word frequencies it is the other way round in {nearer} of these {len(pairs)}: the channel of randomised response is known "
         "exactly, and easy to invert.",
     ]
@@ -90,27 +95,42 @@ def _randomised_response(rows: list[Row]) -> list[str]:
 
 def ahead_of_randomised_response(rows: list[Row]) -> str:
     """Return in how many settings the paper's mechanism is ahead by decoded words, and by how much; nothing if none was measured."""
-    ahead = [row.accuracy["decoded words"] - other.accuracy["decoded words"] for row, other in _pairs(rows)]
-    if not ahead:
+    pairs = _pairs(rows)
+    if not pairs:
         return ""
+    ahead = [row.accuracy["decoded words"] - other.accuracy["decoded words"] for row, other in pairs]
+    apart = max(abs(row.named - other.named) for row, other in pairs)
     return (
         f"the paper's mechanism is ahead of randomised response at {sum(each > 0 for each in ahead)} of {len(ahead)} attackers, by "
-        f"{min(ahead):+.1f} to {max(ahead):+.1f} points"
+        f"{min(ahead):+.1f} to {max(ahead):+.1f} points, the two attackers at most {apart:.1f} points apart"
     )
 
 
 def _pairs(rows: list[Row]) -> list[tuple[Row, Row]]:
-    return [(row, other) for other in rows if other.mechanism == "randomized-response" for row in _alike(rows, other)[:1]]
+    """Return rows of the paper's mechanism, each with one of randomised response on the same texts whose attacker names about as much.
 
-
-def _alike(rows: list[Row], other: Row) -> list[Row]:
-    """Return the rows of the paper's mechanism on the same texts where the same was wanted of the attacker, the processor's first.
-
-    Earlier attackers read less than they could behind the paper's mechanism, and all there is behind randomised response.
+    No row is in two pairs. Rows that were measured in the same way come first, then those whose attackers are nearest. Earlier attackers
+    read less than they could behind the paper's mechanism, and all there is behind randomised response.
     """
-    same = (other.data, other.dimension, other.level, other.texts)
-    newest = [row for row in rows if row.mechanism == "multivariate" and row.measured in (CPU, GPU)]
-    return [row for row in newest if (row.data, row.dimension, row.level, row.texts) == same]
+    ours = [row for row in rows if row.mechanism == "multivariate" and row.measured in (CPU, GPU)]
+    theirs = [row for row in rows if row.mechanism == "randomized-response"]
+    alike = [
+        (row.measured != other.measured, abs(row.named - other.named), place, against)
+        for place, row in enumerate(ours)
+        for against, other in enumerate(theirs)
+        if (row.data, row.dimension, row.texts) == (other.data, other.dimension, other.texts) and abs(row.named - other.named) <= APART
+    ]
+    found: dict[int, int] = {}
+    for _, _, place, against in sorted(alike):
+        if place not in found and against not in found.values():
+            found[place] = against
+    return [(ours[place], theirs[found[place]]) for place in sorted(found)]
+
+
+def _how_alike(pairs: list[tuple[Row, Row]]) -> str:
+    """Say how many pairs were not measured in the same way, if some were not."""
+    otherwise = sum(row.measured != other.measured for row, other in pairs)
+    return f", in {otherwise} of {len(pairs)} one on {CPU} and one on {GPU}" if otherwise else ""
 
 
 def _context(rows: list[Row]) -> list[str]:
@@ -119,7 +139,7 @@ def _context(rows: list[Row]) -> list[str]:
     if not read:
         return []
     named = [row.context["in context"] - row.context["alone"] for row in read]
-    learnt = [row.context["words"] - row.accuracy["decoded words"] for row in read]
+    learnt = [row.context["words in context"] - row.context["words alone"] for row in read]
     return [
         f"- In context a receiver names {min(named):+.1f} to {max(named):+.1f} points more of the words than alone; models of words "
         f"change by {min(learnt):+.1f} to {max(learnt):+.1f} points ({len(read)} settings)."
@@ -127,15 +147,17 @@ def _context(rows: list[Row]) -> list[str]:
 
 
 def _vectors(rows: list[Row]) -> list[str]:
-    own = [row for row in rows if row.mechanism == "multivariate" and not any(map(math.isnan, row.accuracy.values()))]
-    if not own:
+    """Say what decoding changes, by all rows that have both numbers, and how often mean vectors are best, by those that have all four."""
+    own = [row for row in rows if row.mechanism == "multivariate"]
+    gains = [row.gain for row in own if not math.isnan(row.gain)]
+    if not gains:
         return []
-    better = sum(row.accuracy["released vectors"] >= max(row.accuracy[name] for name in READINGS) for row in own)
-    gains = [row.accuracy["decoded words"] - row.accuracy["released words"] for row in own]
+    whole = [row for row in own if not any(map(math.isnan, row.accuracy.values()))]
+    better = sum(row.accuracy["released vectors"] >= max(row.accuracy[name] for name in READINGS) for row in whole)
     return [
         f"- With the paper's mechanism decoding changes models of words by {min(gains):+.1f} to {max(gains):+.1f} points "
-        f"({mean(gains):+.1f} on average over {len(own)} rows). Mean vectors of words as released are the best of the four readings in "
-        f"{better} of them: noise averages out in them already."
+        f"({mean(gains):+.1f} on average over {len(gains)} rows). Mean vectors of words as released are the best of the four readings in "
+        f"{better} of the {len(whole)} rows that have all four: noise averages out in them already."
     ]
 
 

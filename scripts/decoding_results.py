@@ -28,10 +28,11 @@ _SAME = 5e-4
 class Row:
     """One data set through one mechanism where the attacker names about a share of the words: means of the runs, in %.
 
-    ``level`` is the share that was wanted and ``named`` what was reached. ``accuracy`` is by reading, with released text on both sides, and
-    no number where a model said the same of all texts because its fit had ended before it began, as earlier fits could;
-    ``places`` by the side that is released ("train" or "test") and how its words are read. ``frequencies`` are distances of word
-    frequencies as released and decoded. ``context`` is what reading in context gave, where that was measured.
+    ``level`` is the share that was wanted and ``named`` what was reached. ``accuracy`` is by reading, with released text on both sides;
+    ``places`` by the side that is released ("train" or "test") and how its words are read. Neither has a number where a model said the
+    same of all texts because its fit had ended before it began, as earlier fits could. ``frequencies`` are distances of word
+    frequencies as released and decoded. ``context`` is what reading in context gave, where that was measured, and beside it what the same
+    runs gave alone.
     """
 
     data: str
@@ -128,11 +129,12 @@ def _row(result: dict[str, Any], level: float, epsilon: float, measured: str) ->
         accuracy={name: _accuracy([each[name]["both"] for each in accuracy], result) for name in READINGS},
         places=_places(result, accuracy),
         frequencies=(frequencies[0], frequencies[1]),
-        context=_context(releases),
+        context=_context(result, releases),
     )
 
 
 def _accuracy(runs: list[float], result: dict[str, Any]) -> float:
+    """Return the mean of the runs in %; no number if nothing was learnt in one of them, as in earlier fits."""
     older = "points" not in result and "majority" in result
     nothing_learnt = older and any(abs(each - result["majority"]) < _SAME for each in runs)
     return math.nan if nothing_learnt else 100.0 * mean(runs)
@@ -152,18 +154,24 @@ def _places(result: dict[str, Any], accuracy: list[dict[str, Any]]) -> dict[tupl
             "train": [each["train"] for each in judged if "train" in each],
             "test": [each["test"] for each in judged if "test" in each] or [each[f"{version} words"] for each in clean],
         }
-        found |= {(side, version): 100.0 * mean(values) for side, values in sides.items() if values}
+        found |= {(side, version): _accuracy(values, result) for side, values in sides.items() if values}
     return found
 
 
-def _context(releases: list[dict[str, Any]]) -> dict[str, float]:
-    """Return what a receiver names alone and in context, and what is learnt from words and vectors read in context."""
+def _context(result: dict[str, Any], releases: list[dict[str, Any]]) -> dict[str, float]:
+    """Return what is named alone and in context, and what is learnt from words and vectors: all of the runs read in context, no others."""
     read = [each for each in releases if "context words" in each["accuracy"]]
     if not read:
         return {}
+    learnt = {
+        f"{kind} {way}": _accuracy([each["accuracy"][f"{version} {kind}"]["both"] for each in read], result)
+        for kind in ("words", "vectors")
+        for way, version in (("alone", "decoded"), ("in context", "context"))
+    }
     return {
+        "attacker": 100.0 * mean(each["named"] for each in read),
         "alone": 100.0 * mean(each["named_by_receiver"] for each in read),
         "in context": 100.0 * mean(each["named_in_context"] for each in read),
-        **{kind: 100.0 * mean(each["accuracy"][f"context {kind}"]["both"] for each in read) for kind in ("words", "vectors")},
+        **learnt,
         "runs": len(read),
     }

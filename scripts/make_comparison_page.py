@@ -3,7 +3,7 @@
 The corrections under "Which should I use" come from here too: one has to stand as long as the results are of words as released only, the
 others say what an adversary misses who reads each word by itself, or knows the channel less well than it could, from the results of
 scripts/measure_attackers.py and what scripts/earlier_attackers.py kept of earlier ones. What decoding changes is said from the results of
-scripts/measure_decoding.py and measure_purpose.py.
+scripts/measure_decoding.py and measure_purpose.py. So does the paragraph that says which differences are called clear.
 
 Words per second are left out: they were measured on busy machines. docs/mechanisms/speed.md counts processor seconds instead.
 
@@ -13,6 +13,7 @@ The words above that heading are written by people, who must read them again whe
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterable
 from pathlib import Path
 
 from attackers_channels import options
@@ -21,7 +22,7 @@ from decoding_prose import ahead_of_randomised_response
 from decoding_results import read_rows
 from deniable.comparison import ComparisonResult, read_comparison
 from deniable.comparison.report.comparison_page import privacy_utility_figure
-from deniable.comparison.report.words import LEGEND, columns_of, finding, legend_of, met_and_missed, target_name
+from deniable.comparison.report.words import LEGEND, columns_of, finding, legend_of, met_and_missed, target_name, telling_difference
 from deniable.report.figure import png
 from earlier_attackers import compare, how_much_stronger
 
@@ -45,6 +46,11 @@ STRONGER = (
     "learns from draws, behind every mechanism alike. The attackers of the last section know the paper's mechanism from rays, and "
     "randomised response exactly: at an equal attacker by shared points, the ε of the paper's mechanism would be smaller than stands there."
 )
+CLEAR = (
+    "Only what the numbers below show. Differences are called clear where they exceed three standard errors of the noise, the spread of "
+    "runs pooled over the rows of a section: {points} points of accuracy with {runs} runs, and each finding says its own. The training "
+    "texts are the same for all, and other texts or classifiers may tell another story."
+)
 AT_EQUAL_ATTACKERS = "comparison-sst2-attackers"
 COMMANDS = {
     AT_EQUAL_ATTACKERS: """deniable compare sst2.jsonl.xz --embedding default --embedding sentiment-16-2 --mechanism multivariate \\
@@ -62,6 +68,11 @@ SETTINGS = {
     "comparison-imdb-glove-840b": "IMDb, GloVe 840B (33,860 words, 300 dimensions)",
     AT_EQUAL_ATTACKERS: "SST-2 at equal attackers: of words, in context and of kinds, in the built-in space and a shaped one",
 }
+
+
+def read_comparisons() -> dict[str, ComparisonResult]:
+    """Return the results beside the page, in its order."""
+    return {name: read_comparison(saved) for name in SETTINGS if (saved := FOLDER / f"{name}.json").exists()}
 
 
 def section(name: str, title: str, result: ComparisonResult) -> str:
@@ -103,19 +114,29 @@ def epsilons_apart(result: ComparisonResult) -> str:
     return f"The ε by the attacker that is matched: {'; '.join(said)}."
 
 
-def with_correction(words: str, *, needed: bool, attacked: str = "", decoded: str = "", stronger: str = "") -> str:
+def clear_differences(results: Iterable[ComparisonResult]) -> str:
+    """Return which differences of accuracy are called clear, from the least to the most of all results; nothing where runs do not tell."""
+    found = [(result.runs, 100 * telling) for result in results if (telling := telling_difference(result)) is not None]
+    if not found:
+        return ""
+    runs, points = sorted({runs for runs, _ in found}), sorted(points for _, points in found)
+    return CLEAR.format(points=f"{points[0]:.1f} to {points[-1]:.1f}", runs=" or ".join(map(str, runs)))
+
+
+def with_correction(words: str, *, needed: bool, attacked: str = "", decoded: str = "", stronger: str = "", clear: str = "") -> str:
     """Return the words of the page with the correction below the heading of the advice, once; without it where it is not needed.
 
     ``attacked`` is what was found of attackers in context, ``decoded`` what decoding changes, and ``stronger`` what attackers name who
-    know the channel better, if anything was.
+    know the channel better, if anything was. ``clear`` says which differences are called clear, and stands below all of them.
     """
     begin, _, rest = words.partition(f"{ADVICE}\n\n")
-    ours = ("**A correction.**", "**What the adversary misses.**", "**What it did not know.**")
+    ours = ("**A correction.**", "**What the adversary misses.**", "**What it did not know.**", "Only what the numbers below show.")
     paragraphs = [paragraph for paragraph in rest.split("\n\n") if not paragraph.startswith(ours)]
     measured = "the last section has it" if (FOLDER / f"{AT_EQUAL_ATTACKERS}.json").exists() else "that was not measured for this page"
     corrections = [CORRECTION.format(decoded=f", {decoded}" if decoded else "")] * needed
     corrections += [IN_CONTEXT.format(headline=attacked, measured=measured)] * bool(attacked)
     corrections += [STRONGER.format(stronger=stronger)] * bool(stronger)
+    corrections += [clear] * bool(clear)
     shown = [textwrap.fill(each, 140, break_long_words=False, break_on_hyphens=False) for each in corrections]
     return begin + f"{ADVICE}\n\n" + "\n\n".join([*shown, *paragraphs])
 
@@ -123,23 +144,20 @@ def with_correction(words: str, *, needed: bool, attacked: str = "", decoded: st
 def main() -> None:
     """Write the figures and the page."""
     page = FOLDER / "comparison.md"
-    sections, results = [HEADING, LEGEND], list[ComparisonResult]()
-    for name, title in SETTINGS.items():
-        saved = FOLDER / f"{name}.json"
-        if saved.exists():
-            result = read_comparison(saved)
-            results.append(result)
-            if name not in COMMANDS:
-                (FOLDER / f"{name}.png").write_bytes(png(privacy_utility_figure(result), dpi=150))
-            sections.append(section(name, title, result))
+    sections, results = [HEADING, LEGEND], read_comparisons()
+    for name, result in results.items():
+        if name not in COMMANDS:
+            (FOLDER / f"{name}.png").write_bytes(png(privacy_utility_figure(result), dpi=150))
+        sections.append(section(name, SETTINGS[name], result))
     words = page.read_text("utf-8").split(f"\n{HEADING}\n")[0].rstrip("\n")
     attacked = read_results(FOLDER)
     words = with_correction(
         words,
-        needed=any(result.decoding is None for result in results),
+        needed=any(result.decoding is None for result in results.values()),
         attacked=headline(attacked) if attacked else "",
         decoded=ahead_of_randomised_response(read_rows(FOLDER)),
         stronger=how_much_stronger(compare(FOLDER, attacked)),
+        clear=clear_differences(results.values()),
     )
     page.write_text(words + "\n\n" + "\n\n".join(sections) + "\n", encoding="utf-8")
 

@@ -36,14 +36,16 @@ Measured on: **{CPU}**, as `deniable decode` does it, the channel of the first 2
 [shared points](channels.md); **{GPU}**, [measure_purpose.py](purpose.md#repeat-it), the channel of all words by exact sums or shared
 points, the whole posterior, on other parts of the data (AG News: 5,600 texts). What was not measured again has earlier rows, by attackers
 and receivers who read less than they could: **{CPU_EARLIER}** knows a word by 1,000 rays, **{GPU_EARLIER}** by 1,000 draws, and has models
-whose fit ended at a slope of 10⁻³, which for words that say little is before it begins; no number stands where nothing was learnt.
+whose fit ended at a slope of 10⁻³, which for words that say little is before it begins; no number stands where nothing was learnt
+in one of the runs, here and below.
 
 {accuracies(rows)}
 
 ## Alone and in context
 
 A receiver with a public text reads words in their context: forward and backward over bigrams (IMDb reviews for SST-2, Reuters news for
-AG News), the prior learnt from the release. The share of words that the receiver names, and what models learn, with both sides released:
+AG News), the prior learnt from the release. The share of words that the receiver names, and what models learn, with both sides released,
+alone and in context from the same runs:
 
 {in_context(rows)}
 
@@ -87,7 +89,7 @@ def accuracies(rows: list[Row]) -> str:
         "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|---|",
     ]
     for row in rows:
-        cells = ["–" if math.isnan(each) else f"{each:.1f}" for each in map(row.accuracy.__getitem__, READINGS)]
+        cells = [_cell(row.accuracy[name]) for name in READINGS]
         reached = [cells[0], f"**{cells[1]}**", *cells[2:], f"{row.unperturbed:.1f}"]
         lines.append("| " + " | ".join([*row.names, f"{row.epsilon:g}", str(row.runs), *reached, row.measured]) + " |")
     return "\n".join(lines)
@@ -103,8 +105,9 @@ def in_context(rows: list[Row]) -> str:
     for row in rows:
         if row.context:
             named = [f"{row.context[name]:.1f} %" for name in ("alone", "in context")]
-            learnt = [f"{each:.1f}" for kind in ("words", "vectors") for each in (row.accuracy[f"decoded {kind}"], row.context[kind])]
-            lines.append("| " + " | ".join([*row.names, *named, *learnt, f"{row.context['runs']:.0f}"]) + " |")
+            learnt = [_cell(row.context[f"{kind} {way}"]) for kind in ("words", "vectors") for way in ("alone", "in context")]
+            attacker = f"{row.context['attacker']:.0f} %"
+            lines.append("| " + " | ".join([*row.names[:2], attacker, *named, *learnt, f"{row.context['runs']:.0f}"]) + " |")
     return "\n".join(lines) if len(lines) > 2 else "Not measured yet."
 
 
@@ -116,7 +119,7 @@ def places(rows: list[Row]) -> str:
     ]
     sides = [(side, version) for side in ("train", "test") for version in ("released", "decoded")]
     shown = [row for row in rows if len(row.places) == len(sides)]
-    lines += ["| " + " | ".join([*row.names, *(f"{row.places[side]:.1f}" for side in sides), row.measured]) + " |" for row in shown]
+    lines += ["| " + " | ".join([*row.names, *(_cell(row.places[side]) for side in sides), row.measured]) + " |" for row in shown]
     return "\n".join(lines)
 
 
@@ -127,6 +130,10 @@ def frequencies(rows: list[Row]) -> str:
         out, back = row.frequencies
         lines.append("| " + " | ".join([*row.names, f"{out:.3f}", f"{back:.3f}", f"{row.nearer:.0f} %", row.measured]) + " |")
     return "\n".join(lines)
+
+
+def _cell(accuracy: float) -> str:
+    return "–" if math.isnan(accuracy) else f"{accuracy:.1f}"
 
 
 if __name__ == "__main__":

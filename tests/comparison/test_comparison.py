@@ -15,9 +15,9 @@ from deniable.comparison import ComparisonResult, ComparisonSettings, Target, co
 from deniable.comparison.experiment import comparable_mechanisms
 from deniable.comparison.measurements import SavedMeasurements
 from deniable.comparison.probe import SampleCounts
-from deniable.comparison.readings import PrivacyReadings, ReadingEffort
+from deniable.comparison.readings import OfAllWords, PrivacyReadings, ReadingEffort
 from deniable.comparison.report.comparison_page import comparison_page
-from deniable.comparison.report.words import finding, table
+from deniable.comparison.report.words import finding, legend_of, table
 from deniable.comparison.results import MeanAndSpread, Row, Worth
 from deniable.comparison.settings import TARGETS
 from deniable.comparison.space import Comparison, name_of
@@ -159,8 +159,10 @@ RESULT = made_result(made_row("a", 0.4, 0.7), MISSED, made_row("b", 0.5, 0.6))
 
 
 def test_the_words_say_who_is_ahead_and_whether_clearly() -> None:
-    assert "a is the most accurate (70.0 %), clearly ahead of the others." in finding(RESULT)
-    assert "not clearly ahead of b." in finding(made_result(made_row("a", 0.4, 0.7), made_row("b", 0.5, 0.69)))
+    assert "a is the most accurate (70.0 %), clearly ahead of the others (clear: more than 3.0 points)." in finding(RESULT)
+    assert "not clearly ahead of b (clear: more than 3.0 points)." in finding(
+        made_result(made_row("a", 0.4, 0.7), made_row("b", 0.5, 0.69))
+    )
     assert "no other mechanism is there" in finding(made_result(made_row("a", 0.4, 0.7)))
     assert "one run does not tell" in finding(made_result(made_row("a", 0.4, 0.7, None)))
 
@@ -171,6 +173,33 @@ def test_the_table_has_the_front_marked_and_misses_said() -> None:
     assert [cells[-1] for cells in shown] == ["◆", "", ""]
     assert "never below 0.60" in shown[2][3]
     assert [row.mechanism for row, _ in RESULT.front()] == ["a"]
+
+
+def test_rows_are_marked_within_their_table_by_the_attacker_that_was_matched() -> None:
+    def at(reading: OfAllWords, mechanism: str, reached: float, adversary: float, accuracy: float) -> Row:
+        row = made_row(mechanism, adversary, accuracy)
+        worth = worth_of(row)
+        readings = replace(worth.reached, named=reached if reading == "named" else None, context=reached if reading == "context" else None)
+        return replace(row, reading=reading, target=0.2, worth=replace(worth, reached=readings))
+
+    rows = (
+        at("named", "a", 0.2, 0.5, 0.7),
+        at("named", "b", 0.21, 0.1, 0.6),  # a beats it by what was reached, though the adversary of a sample names less
+        at("context", "a", 0.2, 0.5, 0.65),  # beaten by a row of the other table only
+        at("context", "b", 0.1999, 0.1, 0.6),  # shown as 0.200, so not better
+    )
+    targets = (Target(reading="named", value=0.2), Target(reading="context", value=0.2))
+    result = replace(made_result(*rows), targets=targets)
+    assert result.attacker == "adversary"
+    assert [(cells[1], cells[-1]) for cells in table(result)] == [("a", "◆"), ("b", ""), ("a", "◆"), ("b", "")]
+    assert "what was reached counts there" in legend_of(result)
+    assert "what was reached counts there" not in legend_of(RESULT)
+
+
+def test_rows_matched_by_words_unchanged_are_marked_by_the_adversary_beside_them() -> None:
+    """At equal N_w what was reached differs by chance only."""
+    result = made_result(made_row("a", 0.5, 0.7), made_row("b", 0.4, 0.6), made_row("c", 0.5, 0.6))
+    assert [(cells[1], cells[-1]) for cells in table(result)] == [("a", "◆"), ("b", "◆"), ("c", "")]
 
 
 def test_the_page_is_whole_and_escaped() -> None:

@@ -114,7 +114,8 @@ def test_the_front_changes_once_all_are_decoded_and_both_are_marked() -> None:
     assert [row.mechanism for row, _ in result.front()] == ["a"]
     assert [row.mechanism for row, _ in result.decoded_front()] == ["b"]
     assert [(cells[1], cells[-1]) for cells in table(result)] == [("b", "◇"), ("a", "◆")], "in the order of decoded text"
-    assert "a is the most accurate (70.0 %), clearly ahead of the others. Once all are decoded, b is" in finding(result)
+    clear = "(clear: more than 3.0 points)"
+    assert f"a is the most accurate (70.0 %), clearly ahead of the others {clear}. Once all are decoded, b is" in finding(result)
     assert made_result(made_row("a", 0.4, 0.7)).decoded_front() == []
 
 

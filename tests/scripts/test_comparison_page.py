@@ -33,6 +33,31 @@ def test_the_correction_stands_below_its_heading_once(script: ModuleType) -> Non
     assert script.with_correction(known, needed=True, attacked="In context 3 points more.") == both
 
 
+def test_which_differences_are_clear_is_said_of_all_results_and_replaces_what_was_said(script: ModuleType) -> None:
+    results = script.read_comparisons()
+    found = {name: 100 * script.telling_difference(result) for name, result in results.items()}
+    clear = script.clear_differences(results.values())
+    assert f"{min(found.values()):.1f} to {max(found.values()):.1f} points of accuracy with 2 runs" in clear
+    assert script.clear_differences([]) == ""
+    plain = f"{script.ADVICE}\n\nOnly what the numbers below show. Clear is more than 1 point.\n\nAdvice."
+    said = script.with_correction(plain, needed=False, clear=clear)
+    assert "more than 1 point" not in said
+    assert clear in " ".join(said.split())
+    for name, result in results.items():
+        shown = script.section(name, "title", result)
+        assert shown.count(f"(clear: more than {found[name]:.1f} points)") == len(result.targets), "each table has its own"
+
+
+def test_a_marked_row_is_beaten_by_no_row_of_its_table_as_shown(script: ModuleType) -> None:
+    result = script.read_comparisons()[script.AT_EQUAL_ATTACKERS]
+    for target in result.targets:
+        met, _ = script.met_and_missed(result, target)
+        points = [(float(cells[3]), -float(cells[5].split(" %")[0]), cells[-1]) for cells in met]
+        for reached, loss, mark in points:
+            beaten = any(more <= reached and worse <= loss and (more, worse) != (reached, loss) for more, worse, _ in points)
+            assert (mark == "◆") == (not beaten), (target, reached, loss)
+
+
 def test_the_committed_page_is_corrected(script: ModuleType) -> None:
     words = (ROOT / "docs" / "experiments" / "comparison.md").read_text("utf-8").split(f"\n{script.HEADING}\n")[0].rstrip("\n")
     attacked = script.read_results(script.FOLDER)
@@ -41,5 +66,6 @@ def test_the_committed_page_is_corrected(script: ModuleType) -> None:
     assert "ahead of randomised response" in decoded
     stronger = script.how_much_stronger(script.compare(script.FOLDER, attacked))
     assert "the best attacker names more" in stronger
-    found = script.with_correction(words, needed=True, attacked=script.headline(attacked), decoded=decoded, stronger=stronger)
+    clear = script.clear_differences(script.read_comparisons().values())
+    found = script.with_correction(words, needed=True, attacked=script.headline(attacked), decoded=decoded, stronger=stronger, clear=clear)
     assert found == words

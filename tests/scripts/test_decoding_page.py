@@ -75,6 +75,48 @@ def test_a_model_that_learnt_nothing_has_no_number() -> None:
     earlier = next(row for row in rows() if row.data == "mr" and row.measured == "GPU, earlier")
     assert math.isnan(earlier.accuracy["released words"]), "50.0 % in every run: the fit ended before it began"
     assert not math.isnan(earlier.accuracy["decoded words"])
+    assert math.isnan(earlier.places["train", "released"]), "the same models, on original text"
+    assert not math.isnan(earlier.places["test", "released"])
+
+
+def test_no_table_shows_what_always_naming_one_label_gives() -> None:
+    from make_decoding_page import places
+
+    shown = places([row for row in rows() if (row.data, row.measured, row.level) == ("cr", "GPU, earlier", 0.08)]).splitlines()[2]
+    assert shown.startswith("| CR (sentiment) | paper's mechanism, 50d | 8 % | – | – | 6"), "63.7 on both, the majority is 63.8"
+
+
+def test_alone_and_in_context_are_of_the_same_runs() -> None:
+    from make_decoding_page import in_context
+
+    result: dict[str, Any] = next(
+        each
+        for each in json.loads((FOLDER / "purpose-refined.json").read_text(encoding="utf-8"))
+        if (each["name"], each["embedding"]["name"], each["mechanism"], each["level"]) == ("agnews", "default", "multivariate", 0.08)
+    )
+    (read,) = [each for each in result["releases"] if "context words" in each["accuracy"]]
+    assert len(result["releases"]) > 1
+    (row,) = [row for row in rows() if row.context and (row.data, row.measured, row.level) == ("agnews", "GPU", 0.08)]
+    alone, context = (100 * read["accuracy"][f"{version} words"]["both"] for version in ("decoded", "context"))
+    assert (row.context["words alone"], row.context["words in context"]) == pytest.approx((alone, context))
+    assert row.context["attacker"] == pytest.approx(100 * read["named"])
+    assert f"| {alone:.1f} | {context:.1f} |" in in_context([row])
+    assert f"models of words change by {context - alone:+.1f} to {context - alone:+.1f} points (1 settings)" in _all([row])
+
+
+def test_every_row_with_both_numbers_counts_for_what_decoding_changes() -> None:
+    ours = next(row for row in rows() if row.mechanism == "multivariate")
+    first = replace(ours, accuracy={"released words": 60.0, "decoded words": 70.0, "released vectors": 80.0, "decoded vectors": 65.0})
+    second = replace(first, accuracy={**first.accuracy, "decoded words": 61.0, "decoded vectors": math.nan})
+    third = replace(first, accuracy={**first.accuracy, "released words": math.nan})
+    line = said([first, second, third], "With the paper's mechanism")
+    assert "by +1.0 to +10.0 points (+5.5 on average over 2 rows)" in line
+    assert "in 1 of the 1 rows that have all four" in line
+
+
+def test_targets_are_said_to_be_set_before_once_and_only_where_there_are_some() -> None:
+    assert _all(rows()).count("were set before anything was measured") == 1
+    assert "asked" not in _all([row for row in rows() if row.data == "mr"])
 
 
 def test_who_is_ahead_is_counted_on_the_same_texts() -> None:
@@ -86,3 +128,27 @@ def test_who_is_ahead_is_counted_on_the_same_texts() -> None:
     assert f"at 1 of 1 attackers, by {by:+.1f} to {by:+.1f} points" in ahead_of_randomised_response([ours, theirs])
     assert ahead_of_randomised_response([ours, replace(theirs, texts=1)]) == ""
     assert ahead_of_randomised_response([replace(ours, measured="GPU, earlier"), theirs]) == "", "its attacker named less than it could"
+
+
+def test_no_row_is_compared_twice_and_the_one_measured_in_the_same_way_comes_first() -> None:
+    from decoding_prose import ahead_of_randomised_response
+
+    ours = next(row for row in rows() if row.mechanism == "multivariate" and row.measured == "GPU")
+    same, nearer = (
+        replace(ours, mechanism="randomized-response", measured=measured, named=ours.named + more, accuracy={"decoded words": reached})
+        for measured, more, reached in (("GPU", 1.5, 10.0), ("CPU", 0.5, 20.0))
+    )
+    by = ours.accuracy["decoded words"] - 10.0
+    once = f"at 1 of 1 attackers, by {by:+.1f} to {by:+.1f} points, the two attackers at most 1.5 points apart"
+    assert ahead_of_randomised_response([nearer, ours, same]).endswith(once)
+    assert "at 1 of 1" in ahead_of_randomised_response([ours, replace(ours, measured="CPU"), same]), "nor is one of randomised response"
+    assert "in 1 of 1 one on CPU and one on GPU" in said([ours, nearer], "**Decoded")
+    assert "one on CPU" not in said([ours, same], "**Decoded")
+
+
+def test_attackers_too_far_apart_are_not_compared() -> None:
+    from decoding_prose import ahead_of_randomised_response
+
+    ours = next(row for row in rows() if row.mechanism == "multivariate")
+    assert ahead_of_randomised_response([ours, replace(ours, mechanism="randomized-response", named=ours.named + 1.9)])
+    assert ahead_of_randomised_response([ours, replace(ours, mechanism="randomized-response", named=ours.named + 2.1)]) == ""

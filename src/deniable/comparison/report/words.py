@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 
 from deniable.comparison.matching import Target
-from deniable.comparison.results import ComparisonResult, MeanAndSpread, Row, Worth
+from deniable.comparison.readings import OF_ALL_WORDS, Name
+from deniable.comparison.results import ComparisonResult, MeanAndSpread, Row, Worth, pareto_front
 from deniable.report.wording import percent_fixed
 
 READINGS = {
@@ -26,21 +27,24 @@ LEGEND = (
     "of the words that stay unchanged. Exposed: the same for the 1 % of the text that stays unchanged most often. Adversary: how often "
     "the word behind a released word is named. Accuracy: of a classifier that learnt from released text, on original text (mean ± "
     "standard deviation of the runs). Moved: mean distance from a word to what became of it, 1 for a word drawn at random. ◆: no other "
-    "row has both a weaker adversary and a higher accuracy."
+    "row of the table has an adversary no stronger and an accuracy no lower, one of them better, as they are shown."
 )
 DECODED_LEGEND = (
     " Received: learnt from and judged on words as released. Decoded: the same after the release was decoded; rows are in its order. "
-    "◆ and ◇: no other row has both a weaker adversary and a higher accuracy, with words as released and decoded."
+    "◆ and ◇: no other row of the table has an adversary no stronger and an accuracy no lower, one of them better, as they are shown, with "
+    "words as released and decoded."
 )
+OF_ATTACKERS = " Where words or kinds named are matched, what was reached counts there in place of the adversary."
 REACHED_LEGEND = "Reached: the value at the ε found. Exposed: how often the 1 % of the text stays unchanged that does so most often. "
 PLAIN_ACCURACY = (
     "Accuracy: of a classifier that learnt from released text, on original text (mean ± standard deviation of the runs). ◆: no other row "
-    "has both a weaker attacker and a higher accuracy."
+    "of the table reached no more and has an accuracy no lower, one of them better, as they are shown."
 )
 ON_BOTH_SIDES = (
     "Accuracies in % (mean ± standard deviation of the runs) of classifiers that learnt from released text and are judged on released "
     "text, by what they read: words as released, words as decoded (rows are in its order), mean vectors as released, and mean vectors as "
-    "expected. ◆ and ◇: no other row has both a weaker attacker and a higher accuracy, with words as released and decoded."
+    "expected. ◆ and ◇: no other row of the table reached no more and has an accuracy no lower, one of them better, with words as released "
+    "and decoded."
 )
 _NAMED_AT_MOST = 3
 ATTACKER_LEGENDS = {
@@ -69,7 +73,7 @@ def legend_of(result: ComparisonResult) -> str:
     if result.several:
         return named + (REACHED_LEGEND + PLAIN_ACCURACY if result.decoding is None else ON_BOTH_SIDES)
     legend = LEGEND if result.decoding is None else LEGEND[: LEGEND.index(" ◆")] + DECODED_LEGEND
-    return named + legend
+    return named + legend + (OF_ATTACKERS if named else "")
 
 
 def finding(result: ComparisonResult) -> str:
@@ -94,10 +98,24 @@ def table(result: ComparisonResult) -> list[list[str]]:
 
 
 def _table_at(result: ComparisonResult, target: Target, rows: Sequence[Row]) -> list[list[str]]:
-    best, decoded = [row for row, _ in result.front()], [row for row, _ in result.decoded_front()]
     there = [row for row in rows if _is_at(row, target)]
     there.sort(key=lambda row: 0.0 if row.worth is None else -row.worth.best_known.mean)
+    best, decoded = _unbeaten(result, target, _received), [] if result.decoding is None else _unbeaten(result, target, _decoded)
     return [_cells(row, ("◆" if row in best else "") + ("◇" if row in decoded else ""), result) for row in there]
+
+
+def _unbeaten(result: ComparisonResult, target: Target, accuracy: Callable[[Worth], MeanAndSpread]) -> list[Row]:
+    """Return the rows at a target that no other row there beats, by figures as the table has them.
+
+    The attacker is the one that was matched. Where N_w was, it is the adversary, whose success stands beside it; not so with several
+    embeddings, where that is not shown.
+    """
+    matched = result.several or target.reading in ("adversary", *OF_ALL_WORDS)
+    attacker: Name = target.reading if matched else "adversary"
+    digits = 3 if matched else 2
+    found = [(row, worth) for row, worth in result.matched() if _is_at(row, target)]
+    points = [(round(worth.reached.value(attacker), digits), round(100 * accuracy(worth).mean, 1)) for _, worth in found]
+    return [found[place][0] for place in pareto_front(points)]
 
 
 def places_table(result: ComparisonResult, target: Target) -> tuple[list[str], list[list[str]]]:
@@ -193,7 +211,8 @@ def _best(begin: str, found: list[tuple[Row, Worth]], accuracy: Callable[[Worth]
     close = [name for name, other in ordered[1:] if best - other <= telling]
     more = len(close) - _NAMED_AT_MOST
     names = f"{', '.join(close[:_NAMED_AT_MOST])} and {more} more" if more > 1 else ", ".join(close)
-    return sentence + (f", not clearly ahead of {names}." if close else ", clearly ahead of the others.")
+    clear = f"(clear: more than {100 * telling:.1f} points)"
+    return sentence + (f", not clearly ahead of {names} {clear}." if close else f", clearly ahead of the others {clear}.")
 
 
 def _reached(row: Row, worth: Worth) -> list[str]:
