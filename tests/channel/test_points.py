@@ -89,7 +89,7 @@ def test_points_lie_nearest_to_their_output_and_no_more_than_some_are_kept(monke
     monkeypatch.setattr(points, "MOST_POINTS_EACH", 5)
     monkeypatch.setattr(points, "POINTS_EACH", 5)
     found = drawn(EMBEDDING, draws=100)
-    assert found.counts.sum() == found.draws == draws_of_inputs(WORDS + 1, 100 * (WORDS + 1)).sum()
+    assert found.counts.sum() == found.draws == draws_of_inputs(EMBEDDING, np.arange(WORDS + 1), 100 * (WORDS + 1)).sum()
     assert (np.diff(found.counts) <= 0).all()
     assert [len(layer.own) for layer in found.layers] == [int((found.counts > place).sum()) for place in range(5)]
     own = found.inputs[: len(EMBEDDING)].astype(np.float64)

@@ -21,7 +21,7 @@ from tests.support.strategies import random_embedding
 E = random_embedding(60, 6)
 EXPOSED = {"Gaussian": "the ratio exceeds exp", "SanTextPlus": "58 words outside the sensitive set", "CusText": "the cell of every word"}
 OF_ANOTHER_EPSILON = ("Gaussian", "CusText", "Line", "RandomizedResponse")
-TWINS = Embedding(["a", "b", "twin of a", "c", "d", "e"], [[0, 0], [1, 0], [0, 0], [3, 1], [0, 2], [2, 2]])
+TWINS = Embedding(["a", "b", "twin-of-a", "c", "d", "e"], [[0, 0], [1, 0], [0, 0], [3, 1], [0, 2], [2, 2]])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -210,7 +210,7 @@ def test_ids_that_are_none_are_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_one_word_is_a_vocabulary_too(name: str) -> None:
-    alone = Embedding(["only", "its twin"], [[1.0, 2.0], [1.0, 2.0]])
+    alone = Embedding(["only", "its-twin"], [[1.0, 2.0], [1.0, 2.0]])
     assert (every(alone, 1.0)[name].perturb(np.array([0, 1, 2]), SecureRandomness()) == 0).all()
 
 

@@ -68,18 +68,7 @@ def _log_ratio(channel: Channel, told: Ids, judged: Ids) -> float:
     size = 2 * len(common) + 1
     shares = _shares_of(np.bincount(cells[told], minlength=size).astype(np.float64), counts, len(common))
     counted = np.bincount(cells[judged], minlength=size).astype(np.float64)
-    return _beyond_any_text(_chances_of(channel, cells, size), counted, shares, draws=_draws_behind(channel)) - _CUT_ERROR * len(judged)
-
-
-def _draws_behind(channel: Channel) -> float:
-    """Return from how many draws a row of the channel is known.
-
-    Half of the points that words share are drawn evenly around them. In many dimensions the noise is nearly of one length, and a ray says
-    little more than a draw.
-    """
-    if not channel.directions:
-        return math.inf
-    return 0.5 * channel.directions if channel.method == "points" else float(channel.directions)
+    return _beyond_any_text(_chances_of(channel, cells, size), counted, shares, draws=channel.draws_behind) - _CUT_ERROR * len(judged)
 
 
 def _cells_around(channel: Channel, common: Ids) -> Ids:

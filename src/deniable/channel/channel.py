@@ -9,6 +9,7 @@ Everything here is public: it is computed from the embedding, the mechanism and 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from deniable.arrays import Floats, Ids
+from deniable.channel.points import points_each
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.base import Method
@@ -33,6 +35,7 @@ _NUMBERS_AT_ONCE = 1 << 20
 _PARTS = 16
 _EVEN = 0.1
 _LEAST_REST = 1e-12
+_DRAWS_BEHIND_A_POINT = 32
 
 _Made = TypeVar("_Made")
 
@@ -85,6 +88,19 @@ class Channel:
             same = np.flatnonzero(self.inputs[owners] == block.indices)
             staying[owners[same]] = block.data[same]
         return staying
+
+    @property
+    def draws_behind(self) -> float:
+        """From how many draws a row is known, about; infinitely many where sums are exact.
+
+        Half of the points that words share are drawn evenly around them, and a few kept of each output say no more than a few. In many
+        dimensions the noise is nearly of one length, and a ray says little more than a draw.
+        """
+        if not self.directions:
+            return math.inf
+        if self.method != "points":
+            return float(self.directions)
+        return min(0.5 * self.directions, float(_DRAWS_BEHIND_A_POINT * points_each(self.embedding, len(self))))
 
     def places(self, ids: Ids) -> Ids:
         """Return the rows of input words; -1 for those that are not in the support."""

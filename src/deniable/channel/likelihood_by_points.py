@@ -16,6 +16,9 @@ from deniable.channel.points import FEWEST_POINTS_EACH, MOST_NUMBERS, MOST_PAIRS
 from deniable.mechanisms.base import NearestWord, radial_noise
 
 _OUTPUTS_AT_ONCE = 256
+_MOST_DRAWS = 1 << 23
+"""No more points than this are drawn in all: in a large vocabulary each of them takes long to search for."""
+
 _OWN_SEEDS = 1 << 40
 """Where the seeds of points begin: draws that somebody is judged on never come from one of them."""
 
@@ -27,8 +30,9 @@ class PointChannel:
         """Draw so many points for each word of the embedding, on average, and keep at most as many of each output."""
         noise = radial_noise(mechanism)
         assert noise is not None  # noqa: S101 - said by ``shares_points``
-        self.how = f"{points:,} points for each word, which all words share"
         words, outputs = len(mechanism.embedding), np.unique(outputs)
+        points = max(1, min(points, _MOST_DRAWS // words))
+        self.how = f"{points:,} points for each word, which all words share"
         pairs, numbers = len(outputs) * words, len(outputs) * mechanism.embedding.dimension
         keep = max(FEWEST_POINTS_EACH, min(points, MOST_PAIRS // max(1, pairs), MOST_NUMBERS // max(1, numbers)))
         inputs = np.arange(words, dtype=np.int64)

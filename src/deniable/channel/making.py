@@ -27,9 +27,9 @@ LEFT_OUT = 1e-3
 """What the listed outputs of a row leave out of its probability."""
 
 MOST_OUTPUTS = 4_096
-"""No row lists more outputs than this; a softmax at a small ε has weight everywhere."""
+"""No row lists more outputs than this, but that of ⊥ by points; a softmax at a small ε has weight everywhere."""
 
-_FORMAT = 4
+_FORMAT = 6
 
 
 def make_channel(

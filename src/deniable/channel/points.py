@@ -133,13 +133,15 @@ def draws_each(embedding: Embedding, inputs: int, wanted: int) -> int:
     return max(1, min(wanted, MOST_DRAWS_EACH * len(embedding) // inputs))
 
 
-def draws_of_inputs(inputs: int, draws: int) -> Ids:
+def draws_of_inputs(embedding: Embedding, inputs: Ids, draws: int) -> Ids:
     """Return how many of about so many points are drawn around each input word, in the order of their ranks; at least one.
 
-    Half are the same for all, and half go by rank, as frequent words are released most and ought to be told best.
+    Half are the same for all, and half go by rank, as frequent words are released most and ought to be told best. ⊥ stands for many words,
+    and lies where the points of no other word come: it gets as many as the most frequent word.
     """
-    by_rank = 1.0 / (1.0 + np.arange(inputs))
-    shares = 0.5 / inputs + 0.5 * by_rank / by_rank.sum()
+    by_rank = 1.0 / (1.0 + np.arange(len(inputs)))
+    by_rank[inputs == embedding.unknown_id] = 1.0
+    shares = 0.5 / len(inputs) + 0.5 * by_rank / by_rank.sum()
     counts: Ids = np.maximum(1, np.round(shares * draws)).astype(np.int64)
     return counts
 
@@ -160,7 +162,7 @@ def draw_points(
     With ``of`` only points of these outputs are kept, at most ``keep`` of each. One that no point was drawn of gets its own vector as its
     only point: something is then known of it. ``report`` is told how many are drawn, of how many.
     """
-    embedding, each = mechanism.embedding, draws_of_inputs(len(inputs), draws)
+    embedding, each = mechanism.embedding, draws_of_inputs(mechanism.embedding, inputs, draws)
     ends, entering = np.cumsum(each), embedding.stands_in(inputs)
     total = int(ends[-1])
     source, chance = SeededPoints(mechanism, seed=seed), np.random.Generator(np.random.PCG64([seed, 1]))

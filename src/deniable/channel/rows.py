@@ -162,7 +162,8 @@ class RowMaker:
         for word, row, total in zip(self.ordered[first : first + len(block)], block, block.sum(axis=1, dtype=np.float64), strict=True):
             if 1.0 / _FAR_FROM_ONE < total < _FAR_FROM_ONE:
                 row *= np.float32((1.0 - _POINTS_LEAVE_OUT) / total)
-                found.append(self._cut_unsorted(self._met, row))
+                # ⊥ lies among all words and becomes any of them: cut like others, most of what it becomes would be lost in the background.
+                found.append(self._cut_unsorted(self._met, row, most=len(row) if word == self._embedding.unknown_id else self._most))
             else:
                 drawn = self._counts(self.made[0], self._embedding.stands_in(np.array([word])), int(word))
                 found += [self._of_counts(*counted) for counted in drawn]
@@ -217,16 +218,17 @@ class RowMaker:
         for released in drawn.reshape(len(entering), self._directions):
             yield np.unique(released, return_counts=True)
 
-    def _cut_unsorted(self, outputs: Ids, chances: Floats) -> Row:
-        if len(outputs) > self._most:
-            largest = np.argpartition(-chances, self._most)[: self._most]
+    def _cut_unsorted(self, outputs: Ids, chances: Floats, *, most: int | None = None) -> Row:
+        most = self._most if most is None else most
+        if len(outputs) > most:
+            largest = np.argpartition(-chances, most)[:most]
             outputs, chances = outputs[largest], chances[largest]
         order = np.lexsort((outputs, -chances))
-        return self._cut(outputs[order], chances[order].astype(np.float64))
+        return self._cut(outputs[order], chances[order].astype(np.float64), most=most)
 
-    def _cut(self, outputs: Ids, chances: Floats) -> Row:
+    def _cut(self, outputs: Ids, chances: Floats, *, most: int | None = None) -> Row:
         enough = int(np.searchsorted(np.cumsum(chances), chances.sum() - self._left_out)) + 1
-        kept = min(enough, self._most, int(np.count_nonzero(chances)))
+        kept = min(enough, self._most if most is None else most, int(np.count_nonzero(chances)))
         return Row(outputs=outputs[:kept], chances=chances[:kept])
 
 
