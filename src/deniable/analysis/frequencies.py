@@ -10,6 +10,12 @@ have, it is the g with the least
 and what is expected of the second part under π₀ is taken off. The interval counts both parts. Its variance is that between records, which
 are the independent unit: words of one record are alike. Where an interval is as wide as what was thought before, the release says nothing
 of the word, and it is said so.
+
+Learning may have taken a word for its neighbours, and then π₀ has nothing of it. So τ goes by how often the word can have been used at
+most (``share_bounds``), which asks nothing of what was learnt.
+
+A channel that is known from draws is wrong by a little, and in a large text by more than chance. So what is expected under π₀ is not
+computed from the channel but counted in a ``rehearsal``: a release of text with these shares, from a public seed.
 """
 
 from __future__ import annotations
@@ -20,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.analysis.share_bounds import largest_shares
 from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
 from deniable.errors import InvalidParameter
@@ -34,6 +41,7 @@ MOST_WORDS = 2_000
 LIMIT = 1.959964
 """Standard errors to each side of a 95 % interval."""
 
+_NUMBERS_AT_ONCE = 1 << 24
 _WORDS_AT_ONCE = 256
 _SPREAD = 2.0
 """The error that expected shares may have, as a multiple of themselves."""
@@ -75,19 +83,33 @@ class Frequencies:
 class FrequencyEstimator:
     """Prepares the estimate of many words once, for all records and for groups of them."""
 
-    def __init__(self, channel: Channel, expected: Floats, *, words: int, most: int = MOST_WORDS, report: Report | None = None) -> None:
-        """Find the weights g of the most frequent words; ``expected`` are shares of the channel's inputs, ``words`` how many were released.
+    def __init__(
+        self,
+        channel: Channel,
+        expected: Floats,
+        *,
+        observed: Floats,
+        rehearsal: Floats | None = None,
+        most: int = MOST_WORDS,
+        report: Report | None = None,
+    ) -> None:
+        """Find the weights g of the most frequent words.
+
+        ``expected`` are shares of the channel's inputs, ``observed`` counts of released words. ``rehearsal`` are such counts of a release
+        of text with the expected shares; without it the channel is taken for exact.
 
         :raises InvalidParameter: if the shares do not fit the channel, or nothing was released.
         """
         if len(expected) != len(channel) or not expected.sum() > 0.0:
             raise InvalidParameter("expected", f"{len(expected):,} numbers", f"must be {len(channel):,} shares, one for each input word")
+        words = int(observed.sum())
         if words < 1:
-            raise InvalidParameter("words", words, "nothing was released, so nothing can be said of it")
-        self._channel, self._expected = channel, expected / expected.sum()
-        self._spread = _SPREAD * self._expected + 1.0 / words
+            raise InvalidParameter("observed", words, "nothing was released, so nothing can be said of it")
+        self._channel, self._expected, self._rehearsal = channel, expected / expected.sum(), rehearsal
+        largest = largest_shares(channel, observed)
+        self._spread = np.maximum(_SPREAD * self._expected + 1.0 / words, largest)
         self._outputs = np.maximum(channel.output_shares(self._expected), 1e-12)
-        self.rows = np.sort(np.argsort(-self._expected, kind="stable")[:most])
+        self.rows = _most_frequent(self._expected, largest, most)
         self._listed, even, rest = channel.listed(self.rows), channel.background, channel.rest[self.rows]
         self._rest = rest
         weighted = self._listed.multiply(1.0 / self._outputs[None, :]).tocsr()
@@ -160,16 +182,32 @@ class FrequencyEstimator:
         from scipy.linalg import cho_solve
 
         channel = self._channel
-        for start in range(0, len(self.rows), _WORDS_AT_ONCE):
-            part = slice(start, min(start + _WORDS_AT_ONCE, len(self.rows)))
+        at_once = max(1, min(_WORDS_AT_ONCE, _NUMBERS_AT_ONCE // len(channel.embedding)))
+        for start in range(0, len(self.rows), at_once):
+            part = slice(start, min(start + at_once, len(self.rows)))
             unit = np.zeros((len(self.rows), part.stop - part.start))
             unit[np.arange(part.start, part.stop), np.arange(part.stop - part.start)] = 1.0
             solved = cho_solve(self._factor, unit, check_finite=False)
             weights = (self._listed.T @ solved + np.outer(channel.background, self._rest @ solved)) / self._outputs[:, None]
             reached = channel.pulled_back(weights)
             reached[self.rows[part], np.arange(part.stop - part.start)] -= 1.0
-            bias = self._expected @ reached
-            yield part, weights, bias, np.sqrt(np.square(self._spread[:, None] * reached).sum(axis=0))
+            bias, of_rehearsal = self._expected @ reached, np.zeros(part.stop - part.start)
+            if self._rehearsal is not None:
+                drawn = float(self._rehearsal.sum())
+                shares = self._rehearsal / drawn
+                counted = shares @ weights
+                bias = counted - self._expected[self.rows[part]]
+                of_rehearsal = (shares @ np.square(weights) - np.square(counted)) / drawn
+            yield part, weights, bias, np.sqrt(np.square(self._spread) @ np.square(reached) + of_rehearsal)
+
+
+def _most_frequent(expected: Floats, largest: Floats, most: int) -> Ids:
+    """Return the rows of words to estimate: half those expected to be most frequent, half those that can be, by what was released."""
+    by_both = [np.argsort(-each, kind="stable") for each in (expected, largest)]
+    in_turn = np.stack(by_both, axis=1).ravel()
+    _, first = np.unique(in_turn, return_index=True)
+    chosen: Ids = np.sort(in_turn[np.sort(first)[:most]])
+    return chosen
 
 
 class _Sets:

@@ -133,7 +133,7 @@ def open_channel(
     """
     support = validated_count(support, "support")
     unknown = [embedding.unknown_id] if card.unknown in ("perturb", "subwords") else []
-    inputs = [most_frequent(embedding, context, support), _kept(card, embedding), np.array(unknown, dtype=np.int64)]
+    inputs = [most_frequent(embedding, context, support), kept_words(card, embedding), np.array(unknown, dtype=np.int64)]
     return open_channel_of_inputs(card, embedding, np.unique(np.concatenate(inputs)), directions=directions, on_card=True, report=report)
 
 
@@ -161,7 +161,7 @@ def open_channel_of_inputs(
         on_card=on_card,
         report=report,
     )
-    kept = _kept(card, embedding)
+    kept = kept_words(card, embedding)
     return channel.keeping(kept) if len(kept) else channel
 
 
@@ -201,5 +201,6 @@ def _unchanged(channel: Channel, prior: Floats) -> float:
     return min(float(channel.staying @ prior / known), 1.0) if known else 0.0
 
 
-def _kept(card: Card, embedding: Embedding) -> Ids:
+def kept_words(card: Card, embedding: Embedding) -> Ids:
+    """Return the ids of the words that were released as they are."""
     return np.array([i for i in Lookup(embedding).ids(list(card.keep_words)) if i != embedding.unknown_id], dtype=np.int64)

@@ -13,9 +13,10 @@ from typing import Any, Unpack
 import numpy as np
 
 from deniable.analysis.frequencies import MOST_WORDS, Frequencies, FrequencyEstimator
-from deniable.analysis.receiving import Received, ReleasedFileOptions, receive, split_options
+from deniable.analysis.receiving import Received, ReleasedFileOptions, kept_words, receive, split_options
 from deniable.arrays import Floats
 from deniable.atomic import whole_file
+from deniable.channel.draws import Draws
 from deniable.decoding.decoder import UNKNOWN
 from deniable.errors import InvalidParameter
 from deniable.progress import Report
@@ -24,6 +25,8 @@ from deniable.text.card import Card
 
 _DOUBT = 0.05
 _MOST_GROUPS = 100
+_REHEARSAL = 11
+_FEWEST_REHEARSED, _TIMES_REHEARSED, _MOST_REHEARSED = 100_000, 4, 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,7 +167,9 @@ def find_word_use(
     """Return how often words are used behind released texts; ``groups`` names the group of each text."""
     channel = received.decoder.channel
     counts = received.decoder.reader.counts(released)
-    estimator = FrequencyEstimator(channel, received.learnt.shares, words=int(counts.sum()), most=most)
+    observed, expected = np.asarray(counts.sum(axis=0)).ravel(), received.learnt.shares
+    rehearsal = None if channel.method == "exact" else rehearse(received, expected, words=int(observed.sum()))
+    estimator = FrequencyEstimator(channel, expected, observed=observed, rehearsal=rehearsal, most=most)
     words = [*channel.embedding.words, UNKNOWN]
     named = [words[i] for i in estimator.words.tolist()]
     found, differences = [], list[Difference]()
@@ -197,6 +202,18 @@ def find_word_use(
         consistent=received.card.consistent,
         unchanged=received.unchanged,
     )
+
+
+def rehearse(received: Received, shares: Floats, *, words: int) -> Floats:
+    """Return how often each word comes out of a release of text with these shares of words: counts of draws from a public seed."""
+    channel, number = received.decoder.channel, min(max(_FEWEST_REHEARSED, _TIMES_REHEARSED * words), _MOST_REHEARSED)
+    random = np.random.Generator(np.random.PCG64(_REHEARSAL))
+    ids = np.repeat(channel.inputs, random.multinomial(number, shares / shares.sum()))
+    mechanism = received.card.make_mechanism(channel.embedding)
+    kept = np.isin(ids, kept_words(received.card, channel.embedding))
+    released = np.concatenate([ids[kept], Draws(mechanism, seed=_REHEARSAL).of_each(ids[~kept])])
+    counts: Floats = np.bincount(released, minlength=len(channel.embedding)).astype(np.float64)
+    return counts
 
 
 def _group(name: str | None, words: list[str], found: Frequencies) -> GroupUse:
