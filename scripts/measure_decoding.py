@@ -115,7 +115,7 @@ def describe(
     name: str, asked: dict[str, Any], embedding: Embedding, embedding_name: str, mechanism: str
 ) -> tuple[dict[str, Any], Passages]:
     """Return what a result says before anything is measured, and the texts as words."""
-    texts, _ = _read(asked, embedding)
+    texts, _ = read_asked(asked, embedding)
     passages = passages_of(texts, embedding, TextPolicy())
     result = {
         "name": name,
@@ -146,7 +146,7 @@ def measure(given: argparse.Namespace) -> None:
     began = time.time()
     result = json.loads(given.result.read_text(encoding="utf-8"))
     embedding, mechanism = Embedding.open(result["embedding"]["name"]), parse_mechanism(result["mechanism"])
-    texts, labels = _read(result["asked"], embedding)
+    texts, labels = read_asked(result["asked"], embedding)
     passages = passages_of(texts, embedding, TextPolicy())
     context = None if given.public is None else read_bigrams(embedding, given.public)
     channels = _channels(result, [epsilon for _, epsilon in result["epsilons"]], given.directions)
@@ -159,26 +159,41 @@ def measure(given: argparse.Namespace) -> None:
         "original": [],
         "releases": [],
     }
-    original = dict(_as_it_stands(passages, embedding))
     for run in range(1, given.runs + 1) if given.run is None else [given.run]:
-        split = Split(labels, *stratified_split(labels, HELD_OUT, seed=run))
-        clean = {name: split.learn(features, name) for name, features in original.items()}
-        result["original"].append({name: model(original[name]) for name, model in clean.items()})
+        judged = Run(passages, labels, embedding, seed=run)
+        result["original"].append(judged.original)
         for (attacker, epsilon), channel in zip(result["epsilons"], channels, strict=True):
-            released = draw(passages, mechanism(embedding, epsilon=epsilon), threads=threads())
-            found: dict[str, Any] = {"attacker": attacker, "epsilon": epsilon, "run": run, "accuracy": {}}
-            for version, made in _versions(passages, released, channel, context, found):
-                for name, features in made.items():
-                    noisy = split.learn(features, name)
-                    found["accuracy"][f"{version} {name}"] = {
-                        "both": noisy(features),
-                        "train": noisy(original[name]),
-                        "test": clean[name](features),
-                    }
+            found = {"attacker": attacker, "epsilon": epsilon, "run": run, **judged.release(mechanism, channel, context)}
             result["releases"].append(found)
             result["seconds"] = round(time.time() - began)
             write_result(output, result)
             print(json.dumps({"name": result["name"], **found}), flush=True)
+
+
+class Run:
+    """One split of the texts; ``original`` is how well models of original text do on original text."""
+
+    def __init__(self, passages: Passages, labels: Ids, embedding: Embedding, *, seed: int) -> None:
+        """Split the texts, and learn from those that stand as they are."""
+        self._passages = passages
+        self._split = Split(labels, *stratified_split(labels, HELD_OUT, seed=seed))
+        self._features = dict(_as_it_stands(passages, embedding))
+        self._clean = {name: self._split.learn(features, name) for name, features in self._features.items()}
+        self.original = {name: model(self._features[name]) for name, model in self._clean.items()}
+
+    def release(self, mechanism: ChosenMechanism, channel: Channel, context: Bigrams | None = None) -> dict[str, Any]:
+        """Return what is learnt from a release at the ε of a channel, and how near it comes to the words."""
+        released = draw(self._passages, mechanism(channel.embedding, epsilon=channel.epsilon), threads=threads())
+        found: dict[str, Any] = {"accuracy": {}}
+        for version, made in _versions(self._passages, released, channel, context, found):
+            for name, features in made.items():
+                noisy = self._split.learn(features, name)
+                found["accuracy"][f"{version} {name}"] = {
+                    "both": noisy(features),
+                    "train": noisy(self._features[name]),
+                    "test": self._clean[name](features),
+                }
+        return found
 
 
 def join(given: argparse.Namespace) -> None:
@@ -207,7 +222,8 @@ def write_result(path: Path, result: dict[str, Any]) -> None:
     path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
 
-def _read(asked: dict[str, Any], embedding: Embedding) -> tuple[list[str], Ids]:
+def read_asked(asked: dict[str, Any], embedding: Embedding) -> tuple[list[str], Ids]:
+    """Return the texts that were asked for, as far as they are used, and their labels."""
     found = read_classified(Path(asked["data"]), text_column=asked["text"], label_column=asked["label"], most=asked["most"])
     cutter = Cutter(embedding)
     return [" ".join(cutter.words(text)[: asked["longest"]]) for text in found.texts], found.labels
@@ -219,7 +235,7 @@ def shares_of(passages: Passages, embedding: Embedding) -> Floats:
     return shares
 
 
-def _named(passages: Passages, released: Passages, channel: Channel, shares: Floats) -> float:
+def named_share(passages: Passages, released: Passages, channel: Channel, shares: Floats) -> float:
     """Return the share of words that a Bayes attacker with the true shares names."""
     guesses = make_posterior(channel, shares[channel.inputs], candidates=1).best
     return float((guesses[released.ids] == passages.ids).mean())
@@ -268,7 +284,7 @@ def _reached(
     channels = make_channels(embedding, mechanism, epsilons=grid, inputs=inputs, directions=directions, keep=False)
     shares = shares_of(passages, embedding)
     reached = [
-        _named(passages, draw(passages, mechanism(embedding, epsilon=epsilon), threads=threads()), channel, shares)
+        named_share(passages, draw(passages, mechanism(embedding, epsilon=epsilon), threads=threads()), channel, shares)
         for epsilon, channel in zip(grid, channels, strict=True)
     ]
     print("attacker", [(round(e, 3), round(r, 3)) for e, r in zip(grid, reached, strict=True)], flush=True)
@@ -309,7 +325,7 @@ def _versions(
     estimated = np.zeros(len(embedding) + 1)
     estimated[channel.inputs] = learnt.shares
     found |= {
-        "named": _named(passages, released, channel, shares),
+        "named": named_share(passages, released, channel, shares),
         "named_by_receiver": float((decoder.bayes.best[released.ids] == passages.ids).mean()),
         "changed": changed_share(passages, released),
         "steps": learnt.steps,

@@ -18,6 +18,7 @@ from deniable.learning.passages import Passages
 from deniable.learning.perturbation import draw
 from deniable.mechanisms.catalogue import parse_mechanism
 from deniable.neighbours.threads import threads
+from deniable.purpose.directions import PENALTY
 from deniable.utility.measurement import stratified_split
 from gpu_draws import Drawing, typical_scale
 from gpu_points import Effort
@@ -78,6 +79,7 @@ class Bench:
                 "words": len(self.embedding),
                 "dimension": self.embedding.dimension,
                 "fingerprint": self.embedding.fingerprint,
+                **({"penalty": PENALTY} if setting.is_shaped else {}),
             },
             "blind": float(self.texts.shares.max()),
             "majority": float(np.bincount(self.labels).max() / len(self.labels)),

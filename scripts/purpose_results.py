@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from deniable.purpose.directions import PENALTY
 from purpose_settings import Setting, settings
 
 KEPT = Path(__file__).resolve().parent.parent / "docs" / "experiments" / "purpose-refined.json"
@@ -28,9 +29,14 @@ def setting_of(result: Result) -> Setting:
     return Setting(result["name"], result["embedding"]["name"], result["level"], result["mechanism"])
 
 
+def shaped_before(result: Result) -> bool:
+    """Say whether the space of a result was shaped with another penalty than spaces are shaped with now."""
+    return setting_of(result).is_shaped and result["embedding"].get("penalty") != PENALTY
+
+
 def not_measured(results: list[Result]) -> list[Setting]:
-    """Return the settings without a result, in order of worth."""
-    there = {setting_of(each) for each in results}
+    """Return the settings without a result in the space as it is shaped now, in order of worth."""
+    there = {setting_of(each) for each in results if not shaped_before(each)}
     return [each for each in settings() if each not in there]
 
 

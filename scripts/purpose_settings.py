@@ -65,6 +65,11 @@ class Setting:
         return f"{self.data}-{self.space}-{self.mechanism}-{self.level}"
 
     @property
+    def is_shaped(self) -> bool:
+        """Whether its space is shaped by public texts."""
+        return self.space not in ("default", SOURCE) and not self.space.startswith("reduced-")
+
+    @property
     def vocabulary(self) -> str:
         """The embedding that says which words are known: reduced and shaped spaces have the words of their source."""
         return "default" if self.space == "default" else SOURCE

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import mean
 
 from purpose_page.names import DATA, LEVELS, MECHANISMS, READINGS, is_shaped, level_name, space_name, table, wanted_share
-from purpose_results import Result
+from purpose_results import Result, shaped_before
 from purpose_settings import AUTHORS, SOURCE
 
 CLOSE = 0.3
@@ -34,6 +34,7 @@ class Row:
     blind: float
     kind_blind: float
     original: dict[str, float]
+    earlier: bool
 
     @property
     def key(self) -> tuple[str, str, str, float | str]:
@@ -42,8 +43,8 @@ class Row:
 
     @property
     def label(self) -> str:
-        """The space and the mechanism in words."""
-        return space_name(self.data, self.space, self.mechanism)
+        """The space and the mechanism in words; a mark says that the space was shaped as spaces were before."""
+        return space_name(self.data, self.space, self.mechanism) + (" †" if self.earlier else "")
 
     @property
     def reached(self) -> float:
@@ -104,6 +105,7 @@ def _row(result: Result) -> Row:
         blind=100.0 * result["blind"],
         kind_blind=100.0 * releases[0]["kind_blind"],
         original={name: 100.0 * each["chosen"] for name, each in result["original"][0].items()},
+        earlier=shaped_before(result),
     )
 
 
@@ -151,9 +153,19 @@ def attackers_reached(rows: list[Row]) -> str:
     if not off:
         return said + "."
     others = "; ".join(
-        f"{DATA[row.data]}, {row.label.replace('*', '')}, at {level_name(row.data, row.level)}: {row.reached:.1f} %" for row in off
+        f"{DATA[row.data]}, {row.label.replace('*', '').removesuffix(' †')}, at {level_name(row.data, row.level)}: {row.reached:.1f} %" for row in off
     )
     return f"{said}. In the other{'s' if len(off) > 1 else ''} it reached another share than was asked for: {others}."
+
+
+def shaped_earlier(rows: list[Row]) -> str:
+    """Say which rows are of spaces that were shaped as spaces were before; nothing if there are none."""
+    earlier = sum(row.earlier for row in rows)
+    if not earlier:
+        return ""
+    return f"""
+- **†** ({earlier} rows): the space was shaped by directions that were learnt with a smaller penalty than now.
+  [Directions](#directions) measures what that loses; these rows are to be measured again."""
 
 
 def regularisation(rows: list[Row]) -> str:

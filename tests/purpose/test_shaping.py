@@ -94,7 +94,9 @@ def test_the_weights_are_those_of_multinomial_regression_for_two_classes_too() -
         weights, constants = flat[: 2 * DIMENSION].reshape(2, DIMENSION), flat[2 * DIMENSION :]
         scores = features @ weights.T + constants
         return float(
-            np.logaddexp.reduce(scores, axis=1).sum() - scores[np.arange(len(labels)), labels].sum() + PENALTY / 2 * (weights**2).sum()
+            np.logaddexp.reduce(scores, axis=1).sum()
+            - scores[np.arange(len(labels)), labels].sum()
+            + PENALTY * len(labels) / 2 * (weights**2).sum()
         )
 
     weights = minimize(loss, np.zeros(2 * DIMENSION + 2), tol=1e-10).x[: 2 * DIMENSION].reshape(2, DIMENSION)

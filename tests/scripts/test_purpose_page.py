@@ -36,6 +36,42 @@ def _refined() -> list[dict[str, Any]]:
     return copy.deepcopy(found)
 
 
+def _directions() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((FOLDER / "purpose-directions.json").read_text(encoding="utf-8"))
+    return found
+
+
+def _shaped_now() -> list[dict[str, Any]]:
+    """Return the results as if their spaces had been shaped as spaces are now."""
+    from deniable.purpose.directions import PENALTY
+
+    results = _refined()
+    for each in results:
+        each["embedding"]["penalty"] = PENALTY
+    return results
+
+
+def test_rows_of_spaces_that_were_shaped_otherwise_are_marked_until_they_are_measured_again() -> None:
+    from purpose_page.refined import read_rows, shaped_earlier
+
+    results = _refined()
+    rows = read_rows(results)
+    assert all(row.label.endswith(" †") == row.earlier for row in rows)
+    assert f"({sum(row.earlier for row in rows)} rows)" in shaped_earlier(rows)
+    assert not any(row.earlier for row in rows if row.space in ("default", "reduced-16"))
+    assert not shaped_earlier(read_rows(_shaped_now()))
+
+
+def test_the_penalty_is_the_best_on_public_texts_and_its_gain_is_told() -> None:
+    from purpose_page.directions import directions_section
+
+    result = _directions()
+    assert "which is what `deniable` takes" in directions_section(result)
+    for each in result["public"]:
+        each["accuracy"]["10"] = 1.0
+    assert "is largest at 10; `deniable` takes 0.25" in directions_section(result)
+
+
 def _older() -> list[Any]:
     from purpose_page.older import read_cells
 
@@ -163,7 +199,7 @@ def test_older_results_give_way_to_refined_ones_and_only_to_these() -> None:
 def test_what_is_missing_is_what_the_settings_ask_for_and_the_results_lack() -> None:
     from purpose_page.unmeasured import unmeasured_section
 
-    results = _refined()
+    results = _shaped_now()
     assert "The main comparison" not in unmeasured_section(results)
     results.remove(_at(results, "agnews", "topic-16-2", 0.17))
     assert "- The main comparison (1 setting): AG News: the shaped space at 17 % of words." in unmeasured_section(results)
@@ -178,12 +214,12 @@ def test_the_page_can_be_written_once_everything_is_measured() -> None:
     from purpose_page.refined import read_rows
     from purpose_settings import settings
 
-    like, results = _at(_refined(), "sst2", "sentiment-16-2", "context"), []
+    like, results = _at(_shaped_now(), "sst2", "sentiment-16-2", "context"), []
     for each in settings():
         embedding = like["embedding"] | {"name": each.space}
         results.append(like | {"name": each.data, "level": each.level, "mechanism": each.mechanism, "embedding": embedding})
     words = json.loads((FOLDER / "purpose-words.json").read_text(encoding="utf-8"))
-    written = page(results, _older(), words)
+    written = page(results, _older(), words, _directions())
     assert "All settings are measured." in written
     assert "By the older version" not in written
     assert "## Other data sets" not in written

@@ -19,7 +19,9 @@ def scripts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _result(setting: Any, epsilon: float) -> dict[str, Any]:
-    embedding = {"name": setting.space}
+    from deniable.purpose.directions import PENALTY
+
+    embedding = {"name": setting.space, "penalty": PENALTY}
     return {"name": setting.data, "level": setting.level, "mechanism": setting.mechanism, "embedding": embedding, "epsilon": epsilon}
 
 
@@ -110,3 +112,16 @@ def test_what_is_left_is_in_order_of_worth() -> None:
     steps = [step(each) for each in settings()[30:]]
     assert steps == sorted(steps)
     assert set(steps) == set(range(1, 9))
+
+
+def test_what_was_measured_in_a_space_that_was_shaped_otherwise_is_measured_again() -> None:
+    from purpose_results import not_measured
+    from purpose_settings import settings
+
+    results = [_result(each, 1.0) for each in settings()]
+    assert not not_measured(results)
+    for each in results:
+        del each["embedding"]["penalty"]
+    left = not_measured(results)
+    assert left == [each for each in settings() if each.is_shaped]
+    assert {each.space for each in settings()} - {each.space for each in left} == {"default", "glove-840b", "reduced-16"}

@@ -22,8 +22,11 @@ from deniable.purpose.principal import signed
 from deniable.purpose.public_texts import PublicTexts, check_learnable
 from deniable.words.cutter import Cutter, Lookup
 
-PENALTY = 30.0
-"""Half of it times the squared weights is added to the loss of all texts, with features of spread 1."""
+PENALTY = 0.25
+"""Half of it times the squared weights is added to the mean loss of a text, with features of spread 1.
+
+It is large: a small one finds the directions that tell texts apart best as they are, however little words differ along them. What survives
+noise is what words differ in (docs/experiments/purpose.md, "Directions")."""
 
 _ROUNDS, _SETTLED = 200, 1e-10
 _SAME = 1e-9
@@ -116,7 +119,7 @@ def _class_weights(features: Floats, labels: Ids) -> Floats:
     two = int(labels.max()) == 1
     # For two classes the library has one vector of weights in place of two opposite ones: the same penalty is half as large on it.
     model = sklearn("linear_model", "shaping a space").LogisticRegression(
-        C=(2.0 if two else 1.0) / PENALTY, solver="newton-cg", max_iter=_ROUNDS, tol=_SETTLED
+        C=(2.0 if two else 1.0) / (PENALTY * len(labels)), solver="newton-cg", max_iter=_ROUNDS, tol=_SETTLED
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # its line search complains when no digit is left to gain
@@ -130,7 +133,7 @@ def _ridge(features: Floats, numbers: Floats) -> Floats:
     """Return the weights of a ridge regression as one row, the numbers brought to spread 1."""
     small = numbers / np.abs(numbers).max()  # squares of huge numbers would be infinite
     aims = (small - small.mean()) / small.std()
-    gram = features.T @ features + PENALTY * np.eye(features.shape[1])
+    gram = features.T @ features + PENALTY * len(features) * np.eye(features.shape[1])
     return np.linalg.solve(gram, features.T @ aims)[np.newaxis]
 
 
