@@ -18,6 +18,7 @@ from deniable.channel.draws import Draws
 from deniable.channel.making import make_channel, make_channels
 from deniable.channel.point_sums import PointSums, ProcessorSums
 from deniable.channel.points import Layer, SharedPoints, draw_points, draws_each, draws_of_inputs
+from deniable.channel.rows import shares_points
 from deniable.embeddings.places import work_folder
 from deniable.mechanisms.base import NearestWord, radial_noise
 from deniable.mechanisms.catalogue import ChosenMechanism
@@ -213,6 +214,8 @@ def test_a_row_whose_points_do_not_add_up_is_drawn(monkeypatch: pytest.MonkeyPat
     embedding = Embedding([f"w{i}" for i in range(400)], vectors, unknown=np.zeros(6))
     monkeypatch.setattr(points, "MOST_POINTS_EACH", 8)
     monkeypatch.setattr(points, "POINTS_EACH", 8)
+    # as few around ⊥ as around a rare word
+    monkeypatch.setattr(points, "draws_of_inputs", lambda space, inputs, draws: draws_of_inputs(space, np.zeros_like(inputs), draws))
     true = float((Draws(Multivariate(embedding, epsilon=40.0), seed=5).of(400, 20_000) == 0).mean())
 
     def of_unknown() -> float:
@@ -317,3 +320,20 @@ def test_one_epsilon_does_not_depend_on_which_others_are_asked_for() -> None:
     assert [channel.epsilon for channel in together] == [4.0, 1.0, 4.0]
     for channel in together:
         assert (dense(channel) == dense(make_channel(EMBEDDING, epsilon=channel.epsilon, directions=50, keep=False))).all()
+
+
+def test_an_epsilon_beyond_float32_takes_rays_without_a_warning() -> None:
+    many = random_embedding(1_100, 3)
+    assert not shares_points(ChosenMechanism()(many, epsilon=1e40), np.arange(1_100))
+
+
+def test_unknown_words_are_told_as_well_as_the_most_frequent_one_and_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(making, "MOST_OUTPUTS", 50)
+    many = random_embedding(1_100, 5)
+    inputs = np.append(np.arange(1_000), many.unknown_id)
+    each = draws_of_inputs(many, inputs, 100_000)
+    assert each[-1] == each[0] > 50 * each[-2]
+    channel = make_channel(many, epsilon=2.0, inputs=inputs, directions=100, keep=False)
+    assert channel.method == "points"
+    assert channel.rest[-1] < 0.01 < channel.rest[:-1].min()
+    assert len(channel.row(many.unknown_id)[0]) > 50 == len(channel.row(0)[0])

@@ -93,7 +93,8 @@ class NoiseMetric:
         at_once = max(1, _NUMBERS_AT_ONCE // vectors.shape[1])
         for start in range(0, len(vectors), at_once):
             part = (vectors[start : start + at_once] - self._centre) * self._scale
-            found[start : start + at_once] = part if self._noise.shape is None else np.linalg.solve(self._noise.shape, part.T).T
+            with np.errstate(over="ignore"):  # what overflows is too far away to be told, as ``tells_distances`` says
+                found[start : start + at_once] = part if self._noise.shape is None else np.linalg.solve(self._noise.shape, part.T).T
         return found
 
     def to_own(self, points: Vectors, owners: Ids) -> Floats:

@@ -279,11 +279,11 @@ def _noise(found: TuningFindings, *, judged: bool = False) -> float:
 
 
 def _named_row(text: str, shaped: Named, plain: Named) -> list[str]:
-    return [
-        text,
-        *(_with_error(*pair) for each in (shaped, plain) for pair in ((each.words, each.words_error), (each.kinds, each.kinds_error))),
-    ]
+    cells = [text]
+    for each in (shaped, plain):
+        cells += [_with_error(each.words, each.words_error, each.judged), _with_error(each.kinds, each.kinds_error, each.judged_kinds)]
+    return cells
 
 
-def _with_error(share: float, error: float) -> str:
-    return f"{percent_fixed(share)} ± {100 * error:.1f}"
+def _with_error(share: float, error: float, judged: int) -> str:
+    return f"{percent_fixed(share)} ± {100 * error:.1f}" if judged else "–"
