@@ -153,7 +153,8 @@ def attackers_reached(rows: list[Row]) -> str:
     if not off:
         return said + "."
     others = "; ".join(
-        f"{DATA[row.data]}, {row.label.replace('*', '').removesuffix(' †')}, at {level_name(row.data, row.level)}: {row.reached:.1f} %" for row in off
+        f"{DATA[row.data]}, {row.label.replace('*', '').removesuffix(' †')}, at {level_name(row.data, row.level)}: {row.reached:.1f} %"
+        for row in off
     )
     return f"{said}. In the other{'s' if len(off) > 1 else ''} it reached another share than was asked for: {others}."
 

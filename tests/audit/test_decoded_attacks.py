@@ -122,6 +122,6 @@ def test_the_command_decodes_unless_told_not_to(tmp_path: Path) -> None:
 
 
 def test_words_with_unusual_blanks_do_not_stop_an_attack() -> None:
-    embedding = Embedding(["a b", "c", "d"], np.eye(3), name="odd")
-    decoder = ReleaseDecoders(embedding, ChosenMechanism(), [2.0], Decoding(support=3, directions=50)).learn(2.0, ["a b c d"])
-    assert len(decode_users(decoder, [[["a b", "c"]]])[0][0]) >= 1
+    embedding = Embedding(["a\u00a0b", "c", "d"], np.eye(3), name="odd")
+    decoder = ReleaseDecoders(embedding, ChosenMechanism(), [2.0], Decoding(support=3, directions=50)).learn(2.0, ["a\u00a0b c d"])
+    assert len(decode_users(decoder, [[["a\u00a0b", "c"]]])[0][0]) >= 1
