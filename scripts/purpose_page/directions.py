@@ -64,7 +64,7 @@ def _gain(releases: list[dict[str, Any]]) -> str:
 
 
 def _accuracy(each: dict[str, Any], reading: str) -> float:
-    return mean(run["accuracy"][reading]["both"] for run in each["releases"])
+    return float(mean(run["accuracy"][reading]["both"] for run in each["releases"]))
 
 
 def _shown(share: float) -> float:
