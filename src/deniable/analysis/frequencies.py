@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 MOST_WORDS = 2_000
-"""How many words are estimated together, the most frequent ones as far as is known; the others count as they are expected."""
+"""How many words are estimated together: those expected to be most frequent, and those that can be; the others count as expected."""
 
 LIMIT = 1.959964
 """Standard errors to each side of a 95 % interval."""

@@ -6,8 +6,6 @@ p is at most Q(A)/P(A | x), Q being what was released. Nothing has to be known o
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from deniable.arrays import Floats
@@ -30,7 +28,7 @@ def largest_shares(channel: Channel, observed: Floats) -> Floats:
         for size in _SIZES:
             end = np.minimum(first + size, last)
             within, there = chances[end] - chances[first], seen[end] - seen[first]
-            sure = within - _SURELY * np.sqrt(np.maximum(within * (1.0 - within), 0.0) / draws) if math.isfinite(draws) else within
+            sure = within - _SURELY * np.sqrt(np.maximum(within * (1.0 - within), 0.0) / draws)
             most = (there + _SURELY * np.sqrt(there) + _SURELY) / words
             largest[rows] = np.minimum(largest[rows], np.divide(most, sure, out=np.ones_like(most), where=sure > most))
     return largest

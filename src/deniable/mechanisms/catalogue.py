@@ -58,6 +58,11 @@ class Entry:
     make: Callable[..., Mechanism]
     options: tuple[Option, ...] = ()
 
+    @property
+    def kind(self) -> str:
+        """The name of the class of the mechanisms that it makes, as cards and receipts have it."""
+        return self.make.__name__ if isinstance(self.make, type) else RankSmoothing.__name__
+
 
 def _smoothed(embedding: Embedding, *, epsilon: float, over: str = "multivariate", c: float = 0.04, **options: Any) -> RankSmoothing:
     if over not in _NEAREST_WORD:

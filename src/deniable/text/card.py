@@ -24,7 +24,6 @@ from deniable.embeddings.places import find_by_fingerprint, known_names
 from deniable.errors import InvalidParameter, MalformedCard
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.catalogue import ChosenMechanism, chosen_as, entry_of
-from deniable.mechanisms.rank_smoothing import RankSmoothing
 from deniable.text.card_file import (
     FORMAT,
     CardFile,
@@ -355,7 +354,7 @@ def _card(written: CardFile, source: str) -> Card:
         version=written.deniable,
         source=source,
     )
-    if named is not None and card.kind != (kind := _kind_of(named.name)):
+    if named is not None and card.kind != (kind := entry_of(named.name).kind):
         problem = f"its mechanism is {named.name}, whose kind is {kind}, and its kind says {card.kind[:50]!r}"
         raise MalformedCard(source, f"{problem}: it was edited, so ask for the card of the release")
     # Another version may say it in other words.
@@ -363,12 +362,6 @@ def _card(written: CardFile, source: str) -> Card:
         problem = f"its numbers say ε = {card.epsilon:g} and its sentences do not: it was edited, so ask for the card of the release"
         raise MalformedCard(source, problem)
     return card
-
-
-def _kind_of(name: str) -> str:
-    """Return the class of the mechanism of that name in the catalogue."""
-    made: object = RankSmoothing if name == "rank-smoothing" else entry_of(name).make
-    return str(getattr(made, "__name__", ""))
 
 
 def _named_map(embedding: Embedding) -> NamedMap | None:
