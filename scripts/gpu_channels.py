@@ -48,7 +48,12 @@ class ChannelsOnGpu:
         if isinstance(made, RankSmoothing):
             smooth_by_rank(chances, self._embedding, decay=made.c * epsilon)
         return Channel(
-            embedding=self._embedding, epsilon=epsilon, method="points", directions=self._effort.drawn, inputs=ids, **listed(chances)
+            embedding=self._embedding,
+            epsilon=epsilon,
+            method="points",
+            directions=self._effort.drawn,
+            inputs=ids,
+            **listed(chances, unknown=int(ids[-1]) == self._embedding.unknown_id),
         )
 
 
@@ -65,11 +70,16 @@ def smooth_by_rank(chances: torch.Tensor, embedding: Embedding, *, decay: float)
         rows.copy_(smoothed)
 
 
-def listed(chances: torch.Tensor) -> dict[str, Any]:
-    """Return the numbers of a channel: of each row the likeliest outputs, all but a small share, as ``deniable.channel.rows`` has it."""
+def listed(chances: torch.Tensor, *, unknown: bool) -> dict[str, Any]:
+    """Return the numbers of a channel: of each row the likeliest outputs, all but a small share, as ``deniable.channel.rows`` has it.
+
+    ⊥, the last row if ``unknown``, lies among all words and becomes any of them: as many of its outputs are listed as that takes.
+    """
     lengths, outputs, kept = [0], [], []
-    for rows in torch.split(chances, _ROWS_AT_ONCE):
-        likeliest, words = rows.topk(min(MOST_OUTPUTS, rows.shape[1]))
+    known, outputs_there = len(chances) - unknown, chances.shape[1]
+    parts = [(rows, min(MOST_OUTPUTS, outputs_there)) for rows in torch.split(chances[:known], _ROWS_AT_ONCE)]
+    for rows, most in [*parts, (chances[known:], outputs_there)]:
+        likeliest, words = rows.topk(most)
         before = likeliest.double().cumsum(1) - likeliest.double()
         there = (before < likeliest.double().sum(1, keepdim=True) - LEFT_OUT) & (likeliest > 0)
         lengths += there.sum(1).tolist()

@@ -76,7 +76,8 @@ class Drawing:
         if self.mechanism == "randomized-response":
             return self._by_response(inputs, epsilon)
         if self.mechanism == "multivariate":
-            return chances_by_points(self._starts(inputs), epsilon, self.nearest, self.released, effort, self.generator)
+            unknown = int(inputs[-1]) == self.embedding.unknown_id
+            return chances_by_points(self._starts(inputs), epsilon, self.nearest, self.released, effort, self.generator, unknown=unknown)
         found = torch.empty((len(inputs), len(self.words)), device=self.device)
         for part in _parts(len(inputs), max(1, _SCORES_AT_ONCE // len(self.words))):
             far = torch.where(self.released, torch.cdist(self._starts(inputs[part]), self.words), torch.inf)

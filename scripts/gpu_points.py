@@ -47,16 +47,26 @@ def chances_by_points(
     released: torch.Tensor,
     effort: Effort,
     generator: torch.Generator,
+    *,
+    unknown: bool,
 ) -> torch.Tensor:
-    """Return P(y | x), a row for each vector of ``starts``, which go by rank; ``released`` says which words can come out."""
-    weights, drawn = draws_of_each(len(starts), effort.drawn, starts.device)
+    """Return P(y | x), a row for each vector of ``starts``, which go by rank, the last one being that of ⊥ if ``unknown``.
+
+    ``released`` says which words can come out.
+    """
+    weights, drawn = draws_of_each(len(starts), effort.drawn, starts.device, unknown=unknown)
     points = _drawn(starts, drawn, epsilon, nearest, len(released), effort.kept, generator)
     return chances_from(points, starts, weights, epsilon, released)
 
 
-def draws_of_each(inputs: int, mean: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the share of all points that is drawn around each input, half of it even and half by rank, and how many those are."""
+def draws_of_each(inputs: int, mean: int, device: torch.device, *, unknown: bool) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the share of all points that is drawn around each input, half of it even and half by rank, and how many those are.
+
+    ⊥, which comes last where it is among them, stands for many words and has as many points as the most frequent one.
+    """
     ranks = 1.0 / torch.arange(1, inputs + 1, device=device, dtype=torch.float64)
+    if unknown:
+        ranks[-1] = 1.0
     wanted = 0.5 / inputs + 0.5 * ranks / ranks.sum()
     drawn = (wanted * mean * inputs).round().clamp(min=1).long()
     return drawn.double() / drawn.sum(), drawn

@@ -28,7 +28,7 @@ def test_smoothing_an_exact_row_gives_the_ranks_that_the_product_draws(typed: st
     rows = torch.eye(40)[torch.tensor(inputs)]
     decay = 5.0 * made.c  # type: ignore[attr-defined]
     smooth_by_rank(rows, embedding, decay=decay)
-    found = listed(rows)
+    found = listed(rows, unknown=False)
     order = np.argsort(np.linalg.norm(embedding.vectors[:, None] - embedding.vectors[None], axis=2), axis=1)
     for place, word in enumerate(inputs):
         part = slice(found["starts"][place], found["starts"][place + 1])
@@ -69,7 +69,8 @@ def test_chances_from_points_are_those_of_the_definition(monkeypatch: pytest.Mon
     monkeypatch.setattr(gpu_points, "_NUMBERS_AT_ONCE", 100)  # seven parts
     epsilon, words = 2.0, torch.randn(30, 4, generator=torch.Generator().manual_seed(0))
     released = torch.ones(30, dtype=torch.bool)
-    weights, drawn = gpu_points.draws_of_each(20, 50, words.device)
+    weights, drawn = gpu_points.draws_of_each(20, 50, words.device, unknown=True)
+    assert drawn[-1] == drawn[0] > drawn[1] >= drawn[-2]
     points = gpu_points._drawn(
         words[:20], drawn, epsilon, lambda each: torch.cdist(each, words).argmin(1), 30, 8, torch.Generator().manual_seed(1)
     )
