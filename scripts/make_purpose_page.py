@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from purpose_page.directions import directions_section
-from purpose_page.figure import frontier
+from purpose_page.figure import drawn_refined, frontier
 from purpose_page.findings import findings
 from purpose_page.names import DATA, listed
 from purpose_page.older import Cell, author_table, context_table, older_table, read_cells, still_needed
@@ -46,7 +46,7 @@ def page(results: list[Result], cells: list[Cell], words: list[dict[str, Any]], 
     """Return the page."""
     every = read_rows(results)
     rows, needed = tasks(every), still_needed(cells, every)
-    refined = listed(list(dict.fromkeys(DATA[row.data] for row in rows)))
+    refined = listed([DATA[data] for data in drawn_refined(rows)])
     return f"""# Spaces made for a purpose: what survives
 
 A public linear map of the word vectors decides what survives the noise; see [Declare the purpose](../guide/purpose.md). This page

@@ -29,8 +29,8 @@ RUNS, HELD_OUT = 3, 0.25
 CURVE, MOST_TRIES, MOST_WHOLE = 9, 3, 4
 COARSE, FINE = Effort(drawn=32, kept=8), Effort()
 CLOSE = 0.003
-WEIGHT, OTHER_WEIGHTS = 0.01, (0.0, 0.03, 0.1)
-"""What the first shares weigh beside the release when shares are learnt; others are tried once, to see what it does."""
+WEIGHT = 0.01
+"""What the first shares weigh beside the release when shares are learnt."""
 
 
 class Bench:
@@ -149,9 +149,6 @@ class Bench:
         true = torch.tensor(self.texts.shares, device=self.device)
         out = counts.double().sum(0) / counts.double().sum()
         found["frequencies"] = {"released": float(0.5 * (out - true).abs().sum()), "decoded": float(0.5 * (shares - true).abs().sum())}
-        for weight in OTHER_WEIGHTS if run == 1 and not self.drawing.exact else ():
-            other, _ = receiver.learn_shares(counts, weight=weight)
-            found["frequencies"][f"decoded, weight {weight:g}"] = float(0.5 * (other - true).abs().sum())
         expected = receiver.expected(counts, shares)
         self._lap(parts, "decode")
         versions = {"released": counts, "decoded": expected}

@@ -23,6 +23,7 @@ _SERIES = {
     ("default", "santext"): ("built-in, SanText", "v"),
     ("default", "randomized-response"): ("built-in, randomised response", "P"),
 }
+_DRAWN = [data for data in DATA if data not in (*AUTHORS, *NOT_LINEAR)]
 _FURTHEST = 40
 
 
@@ -35,14 +36,19 @@ class Point(NamedTuple):
     reached: float
 
 
+def drawn_refined(rows: list[Row]) -> list[str]:
+    """Return the data sets that are drawn from refined rows: without one of a shaped space they would say nothing of shaping."""
+    return [data for data in _DRAWN if any(row.data == data and row.space.startswith(PURPOSES[data]) for row in rows)]
+
+
 @apply_style
 def frontier(cells: list[Cell], rows: list[Row]) -> Figure:
-    """Return the figure: of refined rows where a data set has any, or else of older results."""
+    """Return the figure: of refined rows where a data set has one of a shaped space, or else of older results."""
     figure, axes = new_figure(2, 4, width=10.4, height=5.4)
-    panels = axes.flatten()
-    shown = [data for data in DATA if data not in (*AUTHORS, *NOT_LINEAR)]
-    for panel, data in zip(panels, shown, strict=False):
-        refined, older = [row for row in rows if row.data == data], [cell for cell in cells if cell.data == data]
+    panels, by_refined = axes.flatten(), drawn_refined(rows)
+    for panel, data in zip(panels, _DRAWN, strict=False):
+        refined = [row for row in rows if row.data == data and data in by_refined]
+        older = [cell for cell in cells if cell.data == data]
         _draw(panel, _points(data, older, refined))
         clean = [value for row in refined for value in row.original.values()] or [cell.original for cell in older]
         panel.axhline(max(clean), linestyle=":", color="C7", label="unperturbed")
