@@ -73,10 +73,13 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def measured_again(old: list[Result], new: list[Result]) -> list[Result]:
-    """Return what is needed of the old results that have a new one by another channel."""
-    by_release = {release_of(result): result for result in new}
+    """Return what is needed of the old results that have a new one by another channel, with as many ε."""
+    by_release = {_attacked(result): result for result in new}
+    pairs = [(each, by_release[_attacked(each)]) for each in old if _attacked(each) in by_release]
     return [
-        _needed(each) for each in old if release_of(each) in by_release and channel_of(by_release[release_of(each)]) != channel_of(each)
+        _needed(each)
+        for each, now in pairs
+        if channel_of(now) != channel_of(each) and len(now["result"]["results"]) == len(each["result"]["results"])
     ]
 
 
@@ -87,12 +90,12 @@ def compare(folder: Path, new: list[Result]) -> list[Compared]:
     """
     path = folder / FILE
     old = json.loads(path.read_text(encoding="utf-8"))["results"] if path.exists() else []
-    by_release = {release_of(result): result for result in old}
+    by_release = {_attacked(result): result for result in old}
     compared = [
-        Compared(by_release[release_of(result)], result, before, now)
+        Compared(by_release[_attacked(result)], result, before, now)
         for result in new
-        if release_of(result) in by_release
-        for before, now in zip(by_release[release_of(result)]["result"]["results"], result["result"]["results"], strict=True)
+        if _attacked(result) in by_release
+        for before, now in zip(by_release[_attacked(result)]["result"]["results"], result["result"]["results"], strict=True)
     ]
     for each in compared:
         if each.found_before["epsilon"] != each.epsilon:
@@ -112,7 +115,7 @@ def how_much_stronger(compared: list[Compared]) -> str:
     context = [fmean(each.values(IN_CONTEXT)[when] - each.values(ALONE)[when] for each in compared) for when in (0, 1)]
     apart = sum(now["low"] > before["high"] for before, now in best)
     return (
-        f"Behind the paper's mechanism our attackers knew what words become from {ways} of each word. By [{now_by}](channels.md), with the "
+        f"Behind noise our attackers knew what words become from {ways} of each word. By [{now_by}](channels.md), with the "
         f"same texts, ε and seeds, the best attacker names more at {sum(each > 0 for each in more)} of {len(more)} releases: "
         f"{range_of(more)} points, {points(fmean(more))} on average. {_at(compared, 0, 'smallest')} {_at(compared, -1, 'largest')} What it "
         f"names beyond blind guessing is {min(beyond):.2f} to {max(beyond):.2f} times what it was. Reading in context added "
@@ -140,6 +143,11 @@ def stronger_rows(compared: list[Compared]) -> list[list[str]]:
             ]
         )
     return rows
+
+
+def _attacked(result: Result) -> tuple[str, str]:
+    """Return what was attacked: the release, and the very vectors, for a space that is shaped anew keeps its name."""
+    return release_of(result), result["result"]["embedding"]["fingerprint"]
 
 
 def _at(compared: list[Compared], place: int, which: str) -> str:

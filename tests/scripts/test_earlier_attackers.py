@@ -30,7 +30,7 @@ def made_result(*asked: str, mechanism: str = "multivariate", alone: float = 0.1
         "options": mechanism,
         "machine": "made",
         "command": " ".join(["python", "scripts/measure_attackers.py", "sst2.jsonl.xz", "-m", mechanism, *asked, "-o", "made.json"]),
-        "result": {"embedding": {"name": "default"}, "results": [{"epsilon": 5.0, "attackers": attackers}]},
+        "result": {"embedding": {"name": "default", "fingerprint": "f"}, "results": [{"epsilon": 5.0, "attackers": attackers}]},
     }
 
 
@@ -93,6 +93,27 @@ def test_what_was_measured_again_by_another_channel_is_kept_and_compared(tmp_pat
     with pytest.raises(ValueError, match="do not compare"):
         earlier_attackers.compare(tmp_path, [other])
     assert earlier_attackers.how_much_stronger(earlier_attackers.compare(tmp_path / "nowhere", [new])) == ""
+
+
+def test_spaces_of_one_name_that_were_shaped_differently_are_not_compared(tmp_path: Path) -> None:
+    import earlier_attackers
+
+    old = made_result("--directions", "500")
+    new = made_result("--device", "cuda", "--directions", "256")
+    (tmp_path / earlier_attackers.FILE).write_text(json.dumps({"results": [old]}), encoding="utf-8")
+    assert len(earlier_attackers.compare(tmp_path, [new])) == 1
+    new["result"]["embedding"]["fingerprint"] = "g"
+    assert earlier_attackers.compare(tmp_path, [new]) == []
+    assert earlier_attackers.measured_again([old], [new]) == []
+
+
+def test_what_was_measured_at_fewer_values_of_epsilon_is_not_kept() -> None:
+    import earlier_attackers
+
+    old = made_result("--directions", "500")
+    new = made_result("--device", "cuda", "--directions", "256")
+    new["result"]["results"] *= 2
+    assert earlier_attackers.measured_again([old], [new]) == []
 
 
 def test_the_committed_pages_are_those_of_the_committed_results() -> None:
