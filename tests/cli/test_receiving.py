@@ -197,7 +197,11 @@ def test_frequencies_are_shown_written_and_drawn(out: Path) -> None:
     assert "exists already" in str(again.exception)
     told = run("frequencies", out, "-c", "text", "--json", *FAST)
     found = json.loads(told.stdout)
-    assert sum(use["share"] for use in found["everything"]["uses"]) == pytest.approx(1.0, abs=0.1)
+    uses = found["everything"]["uses"]
+    # Each release has noise of its own. In 2,000 of them the ten words in use had 0.986 ± 0.042 together, where they are 0.718 ± 0.014 of
+    # the released words, and at least eight of them came first. All words together have more than 1, since none has less than 0.
+    assert 0.79 < sum(use["share"] for use in uses if use["word"] in NAMES[:10]) < 1.2
+    assert sum(use["word"] in NAMES[:10] for use in uses[:10]) >= 7
 
 
 def test_original_text_is_refused_in_one_line(out: Path) -> None:
