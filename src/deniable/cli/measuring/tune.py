@@ -131,6 +131,7 @@ def tune(
             texts=texts,
             report=None if quiet else looking.report,
             measure_report=None if quiet else measuring.report,
+            warn=lambda warning: typer.echo(f"deniable: warning: {warning}", err=True),
             **reading.reading(),
         )
     install_tuned(found, new)
