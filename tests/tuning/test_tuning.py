@@ -348,6 +348,7 @@ def test_the_command_refuses_before_the_work_and_leaves_nothing(public: Path, tm
         (["--as", "new", "--target", "kinds=0.3", "--attacker", "0.1"], "says what --attacker says: give one of them"),
         (["--as", "new", "--target", "context=0.3"], "the reading context needs a public text"),
         (["--as", "new", "--report", str(tmp_path)], "is a folder"),
+        (["--as", "new", "--words", "0"], "--words = 0: must be a whole number of at least 1"),
         (["--as", "new", "--mechanism", "magic"], "magic"),
     ):
         done = run("tune", public, "--text", "text", "--label", "mood", "--embedding", "made", *more)
