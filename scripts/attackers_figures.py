@@ -10,19 +10,20 @@ from matplotlib.lines import Line2D
 
 from attackers_channels import channel_of
 from attackers_prose import DATA, findings, release_of, setting_of
-from deniable.audit.inversion.results import ALONE, BLIND, IN_CONTEXT, LANGUAGE_MODEL, LEARNT
+from deniable.audit.inversion.results import ALONE, BLIND, IN_CONTEXT, LANGUAGE_MODEL, LEARNT, NEAREST_WORD
 from deniable.report.figure import apply_style, new_figure
 from deniable.report.palette import MUTED, SERIES
 from earlier_attackers import Compared
 
 LOOKS = {
     BLIND: ("|", MUTED),
+    NEAREST_WORD: ("x", SERIES[4]),
     ALONE: ("o", SERIES[0]),
     IN_CONTEXT: ("s", SERIES[1]),
     LEARNT: ("^", SERIES[2]),
     LANGUAGE_MODEL: ("D", SERIES[3]),
 }
-PLACES = {BLIND: 0.0, ALONE: -0.3, IN_CONTEXT: -0.1, LEARNT: 0.1, LANGUAGE_MODEL: 0.3}
+PLACES = {BLIND: 0.0, NEAREST_WORD: 0.0, ALONE: -0.3, IN_CONTEXT: -0.1, LEARNT: 0.1, LANGUAGE_MODEL: 0.3}
 """How far below the middle of its row each attacker is drawn."""
 
 

@@ -1,4 +1,4 @@
-"""Measures what every attacker names of a text: blindly, word by word, in context, learnt, and with a language model.
+"""Measures what every attacker names of a text: blindly, as released, word by word, in context, learnt, and with a language model.
 
     python scripts/measure_attackers.py sst2.jsonl.xz --name sst2 --public imdb.jsonl.xz --attacker 0.08 --attacker 0.17 --attacker 0.33 \\
         --learnt --language-model smollm2 -o docs/experiments/attackers-sst2-multivariate.json

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +12,13 @@ from typer.testing import CliRunner
 
 from deniable import Embedding, Multivariate
 from deniable.audit import InversionEffort, audit_inversion, read_result
-from deniable.audit.inversion.results import ALONE, BLIND, IN_CONTEXT, AttackerFinding
+from deniable.audit.inversion.results import ALONE, BLIND, IN_CONTEXT, NEAREST_WORD, AttackerFinding
 from deniable.audit.inversion.shadow import Shadow, ShadowSample
 from deniable.audit.inversion.text import GROUPS, make_attacked_text, read_attacked_text, read_public_text
 from deniable.audit.inversion.text_attack import TextAttack
 from deniable.audit.report.audit_page import audit_page
 from deniable.audit.report.inversion import MAPPED_KINDS
-from deniable.audit.report.words import finding
+from deniable.audit.report.words import finding, tables
 from deniable.cli.app import app
 from deniable.decoding.ngrams import PairCounts
 from deniable.embeddings import store
@@ -273,7 +274,7 @@ def test_the_audit_names_every_attacker_and_takes_the_best(tmp_path: Path) -> No
         report=lambda done, total: steps.append((done, total)),
     )
     found = result.results[0]
-    assert [each.name for each in found.attackers][:3] == [BLIND, ALONE, IN_CONTEXT]
+    assert [each.name for each in found.attackers] == [BLIND, NEAREST_WORD, ALONE, IN_CONTEXT]
     assert found.best is not None
     assert found.best.name == IN_CONTEXT
     assert found.success == found.best.word.first.value > found.bayes.value
@@ -290,6 +291,39 @@ def test_the_audit_names_every_attacker_and_takes_the_best(tmp_path: Path) -> No
     saved = tmp_path / "inversion.json"
     saved.write_text(json.dumps(result.to_dict()), encoding="utf-8")
     assert read_result(saved) == result
+
+
+def test_who_takes_the_release_as_it_stands_wins_where_the_public_text_misleads(tmp_path: Path) -> None:
+    """Nothing changes, and all other attackers think of words that the text does not have."""
+    own, listed = tmp_path / "own.txt", tmp_path / "listed.txt"
+    own.write_text("\n".join(" ".join(f"w{i}" for i in range(60, 100)) for _ in range(8)), encoding="utf-8")
+    listed.write_text("w70\nw71\n", encoding="utf-8")
+    effort = replace(SMALL, support=50)
+    result = audit_inversion(
+        random_embedding(100, 3), epsilons=[1e6], public=public_file(tmp_path), text=own, words=[listed], effort=effort, acceptable=0.5
+    )
+    found = result.results[0]
+    assert found.best is not None
+    assert found.best is found.best_for_kind
+    assert found.best.name == NEAREST_WORD
+    assert (found.best.word.first.value, found.best.word.within_ten.value) == (1.0, 1.0)
+    assert found.best.kind is not None
+    assert found.best.kind.first.value == 1.0
+    (others,) = (group for group in found.best.groups if group.places)
+    assert others.word == found.best.word
+    assert found.best.lists[0].found == found.best.lists[0].rightly
+    assert all(each.word.first.value == 0.0 for each in found.attackers if each.name != NEAREST_WORD)
+    assert finding(result).startswith(
+        "The best attacker we have names every word "
+        "(100.0 % by taking the released word as it stands, 0.0 % each by itself, 0.0 % blindly) at ε = 1e+06."
+    )
+    assert result.largest_acceptable_epsilon is None
+    earlier = replace(found, attackers=tuple(each for each in found.attackers if each.name != NEAREST_WORD))
+    for written in (result, replace(result, results=(earlier,))):
+        saved = tmp_path / "inversion.json"
+        saved.write_text(json.dumps(written.to_dict()), encoding="utf-8")
+        assert read_result(saved) == written
+        assert (NEAREST_WORD in tables(written)[0].rows[1]) == (written is result)
 
 
 def test_a_result_from_before_there_were_attackers_of_text_is_read(tmp_path: Path) -> None:

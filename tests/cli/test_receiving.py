@@ -197,7 +197,53 @@ def test_frequencies_are_shown_written_and_drawn(out: Path) -> None:
     assert "exists already" in str(again.exception)
     told = run("frequencies", out, "-c", "text", "--json", *FAST)
     found = json.loads(told.stdout)
-    assert sum(use["share"] for use in found["everything"]["uses"]) == pytest.approx(1.0, abs=0.1)
+    uses = found["everything"]["uses"]
+    # Each release has noise of its own. In 2,000 of them the ten words in use had 0.986 ± 0.042 together, where they are 0.718 ± 0.014 of
+    # the released words, and at least eight of them came first. All words together have more than 1, since none has less than 0.
+    assert 0.79 < sum(use["share"] for use in uses if use["word"] in NAMES[:10]) < 1.2
+    assert sum(use["word"] in NAMES[:10] for use in uses[:10]) >= 7
+
+
+@pytest.mark.parametrize(
+    ("by", "says"), [("missing", "has 2 columns, none of that name"), ("text", "is the column of texts as well; name another one")]
+)
+def test_a_column_that_cannot_group_is_called_by_its_option(out: Path, by: str, says: str) -> None:
+    error = run("frequencies", out, "-c", "text", "--by", by, *FAST).exception
+    assert isinstance(error, InvalidParameter)
+    assert (error.name, error.value) == ("--by", by)
+    assert says in str(error)
+    assert "label" not in str(error)
+
+
+def test_values_that_cannot_group_are_called_groups(out: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    card, words = ["--card", str(out.with_name("out.csv.card.json"))], [line.split(",")[1] for line in out.read_text().splitlines()[1:]]
+    pq.write_table(pa.table({"group": [0.5] * len(words), "text": words}), out.with_name("out.parquet"))
+    out.with_name("out.jsonl").write_text("".join(f'{{"group": 0.5, "text": "{each}"}}\n' for each in words))
+    by_schema, by_value = (
+        str(run("frequencies", out.with_name(name), "-c", "text", "--by", "group", *card, *FAST).exception)
+        for name in ("out.parquet", "out.jsonl")
+    )
+    assert by_schema == "--by = 'group': holds double; groups are text or whole numbers"
+    assert by_value.endswith("the value of group is neither text nor a whole number, so it is no group")
+
+
+@pytest.mark.parametrize("command", ["decode", "frequencies"])
+def test_no_words_at_all_are_refused_by_the_name_of_the_option(out: Path, command: str) -> None:
+    error = run(command, out, "-c", "text", "-o", out.with_name("x.csv"), "--words", "0", *FAST).exception
+    assert isinstance(error, InvalidParameter)
+    assert str(error) == "--words = 0: must be a whole number of at least 1"
+
+
+def test_one_word_of_one_record_is_said_so(out: Path) -> None:
+    one, card = out.with_name("one.csv"), ["--card", str(out.with_name("out.csv.card.json"))]
+    one.write_text(f"text\n{NAMES[3]}\n")
+    page = out.with_name("one.html")
+    assert "1 released word of 1 record was decoded" in run("decode", one, "-o", out.with_name("x.csv"), *card, *FAST).output
+    assert "1 released word of 1 record, Multivariate" in run("frequencies", one, "--report", page, *card, *FAST).output
+    assert "1 record, 1 released word" in page.read_text()
 
 
 def test_original_text_is_refused_in_one_line(out: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deniable import InsecureSeededRandomness, InvalidParameter
+from deniable import Embedding, InsecureSeededRandomness, InvalidParameter
 from deniable.arrays import Floats
 from deniable.channel.channel import Channel
 from deniable.channel.making import make_channel
@@ -180,6 +180,28 @@ def test_what_was_not_released_has_no_say(channel: Channel, monkeypatch: pytest.
     assert few.shares == pytest.approx(whole.shares, rel=1e-9)
     assert (few.steps, few.stopped_by) == (whole.steps, whole.stopped_by)
     assert (few.log_likelihood, few.blind) == pytest.approx((whole.log_likelihood, whole.blind), rel=1e-12)
+
+
+@pytest.mark.parametrize("weight", [0.0, 3.0])
+@pytest.mark.parametrize("possible", [0.0, 4.0])
+def test_words_that_are_never_released_teach_nothing(possible: float, weight: float) -> None:
+    """Mutant: shares of 0 brought to a sum of 1 were none, of a text whose every word is another's double and never comes out."""
+    vectors = np.random.default_rng(0).standard_normal((WORDS, 3))
+    vectors[-2:] = vectors[:2]
+    twice = Embedding(EMBEDDING.words, vectors)
+    assert twice.shadowed.tolist() == [WORDS - 2, WORDS - 1]
+    channel = make_channel(twice, epsilon=2.0, directions=50, keep=False)
+    start = uneven(len(channel))
+    never, other = np.zeros((2, WORDS))
+    never[-2:], other[5] = (7.0, 1.0), possible
+    for learn, hold in ((never, None), (never, other), (other, never), (never + other, never)):
+        found = learn_shares(channel, learn if learn.any() else never, held_out=hold, start=start, weight=weight)
+        assert found.shares.sum() == pytest.approx(1.0)
+        assert np.isfinite([found.log_likelihood, found.blind]).all()
+        if not possible:
+            assert found.shares == pytest.approx(start)
+    moved, _ = update(channel, never + other, start)
+    assert np.allclose(moved, start) == (possible == 0.0)
 
 
 def test_what_cannot_be_learnt_from_is_refused(channel: Channel) -> None:

@@ -12,7 +12,7 @@ from deniable.arrays import Ids
 from deniable.channel.making import make_channel
 from deniable.decoding.kinds import Kinds, make_kinds, most_frequent_words
 from deniable.decoding.posterior import make_posterior
-from deniable.decoding.reading import NOT_AMONG_THEM, Reading, read_alone, read_blindly, share_named, share_of_kinds
+from deniable.decoding.reading import NOT_AMONG_THEM, Reading, read_alone, read_as_released, read_blindly, share_named, share_of_kinds
 from deniable.embeddings import store
 from deniable.errors import InvalidParameter
 from deniable.purpose import install_reduced, reduce
@@ -59,6 +59,18 @@ def test_a_list_is_a_kind_of_its_own() -> None:
     assert with_list == with_list
     assert with_list.of.tolist() == [0, 2, 2, 1, -1]
     assert KINDS.of.tolist() == [0, -1, 1, 1, -1], "the kinds themselves stay as they are"
+
+
+def test_the_released_word_comes_first_and_after_it_what_is_frequent() -> None:
+    prior = np.array([0.1, 0.5, 0.05, 0.3, 0.05])
+    found = read_as_released(prior, np.array([2, 1, 3]), candidates=3)
+    assert found.words.tolist() == [[2, 1, 3, 0], [1, 3, 0, -1], [3, 1, 0, -1]]
+    assert (found.ranks(np.array([2, 1, 0])) == [0, 0, 2]).all()
+    # Word 1, which stands apart, leaves what is frequent: word 3 and with it kind 1.
+    assert found.kind_masses(KINDS).argmax(axis=1).tolist() == [1, 1, 1]
+    unfounded = read_as_released(np.array([0.9, 0.0, 0.05, 0.05, 0.0]), np.array([2]), candidates=3)
+    assert unfounded.kind_masses(KINDS).argmax(axis=1).tolist() == [1], "however frequent another kind is"
+    assert len(read_as_released(prior, np.zeros(0, dtype=np.int64))) == 0
 
 
 def test_reading_alone_is_bayes_rule_for_words_and_for_kinds() -> None:

@@ -56,6 +56,22 @@ def test_shape_says_first_that_texts_must_be_public_and_at_last_what_becomes_pub
     assert "no: the embedding that it was made from is not on this machine" in run("embeddings", "show", "moody", "--verify").stdout
 
 
+def test_labels_of_other_texts_and_few_texts_are_warned_of_in_one_line_each(public: Path) -> None:
+    fine = shape(public, "--label", "mood", "--as", "moody")
+    assert fine.stderr.count("deniable: warning:") == 1, "that of public texts only"
+    rows = list(csv.reader(public.read_text(encoding="utf-8").splitlines()))
+    labels = [row[1] for row in rows[1:]]
+    with public.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([rows[0], *([row[0], label, row[2]] for row, label in zip(rows[1:151], labels[50:], strict=True))])
+    done = shape(public, "--label", "mood", "--as", "nothing", "--json")
+    assert done.exit_code == 0, done.output
+    json.loads(done.stdout)
+    said = [line for line in done.stderr.splitlines() if line.startswith("deniable: warning: ")]
+    assert len(said) == 3
+    assert "the labels of public.csv cannot be told from its words" in said[1]
+    assert "public.csv has only 150 texts with a label" in said[2]
+
+
 def test_numbers_and_several_purposes(public: Path) -> None:
     again = public.with_name("again.csv")
     again.write_bytes(public.read_bytes())

@@ -82,6 +82,23 @@ def test_the_purpose_survives_better_than_without_a_map_at_the_same_attacker(fou
     counts = found.counts
     assert counts.shape + counts.learn + counts.choose + counts.judge == counts.texts == 500
     assert json.loads(json.dumps(found.to_dict()))["space"]["fingerprint"] == found.space.embedding.fingerprint
+    assert found.warnings == ()
+
+
+def test_labels_that_nothing_tells_are_warned_of_before_the_work(few: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[str] = []
+
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("deniable.tuning.tuning.make_spaces", stop)
+    for label in ("mood", "author"):
+        with pytest.raises(KeyboardInterrupt):
+            tune(few, text_column="text", label_column=label, embedding="made", settings=SETTINGS, warn=heard.append)
+    (warning,) = heard
+    assert warning.startswith("the labels of public.csv cannot be told from its words better than by chance")
+    done = run("tune", few, "--text", "text", "--label", "author", "--embedding", "made", "--as", "by-author", "--json", *FAST)
+    assert f"deniable: warning: {warning}\n" in done.stderr
 
 
 def test_what_was_walked_is_removed_at_the_end_and_kept_when_it_is_interrupted(
@@ -331,6 +348,7 @@ def test_the_command_refuses_before_the_work_and_leaves_nothing(public: Path, tm
         (["--as", "new", "--target", "kinds=0.3", "--attacker", "0.1"], "says what --attacker says: give one of them"),
         (["--as", "new", "--target", "context=0.3"], "the reading context needs a public text"),
         (["--as", "new", "--report", str(tmp_path)], "is a folder"),
+        (["--as", "new", "--words", "0"], "--words = 0: must be a whole number of at least 1"),
         (["--as", "new", "--mechanism", "magic"], "magic"),
     ):
         done = run("tune", public, "--text", "text", "--label", "mood", "--embedding", "made", *more)

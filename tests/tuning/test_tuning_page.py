@@ -102,6 +102,14 @@ def test_what_survives_by_design_is_said_before_all_else_and_what_is_worse_is_sa
     assert "--protect nearest" in text
 
 
+def test_what_is_wrong_with_the_labels_is_said_on_the_page_and_in_json() -> None:
+    said = "the labels of a.csv cannot be told"
+    found = replace(findings(), warnings=(said,))
+    assert "The labels of a.csv cannot be told" in outline(tuning_page(found, name="tuned").html()).text
+    assert "cannot be told" not in outline(page()).text
+    assert (found.to_dict()["warnings"], findings().to_dict()["warnings"]) == ([said], [])
+
+
 def test_the_page_leads_with_the_attacker_who_names_most() -> None:
     stronger = AttackFinding(alone=named(0.07, 0.3), in_context=named(0.093, 0.28))
     text = outline(tuning_page(replace(findings(), shaped=stronger), name="tuned").html()).text

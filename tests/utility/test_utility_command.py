@@ -131,7 +131,7 @@ def test_every_mechanism_has_a_range_of_its_own_and_its_options_are_said(install
         (["--text", "t", "--label", "y", "-e", "0"], InvalidParameter, "epsilon"),
         (["--text", "t", "--label", "y", "--runs", "0"], InvalidParameter, "runs"),
         (["--text", "t", "--label", "y", "--held-out", "1"], InvalidParameter, "held_out"),
-        (["--text", "t", "--label", "y", "--words", "0"], InvalidParameter, "support"),
+        (["--text", "t", "--label", "y", "--words", "0"], InvalidParameter, "--words = 0"),
         (["--text", "t", "--label", "y", "--directions", "0"], InvalidParameter, "directions"),
         (["--text", "t", "--label", "y", "--texts", "5"], TaskDataError, "has 5 texts"),
         (["--text", "t", "--label", "y", "--report", "no/where.html"], Exception, "no"),

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from deniable.analysis.word_use import Difference, GroupUse, WordUseFindings
 from deniable.decoding.decoder import UNKNOWN
+from deniable.records.formats.layout import number_of
 from deniable.report.figure import apply_style, drawable, new_figure
 from deniable.report.page import Page
 from deniable.report.palette import BLUE, MUTED
@@ -23,7 +24,7 @@ def word_use_page(found: WordUseFindings) -> Page:
     page = Page(
         "How often words are used",
         lead=_lead(found),
-        kicker=f"{everything.records:,} records, {everything.words:,} released words",
+        kicker=f"{number_of(everything.records, 'record')}, {number_of(everything.words, 'released word')}",
     )
     page.add_facts(
         [
@@ -138,7 +139,7 @@ def _add_table(page: Page, group: GroupUse) -> None:
     page.add_table(
         ["word", "share", "95 % interval", "count", "95 % interval"],
         rows,
-        caption=f"{title}: {group.records:,} records, {group.words:,} words; the {len(rows):,} most frequent words.",
+        caption=f"{title}: {number_of(group.records, 'record')}, {number_of(group.words, 'word')}; the {len(rows):,} most frequent words.",
         folded="" if group.group is None else title,
     )
 

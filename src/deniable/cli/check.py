@@ -96,6 +96,7 @@ def _row(column: ColumnProfile) -> list[str]:
     from deniable.report.wording import percent_fixed
 
     texts = column.words > 0
+    in_script = "" if column.script is None else f"{column.script} script"
     return [
         "(the text)" if column.path is None else printable(column.path) or _NO_NAME,
         column.kind,
@@ -104,5 +105,5 @@ def _row(column: ColumnProfile) -> list[str]:
         f"{column.words:,}" if texts else "",
         f"{column.longest:,}" if texts else "",
         percent_fixed(column.unknown, 0) if texts else "",
-        column.language or column.script or "" if texts and column.kind in ("free text", "short text") else "",
+        (column.language or in_script) if texts and column.kind in ("free text", "short text") else "",
     ]

@@ -79,12 +79,17 @@ class ReceivingOptions:
     device: Device = "cpu"
 
     def options(self) -> DecodingOptions:
-        """Return what decodes the text, by the names that ``receive`` has for it."""
+        """Return what decodes the text, by the names that ``receive`` has for it.
+
+        :raises InvalidParameter: if no word may have gone in.
+        """
+        from deniable.parameters import validated_count
+
         return {
             "embedding": self.embedding,
             "public": self.public,
             "prior": self.prior,
-            "support": self.words,
+            "support": validated_count(self.words, "--words"),
             "directions": self.directions,
             "check": self.check,
         }
@@ -184,7 +189,7 @@ def decode(
     _say_if_unchanged(done.unchanged, card.kind, card.epsilon)
     where = "in context" if receiving.public is not None else "each by itself"
     typer.echo(
-        f"{done.counts.words:,} released words of {done.counts.records:,} records were decoded, {where}.\n"
+        f"{_read(done.counts.words, done.counts.records)} {'was' if done.counts.words == 1 else 'were'} decoded, {where}.\n"
         f"An estimate, not the original: {output}"
     )
 
@@ -210,7 +215,7 @@ def frequencies(
     """
     from deniable.analysis.word_use import measure_word_use
     from deniable.atomic import check_place
-    from deniable.errors import RecordError
+    from deniable.errors import InvalidParameter, RecordError
     from deniable.progress import Progress
 
     for path in (output, report):
@@ -221,16 +226,21 @@ def frequencies(
     card = receiving.open_card(released)
     chosen = receiving.choose_column(column, card, released, reading)
     with Progress("making the channel", unit="words") as channel:
-        found = measure_word_use(
-            released,
-            card,
-            column=chosen,
-            by=by,
-            most=most,
-            report=None if quiet else channel.report,
-            **receiving.options(),
-            **reading.reading(),
-        )
+        try:
+            found = measure_word_use(
+                released,
+                card,
+                column=chosen,
+                by=by,
+                most=most,
+                report=None if quiet else channel.report,
+                **receiving.options(),
+                **reading.reading(),
+            )
+        except InvalidParameter as error:
+            if error.name != "by":
+                raise
+            raise InvalidParameter("--by", by, error.problem) from None
     _say_if_unchanged(found.unchanged, found.mechanism, found.epsilon)
     if output is not None:
         found.write_csv(output)
@@ -242,6 +252,13 @@ def frequencies(
         print_json(found.to_dict())
     else:
         _show(found, output, report)
+
+
+def _read(words: int, records: int) -> str:
+    """Return how much released text was read, in words."""
+    from deniable.records.formats.layout import number_of
+
+    return f"{number_of(words, 'released word')} of {number_of(records, 'record')}"
 
 
 def _say_if_unchanged(unchanged: float, mechanism: str, epsilon: float) -> None:
@@ -258,7 +275,7 @@ def _show(found: WordUseFindings, output: Path | None, report: Path | None) -> N
     console = open_console()
     everything = found.everything
     how = f"{found.mechanism} at ε = {found.epsilon:g} on {found.embedding}"
-    console.print(f"{everything.words:,} released words of {everything.records:,} records, {how}")
+    console.print(f"{_read(everything.words, everything.records)}, {how}")
     console.print(make_table(["word", "share", "95 % interval"], [_row(use) for use in everything.uses[:15]], left=(0,)))
     if found.by is not None and not found.groups:
         console.print(f"\nall words stand in one group of {found.by}: there is nothing to compare it with")

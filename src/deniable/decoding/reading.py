@@ -102,6 +102,22 @@ def read_blindly(prior: Floats, places: int, *, candidates: int = 10) -> Reading
     )
 
 
+def read_as_released(prior: Floats, released: Ids, *, candidates: int = 10) -> Reading:
+    """Return what a reader says who takes each released word for the true one, and has a prior over all words and ⊥ for second guesses."""
+    blind = read_blindly(prior, len(released), candidates=candidates)
+    again = blind.words == released[:, None]
+    last = np.argsort(again, axis=1, kind="stable")  # the released word is no second guess
+    words = np.take_along_axis(np.where(again, -1, blind.words), last, axis=1)
+    chances = np.take_along_axis(np.where(again, 0.0, blind.chances), last, axis=1)
+    # Half of all belief for one word: then its kind is likelier than any other, however frequent that is.
+    return Reading(
+        words=np.concatenate([released[:, None], words], axis=1),
+        chances=np.concatenate([np.full((len(released), 1), 0.5), 0.5 * chances], axis=1),
+        rest=0.5 * blind.rest,
+        elsewhere=blind.elsewhere,
+    )
+
+
 def read_alone(posterior: Posterior, released: Ids) -> Reading:
     """Return what Bayes' rule says of each released word by itself."""
     channel = posterior.channel

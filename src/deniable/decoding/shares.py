@@ -63,7 +63,7 @@ def update(
     """Return the shares after one step, and the mean log-likelihood of the observed words before it.
 
     ``observed`` are counts of the channel's outputs; ``public`` counts as ``weight`` further words with these shares. ``expected`` are the
-    channel's output shares, if they are known already.
+    channel's output shares, if they are known already. Words that nothing becomes say nothing: of them alone, the shares stay as they are.
     """
     expected = channel.output_shares(shares) if expected is None else expected
     seen = (observed > 0.0) & (expected > 0.0)  # a word that nothing becomes says nothing of what stood there
@@ -74,7 +74,8 @@ def update(
     updated = shares * channel.pulled_back(ratios)
     if public is not None and weight > 0.0:
         updated = (total * updated + weight * public) / (total + weight)
-    return updated / updated.sum(), likelihood
+    said = float(updated.sum())
+    return updated / said if said > 0.0 else shares, likelihood
 
 
 def learn_shares(
@@ -90,7 +91,8 @@ def learn_shares(
     """Return the shares of the input words behind the counts of released words.
 
     ``held_out`` are counts of records that were held back: with them the number of steps is found on the other records, and made again
-    on all. ``start`` are the shares to begin with, even ones without them; they count as ``weight`` words seen before.
+    on all. ``start`` are the shares to begin with, even ones without them; they count as ``weight`` words seen before. They are also
+    what is returned where no word can come from any input, as of text that was never released.
 
     :raises InvalidParameter: if there is nothing to learn from, or a size does not fit the channel.
     """

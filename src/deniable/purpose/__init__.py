@@ -2,11 +2,14 @@
 
 public labelled texts ──► directions ──► map ──────────────► embedding
 public_texts.py           directions.py  shaping, principal  embeddings/mapping.py
+
+label_check.py says where labels have nothing to do with their texts.
 """
 
 from deniable.purpose.installing import install_reduced, install_shaped
+from deniable.purpose.label_check import label_warnings
 from deniable.purpose.principal import reduce
 from deniable.purpose.public_texts import PublicTexts, read_public
 from deniable.purpose.shaping import shape
 
-__all__ = ["PublicTexts", "install_reduced", "install_shaped", "read_public", "reduce", "shape"]
+__all__ = ["PublicTexts", "install_reduced", "install_shaped", "label_warnings", "read_public", "reduce", "shape"]

@@ -32,6 +32,7 @@ def labelled_records(
     label_column: str,
     text_column: str,
     decimals: bool = False,
+    called: str = "label",
     format: str | None = None,  # noqa: A002
     delimiter: str | None = None,
     header: bool = True,
@@ -40,14 +41,14 @@ def labelled_records(
 ) -> Iterator[tuple[str, str]]:
     """Yield label and text of the records of a file that has columns; what is missing is empty.
 
-    A label is text or a whole number; with ``decimals`` it may be any number, written out. ``format``, ``delimiter``, ``header``,
-    ``encoding`` and ``sheet`` are as for ``privatize_file``.
+    A label is text or a whole number; with ``decimals`` it may be any number, written out. ``called`` is what messages call it.
+    ``format``, ``delimiter``, ``header``, ``encoding`` and ``sheet`` are as for ``privatize_file``.
 
     :raises InvalidParameter: if a column is not there or cannot be what it should be.
     :raises RecordError: if the file cannot be read.
     """
     if label_column == text_column:
-        raise InvalidParameter("label", label_column, "is the column of texts as well; name another one")
+        raise InvalidParameter(called, label_column, "is the column of texts as well; name another one")
     layout = make_layout(path, format=format, columns=(text_column,), delimiter=delimiter, header=header, encoding=encoding, sheet=sheet)
     if layout.format == "text":
         raise InvalidParameter(
@@ -56,12 +57,14 @@ def labelled_records(
             "has no columns; give a file that has, such as CSV, or say with --format that it is",
         )
     with open_source(path) as source:
+        naming = (_Numbers if decimals else _Labels)(source.name, column=label_column)
+        naming.called = called
         try:
-            reader = open_reader(source, layout, (_Numbers if decimals else _Labels)(source.name, column=label_column))
+            reader = open_reader(source, layout, naming)
         except InvalidParameter as error:
             if error.name != "record_id":
                 raise
-            raise InvalidParameter("label", label_column, error.problem.replace("ids are", "labels are")) from None
+            raise InvalidParameter(called, label_column, error.problem.replace("ids are", f"{called}s are")) from None
         for batch in reader.batches(BatchSize()):
             for text, label in zip(batch.texts, batch.names or (), strict=True):
                 yield str(label), text or ""

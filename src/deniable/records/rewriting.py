@@ -16,7 +16,7 @@ from typing import Any, Unpack
 
 from deniable.atomic import check_apart, check_place, whole_file
 from deniable.compression import compress, compression_for
-from deniable.errors import RecordError
+from deniable.errors import InvalidParameter, RecordError
 from deniable.progress import Report
 from deniable.records.formats.layout import OTHER_DELIMITERS, Layout, make_layout
 from deniable.records.formats.opening import open_reader, open_source
@@ -46,7 +46,12 @@ def read_grouped(path: Path, *, column: str, by: str, **reading: Unpack[ReadingO
     :raises RecordError: if the file cannot be read.
     """
     found: ReadingOptions = {**reading, "delimiter": _layout(path, column, reading).delimiter}
-    yield from labelled_records(path, label_column=by, text_column=column, **found)
+    try:
+        yield from labelled_records(path, label_column=by, text_column=column, called="group", **found)
+    except InvalidParameter as error:
+        if error.value != by:
+            raise
+        raise InvalidParameter("by", by, error.problem) from None
 
 
 def rewrite_file(

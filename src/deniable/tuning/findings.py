@@ -120,7 +120,10 @@ class Counts:
 
 @dataclass(frozen=True, kw_only=True)
 class TuningFindings:
-    """The result of ``tune``. ``target`` is the share that the attacker may name, of what ``reading`` says; ``kinds`` is what kinds are."""
+    """The result of ``tune``. ``target`` is the share that the attacker may name, of what ``reading`` says; ``kinds`` is what kinds are.
+
+    ``warnings`` are sentences about the public labels, if something is wrong with them.
+    """
 
     source: str
     sha256: str
@@ -144,6 +147,7 @@ class TuningFindings:
     quick: DecodingEffort
     thorough: DecodingEffort
     runs: int
+    warnings: tuple[str, ...] = ()
 
     @property
     def matched(self) -> str:

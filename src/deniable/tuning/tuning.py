@@ -23,6 +23,7 @@ from deniable.learning.summary import EmbeddingFacts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count, validated_share
 from deniable.progress import Report
+from deniable.purpose.label_check import label_warnings
 from deniable.purpose.shaping import validated_strength
 from deniable.randomness import SecureRandomness
 from deniable.records.labelled import ReadingOptions
@@ -90,6 +91,7 @@ def tune(
     texts: int | None = None,
     report: Report | None = None,
     measure_report: Report | None = None,
+    warn: Callable[[str], None] | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> TuningFindings:
     """Find the space and the ε that serve a purpose best at an attacker who names a given share of the words; on public texts only.
@@ -99,7 +101,8 @@ def tune(
     survive. The attacker knows how frequent the words of the text are; with ``public``, a text file, it reads in context too,
     and the share is that of the better of both ways. ``settings.reading`` says of what else it may be: the kinds of words, for one.
     ``texts`` uses at most this many texts. ``report`` hears how many words were looked at in all spaces, of how many, and
-    ``measure_report`` how many releases were measured after that.
+    ``measure_report`` how many releases were measured after that. ``warn`` hears before the long work, in a sentence, if labels cannot be
+    told from the words of their texts; the findings hold that sentence too.
 
     :raises InvalidParameter: if a value is not allowed or a column is not there.
     :raises MissingExtra: if scikit-learn is not installed.
@@ -118,6 +121,10 @@ def tune(
     found = read_attributes(Path(data), text_column=text_column, label_column=label_column, also=also, most=texts, **reading)
     given = found.public.left_out + len(found.public.texts)
     found, cut = known_texts(found, space)
+    warnings = tuple(label_warnings(space, found.public))
+    if warn is not None:
+        for warning in warnings:
+            warn(warning)
     parts = split_parts(cut.labels)
     spaces = make_spaces(space, take_public(found.public, parts.shape), settings.dimensions, settings.strengths)
     model = None if public is None else read_bigrams(space, public)
@@ -170,6 +177,7 @@ def tune(
         quick=quick,
         thorough=thorough,
         runs=settings.runs,
+        warnings=warnings,
     )
 
 

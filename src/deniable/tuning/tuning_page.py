@@ -42,6 +42,8 @@ def tuning_page(found: TuningFindings, *, name: str, isolated: Isolated | None =
     if found.blind.judged_kinds:
         facts.append((percent(found.shaped.kinds), "of the kinds of less frequent words are named"))
     page.add_facts(facts)
+    for warning in found.warnings:
+        page.add_note(warning[0].upper() + warning[1:], kind="warning")
     _add_by_design(page, found)
     _add_others(page, found)
     _add_attacker(page, found)

@@ -94,6 +94,22 @@ def test_shapes_of_csv(private: Privatizer, tmp_path: Path, data: bytes, expecte
     assert release(private, tmp_path, "in.csv", data, columns=["t"]) == expected
 
 
+@pytest.mark.parametrize("data", [b"id,t\n", b"id,t", b"\xef\xbb\xbfid,t\r\n", b"\n", b"\n\n"])
+@pytest.mark.parametrize("wanted", ["missing", "T "])
+def test_a_missing_column_is_refused_where_there_are_no_rows_too(private: Privatizer, tmp_path: Path, data: bytes, wanted: str) -> None:
+    with pytest.raises(InvalidParameter, match=r"in\.csv has \d columns?, none of that name") as error:
+        release(private, tmp_path, "in.csv", data, columns=[wanted])
+    assert error.value.exit_code == 2
+    assert not (tmp_path / "out-in.csv").exists()
+    with pytest.raises(InvalidParameter, match="none of that name"):
+        release(private, tmp_path, "in.tsv", data.replace(b",", b"\t"), columns=[wanted])
+
+
+@pytest.mark.parametrize("name", ["in.csv", "in.tsv", "in.jsonl"])
+def test_a_file_of_nothing_has_no_columns_to_miss(private: Privatizer, tmp_path: Path, name: str) -> None:
+    assert release(private, tmp_path, name, b"", columns=["missing"]) == b""
+
+
 def test_csv_without_header_counts_columns_from_one(private: Privatizer, tmp_path: Path) -> None:
     assert release(private, tmp_path, "in.csv", b"a;fox!\n", columns=["2"], header=False, delimiter=";") == b"a;fox\n"
 

@@ -118,7 +118,7 @@ class AttackedTextSummary:
 
 BLIND, ALONE, IN_CONTEXT, LEARNT, LANGUAGE_MODEL = "guessing blindly", "word by word", "in context", "learnt", "language model"
 NEAREST_WORD = "nearest word"
-"""The names of the attackers. The last one takes the released word as it stands, and is tried on drawn words only."""
+"""The names of the attackers. The last one takes the released word as it stands; early results of running text do not have it."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.audit.inversion.attackers import Attacker, Blind, WordByWord
+from deniable.audit.inversion.attackers import AsReleased, Attacker, Blind, WordByWord
 from deniable.audit.inversion.drawn_words import TextEffort
 from deniable.audit.inversion.in_context import InContext
 from deniable.audit.inversion.judging import Truth, judge, release_text
@@ -105,6 +105,7 @@ class TextAttack:
         """Yield each attacker when it is its turn: their tables are large."""
         prior = priors.first_shares(channel, self.public.bigrams)
         yield Blind(channel, prior)
+        yield AsReleased(channel, prior)
         alone = WordByWord(channel, prior)
         yield alone
         # Text of its own from draws of its own: what an attacker is judged by it has not seen. While it learns, its bigrams have not seen

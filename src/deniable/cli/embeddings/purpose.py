@@ -69,8 +69,10 @@ def shape(
     The purpose is learnt from public labelled texts. The guarantee then holds in the metric of the shaped space. ε does not compare
     between the two spaces: calibrate the new one.
     """
+    from deniable.embeddings.embedding import Embedding
     from deniable.progress import Progress
     from deniable.purpose.installing import check_installable, install_shaped
+    from deniable.purpose.label_check import label_warnings
     from deniable.purpose.public_texts import read_public
     from deniable.purpose.shaping import PUBLIC_ONLY
 
@@ -79,6 +81,9 @@ def shape(
     typer.echo(f"deniable: warning: {PUBLIC_ONLY}", err=True)
     options = reading.reading()
     public = [read_public(path, text_column=texts, label_column=of, kind=labels.value, **options) for path, texts, of in columns]
+    space = Embedding.open(name)
+    for warning in (each for texts_of_one in public for each in label_warnings(space, texts_of_one)):
+        typer.echo(f"deniable: warning: {warning}", err=True)
     with Progress("cutting public texts", unit="texts") as progress:
         made = install_shaped(name, new, public, dimension=dimension, strength=strength, report=None if quiet else progress.report)
     show_facts(made, as_json=as_json)

@@ -88,6 +88,7 @@ def compare(
     from deniable.comparison.settings import ATTACKERS, TARGETS, ComparisonSettings
     from deniable.learning.scores import sklearn
     from deniable.mechanisms.catalogue import parse_mechanism
+    from deniable.parameters import validated_count
     from deniable.progress import Stages
     from deniable.records.labelled import read_labelled
     from deniable.utility.receiver import DecodingEffort
@@ -100,7 +101,7 @@ def compare(
     chosen = embedding or ["default"]
     default = TARGETS if len(chosen) == 1 else ATTACKERS
     targets = tuple(parse_target(typed) for typed in target) if target else default
-    decoding = DecodingEffort(support=decode_words, directions=directions) if decode else None
+    decoding = DecodingEffort(support=validated_count(decode_words, "--decode-words"), directions=directions) if decode else None
     quick, thorough = replace(QUICK, directions=max(1, directions // 5)), replace(THOROUGH, directions=directions)
     settings = ComparisonSettings(
         targets=targets, runs=runs, words=words, seed=seed, quick=quick, thorough=thorough, decoding=decoding, public=public

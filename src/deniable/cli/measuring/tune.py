@@ -57,6 +57,7 @@ class TuningOptions:
         from deniable.cli.measuring.compare import parse_reading
         from deniable.comparison.readings import OF_ALL_WORDS
         from deniable.errors import InvalidParameter
+        from deniable.parameters import validated_count
         from deniable.tuning.tuning import DIMENSIONS, STRENGTHS, TuningSettings
         from deniable.utility.receiver import DecodingEffort
 
@@ -65,13 +66,14 @@ class TuningOptions:
         share: dict[str, Any] = {} if self.attacker is None else {"attacker": self.attacker}
         if self.target is not None:
             share["reading"], share["attacker"] = parse_reading(self.target, OF_ALL_WORDS)
+        words = validated_count(self.words, "--words")
         return TuningSettings(
             **share,
             dimensions=tuple(self.dimension or DIMENSIONS),
             strengths=tuple(self.strength or STRENGTHS),
             runs=self.runs,
-            quick=DecodingEffort(support=max(1, self.words * 3 // 8), directions=max(1, self.directions * 3 // 10)),
-            thorough=DecodingEffort(support=self.words, directions=self.directions),
+            quick=DecodingEffort(support=max(1, words * 3 // 8), directions=max(1, self.directions * 3 // 10)),
+            thorough=DecodingEffort(support=words, directions=self.directions),
         )
 
 
@@ -131,6 +133,7 @@ def tune(
             texts=texts,
             report=None if quiet else looking.report,
             measure_report=None if quiet else measuring.report,
+            warn=lambda warning: typer.echo(f"deniable: warning: {warning}", err=True),
             **reading.reading(),
         )
     install_tuned(found, new)

@@ -60,11 +60,13 @@ def utility(
     Without --epsilon, the values are those at which an average word stays unchanged in 5, 25, 50, 75, 95 and 99 % of the draws.
     Nothing of the releases is kept.
     """
+    from deniable.parameters import validated_count
     from deniable.progress import Stages
     from deniable.report.place import check_place
     from deniable.utility import measure_utility
 
     chosen = mechanism.arguments()
+    validated_count(learning.support, "--words")
     if report is None and not as_json:
         report = Path(f"{data.name.partition('.')[0]}-utility.html")
     if report is not None:

@@ -209,7 +209,8 @@ class JsonLinesReader(LineReader):
             decimals = self._naming is not None and self._naming.decimals
             given: str | float | None = (_LABEL if decimals else _ID).decode(raw)
         except (msgspec.MsgspecError, ValueError):
-            self._refuse(f"the value of {self._id.name} is neither text nor a whole number, so it cannot be an id", line)
+            called = "id" if self._naming is None else self._naming.called
+            self._refuse(f"the value of {self._id.name} is neither text nor a whole number, so it is no {called}", line)
         return given
 
     def _text(self, slot: _Slot, line: int) -> str | None:

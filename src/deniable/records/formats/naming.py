@@ -49,6 +49,9 @@ class Naming:
     decimals = False
     """Whether the column may hold numbers that are not whole. Ids may not: two that are written differently may be equal."""
 
+    called = "id"
+    """What a value of the column is called in messages."""
+
     def __init__(self, source: str, *, column: str | None, digest: str = "", consistent: bool = False) -> None:
         self.column = column
         self._source, self._digest, self._consistent = source, digest, consistent
