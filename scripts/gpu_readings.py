@@ -236,7 +236,7 @@ def recorded(of: Callable[..., torch.Tensor], *inputs: torch.Tensor) -> Callable
     if inputs[0].device.type != "cuda":
         return of
     held = [each.clone() for each in inputs]
-    stream, graph = torch.cuda.Stream(), torch.cuda.CUDAGraph()
+    stream, graph = torch.cuda.Stream(), torch.cuda.CUDAGraph()  # type: ignore[no-untyped-call,unused-ignore]
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
         of(*held)  # libraries make ready what they need
