@@ -75,8 +75,8 @@ python scripts/measure_decoding.py measure RESULT.json --public NEWS.txt
 python scripts/make_decoding_page.py
 ```
 
-AG News is the public test set (7,600 texts), title and text joined; SST-2 all 9,613 sentences, MR all 10,662, IMDb 5,000 reviews that
-`measure_purpose.py prepare` chooses. Of each text the first 100 words count.
+AG News is the public test set (7,600 texts, or the 5,600 that `measure_purpose.py prepare` leaves), title and text joined; SST-2 all
+9,613 sentences, MR all 10,662, IMDb 5,000 reviews that `measure_purpose.py prepare` chooses. Of each text the first 100 words count.
 Rows of a GPU are repeated as [the page about purposes](purpose.md#repeat-it) says.
 """
 
@@ -84,14 +84,14 @@ Rows of a GPU are repeated as [the page about purposes](purpose.md#repeat-it) sa
 def accuracies(rows: list[Row]) -> str:
     """Return the table of accuracies with released text on both sides."""
     lines = [
-        "| data | mechanism | attacker names | ε | runs | words as released | **words decoded** | vectors as released | vectors decoded "
-        "| unperturbed | measured on |",
-        "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|---|",
+        "| data | mechanism | attacker names | ε | texts | runs | words as released | **words decoded** | vectors as released "
+        "| vectors decoded | unperturbed | measured on |",
+        "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|",
     ]
     for row in rows:
         cells = [_cell(row.accuracy[name]) for name in READINGS]
         reached = [cells[0], f"**{cells[1]}**", *cells[2:], f"{row.unperturbed:.1f}"]
-        lines.append("| " + " | ".join([*row.names, f"{row.epsilon:g}", str(row.runs), *reached, row.measured]) + " |")
+        lines.append("| " + " | ".join([*row.names, f"{row.epsilon:g}", f"{row.texts:,}", str(row.runs), *reached, row.measured]) + " |")
     return "\n".join(lines)
 
 

@@ -1,9 +1,9 @@
 """Measures what a map of the space does to single words: how many keep themselves, and what sample texts become.
 
-    python scripts/measure_purpose_words.py docs/experiments/purpose.json -o docs/experiments/purpose-words.json
+    python scripts/measure_purpose_words.py docs/experiments/purpose-refined.json -o docs/experiments/purpose-words.json
 
-It takes the spaces of ``measure_purpose.py spaces`` and, from its results, the ε at which the attacker comes nearest to 8 and to 33 % of
-the words. N_w is the share of releases of a word that are the word itself: a word without neighbours keeps itself at every ε.
+It takes the spaces of ``measure_purpose.py spaces`` and, from its results, the ε at which the attacker names 8 and 33 % of the words, where
+they were measured. N_w is the share of releases of a word that are the word itself: a word without neighbours keeps itself at every ε.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ from deniable.learning.passages import Passages
 from deniable.learning.perturbation import draw
 from deniable.neighbours.threads import threads
 
-SPACES = {"sst2": ("default", "reduced-16", "sentiment-16-2"), "agnews": ("default", "reduced-16", "topic-16-2")}
+SPACES = {
+    "sst2": ("default", "reduced-16", "sentiment-16-2", "sentiment-16-4"),
+    "agnews": ("default", "reduced-16", "topic-16-2", "topic-16-4"),
+}
 LEVELS = (0.08, 0.33)
 SAMPLES = {
     "sst2": [
@@ -54,21 +57,21 @@ def main() -> None:
             for level in LEVELS:
                 if (data, space, level) in done:
                     continue
-                epsilon, named = nearest(results, data, space, level)
+                there = at_level(results, data, space, level)
+                if there is None:
+                    continue
+                epsilon, named = there
                 found.append(measure(data, space, epsilon, given.draws) | {"level": level, "named": round(named, 4)})
                 given.output.write_text("[\n" + ",\n".join(json.dumps(each) for each in found) + "\n]\n", encoding="utf-8")
                 print(json.dumps(found[-1]), flush=True)
 
 
-def nearest(results: list[dict[str, Any]], data: str, space: str, level: float) -> tuple[float, float]:
-    """Return the ε at which the attacker comes nearest to a level, and what it names there."""
-    named: dict[float, list[float]] = {}
+def at_level(results: list[dict[str, Any]], data: str, space: str, level: float) -> tuple[float, float] | None:
+    """Return the ε at which the attacker names this share of the words, and what it named of the releases; None if it was not measured."""
     for result in results:
-        if (result["name"], result["embedding"]["name"], result["mechanism"]) == (data, space, "multivariate"):
-            for release in result["releases"]:
-                named.setdefault(release["epsilon"], []).append(release["named"])
-    epsilon = min(named, key=lambda each: abs(mean(named[each]) - level))
-    return epsilon, mean(named[epsilon])
+        if (result["name"], result["embedding"]["name"], result["mechanism"], result["level"]) == (data, space, "multivariate", level):
+            return result["epsilon"], mean(release["named"] for release in result["releases"])
+    return None
 
 
 def measure(data: str, space: str, epsilon: float, draws: int) -> dict[str, Any]:

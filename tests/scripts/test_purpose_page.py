@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import importlib
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -245,3 +246,19 @@ def test_a_data_set_is_drawn_from_refined_rows_once_they_say_something_of_shapin
     titles = [axes.get_title(loc="left") for axes in frontier(_older(), rows).axes]
     assert "MR (older)" in titles
     assert "SST-2" in titles
+
+
+def test_the_readme_says_what_was_measured() -> None:
+    from purpose_page.refined import read_rows
+
+    rows = {row.space: row for row in read_rows(_refined()) if (row.data, row.level, row.mechanism) == ("agnews", 0.08, "multivariate")}
+    as_it_is, shaped = rows["default"], rows["topic-16-8"]
+    assert as_it_is.chosen().startswith("decoded")
+    assert shaped.chosen().startswith("decoded")
+    told = (as_it_is.accuracy["released words"], as_it_is.best(), shaped.best(), max(max(each.original.values()) for each in rows.values()))
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    found = re.search(
+        r"names 8 % of the words, .* topic of (\d+) % .*, of (\d+) % once .*, and of (\d+) % in .*; unperturbed, of (\d+) %", readme
+    )
+    assert found is not None
+    assert [int(each) for each in found.groups()] == [round(each) for each in told]
