@@ -251,15 +251,15 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["check", *arguments])
 
 
-def test_where_only_the_script_is_known_it_is_not_called_a_language(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "160")
+def test_an_alphabet_is_not_called_a_language(tmp_path: Path) -> None:
     file = tmp_path / "in.txt"
     file.write_text("qwx zvrt plomk trewq nbvcx yuiop lkjhg\n" * 20)
     (column,) = checked(file).columns
     assert (column.language, column.script) == (None, "Latin")
-    assert "Latin script" in run(str(file), "--quiet").output
+    # A narrow terminal breaks the cell between its words.
+    assert {"Latin", "script"} <= set(run(str(file), "--quiet").output.split())
     file.write_text("the cat was in the house and it was not there for us\n" * 20)
-    assert "Latin script" not in run(str(file), "--quiet").output
+    assert "script" not in run(str(file), "--quiet").output
 
 
 def test_the_command_shows_one_screen_and_ends_with_3_when_something_is_to_be_looked_at(tmp_path: Path) -> None:
