@@ -133,11 +133,11 @@ draws; by shared points in the built-in space: [decoding](decoding.md)).
 ## Single words
 
 N_w is how often a word is released as itself, here in 50 releases of each word of the vocabulary. In reduced and shaped spaces (33,860
-words) fewer words keep themselves than in the built-in one (50,000 words) at a nearly equal attacker.
+words) fewer words keep themselves than in the built-in one (50,000 words) at an equal attacker.
 
 {words_table(words)}
 
-What sample texts become, one release each, where the attacker comes nearest to 8 %:
+What sample texts become, one release each, where the attacker names 8 %:
 
 {samples_table(words)}
 
@@ -156,6 +156,7 @@ python scripts/measure_purpose.py prepare DATASETS --into DATA
 python scripts/measure_purpose.py spaces --data DATA --into WORK
 python scripts/measure_purpose.py measure --into WORK --device cuda --workers 4
 python scripts/measure_purpose.py collect --into WORK -o docs/experiments/purpose-refined.json
+python scripts/measure_purpose_words.py docs/experiments/purpose-refined.json --draws 50 -o docs/experiments/purpose-words.json
 python scripts/make_purpose_page.py
 ```
 
@@ -175,7 +176,6 @@ python scripts/measure_purpose.py spaces --data DATA --into WORK
 python scripts/measure_purpose.py epsilons --data DATA --into WORK --device cuda --draws 1000
 python scripts/measure_purpose.py measure --into WORK --workers 14
 python scripts/measure_purpose.py collect --data DATA --into WORK -o docs/experiments/purpose.json
-python scripts/measure_purpose_words.py docs/experiments/purpose.json --draws 50 -o docs/experiments/purpose-words.json
 ```
 
 With `--data DATA`, its `measure` also reads in context. Its channels are made from 1,000 draws a word, on a GPU (those of SanText and
