@@ -134,3 +134,22 @@ def test_no_fact_stands_alone_in_the_last_row(count: int, tmp_path: Path) -> Non
         tops = opened.execute_script("return [...document.querySelectorAll('.facts div')].map(fact => fact.offsetTop)")
     assert len(tops) == count
     assert tops.count(tops[-1]) > 1, "the last fact stands alone"
+
+
+def test_a_wide_table_has_the_room_of_the_window_and_its_caption_stays_in_sight(tmp_path: Path) -> None:
+    page, file = Page("Wide", lead="One."), tmp_path / "wide.html"
+    page.add_table([f"a long heading {i}" for i in range(8)], [["0.123 to 0.456"] * 8], caption="What every column means. " * 9)
+    page.add_table(["one", "two"], [["1", "2"]], caption="Few columns.")
+    page.write(file)
+    boxes = "return [...document.querySelectorAll('.table, caption')].map(e => e.getBoundingClientRect()).map(b => [b.left, b.right])"
+    with browser(tmp_path / "profile") as opened:
+        for width in (390, 1400):
+            at_width(opened, width)
+            opened.get(file.as_uri())
+            (left, right), caption, narrow, _ = opened.execute_script(boxes)
+            assert opened.execute_script("return document.documentElement.scrollWidth <= window.innerWidth"), f"scrolls at {width}"
+            assert 0 <= left < right <= width
+            assert left <= caption[0] < caption[1] <= right
+            whole = opened.execute_script("const box = document.querySelector('.table'); return box.scrollWidth <= box.clientWidth")
+            assert whole == (width > 390)
+            assert (left < narrow[0]) == (width > 390), "a table of few columns is as wide as the text"

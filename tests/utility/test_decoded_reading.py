@@ -197,6 +197,17 @@ def test_the_answer_is_that_of_the_chosen_reading_even_if_the_other_is_better_on
     assert "gained nothing (-2.0 points)" in made_findings(0.9, 0.88, AS_RELEASED).headline
 
 
+@pytest.mark.parametrize(
+    ("judged", "runs", "epsilons", "chance"), [(100, 3, 1, True), (1_000, 3, 1, False), (100, 3, 9, False), (300, 9, 1, False)]
+)
+def test_a_gain_that_few_judged_texts_give_by_chance_is_called_that(judged: int, runs: int, epsilons: int, chance: bool) -> None:
+    made = made_findings(0.60, 0.65, DECODED, epsilons=tuple(float(each) for each in range(1, epsilons + 1)))
+    found = replace(made, about=replace(made.about, judged=judged, runs=runs))
+    assert ("which may be chance" in found.gain) == chance
+    assert (f"{judged:,} texts judged in each of {runs} runs" in found.gain) == chance
+    assert "gained 5.0 points" in found.gain
+
+
 def test_runs_that_choose_differently_are_told_and_averaged() -> None:
     found = made_findings(0.7, 0.8, DECODED, AS_RELEASED)
     assert found.chosen_at("both")[0].scores["accuracy"] in ([0.7, 0.8], [0.8, 0.7])

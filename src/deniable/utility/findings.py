@@ -125,8 +125,17 @@ class Findings:
         over = "" if len(pairs) == 1 else " on average over the ε looked at"
         if round(mean, 1) <= 0.0:
             return f"Decoding the release first gained nothing ({mean:+.1f} points{over})."
+        if mean < 100 * self._gain_by_chance(pairs):
+            judged = f"{self.about.judged:,} texts judged in each of {self.about.runs} runs"
+            return f"Decoding the release first gained {mean:.1f} points{over}, which may be chance: {judged}."
         at_most = f"at ε = {released.epsilon:g}: {decoded.mean(SCORE):.3f} instead of {released.mean(SCORE):.3f}"
         return f"Decoding the release first gained {mean:.1f} points{over}; {'most ' if len(pairs) > 1 else ''}{at_most}."
+
+    def _gain_by_chance(self, pairs: list[tuple[Point, Point]]) -> float:
+        """Return twice the standard error of the mean gain, as if each reading had been judged on texts of its own: rather too much."""
+        means = [point.mean(SCORE) for pair in pairs for point in pair]
+        variance = sum(mean * (1.0 - mean) for mean in means) / (self.about.judged * self.about.runs)
+        return 2.0 * math.sqrt(variance) / len(pairs)
 
     @property
     def in_order(self) -> list[Point]:
