@@ -174,7 +174,7 @@ def beside_published(results: list[Result]) -> str:
 
 
 def waiting(folder: Path) -> str:
-    """Return which of the planned settings have no result yet, or one by another channel or size, or not at all their ε."""
+    """Return a paragraph with the planned settings that have no result yet, or one by another channel or size, or not at all their ε."""
     left = []
     for each in settings():
         path = folder / each.file
@@ -186,10 +186,7 @@ def waiting(folder: Path) -> str:
     listed = "; ".join(
         f"{DATA[data]}: {', '.join(label for other, label in left if other == data)}" for data in dict.fromkeys(data for data, _ in left)
     )
-    return (
-        f"Planned and not measured yet as `scripts/run_attackers.py` does it now, for want of time on a machine with a GPU: {listed}. "
-        "It goes on where it stopped."
-    )
+    return f"\nPlanned and not measured yet as `scripts/run_attackers.py` does it now: {listed}. It goes on where it stopped.\n"
 
 
 def _what_is_there(found: Result, asked: Setting) -> str:

@@ -38,9 +38,10 @@ def missed(result: MembershipResult) -> list[str]:
         if facts.decoded:
             continue
         plain, decoded = (_strongest(result, condition) for condition in (name, f"{name}, decoded"))
+        more = f"{decoded - plain:+.2f}".replace("-", "−")
         lines.append(
             f"- Membership, {name}: asked about users' original text, the better adversary has an AUC of {plain:.2f} where the model was "
-            f"trained on text as released, and of {decoded:.2f} where on decoded text ({decoded - plain:+.2f})."
+            f"trained on text as released, and of {decoded:.2f} where on decoded text ({more})."
         )
     return lines
 

@@ -1,6 +1,6 @@
 """Keeps what attackers named who knew channels from draws or rays, and says how much more they name at the same ε by shared points.
 
-    python scripts/earlier_attackers.py b0265fa
+    python scripts/earlier_attackers.py 0e2a779
 
 writes docs/experiments/earlier-attackers.json from those results of that commit (its attackers-*.json) that have been measured again since,
 by another channel: what is needed to compare them with those that stand there now.
@@ -38,9 +38,9 @@ class Compared(NamedTuple):
         return float(self.found_now["epsilon"])
 
     def best(self) -> tuple[Result, Result]:
-        """Return what the best attacker named of each, with its interval."""
+        """Return what the best attacker named of each, with its interval; of those that both have."""
         first, second = (
-            max((each["word"]["first"] for each in found["attackers"]), key=lambda first: float(first["value"]))
+            max((each["word"]["first"] for each in self._of_both(found)), key=lambda first: float(first["value"]))
             for found in (self.found_before, self.found_now)
         )
         return first, second
@@ -55,8 +55,14 @@ class Compared(NamedTuple):
 
     def best_kinds(self) -> tuple[float, float]:
         """Return of how many words the best attacker told the kind."""
-        before, now = (max(each["kind"]["first"]["value"] for each in found["attackers"]) for found in (self.found_before, self.found_now))
+        before, now = (
+            max(each["kind"]["first"]["value"] for each in self._of_both(found)) for found in (self.found_before, self.found_now)
+        )
         return before, now
+
+    def _of_both(self, found: Result) -> list[Result]:
+        names = [{each["name"] for each in some["attackers"]} for some in (self.found_before, self.found_now)]
+        return [each for each in found["attackers"] if each["name"] in names[0] & names[1]]
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -67,9 +67,7 @@ document together. An attacker that fails proves nothing about others.
 ## How much was measured
 
 {sizes(results)}
-
 {waiting(FOLDER)}
-
 {stronger(compared)}## The word
 
 {shares(results, "word")}
@@ -169,9 +167,9 @@ def sizes(results: list[dict[str, Any]]) -> str:
     return table(rows) + (
         "\n\nAttackers think of the most frequent words of the public text, as many as stands there; others they never name. What each of "
         "them becomes is known by the channel that stands there: summed exactly, from points that all words share (so many are drawn "
-        "around each word on average), or, in older results, from draws or rays of each word. Where they think of fewer words, or know the "
-        "channel from draws or rays, they name fewer, so levels compare between rows of equal size and channel only; what one attacker "
-        "names beyond another compares in any row."
+        "around each word on average), or from draws or rays of each word. Where they think of fewer words, or know the channel less well, "
+        "they name fewer, so levels compare between rows of equal size and channel only; what one attacker names beyond another compares "
+        "in any row. Two estimates of one channel from points differ, and what attackers name by them with it, by about a point."
     )
 
 

@@ -31,10 +31,10 @@ HEADING = "## The numbers"
 ADVICE = "## Which should I use, and when?"
 CORRECTION = (
     "**A correction.** The results below are of words as released, judged on original text. Whoever receives a release has released text "
-    "on both sides and can decode it, at no cost in privacy, and that changes the order: randomised response, hard to beat as released, is "
-    "not so once all are decoded. Its errors are uniform, so nothing can be learnt from them; a mechanism that keeps words near their "
-    "meaning gets a part of what it lost back. [Measured with released text on both sides](decoding.md){decoded}; `deniable compare` shows "
-    "both."
+    "on both sides and can decode it, at no cost in privacy, and that changes the order: randomised response, hard to beat as released "
+    "(the tasks here are of sentiment), is not so once all are decoded. Its errors are uniform, so nothing can be learnt from them; a "
+    "mechanism that keeps words near their meaning gets a part of what it lost back. [Measured with released text on both "
+    "sides](decoding.md){decoded}; `deniable compare` shows both."
 )
 IN_CONTEXT = (
     "**What the adversary misses.** The adversaries below read each word by itself. [Measured on running text](attackers.md): {headline} "

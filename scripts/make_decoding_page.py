@@ -26,7 +26,8 @@ stood there in distribution; see [You received released text](../guide/received.
 ε is where a context-free Bayes attacker who knows the true word frequencies names about 8, 17 or 33 % of the words; the column says what
 was named. Linear models learn from three quarters of the texts and are judged on the rest. **Both** sides are released text: that is all a
 receiver has. "As released" counts the words that came out; "decoded" counts expected words under the posterior, whose prior is learnt from
-the release. Words are weighted by TF-IDF; "vectors" are mean word vectors. Means of the runs, accuracy in %.
+the release. Words are weighted by TF-IDF; "vectors" are mean word vectors. Means of the runs, accuracy in %. The regularisation is fixed;
+[the page about purposes](purpose.md) chooses it on validation texts, so that its figures differ a little.
 
 {findings(rows)}
 
@@ -36,8 +37,7 @@ Measured on: **{CPU}**, as `deniable decode` does it, the channel of the first 2
 [shared points](channels.md); **{GPU}**, [measure_purpose.py](purpose.md#repeat-it), the channel of all words by exact sums or shared
 points, the whole posterior, on other parts of the data (AG News: 5,600 texts). What was not measured again has earlier rows, by attackers
 and receivers who read less than they could: **{CPU_EARLIER}** knows a word by 1,000 rays, **{GPU_EARLIER}** by 1,000 draws, and has models
-whose fit ended at a slope of 10⁻³, which for words that say little is before it begins; no number stands where nothing was learnt
-in one of the runs, here and below.
+whose fit ended at a slope of 10⁻³, which for words that say little is before it begins.{_without_number(rows)}
 
 {accuracies(rows)}
 
@@ -81,6 +81,12 @@ Rows of a GPU are repeated as [the page about purposes](purpose.md#repeat-it) sa
 """
 
 
+def _without_number(rows: list[Row]) -> str:
+    """Return what a missing number means, where one is missing."""
+    missing = any(math.isnan(value) for row in rows for value in (*row.accuracy.values(), *row.places.values()))
+    return " No number stands where nothing was learnt in one of the runs, here and below." if missing else ""
+
+
 def accuracies(rows: list[Row]) -> str:
     """Return the table of accuracies with released text on both sides."""
     lines = [
@@ -99,15 +105,15 @@ def in_context(rows: list[Row]) -> str:
     """Return what reading in context gave, beside reading alone."""
     lines = [
         "| data | mechanism | attacker names | receiver names alone | in context | words decoded alone | in context "
-        "| vectors decoded alone | in context | runs |",
-        "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|",
+        "| vectors decoded alone | in context | runs | measured on |",
+        "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|---|",
     ]
     for row in rows:
         if row.context:
             named = [f"{row.context[name]:.1f} %" for name in ("alone", "in context")]
             learnt = [_cell(row.context[f"{kind} {way}"]) for kind in ("words", "vectors") for way in ("alone", "in context")]
             attacker = f"{row.context['attacker']:.0f} %"
-            lines.append("| " + " | ".join([*row.names[:2], attacker, *named, *learnt, f"{row.context['runs']:.0f}"]) + " |")
+            lines.append("| " + " | ".join([*row.names[:2], attacker, *named, *learnt, f"{row.context['runs']:.0f}", row.measured]) + " |")
     return "\n".join(lines) if len(lines) > 2 else "Not measured yet."
 
 

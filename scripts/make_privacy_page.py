@@ -260,7 +260,7 @@ def _others() -> str:
 
 def _missed(decoded_text: MembershipResult | None) -> str:
     """Return what audits of words as they stand did not see, and by how much."""
-    from attackers_prose import headline, missed_by_setting, read_results, table
+    from attackers_prose import headline, missed_by_setting, points, read_results, table
     from deniable.audit.authorship import AuthorshipResult
     from earlier_attackers import compare, how_much_stronger
 
@@ -274,7 +274,7 @@ def _missed(decoded_text: MembershipResult | None) -> str:
                 where, more = f"{path.stem.partition('-')[2]}, ε = {found.epsilon:g}", max(decoded) - max(plain)
                 lines.append(
                     f"- Authorship, {where}: {percent_fixed(max(plain))} of the authors are named from words as released, "
-                    f"{percent_fixed(max(decoded))} from decoded ones ({100 * more:+.1f} points)."
+                    f"{percent_fixed(max(decoded))} from decoded ones ({points(more)} points)."
                 )
     attacked = read_results(FOLDER)
     if attacked:
@@ -301,7 +301,7 @@ def _missed(decoded_text: MembershipResult | None) -> str:
             "",
             *(
                 [
-                    "Words named at the first guess (rows by draws would be larger by shared points):",
+                    "Words named at the first guess:",
                     "",
                     table(missed_by_setting(attacked)),
                     "",

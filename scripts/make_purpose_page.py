@@ -112,9 +112,9 @@ runs, models that learn from released text and are judged on released text.
 ## What it says
 
 {findings(rows)}
-- **Where it fails** (older results, below): at the smallest attacker little is left of the domains of InsuranceQA in any space: its short
-  questions name their domain by frequent words, which is what the attacker names. Twenty groups are far from what they are unperturbed,
-  however they are shaped. Texts of another field than the public ones gain less (CR: products, shaped by films).
+- **Where it fails**: at the smallest attacker little is left of the domains of InsuranceQA in any space: its short questions name their
+  domain by frequent words, which is what the attacker names. Twenty groups are far from what they are unperturbed, however they are shaped
+  (both: older results, below). Texts of another field than the public ones gain less (CR, above: products, shaped by films).
 - How learnt attackers and language models read a shaped space is measured [elsewhere](attackers.md).
 
 {_other_data(needed)}## Other attributes
@@ -126,7 +126,7 @@ named, of 20 authors, by models that learn from released text and are judged on 
 
 A receiver may read in context as well, with bigrams of public text (18,000 reviews of IMDb, 5,000 texts of Reuters C50) and frequencies
 learnt from the release: the share of words that this names, alone and in context, and accuracy by words (older results, channels by
-draws; by shared points in the built-in space: [decoding](decoding.md)).
+draws; newer ones in the built-in space: [decoding](decoding.md#alone-and-in-context)).
 
 {context_table(cells)}
 

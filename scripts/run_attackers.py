@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from deniable import Embedding
+from deniable.audit.inversion.results import NEAREST_WORD
 from measure_attackers import without_folders
 
 FOLDER = Path("docs") / "experiments"
@@ -119,11 +120,12 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def is_whole(path: Path, setting: Setting, more: Sequence[str] = ()) -> bool:
-    """Return whether a result is there, with all its ε, measured as it is asked for now."""
+    """Return whether a result is there, with all its ε, measured as it is asked for now; early ones lack the simplest attacker."""
     if not path.exists():
         return False
     found = json.loads(path.read_text(encoding="utf-8"))
-    return not found["unfinished"] and is_measured_so(found, setting, more)
+    simplest = all(NEAREST_WORD in {each["name"] for each in one["attackers"]} for one in found["result"]["results"])
+    return not found["unfinished"] and simplest and is_measured_so(found, setting, more)
 
 
 def is_measured_so(found: dict[str, Any], setting: Setting, more: Sequence[str] = ()) -> bool:

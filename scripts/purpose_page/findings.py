@@ -73,7 +73,7 @@ def _other_spaces(rows: list[Row]) -> list[str]:
         shown = [f"{own[space].best():.1f} {own[space].label.replace('*', '')}" for space in spaces if space in own]
         if len(shown) > 2:
             parts.append(f"{DATA[data]}: {', '.join(shown)}")
-    return [f"**Other public texts**, at the same attacker, all 16 × 2: {'; '.join(parts)}."] if parts else []
+    return [f"**Other public texts**, at the same attacker, all shaped ones 16 × 2: {'; '.join(parts)}."] if parts else []
 
 
 def _not_linear(rows: list[Row]) -> list[str]:

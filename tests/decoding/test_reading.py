@@ -71,6 +71,8 @@ def test_the_released_word_comes_first_and_after_it_what_is_frequent() -> None:
     unfounded = read_as_released(np.array([0.9, 0.0, 0.05, 0.05, 0.0]), np.array([2]), candidates=3)
     assert unfounded.kind_masses(KINDS).argmax(axis=1).tolist() == [1], "however frequent another kind is"
     assert len(read_as_released(prior, np.zeros(0, dtype=np.int64))) == 0
+    one_kind = read_as_released(np.array([1.0, 0.0, 0.0, 0.0, 0.0]), np.array([2]), candidates=3)
+    assert one_kind.kind_masses(KINDS).argmax(axis=1).tolist() == [1], "even if all that is frequent is of one kind"
 
 
 def test_reading_alone_is_bayes_rule_for_words_and_for_kinds() -> None:

@@ -40,7 +40,7 @@ def test_a_rare_class_that_nobody_names_may_be_told_all_the_same() -> None:
 
 def test_few_texts_are_said_to_be_few() -> None:
     (warning,) = label_warnings(made_embedding(), public_texts(199))
-    assert warning.startswith("made.csv has only 199 texts with a label")
+    assert warning.startswith("the file made.csv has only 199 texts with a label")
     assert label_warnings(made_embedding(), public_texts(200)) == []
 
 

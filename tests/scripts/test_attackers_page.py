@@ -122,7 +122,7 @@ def test_settings_that_have_a_result_are_left_out(tmp_path: Path, monkeypatch: p
     for label, places, unfinished in (("custext", "100", False), ("shaped", "100", True), ("multivariate", "50", False)):
         asked = run_attackers.command(by_label[label], tmp_path, tmp_path, ["--places", places])
         typed = shlex.join(["python", "scripts/measure_attackers.py", *measure_attackers.without_folders(asked[2:])])
-        found = json.dumps({"command": typed, "unfinished": unfinished})
+        found = json.dumps({"command": typed, "unfinished": unfinished, "result": {"results": []}})
         (tmp_path / by_label[label].file).write_text(found, encoding="utf-8")
     with pytest.raises(SystemExit, match="1 of 6 settings failed"):
         run_attackers.main([str(tmp_path), "--into", str(tmp_path), "--only", "sst2", "--", "--places", "100"])

@@ -110,7 +110,8 @@ def test_alone_and_in_context_are_of_the_same_runs() -> None:
     assert (row.context["words alone"], row.context["words in context"]) == pytest.approx((alone, context))
     assert row.context["attacker"] == pytest.approx(100 * read["named"])
     assert f"| {alone:.1f} | {context:.1f} |" in in_context([row])
-    assert f"models of words change by {context - alone:+.1f} to {context - alone:+.1f} points (1 settings)" in _all([row])
+    change = f"{context - alone:+.1f}".replace("-", "−")
+    assert f"models of words change by {change} to {change} points (1 settings)" in _all([row])
 
 
 def test_every_row_with_both_numbers_counts_for_what_decoding_changes() -> None:
@@ -120,7 +121,8 @@ def test_every_row_with_both_numbers_counts_for_what_decoding_changes() -> None:
     third = replace(first, accuracy={**first.accuracy, "released words": math.nan})
     line = said([first, second, third], "With the paper's mechanism")
     assert "by +1.0 to +10.0 points (+5.5 on average over 2 rows)" in line
-    assert "in 1 of the 1 rows that have all four" in line
+    assert "it adds −15.0 points on average (−15.0 to −15.0)" in line
+    assert "as released they are the best of the four readings in 1 of 1 rows" in line
 
 
 def test_targets_are_said_to_be_set_before_once_and_only_where_there_are_some() -> None:

@@ -109,11 +109,11 @@ def read_as_released(prior: Floats, released: Ids, *, candidates: int = 10) -> R
     last = np.argsort(again, axis=1, kind="stable")  # the released word is no second guess
     words = np.take_along_axis(np.where(again, -1, blind.words), last, axis=1)
     chances = np.take_along_axis(np.where(again, 0.0, blind.chances), last, axis=1)
-    # Half of all belief for one word: then its kind is likelier than any other, however frequent that is.
+    # Two thirds of all belief for one word: then its kind is likelier than any other, however frequent that is.
     return Reading(
         words=np.concatenate([released[:, None], words], axis=1),
-        chances=np.concatenate([np.full((len(released), 1), 0.5), 0.5 * chances], axis=1),
-        rest=0.5 * blind.rest,
+        chances=np.concatenate([np.full((len(released), 1), 2.0 / 3.0), chances / 3.0], axis=1),
+        rest=blind.rest / 3.0,
         elsewhere=blind.elsewhere,
     )
 

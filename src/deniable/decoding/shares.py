@@ -63,7 +63,8 @@ def update(
     """Return the shares after one step, and the mean log-likelihood of the observed words before it.
 
     ``observed`` are counts of the channel's outputs; ``public`` counts as ``weight`` further words with these shares. ``expected`` are the
-    channel's output shares, if they are known already. Words that nothing becomes say nothing: of them alone, the shares stay as they are.
+    channel's output shares, if they are known already. Words that nothing becomes say nothing: of them alone, the shares stay as they
+    are, or become the public ones where these have a weight.
     """
     expected = channel.output_shares(shares) if expected is None else expected
     seen = (observed > 0.0) & (expected > 0.0)  # a word that nothing becomes says nothing of what stood there

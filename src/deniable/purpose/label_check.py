@@ -40,13 +40,13 @@ def label_warnings(embedding: Embedding, public: PublicTexts) -> list[str]:
     found = []
     if (reached := _reached_by_chance(means[known], labels, public.kind)) is not None:
         found.append(
-            f"the labels of {public.source} cannot be told from its words better than by chance ({reached}), so a space shaped by them "
-            "is not known to serve any purpose. Are they the labels of these texts?"
+            f"the labels of {public.source} cannot be told from its words better than by chance ({reached}), so nothing shows "
+            "that a space shaped by them serves a purpose. Are they the labels of these texts?"
         )
     if len(public.texts) < FEW_TEXTS:
         found.append(
-            f"{public.source} has only {len(public.texts)} texts with a label: directions learnt from fewer than {FEW_TEXTS} are chance in "
-            "large part"
+            f"the file {public.source} has only {len(public.texts)} texts with a label: directions learnt from fewer than {FEW_TEXTS} are "
+            "chance in large part"
         )
     return found
 

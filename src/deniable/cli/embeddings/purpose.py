@@ -10,6 +10,7 @@ import typer
 
 from deniable.cli.embeddings.installed import show_facts
 from deniable.cli.options import AsJson, FileOptions, Quiet, with_groups
+from deniable.errors import printable
 
 if TYPE_CHECKING:
     from deniable.embeddings.linear_map import MapOrigin
@@ -83,7 +84,7 @@ def shape(
     public = [read_public(path, text_column=texts, label_column=of, kind=labels.value, **options) for path, texts, of in columns]
     space = Embedding.open(name)
     for warning in (each for texts_of_one in public for each in label_warnings(space, texts_of_one)):
-        typer.echo(f"deniable: warning: {warning}", err=True)
+        typer.echo(f"deniable: warning: {printable(warning)}", err=True)
     with Progress("cutting public texts", unit="texts") as progress:
         made = install_shaped(name, new, public, dimension=dimension, strength=strength, report=None if quiet else progress.report)
     show_facts(made, as_json=as_json)

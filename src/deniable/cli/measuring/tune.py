@@ -10,6 +10,7 @@ import typer
 
 from deniable.cli.options import Device, FileOptions, MechanismOptions, Quiet, with_groups
 from deniable.cli.terminal import make_table, open_console, print_json
+from deniable.errors import printable
 from deniable.report.wording import percent, percent_fixed
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def tune(
             texts=texts,
             report=None if quiet else looking.report,
             measure_report=None if quiet else measuring.report,
-            warn=lambda warning: typer.echo(f"deniable: warning: {warning}", err=True),
+            warn=lambda warning: typer.echo(f"deniable: warning: {printable(warning)}", err=True),
             **reading.reading(),
         )
     install_tuned(found, new)

@@ -210,7 +210,8 @@ class JsonLinesReader(LineReader):
             given: str | float | None = (_LABEL if decimals else _ID).decode(raw)
         except (msgspec.MsgspecError, ValueError):
             called = "id" if self._naming is None else self._naming.called
-            self._refuse(f"the value of {self._id.name} is neither text nor a whole number, so it is no {called}", line)
+            number = "a number" if decimals else "a whole number"
+            self._refuse(f"the value of {self._id.name} is neither text nor {number}, so it is no {called}", line)
         return given
 
     def _text(self, slot: _Slot, line: int) -> str | None:
