@@ -49,7 +49,7 @@ def attackers_figure(results: list[dict[str, Any]]) -> Figure:
         for name, (mark, colour) in LOOKS.items()
         if name in present
     ]
-    figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
+    figure.legend(handles=handles, loc="outside upper center", ncols=min(3, len(handles)))
     names = dict.fromkeys(DATA.get(result["name"], result["name"]) for result in results)
     axes.set_title(", ".join(names))
     return figure
