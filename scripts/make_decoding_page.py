@@ -35,9 +35,7 @@ the release. Words are weighted by TF-IDF; "vectors" are mean word vectors. Mean
 
 Measured on: **{CPU}**, as `deniable decode` does it, the channel of the first 20,000 words by exact sums or
 [shared points](channels.md); **{GPU}**, [measure_purpose.py](purpose.md#repeat-it), the channel of all words by exact sums or shared
-points, the whole posterior, on other parts of the data (AG News: 5,600 texts). What was not measured again has earlier rows, by attackers
-and receivers who read less than they could: **{CPU_EARLIER}** knows a word by 1,000 rays, **{GPU_EARLIER}** by 1,000 draws, and has models
-whose fit ended at a slope of 10⁻³, which for words that say little is before it begins.{_without_number(rows)}
+points, the whole posterior, on other parts of the data (AG News: 5,600 texts).{_earlier(rows)}{_without_number(rows)}
 
 {accuracies(rows)}
 
@@ -79,6 +77,19 @@ AG News is the public test set (7,600 texts, or the 5,600 that `measure_purpose.
 9,613 sentences, MR all 10,662, IMDb 5,000 reviews that `measure_purpose.py prepare` chooses. Of each text the first 100 words count.
 Rows of a GPU are repeated as [the page about purposes](purpose.md#repeat-it) says.
 """
+
+
+def _earlier(rows: list[Row]) -> str:
+    """Return what earlier rows are, where there are some."""
+    known = {
+        CPU_EARLIER: "knows a word by 1,000 rays",
+        GPU_EARLIER: "knows a word by 1,000 draws, and its fits ended at a slope of 10⁻³, before they began where words say little",
+    }
+    there = [f"**{way}** {how}" for way, how in known.items() if any(row.measured == way for row in rows)]
+    if not there:
+        return ""
+    return f"""
+What was not measured again has earlier rows, by attackers and receivers who read less than they could: {"; ".join(there)}."""
 
 
 def _without_number(rows: list[Row]) -> str:
