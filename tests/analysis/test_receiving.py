@@ -11,7 +11,7 @@ import pytest
 from deniable import Embedding, InsecureSeededRandomness, InvalidParameter, Multivariate, Privatizer, Recipe
 from deniable.analysis.decoded_files import decode_file
 from deniable.analysis.receiving import open_channel, receive
-from deniable.analysis.word_use import measure_word_use
+from deniable.analysis.word_use import measure_word_use, rehearse
 from deniable.embeddings import store
 from deniable.errors import MalformedCard, NotThisRelease, RecordError
 from deniable.records import privatize_file
@@ -136,6 +136,14 @@ def test_kept_and_redacted_words_are_read_as_the_policies_release_them() -> None
     assert channel.row(3)[0].tolist() == [3]
     assert channel.row(3)[1] == pytest.approx([1.0])
     assert received.counts.strange == 0
+
+
+def test_a_rehearsed_release_keeps_the_words_that_the_release_kept() -> None:
+    texts, card = released(200, keep_words=[NAMES[1]])
+    received = receive(card, texts, directions=200)
+    kept, other = (rehearse(received, (received.decoder.channel.inputs == word).astype(np.float64), words=10) for word in (1, 2))
+    assert kept[1] == kept.sum() > 0, "text of this word alone stays what it is"
+    assert 0 < other[2] < other.sum()
 
 
 def test_the_support_is_what_was_asked_for(tmp_path: Path) -> None:
