@@ -6,7 +6,7 @@
     python scripts/measure_purpose.py collect --into WORK -o docs/experiments/purpose-refined.json
 
 ``measure`` finds for every setting (purpose_settings.py) where the attacker names 8, 17 or 33 % of all words, or the wanted share of the
-kinds of words, or, in context, 10 %; releases with the product, three times; decodes, learns and judges on a GPU (gpu_readings.py).
+kinds of words, or, in context, 10 %; releases with the product, three times; decodes, learns and judges on a GPU (gpu_*.py).
 It can be stopped and goes on. What ``--known FILE`` holds is not measured again, and ``collect`` puts it beside what is new; without the
 option it is the committed file, and with ``--known /dev/null`` nothing is known. ``spaces --known FILE`` makes what the rest needs.
 ``--only WORD`` takes the settings whose name holds a word, ``--first N`` the first N that are left.

@@ -21,8 +21,9 @@ from deniable.neighbours.threads import threads
 from deniable.purpose.directions import PENALTY
 from deniable.utility.measurement import stratified_split
 from gpu_draws import Drawing, typical_scale
+from gpu_models import Split, mean_vectors
 from gpu_points import Effort
-from gpu_readings import Attacker, InContext, Receiver, Split, Texts, mean_vectors
+from gpu_readings import Attacker, InContext, Receiver, Texts
 from purpose_settings import CONTEXT_LEVEL, IN_CONTEXT, KIND_LEVELS, SOURCE, Setting
 
 RUNS, HELD_OUT = 3, 0.25
