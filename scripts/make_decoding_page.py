@@ -75,6 +75,7 @@ python scripts/make_decoding_page.py
 
 AG News is the public test set (7,600 texts, or the 5,600 that `measure_purpose.py prepare` leaves), title and text joined; SST-2 all
 9,613 sentences, MR all 10,662, IMDb 5,000 reviews that `measure_purpose.py prepare` chooses. Of each text the first 100 words count.
+On a CPU the paper's mechanism and SanText were measured at given ε (`epsilons … --epsilon`), the former with `--directions 500`.
 Rows of a GPU are repeated as [the page about purposes](purpose.md#repeat-it) says.
 """
 
