@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from statistics import mean
 
 from decoding_results import CPU, DATA, GPU, LEVELS, MECHANISMS, READINGS, Row
@@ -41,10 +40,8 @@ def findings(rows: list[Row]) -> str:
 
 
 def _at(rows: list[Row], data: str) -> list[Row]:
-    """Return the rows that the targets are about, the processor's first; earlier ones only where nothing newer was measured."""
-    own = [row for row in rows if (row.data, row.mechanism, row.dimension, row.level) == (data, "multivariate", 50, AT)]
-    newer = [row for row in own if row.measured in (CPU, GPU)]
-    return newer or own
+    """Return the rows that the targets are about, the processor's first."""
+    return [row for row in rows if (row.data, row.mechanism, row.dimension, row.level) == (data, "multivariate", 50, AT)]
 
 
 def _asked(rows: list[Row], gain: float, accuracy: float | None) -> list[str]:
@@ -109,10 +106,9 @@ def ahead_of_randomised_response(rows: list[Row]) -> str:
 def _pairs(rows: list[Row]) -> list[tuple[Row, Row]]:
     """Return rows of the paper's mechanism, each with one of randomised response on the same texts whose attacker names about as much.
 
-    No row is in two pairs. Rows that were measured in the same way come first, then those whose attackers are nearest. Earlier attackers
-    read less than they could behind the paper's mechanism, and all there is behind randomised response.
+    No row is in two pairs. Rows that were measured in the same way come first, then those whose attackers are nearest.
     """
-    ours = [row for row in rows if row.mechanism == "multivariate" and row.measured in (CPU, GPU)]
+    ours = [row for row in rows if row.mechanism == "multivariate"]
     theirs = [row for row in rows if row.mechanism == "randomized-response"]
     alike = [
         (row.measured != other.measured, abs(row.named - other.named), place, against)
@@ -152,19 +148,18 @@ def _context(rows: list[Row]) -> list[str]:
 
 
 def _vectors(rows: list[Row]) -> list[str]:
-    """Say what decoding changes, by all rows that have both numbers, and how often mean vectors are best, by those that have all four."""
+    """Say what decoding changes, and how often mean vectors are best."""
     own = [row for row in rows if row.mechanism == "multivariate"]
-    gains = [row.gain for row in own if not math.isnan(row.gain)]
-    if not gains:
+    if not own:
         return []
-    whole = [row for row in own if not any(map(math.isnan, row.accuracy.values()))]
-    better = sum(row.accuracy["released vectors"] >= max(row.accuracy[name] for name in READINGS) for row in whole)
-    more = [row.accuracy["decoded vectors"] - row.accuracy["released vectors"] for row in whole]
+    gains = [row.gain for row in own]
+    better = sum(row.accuracy["released vectors"] >= max(row.accuracy[name] for name in READINGS) for row in own)
+    more = [row.accuracy["decoded vectors"] - row.accuracy["released vectors"] for row in own]
     return [
         f"- With the paper's mechanism decoding changes models of words by {signed(min(gains))} to {signed(max(gains))} points "
         f"({signed(mean(gains))} on average over {len(gains)} rows). To mean vectors, where noise averages out already, it adds "
         f"{signed(mean(more))} points on average ({signed(min(more))} to {signed(max(more))}); as released they are the best of the four "
-        f"readings in {better} of {len(whole)} rows."
+        f"readings in {better} of {len(own)} rows."
     ]
 
 
@@ -176,7 +171,7 @@ def not_measured(rows: list[Row]) -> str:
         levels = [f"{100 * level:.0f}" for level in LEVELS if (data, mechanism, dimension, level) not in there]
         if levels:
             missing.append(f"- {DATA[data]}, {MECHANISMS[mechanism]}, {dimension}d, at {', '.join(levels)} %.")
-    return "\n".join(missing) or "All that was planned is measured. Rows that are called earlier were not measured again."
+    return "\n".join(missing) or "All that was planned is measured."
 
 
 def _met(reached: float, asked: float) -> str:

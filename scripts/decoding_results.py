@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
@@ -20,8 +19,7 @@ MECHANISMS = {"multivariate": "paper's mechanism", "santext": "SanText", "random
 SPACES = ("default", "glove-840b")
 LEVELS = (0.08, 0.17, 0.33)
 READINGS = ("released words", "decoded words", "released vectors", "decoded vectors")
-CPU, CPU_EARLIER, GPU, GPU_EARLIER = "CPU", "CPU, earlier", "GPU", "GPU, earlier"
-_SAME = 5e-4
+CPU, GPU = "CPU", "GPU"
 
 
 @dataclass(frozen=True)
@@ -29,8 +27,7 @@ class Row:
     """One data set through one mechanism where the attacker names about a share of the words: means of the runs, in %.
 
     ``level`` is the share that was wanted and ``named`` what was reached. ``accuracy`` is by reading, with released text on both sides;
-    ``places`` by the side that is released ("train" or "test") and how its words are read. Neither has a number where a model said the
-    same of all texts because its fit had ended before it began, as earlier fits could. ``frequencies`` are distances of word
+    ``places`` by the side that is released ("train" or "test") and how its words are read. ``frequencies`` are distances of word
     frequencies as released and decoded. ``context`` is what reading in context gave, where that was measured, and beside it what the same
     runs gave alone.
     """
@@ -67,26 +64,16 @@ class Row:
 
 
 def read_rows(folder: Path) -> list[Row]:
-    """Return all rows, in the order of the page; earlier measurements only for what was not measured since."""
+    """Return all rows, in the order of the page."""
     rows = []
     for path in sorted(folder.glob("decoding-*.json")):
         result = json.loads(path.read_text(encoding="utf-8"))
-        # Channels by rays miss much of what a word becomes, and fits that ended at a large slope say nothing of theirs.
-        newest = "settled" in result and result["method"] != "rays"
-        rows += [_row(result, level, epsilon, CPU if newest else CPU_EARLIER) for level, epsilon in _levels(result)]
-    for result in _plain(folder / "purpose-refined.json"):
+        there = {each["attacker"] for each in result["releases"]}
+        rows += [_row(result, level, epsilon, CPU) for level, epsilon in result["epsilons"] if level in LEVELS and level in there]
+    for result in _plain(folder / "purpose.json"):
         if result["level"] in LEVELS and result["releases"]:
             rows.append(_row(result, result["level"], result["epsilon"], GPU))
-    newer = {_key(row) for row in rows if row.measured in (CPU, GPU)}
-    in_context = {_key(row) for row in rows if row.measured in (CPU, GPU) and row.context}
-    rows = [row for row in rows if row.measured != CPU_EARLIER or _key(row) not in (in_context if row.context else newer)]
-    earlier: dict[tuple[str, str, int, float], Row] = {}
-    for result in sorted(_plain(folder / "purpose.json"), key=lambda result: [epsilon for _, epsilon in result["epsilons"]]):
-        if len(result["original"]) > 1:
-            for row in (_row(result, level, epsilon, GPU_EARLIER) for level, epsilon in _levels(result)):
-                earlier.setdefault(_key(row), row)  # where a setting was measured at two sets of ε, the smaller ones
-    rows += [row for key, row in earlier.items() if key not in newer]
-    data, mechanisms, ways = list(DATA), list(MECHANISMS), (CPU, CPU_EARLIER, GPU, GPU_EARLIER)
+    data, mechanisms, ways = list(DATA), list(MECHANISMS), (CPU, GPU)
     return sorted(
         rows,
         key=lambda row: (data.index(row.data), mechanisms.index(row.mechanism), row.dimension, ways.index(row.measured), row.level),
@@ -95,20 +82,8 @@ def read_rows(folder: Path) -> list[Row]:
 
 def _plain(path: Path) -> list[dict[str, Any]]:
     """Return the results in spaces as they are, neither reduced nor shaped, of data on this page."""
-    if not path.exists():
-        return []
     results: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
     return [each for each in results if each["embedding"]["name"] in SPACES and each["name"] in DATA and each["mechanism"] in MECHANISMS]
-
-
-def _levels(result: dict[str, Any]) -> list[tuple[float, float]]:
-    """Return the shares that an attacker was to name, without those of kinds, each with its ε, where there are releases."""
-    there = {each["attacker"] for each in result["releases"]}
-    return [(level, epsilon) for level, epsilon in result["epsilons"] if level in LEVELS and level in there]
-
-
-def _key(row: Row) -> tuple[str, str, int, float]:
-    return row.data, row.mechanism, row.dimension, row.level
 
 
 def _row(result: dict[str, Any], level: float, epsilon: float, measured: str) -> Row:
@@ -126,18 +101,16 @@ def _row(result: dict[str, Any], level: float, epsilon: float, measured: str) ->
         runs=len(releases),
         named=100.0 * mean(each["named"] for each in releases),
         unperturbed=100.0 * mean(_both(each["words"]) for each in result["original"]),
-        accuracy={name: _accuracy([each[name]["both"] for each in accuracy], result) for name in READINGS},
+        accuracy={name: _percent([each[name]["both"] for each in accuracy]) for name in READINGS},
         places=_places(result, accuracy),
         frequencies=(frequencies[0], frequencies[1]),
-        context=_context(result, releases),
+        context=_context(releases),
     )
 
 
-def _accuracy(runs: list[float], result: dict[str, Any]) -> float:
-    """Return the mean of the runs in %; no number if nothing was learnt in one of them, as in earlier fits."""
-    older = "points" not in result and "majority" in result
-    nothing_learnt = older and any(abs(each - result["majority"]) < _SAME for each in runs)
-    return math.nan if nothing_learnt else 100.0 * mean(runs)
+def _percent(runs: list[float]) -> float:
+    """Return the mean of the runs in %."""
+    return 100.0 * mean(runs)
 
 
 def _both(judged: Any) -> float:
@@ -154,17 +127,17 @@ def _places(result: dict[str, Any], accuracy: list[dict[str, Any]]) -> dict[tupl
             "train": [each["train"] for each in judged if "train" in each],
             "test": [each["test"] for each in judged if "test" in each] or [each[f"{version} words"] for each in clean],
         }
-        found |= {(side, version): _accuracy(values, result) for side, values in sides.items() if values}
+        found |= {(side, version): _percent(values) for side, values in sides.items() if values}
     return found
 
 
-def _context(result: dict[str, Any], releases: list[dict[str, Any]]) -> dict[str, float]:
+def _context(releases: list[dict[str, Any]]) -> dict[str, float]:
     """Return what is named alone and in context, and what is learnt from words and vectors: all of the runs read in context, no others."""
     read = [each for each in releases if "context words" in each["accuracy"]]
     if not read:
         return {}
     learnt = {
-        f"{kind} {way}": _accuracy([each["accuracy"][f"{version} {kind}"]["both"] for each in read], result)
+        f"{kind} {way}": _percent([each["accuracy"][f"{version} {kind}"]["both"] for each in read])
         for kind in ("words", "vectors")
         for way, version in (("alone", "decoded"), ("in context", "context"))
     }

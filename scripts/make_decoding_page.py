@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 from decoding_prose import findings, not_measured
-from decoding_results import CPU, CPU_EARLIER, GPU, GPU_EARLIER, READINGS, Row, read_rows
+from decoding_results import CPU, GPU, READINGS, Row, read_rows
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "experiments"
 
@@ -35,7 +34,7 @@ the release. Words are weighted by TF-IDF; "vectors" are mean word vectors. Mean
 
 Measured on: **{CPU}**, as `deniable decode` does it, the channel of the first 20,000 words by exact sums or
 [shared points](channels.md); **{GPU}**, [measure_purpose.py](purpose.md#repeat-it), the channel of all words by exact sums or shared
-points, the whole posterior, on other parts of the data (AG News: 5,600 texts).{_earlier(rows)}{_without_number(rows)}
+points, the whole posterior, on other parts of the data (AG News: 5,600 texts).
 
 {accuracies(rows)}
 
@@ -80,25 +79,6 @@ Rows of a GPU are repeated as [the page about purposes](purpose.md#repeat-it) sa
 """
 
 
-def _earlier(rows: list[Row]) -> str:
-    """Return what earlier rows are, where there are some."""
-    known = {
-        CPU_EARLIER: "knows a word by 1,000 rays",
-        GPU_EARLIER: "knows a word by 1,000 draws, and its fits ended at a slope of 10⁻³, before they began where words say little",
-    }
-    there = [f"**{way}** {how}" for way, how in known.items() if any(row.measured == way for row in rows)]
-    if not there:
-        return ""
-    return f"""
-What was not measured again has earlier rows, by attackers and receivers who read less than they could: {"; ".join(there)}."""
-
-
-def _without_number(rows: list[Row]) -> str:
-    """Return what a missing number means, where one is missing."""
-    missing = any(math.isnan(value) for row in rows for value in (*row.accuracy.values(), *row.places.values()))
-    return " No number stands where nothing was learnt in one of the runs, here and below." if missing else ""
-
-
 def accuracies(rows: list[Row]) -> str:
     """Return the table of accuracies with released text on both sides."""
     lines = [
@@ -107,7 +87,7 @@ def accuracies(rows: list[Row]) -> str:
         "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|",
     ]
     for row in rows:
-        cells = [_cell(row.accuracy[name]) for name in READINGS]
+        cells = [f"{row.accuracy[name]:.1f}" for name in READINGS]
         reached = [cells[0], f"**{cells[1]}**", *cells[2:], f"{row.unperturbed:.1f}"]
         lines.append("| " + " | ".join([*row.names, f"{row.epsilon:g}", f"{row.texts:,}", str(row.runs), *reached, row.measured]) + " |")
     return "\n".join(lines)
@@ -123,10 +103,11 @@ def in_context(rows: list[Row]) -> str:
     for row in rows:
         if row.context:
             named = [f"{row.context[name]:.1f} %" for name in ("alone", "in context")]
-            learnt = [_cell(row.context[f"{kind} {way}"]) for kind in ("words", "vectors") for way in ("alone", "in context")]
+            ways = [f"{kind} {way}" for kind in ("words", "vectors") for way in ("alone", "in context")]
+            learnt = [f"{row.context[way]:.1f}" for way in ways]
             attacker = f"{row.context['attacker']:.0f} %"
             lines.append("| " + " | ".join([*row.names[:2], attacker, *named, *learnt, f"{row.context['runs']:.0f}", row.measured]) + " |")
-    return "\n".join(lines) if len(lines) > 2 else "Not measured yet."
+    return "\n".join(lines)
 
 
 def places(rows: list[Row]) -> str:
@@ -137,7 +118,7 @@ def places(rows: list[Row]) -> str:
     ]
     sides = [(side, version) for side in ("train", "test") for version in ("released", "decoded")]
     shown = [row for row in rows if len(row.places) == len(sides)]
-    lines += ["| " + " | ".join([*row.names, *(_cell(row.places[side]) for side in sides), row.measured]) + " |" for row in shown]
+    lines += ["| " + " | ".join([*row.names, *(f"{row.places[side]:.1f}" for side in sides), row.measured]) + " |" for row in shown]
     return "\n".join(lines)
 
 
@@ -148,10 +129,6 @@ def frequencies(rows: list[Row]) -> str:
         out, back = row.frequencies
         lines.append("| " + " | ".join([*row.names, f"{out:.3f}", f"{back:.3f}", f"{row.nearer:.0f} %", row.measured]) + " |")
     return "\n".join(lines)
-
-
-def _cell(accuracy: float) -> str:
-    return "–" if math.isnan(accuracy) else f"{accuracy:.1f}"
 
 
 if __name__ == "__main__":

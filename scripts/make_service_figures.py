@@ -12,7 +12,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "src" / "deniable" / "service" / "page" / "measured.js"
-RESULTS = ROOT / "docs" / "experiments" / "purpose-refined.json"
+RESULTS = ROOT / "docs" / "experiments" / "purpose.json"
 TASKS = {"agnews": "news topics", "sst2": "film reviews"}
 
 

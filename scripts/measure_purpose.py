@@ -3,7 +3,7 @@
     python scripts/measure_purpose.py prepare DATASETS --into DATA            # released and public parts of the public data sets
     python scripts/measure_purpose.py spaces --data DATA --into WORK          # spaces, kinds of words, words as numbers; needs glove-840b
     python scripts/measure_purpose.py measure --into WORK --device cuda --workers 4
-    python scripts/measure_purpose.py collect --into WORK -o docs/experiments/purpose-refined.json
+    python scripts/measure_purpose.py collect --into WORK -o docs/experiments/purpose.json
 
 ``measure`` finds for every setting (purpose_settings.py) where the attacker names 8, 17 or 33 % of all words, or the wanted share of the
 kinds of words, or, in context, 10 %; releases with the product, three times; decodes, learns and judges on a GPU (gpu_*.py).

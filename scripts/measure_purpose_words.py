@@ -1,6 +1,6 @@
 """Measures what a map of the space does to single words: how many keep themselves, and what sample texts become.
 
-    python scripts/measure_purpose_words.py docs/experiments/purpose-refined.json -o docs/experiments/purpose-words.json
+    python scripts/measure_purpose_words.py docs/experiments/purpose.json -o docs/experiments/purpose-words.json
 
 It takes the spaces of ``measure_purpose.py spaces`` and, from its results, the ε at which the attacker names 8 and 33 % of the words, where
 they were measured. N_w is the share of releases of a word that are the word itself: a word without neighbours keeps itself at every ε.

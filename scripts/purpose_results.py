@@ -1,4 +1,4 @@
-"""The kept results of measure_purpose.py (docs/experiments/purpose-refined.json): what is there, what is not, and how new ones join."""
+"""The kept results of measure_purpose.py (docs/experiments/purpose.json): what is there, what is not, and how new ones join."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from deniable.purpose.directions import PENALTY
 from purpose_settings import Setting, settings
 
-KEPT = Path(__file__).resolve().parent.parent / "docs" / "experiments" / "purpose-refined.json"
+KEPT = Path(__file__).resolve().parent.parent / "docs" / "experiments" / "purpose.json"
 Result = dict[str, Any]
 
 

@@ -1,108 +1,78 @@
-"""What the refined results say, in sentences made of their figures."""
+"""What the rows say, in sentences made of their figures."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from purpose_page.names import DATA, LEVELS, MECHANISMS, level_name, listed
+from purpose_page.overview import Found
+from purpose_page.rows import Row
+from purpose_settings import AUTHORS, MAIN, NOT_LINEAR, OTHERS, PURPOSES
 
-from purpose_page.names import DATA, LEVELS, MECHANISMS, is_shaped, level_name, listed
-from purpose_page.refined import Row
-from purpose_settings import MAIN, NOT_LINEAR, OTHER_PURPOSE, PURPOSES, SHIFTED, SOURCE
-
-Fits = Callable[[Row], bool]
+Lead = tuple[float, str]
+FAR = 10.0
+"""Points under unperturbed text from which a purpose is said to be far from it."""
 
 
 def findings(rows: list[Row]) -> str:
     """Return the findings."""
     said = [
-        *_beside(rows, "Shaped 16 × 2 beside the built-in space", _shaped, _space("default")),
-        *_strengths(rows),
-        *_beside(rows, "Reduced to 16 beside the built-in space", _space("reduced-16"), _space("default")),
+        *_leads(rows, "Shaped 16 × 2", "{}-16-2"),
+        *_leads(rows, "Reduced to 16", "reduced-16"),
         *_kinds(rows),
         *_readings(rows),
         *_mechanisms(rows),
         *_weaker_in_context(rows),
-        *_other_spaces(rows),
-        *_not_linear(rows),
     ]
     return "\n".join(f"- {each}" for each in said)
 
 
-def _shaped(row: Row) -> bool:
-    return is_shaped(row.data, row.space)
+def failures(rows: list[Row]) -> str:
+    """Return where shaping fails."""
+    return "\n".join(f"- {each}" for each in [*_far(rows), *_not_linear(rows)])
 
 
-def _space(name: str) -> Fits:
-    return lambda row: row.space == name
+def points(value: float) -> str:
+    """Return points with their sign."""
+    return f"{value:+.1f}".replace("-", "−")
 
 
-def _beside(rows: list[Row], name: str, ones: Fits, others: Fits) -> list[str]:
-    """Say what one space has more than another at each level, each by its own best reading on validation texts."""
-    parts = []
-    plain = [row for row in rows if row.mechanism == "multivariate"]
-    for data in MAIN:
-        found = []
-        for level in LEVELS:
-            at = [row for row in plain if (row.data, row.level) == (data, level)]
-            one, other = next(filter(ones, at), None), next(filter(others, at), None)
-            if one and other:
-                more = f"{round(one.best(), 1) - round(other.best(), 1):+.1f}".replace("-", "−")
-                found.append(f"{more} at {level_name(data, level)}")
-        if found:
-            parts.append(f"{DATA[data]} {', '.join(found)}")
-    return [f"{name}, in points, each by the reading chosen on validation texts: {'; '.join(parts)}."] if parts else []
+def apart(one: Row, other: Row) -> float:
+    """Return the points between two rows, of the figures as they are shown."""
+    return round(one.best(), 1) - round(other.best(), 1)
 
 
-def _strengths(rows: list[Row]) -> list[str]:
-    """Say what each strength reaches at the smallest attacker, in 16 dimensions."""
-    parts = []
-    for data in MAIN:
-        own = {row.space: row for row in rows if (row.data, row.level, row.mechanism) == (data, LEVELS[0], "multivariate")}
-        shapes = [(strength, own.get(f"{PURPOSES[data]}-16-{strength}")) for strength in (1, 2, 4, 8)]
-        shown = [f"{row.best():.1f} at strength {strength}" for strength, row in shapes if row]
-        if len(shown) > 1:
-            parts.append(f"{DATA[data]} {', '.join(shown)}")
-    return [f"Where the attacker names {100 * float(LEVELS[0]):.0f} % of words, in 16 dimensions: {'; '.join(parts)}."] if parts else []
+def _range(leads: list[Lead]) -> str:
+    """Return the smallest and the largest lead, and where they are."""
+    low, high = min(leads), max(leads)
+    return f"{points(low[0])} ({low[1]})" + (f" to {points(high[0])} ({high[1]})" if len(leads) > 1 else "")
 
 
-def _other_spaces(rows: list[Row]) -> list[str]:
-    """Say what other public texts than those of the one purpose leave, at the smallest attacker."""
-    parts = []
-    for data in MAIN:
-        own = {row.space: row for row in rows if (row.data, row.level, row.mechanism) == (data, LEVELS[0], "multivariate")}
-        spaces = [f"{PURPOSES[data]}-16-2", "both-16-2", *SHIFTED[data], OTHER_PURPOSE[data], "default"]
-        shown = [f"{own[space].best():.1f} {own[space].label.replace('*', '')}" for space in spaces if space in own]
-        if len(shown) > 2:
-            parts.append(f"{DATA[data]}: {', '.join(shown)}")
-    return [f"**Other public texts**, at the same attacker, all shaped ones 16 × 2: {'; '.join(parts)}."] if parts else []
-
-
-def _not_linear(rows: list[Row]) -> list[str]:
-    """Say what shaping gives where the purpose is not linear in word vectors."""
-    parts = []
-    for data in NOT_LINEAR:
-        for level in LEVELS:
-            at = {row.space: row for row in rows if (row.data, row.level, row.mechanism) == (data, level, "multivariate")}
-            shaped, plain = at.get(f"{PURPOSES[data]}-16-2"), at.get("default")
-            if shaped and plain:
-                clean = max(shaped.original.values())
-                parts.append(
-                    f"{DATA[data]} at {level_name(data, level)} {shaped.best():.1f} shaped, {plain.best():.1f} in the built-in space "
-                    f"(unperturbed {clean:.1f}, majority {shaped.majority:.1f})"
-                )
-    return [f"**Purposes that are not linear in word vectors**: {'; '.join(parts)}."] if parts else []
+def _leads(rows: list[Row], name: str, space: str) -> list[str]:
+    """Say what a space has more than the built-in one, at each level of words, over the data sets."""
+    found, parts = Found(rows), []
+    for level in LEVELS:
+        pairs = [(found.at(data, space, level), found.at(data, "default", level)) for data in (*MAIN, *OTHERS)]
+        leads = [(apart(one, other), DATA[one.data]) for one, other in pairs if one and other]
+        if leads:
+            at = {"kind": "at equal kinds", "context": "in context"}.get(str(level), f"at {level_name(MAIN[0], level)}")
+            parts.append(f"{_range(leads)} {at}")
+    return [f"**{name}** beside the built-in space, in points: {'; '.join(parts)}."] if parts else []
 
 
 def _kinds(rows: list[Row]) -> list[str]:
-    """Say which kinds each space shows at equal naming of words."""
-    parts = []
-    for data in MAIN:
-        for level in LEVELS:
-            at = [row for row in rows if (row.data, row.level, row.mechanism) == (data, level, "multivariate")]
-            at = [row for row in at if _shaped(row) or row.space in ("reduced-16", "default", SOURCE)]
-            if at and isinstance(level, float):
-                shown = ", ".join(f"{row.label.replace('*', '')} ({row.kind:.1f})" for row in sorted(at, key=lambda row: -row.kind))
-                parts.append(f"{DATA[data]} at {level_name(data, level)}: {shown}")
-    return [f"Kinds named at equal naming of words, in %, the most first. {'; '.join(parts)}."] if parts else []
+    """Say whether a space shows more kinds than the built-in one at equal naming of words."""
+    found, parts = Found(rows), []
+    for name, space in (("shaped 16 × 2", "{}-16-2"), ("reduced to 16", "reduced-16")):
+        leads = []
+        for data in (*MAIN, *OTHERS):
+            for level in LEVELS:
+                one, other = found.at(data, space, level), found.at(data, "default", level)
+                if one and other and isinstance(level, float):
+                    more = round(round(one.kind, 1) - round(other.kind, 1), 1)
+                    leads.append((more, f"{DATA[data]} at {level_name(data, level)}"))
+        if leads:
+            parts.append(f"{name} {_range(leads)}, more in {sum(more > 0 for more, _ in leads)} of {len(leads)} cases")
+    said = "Kinds of words that the attacker names beyond those in the built-in space, at equal naming of words, in points: "
+    return [said + "; ".join(parts) + "."] if parts else []
 
 
 def _readings(rows: list[Row]) -> list[str]:
@@ -119,15 +89,16 @@ def _readings(rows: list[Row]) -> list[str]:
 
 def _mechanisms(rows: list[Row]) -> list[str]:
     """Say what other mechanisms have beside the paper's in the same space."""
-    parts = []
-    for row in rows:
-        if row.mechanism != "multivariate":
-            key = (row.data, row.space, "multivariate", row.level)
-            paper = next((each for each in rows if each.key == key), None)
-            if paper:
-                at = f"{DATA[row.data]}, {level_name(row.data, row.level)}, {paper.label.replace('*', '')}"
-                parts.append(f"{MECHANISMS[row.mechanism]} {row.best():.1f}, the paper's {paper.best():.1f} ({at})")
-    return [f"Other mechanisms in the same space, each by the reading chosen on validation texts: {'; '.join(parts)}."] if parts else []
+    found, parts = Found(rows), []
+    for mechanism in list(MECHANISMS)[1:]:
+        own = [row for row in rows if row.mechanism == mechanism]
+        pairs = [(row, found.at(row.data, row.space, row.level)) for row in own]
+        leads = [
+            (apart(row, paper), f"{DATA[row.data]} at {level_name(row.data, row.level)}, {paper.label}") for row, paper in pairs if paper
+        ]
+        if leads:
+            parts.append(f"{MECHANISMS[mechanism]} {_range(leads)}, ahead in {sum(more > 0 for more, _ in leads)} of {len(leads)} cases")
+    return [f"Other mechanisms beside the paper's in the same space, in points: {'; '.join(parts).replace('*', '')}."] if parts else []
 
 
 def _weaker_in_context(rows: list[Row]) -> list[str]:
@@ -141,3 +112,28 @@ def _weaker_in_context(rows: list[Row]) -> list[str]:
         return []
     said = "This attacker in context names fewer words than the one who reads word by word, so it is the weaker one here: "
     return [said + listed(weaker) + "."]
+
+
+def _far(rows: list[Row]) -> list[str]:
+    """Say where even the best shaped space is far from unperturbed text, the farthest first."""
+    found, far = Found(rows), []
+    for data, level in found.places:
+        shaped = [found.at(data, space, level) for space in ("{}-16-2", "{}-16-4")]
+        there = [row for row in shaped if row]
+        if there and data not in (*AUTHORS, *NOT_LINEAR):
+            best, clean = (round(each, 1) for each in (max(row.best() for row in there), found.unperturbed(data)))
+            far.append((round(clean - best, 1), f"{DATA[data]} at {level_name(data, level)} ({best:.1f} of {clean:.1f})"))
+    shown = [name for missing, name in sorted(far, reverse=True) if missing > FAR]
+    return [f"**Far from unperturbed text**, by more than {FAR:.0f} points, however shaped: {listed(shown)}."] if shown else []
+
+
+def _not_linear(rows: list[Row]) -> list[str]:
+    """Say what shaping gives where the purpose is not linear in word vectors."""
+    found, parts = Found(rows), []
+    for data in NOT_LINEAR:
+        for level in LEVELS:
+            shaped, plain = found.at(data, f"{PURPOSES[data]}-16-2", level), found.at(data, "default", level)
+            if shaped and plain:
+                parts.append(f"{DATA[data]} {shaped.best():.1f} and {plain.best():.1f} at {level_name(data, level)}")
+    said = "**Purposes that are not linear in word vectors**, shaped 16 × 2 and in the built-in space: "
+    return [said + "; ".join(parts) + "."] if parts else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from purpose_page.names import DATA, READINGS, is_of_purpose, level_name, table, wanted_share
-from purpose_page.refined import CLOSE, Row
+from purpose_page.rows import CLOSE, Row
 
 WANTED: dict[tuple[str, float | str], tuple[float, float | None]] = {
     # The accuracy of decoded text and, where it was said, the points above the built-in space decoded.

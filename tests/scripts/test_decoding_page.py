@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import json
-import math
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,15 +25,6 @@ def rows() -> list[Row]:
     from decoding_results import read_rows
 
     return read_rows(FOLDER)
-
-
-def earlier_rows(folder: Path) -> list[Row]:
-    """Return the rows of the earlier measurement, as if none were newer."""
-    from decoding_results import read_rows
-
-    (folder / "purpose.json").write_bytes((FOLDER / "purpose.json").read_bytes())
-    (folder / "purpose-refined.json").write_text("[]", encoding="utf-8")
-    return read_rows(folder)
 
 
 def said(found: list[Row], start: str) -> str:
@@ -64,35 +53,15 @@ def _all(found: list[Row]) -> str:
     return findings(found)
 
 
-def test_rows_of_newer_measurements_replace_earlier_ones_and_missing_ones_are_listed(tmp_path: Path) -> None:
+def test_what_has_no_row_is_listed(tmp_path: Path) -> None:
     from decoding_prose import not_measured
-    from decoding_results import GPU, GPU_EARLIER, read_rows
+    from decoding_results import read_rows
 
-    refined = json.loads((FOLDER / "purpose-refined.json").read_text(encoding="utf-8"))
-    (tmp_path / "purpose.json").write_bytes((FOLDER / "purpose.json").read_bytes())
-    one: dict[str, Any] = copy.deepcopy(next(each for each in refined if each["embedding"]["name"] == "default" and each["level"] == 0.08))
-    one |= {"name": "mr"}
-    (tmp_path / "purpose-refined.json").write_text(json.dumps([one]), encoding="utf-8")
-    found = {row.level: row.measured for row in read_rows(tmp_path) if (row.data, row.dimension) == ("mr", 50)}
-    assert found == {0.08: GPU, 0.17: GPU_EARLIER, 0.33: GPU_EARLIER}
-    missing = not_measured(read_rows(tmp_path))
-    assert "- MR (sentiment), SanText, 50d, at 8, 17, 33 %." in missing
-    assert "MR (sentiment), paper's mechanism, 50d" not in missing
-
-
-def test_a_model_that_learnt_nothing_has_no_number(tmp_path: Path) -> None:
-    earlier = next(row for row in earlier_rows(tmp_path) if (row.data, row.dimension, row.level) == ("mr", 50, 0.17))
-    assert math.isnan(earlier.accuracy["released words"]), "50.0 % in every run: the fit ended before it began"
-    assert not math.isnan(earlier.accuracy["decoded words"])
-    assert math.isnan(earlier.places["train", "released"]), "the same models, on original text"
-    assert not math.isnan(earlier.places["test", "released"])
-
-
-def test_no_table_shows_what_always_naming_one_label_gives(tmp_path: Path) -> None:
-    from make_decoding_page import places
-
-    shown = places([row for row in earlier_rows(tmp_path) if (row.data, row.dimension, row.level) == ("cr", 50, 0.08)]).splitlines()[2]
-    assert shown.startswith("| CR (sentiment) | paper's mechanism, 50d | 8 % | – | – | 6"), "63.7 on both, the majority is 63.8"
+    assert not_measured(rows()) == "All that was planned is measured."
+    results = json.loads((FOLDER / "purpose.json").read_text(encoding="utf-8"))
+    kept = [each for each in results if (each["name"], each["mechanism"]) != ("mr", "santext") or each["level"] != 0.17]
+    (tmp_path / "purpose.json").write_text(json.dumps(kept), encoding="utf-8")
+    assert "- MR (sentiment), SanText, 50d, at 17 %." in not_measured(read_rows(tmp_path)).splitlines()
 
 
 def test_alone_and_in_context_are_of_the_same_runs() -> None:
@@ -100,7 +69,7 @@ def test_alone_and_in_context_are_of_the_same_runs() -> None:
 
     result: dict[str, Any] = next(
         each
-        for each in json.loads((FOLDER / "purpose-refined.json").read_text(encoding="utf-8"))
+        for each in json.loads((FOLDER / "purpose.json").read_text(encoding="utf-8"))
         if (each["name"], each["embedding"]["name"], each["mechanism"], each["level"]) == ("agnews", "default", "multivariate", 0.08)
     )
     (read,) = [each for each in result["releases"] if "context words" in each["accuracy"]]
@@ -114,15 +83,14 @@ def test_alone_and_in_context_are_of_the_same_runs() -> None:
     assert f"models of words change by {change} to {change} points (1 settings)" in _all([row])
 
 
-def test_every_row_with_both_numbers_counts_for_what_decoding_changes() -> None:
+def test_every_row_counts_for_what_decoding_changes() -> None:
     ours = next(row for row in rows() if row.mechanism == "multivariate")
     first = replace(ours, accuracy={"released words": 60.0, "decoded words": 70.0, "released vectors": 80.0, "decoded vectors": 65.0})
-    second = replace(first, accuracy={**first.accuracy, "decoded words": 61.0, "decoded vectors": math.nan})
-    third = replace(first, accuracy={**first.accuracy, "released words": math.nan})
-    line = said([first, second, third], "With the paper's mechanism")
+    second = replace(first, accuracy={**first.accuracy, "decoded words": 61.0, "decoded vectors": 81.0})
+    line = said([first, second], "With the paper's mechanism")
     assert "by +1.0 to +10.0 points (+5.5 on average over 2 rows)" in line
-    assert "it adds −15.0 points on average (−15.0 to −15.0)" in line
-    assert "as released they are the best of the four readings in 1 of 1 rows" in line
+    assert "it adds −7.0 points on average (−15.0 to +1.0)" in line
+    assert "as released they are the best of the four readings in 1 of 2 rows" in line
 
 
 def test_targets_are_said_to_be_set_before_once_and_only_where_there_are_some() -> None:
@@ -138,7 +106,6 @@ def test_who_is_ahead_is_counted_on_the_same_texts() -> None:
     by = ours.accuracy["decoded words"] - 10.0
     assert f"at 1 of 1 attackers, by {by:+.1f} to {by:+.1f} points" in ahead_of_randomised_response([ours, theirs])
     assert ahead_of_randomised_response([ours, replace(theirs, texts=1)]) == ""
-    assert ahead_of_randomised_response([replace(ours, measured="GPU, earlier"), theirs]) == "", "its attacker named less than it could"
 
 
 def test_no_row_is_compared_twice_and_the_one_measured_in_the_same_way_comes_first() -> None:

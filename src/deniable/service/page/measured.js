@@ -9,29 +9,29 @@ export const measured = {
       "original": 0.866,
       "rows": [
         {
-          "epsilon": 3.844,
-          "right": 0.664,
-          "named": 0.077
+          "epsilon": 3.859,
+          "right": 0.678,
+          "named": 0.078
         },
         {
-          "epsilon": 4.492,
-          "right": 0.727,
+          "epsilon": 4.493,
+          "right": 0.724,
           "named": 0.102
         },
         {
-          "epsilon": 4.978,
-          "right": 0.753,
-          "named": 0.129
+          "epsilon": 4.981,
+          "right": 0.754,
+          "named": 0.13
         },
         {
-          "epsilon": 5.518,
-          "right": 0.792,
-          "named": 0.169
+          "epsilon": 5.511,
+          "right": 0.793,
+          "named": 0.168
         },
         {
-          "epsilon": 7.068,
-          "right": 0.845,
-          "named": 0.331
+          "epsilon": 7.064,
+          "right": 0.846,
+          "named": 0.33
         }
       ]
     },
@@ -41,28 +41,28 @@ export const measured = {
       "original": 0.788,
       "rows": [
         {
-          "epsilon": 3.241,
-          "right": 0.549,
+          "epsilon": 3.26,
+          "right": 0.543,
           "named": 0.078
         },
         {
-          "epsilon": 4.05,
-          "right": 0.554,
-          "named": 0.094
+          "epsilon": 4.082,
+          "right": 0.563,
+          "named": 0.095
         },
         {
-          "epsilon": 4.78,
-          "right": 0.566,
-          "named": 0.116
+          "epsilon": 4.776,
+          "right": 0.571,
+          "named": 0.115
         },
         {
-          "epsilon": 5.851,
-          "right": 0.597,
+          "epsilon": 5.86,
+          "right": 0.593,
           "named": 0.171
         },
         {
-          "epsilon": 7.611,
-          "right": 0.651,
+          "epsilon": 7.599,
+          "right": 0.647,
           "named": 0.33
         }
       ]
