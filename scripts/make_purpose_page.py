@@ -160,13 +160,17 @@ python scripts/measure_directions.py release --data DATA -o docs/experiments/pur
 def tables(results: list[Result]) -> str:
     """Return the page of all rows in whole."""
     every = read_rows(results)
-    return f"""# Spaces made for a purpose: all figures
+    return f"""---
+hide: [toc]  # the table needs the room
+---
+
+# Spaces made for a purpose: all figures
 
 What [the page about purposes](purpose.md) shows by one reading, by all of them: [how it is measured](purpose.md#how-it-is-measured), and
 how to [repeat it](purpose.md#repeat-it), is said there. "Names", "kind" and "in context" are what the attacker reached on the releases
 themselves (in context: on the first of them). {attackers_reached(every)}
 
-Accuracy is in %. Bold is the reading that does best on validation texts, and "±" half of what lies between its best and worst run.
+Accuracy is in %, the mean of three runs. Bold is the reading that does best on validation texts, and "±" half of what lies between its best and worst run.
 
 {whole_table(every)}
 

@@ -22,7 +22,6 @@ class Row:
     mechanism: str
     level: float | str
     epsilon: float
-    runs: int
     named: float
     kind: float
     in_context: float | None
@@ -93,7 +92,6 @@ def _row(result: Result) -> Row:
         mechanism=result["mechanism"],
         level=result["level"],
         epsilon=result["epsilon"],
-        runs=len(releases),
         named=100.0 * mean(each["named"] for each in releases),
         kind=100.0 * mean(each["kind_named"] for each in releases),
         in_context=100.0 * mean(contexts) if contexts else None,

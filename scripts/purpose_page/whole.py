@@ -8,7 +8,7 @@ from purpose_page.rows import CLOSE, Row, place
 
 def whole_table(rows: list[Row]) -> str:
     """Return what is named and what is learnt."""
-    head = ["data", "at", "space", "names", "kind", "in context", "ε", *READINGS.values(), "±", "runs"]
+    head = ["data", "at", "space", "names", "kind", "in context", "ε", *READINGS.values(), "±"]
     return table(head, 3, [_cells(row) for row in rows])
 
 
@@ -18,7 +18,7 @@ def _cells(row: Row) -> list[str]:
     best = row.chosen()
     readings = [("–" if name not in row.accuracy else f"{row.accuracy[name]:.1f}", name == best) for name in READINGS]
     reached = [f"**{text}**" if bold else text for text, bold in readings]
-    return [DATA[row.data], level_name(row.data, row.level), row.label, *shares, *reached, f"{row.spread[best]:.1f}", str(row.runs)]
+    return [DATA[row.data], level_name(row.data, row.level), row.label, *shares, *reached, f"{row.spread[best]:.1f}"]
 
 
 def unperturbed_table(rows: list[Row]) -> str:
