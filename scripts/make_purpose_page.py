@@ -170,7 +170,8 @@ What [the page about purposes](purpose.md) shows by one reading, by all of them:
 how to [repeat it](purpose.md#repeat-it), is said there. "Names", "kind" and "in context" are what the attacker reached on the releases
 themselves (in context: on the first of them). {attackers_reached(every)}
 
-Accuracy is in %, the mean of three runs. Bold is the reading that does best on validation texts, and "±" half of what lies between its best and worst run.
+Accuracy is in %, the mean of three runs. Bold is the reading that does best on validation texts, and "±" half of what lies between its
+best and worst run.
 
 {whole_table(every)}
 
