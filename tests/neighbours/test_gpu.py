@@ -44,14 +44,29 @@ def test_words_that_share_an_earlier_vector_never_win() -> None:
     assert not np.isin(GpuNeighbours(embedding, device="cpu").nearest(embedding.vectors), embedding.shadowed).any()
 
 
-def test_it_refuses_to_run_where_products_may_be_rounded_to_tf32() -> None:
+def _tf32(of: str, allowed: bool) -> None:
+    """Allow TF32, or no longer, by one of PyTorch's switches."""
+    if of == "older":
+        torch.set_float32_matmul_precision("high" if allowed else "highest")
+    else:
+        torch.backends.cuda.matmul.fp32_precision = "none"  # what is said of all holds
+        holder = torch.backends if of == "all" else torch.backends.cuda.matmul
+        holder.fp32_precision = "tf32" if allowed else "none"
+
+
+@pytest.mark.parametrize("of", ["older", "all", "card"])
+def test_it_refuses_to_run_where_products_may_be_rounded_to_tf32(of: str) -> None:
     search = GpuNeighbours(random_embedding(3, 2), device="cpu")
-    torch.set_float32_matmul_precision("high")
+    if of != "older" and not hasattr(torch.backends, "fp32_precision"):
+        pytest.skip("this PyTorch has the older switch only")
+    _tf32(of, True)
     try:
         with pytest.raises(InvalidParameter, match="highest"):
             search.nearest(np.zeros((1, 2), dtype=np.float32))
     finally:
+        _tf32(of, False)
         torch.set_float32_matmul_precision("highest")
+    assert search.nearest(np.zeros((1, 2), dtype=np.float32)).shape == (1,)
 
 
 def test_a_device_that_is_not_there_is_refused() -> None:

@@ -13,8 +13,7 @@ import numpy as np
 from deniable.arrays import Floats, Vectors
 from deniable.channel.point_sums import Taken, offsets_of, with_squares
 from deniable.channel.points import SharedPoints
-from deniable.errors import InvalidParameter
-from deniable.gpu.devices import pytorch, usable_device
+from deniable.gpu.devices import check_full_products, pytorch, usable_device
 from deniable.progress import Report
 
 if TYPE_CHECKING:
@@ -33,10 +32,7 @@ class CardSums:
         :raises InvalidParameter: if PyTorch has no such device here, or may use TF32, which does not tell distances well enough.
         """
         self._torch, self._device = pytorch(), usable_device(device)
-        precision = self._torch.get_float32_matmul_precision()
-        if precision != "highest":
-            problem = "a channel needs full float32 products: torch.set_float32_matmul_precision('highest')"
-            raise InvalidParameter("float32 precision", precision, problem)
+        check_full_products("a channel")
         self._squared, self._outputs = points.squared, len(points.outputs)
         with self._torch.inference_mode():
             self._inputs = self._there(with_squares(points.inputs, 1.0))

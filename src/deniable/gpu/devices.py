@@ -40,6 +40,21 @@ def usable_device(device: str) -> torch.device:
     return found
 
 
+def check_full_products(who: str) -> None:
+    """Refuse to go on where PyTorch may round the factors of products to TF32, which has 10 bits.
+
+    :raises InvalidParameter: if it may, by its older switch or by one of its newer ones.
+    """
+    library = pytorch()
+    try:
+        precision = library.get_float32_matmul_precision()
+    except RuntimeError:  # a newer switch is set, and it does not say so in the older words
+        precision = "tf32"
+    if precision != "highest":
+        problem = f"{who} needs full float32 products: torch.set_float32_matmul_precision('highest')"
+        raise InvalidParameter("float32 precision", precision, problem)
+
+
 def compiles_kernels(device: torch.device) -> bool:
     """Return whether our kernels run on the device: compiled for an NVIDIA card, or interpreted for tests."""
     if find_spec("triton") is None:

@@ -17,8 +17,7 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids, Vectors
 from deniable.embeddings.embedding import Embedding
-from deniable.errors import InvalidParameter
-from deniable.gpu.devices import pytorch, usable_device
+from deniable.gpu.devices import check_full_products, pytorch, usable_device
 from deniable.neighbours.blas import BlasNeighbours, float32_growth, nearest_in_parts, row_norms
 from deniable.neighbours.exact import nearest_of, score_error
 from deniable.parameters import checked_queries
@@ -70,9 +69,7 @@ class GpuNeighbours:
         :raises InvalidParameter: if PyTorch may use TF32, which the error bound does not cover.
         """
         queries = checked_queries(queries, self._dimension)
-        if self._torch.get_float32_matmul_precision() != "highest":
-            problem = "the exact search needs full float32 products: torch.set_float32_matmul_precision('highest')"
-            raise InvalidParameter("float32 precision", self._torch.get_float32_matmul_precision(), problem)
+        check_full_products("the exact search")
         at_once = max(1, _SCORES_AT_ONCE.get(self._device.type, _SCORES_AT_ONCE_ELSEWHERE) // (self._tiles * TILE))
         with self._torch.inference_mode():
             return nearest_in_parts(queries, at_once, self._nearest_of_batch)
