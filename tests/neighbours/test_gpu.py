@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,7 +51,7 @@ def _tf32(of: str, allowed: bool) -> None:
         torch.set_float32_matmul_precision("high" if allowed else "highest")
     else:
         torch.backends.cuda.matmul.fp32_precision = "none"  # what is said of all holds
-        holder = torch.backends if of == "all" else torch.backends.cuda.matmul
+        holder: Any = torch.backends if of == "all" else torch.backends.cuda.matmul
         holder.fp32_precision = "tf32" if allowed else "none"
 
 

@@ -18,9 +18,9 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import TaskDataError
 from deniable.learning.scores import sklearn
 from deniable.progress import Report
+from deniable.purpose.features import Scale, mean_vectors, ridge
 from deniable.purpose.principal import signed
 from deniable.purpose.public_texts import PublicTexts, check_learnable
-from deniable.words.cutter import Cutter, Lookup
 
 PENALTY = 0.25
 """Half of it times the squared weights is added to the mean loss of a text, with features of spread 1.
@@ -29,9 +29,7 @@ It is large: a small one finds the directions that tell texts apart best as they
 noise is what words differ in (docs/experiments/purpose.md, "Directions")."""
 
 _ROUNDS, _SETTLED = 200, 1e-10
-_SAME = 1e-9
 _NO_WEIGHT = 1e-9
-_TEXTS_AT_ONCE = 500
 
 
 class PurposeDirections(NamedTuple):
@@ -61,14 +59,13 @@ def learn_directions(embedding: Embedding, public: PublicTexts, *, report: Repor
             raise TaskDataError(public.source, "none of its texts holds a word that the embedding knows")
         check_learnable(public)
         means = means[known]
-    spread = means.std(axis=0)
-    useful = spread > _SAME * spread.max()
-    if not useful.any() or spread.max() <= 0.0:
+    scale = Scale.of(means)
+    if not scale.useful.any():
         raise TaskDataError(public.source, "the words of all its texts have the same mean vector; there is nothing to tell apart")
-    features = (means[:, useful] - means[:, useful].mean(axis=0)) / spread[useful]
+    features = scale.features(means)
     classes: tuple[str, ...] = ()
     if public.kind == "numbers":
-        weights = _ridge(features, np.array([float(label) for label in public.labels]))
+        weights = _number_weights(features, np.array([float(label) for label in public.labels]))
     else:
         classes = tuple(sorted(set(public.labels)))
         number = {label: place for place, label in enumerate(classes)}
@@ -76,28 +73,9 @@ def learn_directions(embedding: Embedding, public: PublicTexts, *, report: Repor
     if np.abs(weights).max() < _NO_WEIGHT:
         raise TaskDataError(public.source, "its labels have nothing to do with its words: no direction was found")
     whole = np.zeros((len(weights), embedding.dimension))
-    whole[:, useful] = weights / spread[useful]
+    whole[:, scale.useful] = weights / scale.spread
     axes = _span(whole, most=max(1, len(classes) - 1))
     return PurposeDirections(axes=axes, texts=len(public.texts), classes=classes)
-
-
-def mean_vectors(
-    embedding: Embedding, texts: list[str], *, report: Report | None = None
-) -> tuple[Floats, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
-    """Return the mean vector of the known words of each text, and which texts hold any; the others are rows of zeros."""
-    cutter, lookup = Cutter(embedding), Lookup(embedding)
-    means, known = np.zeros((len(texts), embedding.dimension)), np.zeros(len(texts), dtype=np.bool_)
-    for place, text in enumerate(texts):
-        ids: Ids = np.array(lookup.ids(cutter.words(text), folded=cutter.folds), dtype=np.int64)
-        ids = ids[ids != embedding.unknown_id]
-        if len(ids):
-            known[place] = True
-            means[place] = embedding.vectors[ids].mean(axis=0, dtype=np.float64)
-        if report is not None and (place + 1) % _TEXTS_AT_ONCE == 0:
-            report(place + 1, len(texts))
-    if report is not None:
-        report(len(texts), len(texts))
-    return means, known
 
 
 def join_directions(several: list[Floats]) -> Floats:
@@ -129,12 +107,11 @@ def _class_weights(features: Floats, labels: Ids) -> Floats:
     return centred
 
 
-def _ridge(features: Floats, numbers: Floats) -> Floats:
+def _number_weights(features: Floats, numbers: Floats) -> Floats:
     """Return the weights of a ridge regression as one row, the numbers brought to spread 1."""
     small = numbers / np.abs(numbers).max()  # squares of huge numbers would be infinite
     aims = (small - small.mean()) / small.std()
-    gram = features.T @ features + PENALTY * len(features) * np.eye(features.shape[1])
-    return np.linalg.solve(gram, features.T @ aims)[np.newaxis]
+    return ridge(features, aims, penalty=PENALTY)[np.newaxis]
 
 
 def _span(weights: Floats, *, most: int) -> Floats:

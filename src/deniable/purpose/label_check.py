@@ -16,7 +16,8 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.linear_map import LabelKind
-from deniable.purpose.directions import PENALTY, mean_vectors
+from deniable.purpose.directions import PENALTY
+from deniable.purpose.features import Scale, mean_vectors, ridge
 from deniable.purpose.public_texts import PublicTexts
 from deniable.report.wording import percent
 
@@ -91,15 +92,7 @@ def _tell(means: Floats, targets: Floats) -> tuple[Floats, Floats]:
     for fold in range(_FOLDS):
         own, others = folds == fold, folds != fold
         by_mean[own] = targets[others].mean(axis=0)
-        by_words[own] = by_mean[own] + _ridge(means[others], targets[others], means[own])
+        scale = Scale.of(means[others])
+        weights = ridge(scale.features(means[others]), targets[others] - targets[others].mean(axis=0), penalty=PENALTY)
+        by_words[own] = by_mean[own] + scale.features(means[own]) @ weights
     return by_mean, by_words
-
-
-def _ridge(means: Floats, targets: Floats, judged: Floats) -> Floats:
-    """Return what is told of the judged texts beside the mean of the targets."""
-    centre, spread = means.mean(axis=0), means.std(axis=0)
-    useful = spread > 1e-9 * max(float(spread.max()), np.finfo(np.float64).tiny)
-    features, wanted = ((each[:, useful] - centre[useful]) / spread[useful] for each in (means, judged))
-    gram = features.T @ features + PENALTY * len(features) * np.eye(int(useful.sum()))
-    told: Floats = wanted @ np.linalg.solve(gram, features.T @ (targets - targets.mean(axis=0)))
-    return told
