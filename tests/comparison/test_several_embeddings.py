@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from deniable import Embedding, InvalidParameter
+from deniable.channel.draws import Draws
 from deniable.cli.app import app
 from deniable.comparison import ComparisonSettings, Target, compare_mechanisms, read_comparison
 from deniable.comparison.naming import make_attacker
@@ -28,6 +29,7 @@ from deniable.mechanisms.santext import SanText
 from deniable.records.labelled import LabelledTexts
 from deniable.utility.receiver import DecodingEffort, open_channels
 from tests.comparison.compared import ring, task
+from tests.support.strategies import random_embedding
 
 SANTEXT = ChosenMechanism(name="santext")
 EFFORT = ReadingEffort(draws=40, judged=1_000, directions=50)
@@ -78,6 +80,22 @@ def test_the_attacker_is_the_bayes_rule_over_all_words_known_or_not(epsilon: flo
     expected = exactly(embedding, COUNTS, epsilon)
     # Rows of the channel list their likeliest outputs only, and the judge draws 4,000 words.
     assert share_named(embedding, TEXT, epsilon) == pytest.approx(expected, abs=0.035)
+
+
+@pytest.mark.parametrize("name", ["multivariate", "mahalanobis", "gaussian", "vickrey"])
+def test_each_word_is_as_frequent_for_the_attacker_as_it_is_however_the_channel_orders_words(name: str) -> None:
+    # Of a few frequent words and many rare ones: an attacker who takes one for another names fewer than who sees nothing.
+    embedding = random_embedding(300, 3)
+    words = np.random.default_rng(5).permutation(300)
+    counts = {f"w{word}": 1 + int(2_000 / (1 + place) ** 1.5) for place, word in enumerate(words.tolist())}
+    attacker = make_attacker(embedding, [texts_of(embedding, [" ".join([word] * count) for word, count in counts.items()])])
+    mechanism, epsilon = ChosenMechanism(name=name), 2.0
+    found = attacker.attack(mechanism, epsilon=epsilon, directions=300, seed=1)
+    released = Draws(mechanism(embedding, epsilon=epsilon), seed=7).of_each(np.repeat(np.arange(300), 1_000)).reshape(300, -1)
+    chances = np.stack([np.bincount(row, minlength=300) for row in released]) / 1_000
+    prior = np.array([counts[word] for word in embedding.words]) / sum(counts.values())
+    assert found.share == pytest.approx(float((prior[:, None] * chances).max(axis=0).sum()), abs=0.05)
+    assert found.share > attacker.blind + 0.02
 
 
 def test_of_words_that_an_embedding_does_not_know_only_the_most_frequent_one_is_named() -> None:

@@ -30,7 +30,7 @@ from deniable.comparison.readings import Named, OfAllWords
 from deniable.comparison.texts import Texts
 from deniable.decoding.context import ContextDecoder
 from deniable.decoding.ngrams import Bigrams
-from deniable.decoding.posterior import Posterior, make_posterior
+from deniable.decoding.posterior import make_posterior
 from deniable.embeddings.embedding import Embedding
 from deniable.mechanisms.catalogue import ChosenMechanism
 
@@ -100,7 +100,7 @@ class NamingAttacker:
         released = Draws(mechanism(self.embedding, epsilon=epsilon), seed=seed).of_each(self.ids[places])
         truth = self.spelt if reading != "kinds" or self.kinds is None else self.kinds[self.spelt]
         judged = truth[places] >= 0
-        alone = self._kinds_alone(channel) if reading == "kinds" else self._likeliest_words(make_posterior(channel, self.counts[inputs]))
+        alone = self._kinds_alone(channel) if reading == "kinds" else self._words_alone(channel)
         guesses = [alone[released]]
         if context is not None:
             guesses.append(
@@ -154,9 +154,10 @@ class NamingAttacker:
         likeliest: Ids = sums.argmax(axis=1)
         return likeliest
 
-    def _likeliest_words(self, behind: Posterior) -> Ids:
+    def _words_alone(self, channel: Channel) -> Ids:
         """Return the word that is likeliest behind each released word."""
-        frequent, shares = int(np.bincount(self.spelt).argmax()), self.shares[behind.channel.inputs]
+        behind = make_posterior(channel, self.counts[channel.inputs])  # a channel has an order of its own
+        frequent, shares = int(np.bincount(self.spelt).argmax()), self.shares[channel.inputs]
         at_once = 4_096
         parts = range(0, len(self.embedding), at_once)
         return np.concatenate([_likeliest_columns(behind.matrix[start : start + at_once] @ shares, frequent) for start in parts])
