@@ -12,10 +12,12 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from deniable import Embedding, InvalidParameter, MalformedEmbedding
 from deniable.calibration.protection import protect
 from deniable.channel.explanation import explain_word
+from deniable.cli.app import app
 from deniable.embeddings import store
 from deniable.embeddings.linear_map import LinearMap, MapOrigin
 from deniable.embeddings.restrict import install_restricted
@@ -56,6 +58,15 @@ def test_what_is_made_of_a_mapped_space_says_so_too(shaped: Path) -> None:
         assert facts.linear_map == store.describe("shaped").linear_map
         assert facts.map_verified is True
     assert smaller.words == 100
+
+
+def test_a_part_of_a_mapped_space_is_installed_and_shown(shaped: Path) -> None:
+    done = CliRunner().invoke(app, ["embeddings", "restrict", "shaped", "--first", "50", "--as", "part"], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    told = CliRunner().invoke(app, ["embeddings", "show", "part"], catch_exceptions=False).output
+    for line in ("linear map:", "purpose 1:", "words:               50"):
+        assert line in done.output
+        assert line in told
 
 
 def test_vectors_that_are_not_what_the_map_makes_are_found(shaped: Path) -> None:

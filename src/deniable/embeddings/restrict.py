@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import NamedTuple, TypedDict, Unpack
 
 import numpy as np
@@ -92,7 +92,8 @@ def install_restricted(name: str, new_name: str, *, common_with: str | None = No
     chosen = choose_words(embedding, common_with=other, **which)
     source = f"restricted from {name} ({embedding.fingerprint})"
     saved = store.save(keep_rows(embedding, chosen.ids), new_name, source=source)
-    return RestrictedFacts(**asdict(saved), absent_from_keep=chosen.absent_from_keep, absent_from_exclude=chosen.absent_from_exclude)
+    # Not by asdict, which would turn what facts hold into dictionaries too.
+    return RestrictedFacts(**vars(saved), absent_from_keep=chosen.absent_from_keep, absent_from_exclude=chosen.absent_from_exclude)
 
 
 def _known_ids(embedding: Embedding, words: Iterable[str] | None) -> tuple[Ids, int]:
