@@ -16,7 +16,6 @@ import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 
-from attackers_channels import options
 from attackers_prose import headline, read_results
 from decoding_prose import ahead_of_randomised_response
 from decoding_results import read_rows
@@ -42,9 +41,8 @@ IN_CONTEXT = (
     "equal attacker in context, `--target kinds=0.3` to one who tells the kind of a word; {measured}."
 )
 STRONGER = (
-    "**What it did not know.** {stronger} The comparisons below were made before that and not repeated. Their adversary of drawn words "
-    "learns from draws, behind every mechanism alike. The attackers of the last section know the paper's mechanism from rays, and "
-    "randomised response exactly: at an equal attacker by shared points, the ε of the paper's mechanism would be smaller than stands there."
+    "**What it did not know.** {stronger} The comparisons below, but for that of the last section, were made before that and not repeated: "
+    "their adversary of drawn words learns from draws, behind every mechanism alike."
 )
 CLEAR = (
     "Only what the numbers below show. Differences are called clear where they exceed three standard errors of the noise, the spread of "
@@ -96,12 +94,11 @@ def section(name: str, title: str, result: ComparisonResult) -> str:
         parts += [f"**{target_name(target)}**", "\n".join(lines), " ".join(missed)]
     if name in COMMANDS:
         kinds = f"Kinds are {result.kinds}. The shaped space and the public reviews are those of [the page about purposes](purpose.md)."
-        rays = (
-            f"These attackers knew what the paper's mechanism makes of a word from {options(COMMANDS[name])['--directions']} rays of it, "
-            "and what randomised response does exactly. With [shared points](channels.md) they would name more behind the former, so its "
-            "ε, and its accuracy with it, would be smaller at an equal attacker; that was not measured."
+        known = (
+            "These attackers know what the paper's mechanism makes of a word by [shared points](channels.md), and what randomised response "
+            "does exactly."
         )
-        parts += [kinds, rays, f"```text\n{COMMANDS[name]}\n```"]
+        parts += [kinds, known, f"```text\n{COMMANDS[name]}\n```"]
     return "\n\n".join(part for part in parts if part)
 
 
