@@ -33,6 +33,7 @@ a terminal: see ``printable``.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 
 def printable(name: object, *, keep_lines: bool = False) -> str:
@@ -54,6 +55,16 @@ class DeniableError(Exception):
 
     def __init__(self, *args: object) -> None:
         super().__init__(*(printable(each, keep_lines=True) if isinstance(each, str) else each for each in args))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Make it possible to raise the error in another process than the one that waits for it: by its message, not its parameters."""
+        return _raised_elsewhere, (type(self), self.args, vars(self))
+
+
+def _raised_elsewhere(kind: type[DeniableError], args: tuple[object, ...], attributes: dict[str, object]) -> DeniableError:
+    error = kind.__new__(kind, *args)
+    vars(error).update(attributes)
+    return error
 
 
 class _ErrorInFile(DeniableError):
