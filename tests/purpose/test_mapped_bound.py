@@ -90,7 +90,8 @@ def test_the_audit_passes_on_reduced_and_shaped_spaces(space: Embedding) -> None
 @pytest.mark.parametrize(("kind", "strength"), [(MapAfterNoise, 0.05), (BoundBeforeTheMap, 8.0)])
 def test_the_mutants_are_refuted_on_a_shaped_space_itself(kind: type[Multivariate], strength: float) -> None:
     # One direction of the purpose and one principal axis: in few dimensions, draws on the space itself tell.
-    before = reduce(made_embedding(60), 2)
+    reduced = reduce(made_embedding(60), 2)
+    before = Embedding(reduced.words, reduced.vectors, unknown=reduced.unknown, name="reduced")
     after = shape(before, [public_texts()], dimension=1, strength=strength)
 
     def make_shaped(space: Embedding, epsilon: float) -> Mechanism:

@@ -49,7 +49,7 @@ def test_shape_says_first_that_texts_must_be_public_and_at_last_what_becomes_pub
     assert "What becomes public with this embedding" in done.stdout
     for said in (run("embeddings", "show", "moody").stdout, done.stdout):
         assert "shaped: its 4 principal axes beside 1 direction of a declared purpose, of strength 2" in said
-        assert "survives by design: the label of public.csv (2 classes: class0, class1), learnt from 200 public texts" in said
+        assert "survives by design: the label “mood” of public.csv (2 classes: class0, class1), learnt from 200 public texts" in said
     verified = run("embeddings", "show", "moody", "--verify").stdout
     assert "map verified:        True" in verified
     store.remove("made")
@@ -68,7 +68,7 @@ def test_labels_of_other_texts_and_few_texts_are_warned_of_in_one_line_each(publ
     json.loads(done.stdout)
     said = [line for line in done.stderr.splitlines() if line.startswith("deniable: warning: ")]
     assert len(said) == 3
-    assert "the labels of public.csv cannot be told from its words" in said[1]
+    assert "the labels “mood” of public.csv cannot be told from its words" in said[1]
     assert "public.csv has only 150 texts with a label" in said[2]
 
 
@@ -92,8 +92,8 @@ def test_the_same_file_gives_the_same_fingerprint(public: Path) -> None:
     [
         (["--label", "mood", "--as", "made"], 2, "an embedding named 'made' is installed already"),
         (["--label", "mood", "--as", "new", "--dimension", "0"], 2, "at least 1"),
-        (["--label", "mood", "--as", "new", "--strength", "-2"], 2, "greater than 0"),
-        (["--label", "mood", "--as", "new", "--strength", "nan"], 2, "greater than 0"),
+        (["--label", "mood", "--as", "new", "--strength", "-2"], 2, "between 0.01 and 1000"),
+        (["--label", "mood", "--as", "new", "--strength", "nan"], 2, "between 0.01 and 1000"),
         (["--label", "colour", "--as", "new"], 2, "colour"),
         (["--label", "text", "--as", "new"], 2, "is the column of texts as well"),
         (["--label", "mood", "--label", "score", "--as", "new"], 2, "give --label once, or once for each of the 1 files"),

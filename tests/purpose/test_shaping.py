@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 
 from deniable import Embedding, InvalidParameter
 from deniable.errors import TaskDataError
-from deniable.purpose import PublicTexts, read_public, shape
+from deniable.purpose import PublicTexts, read_public, reduce, shape
 from deniable.purpose.directions import join_directions, learn_directions
 from tests.support.made_purpose import DIMENSION, hidden_direction, made_embedding, public_texts
 
@@ -64,11 +65,32 @@ def test_words_that_differ_for_the_purpose_come_apart_and_others_come_together()
 def test_several_purposes_stand_beside_one_another_and_repeated_ones_once() -> None:
     other = public_texts(classes=3, seed=5)
     shuffled = PublicTexts.of([TEXTS.labels[(3 * i) % 200] for i in range(200)], TEXTS.texts)
-    assert shape(made_embedding(), [TEXTS, TEXTS], dimension=3).dimension == 4
+    assert shape(made_embedding(), [TEXTS, replace(TEXTS, sha256="of a copy")], dimension=3).dimension == 4
+    with pytest.raises(InvalidParameter, match="given twice"):
+        shape(made_embedding(), [TEXTS, other, TEXTS], dimension=3)
     made = shape(made_embedding(), [TEXTS, other, shuffled], dimension=3)
     assert made.dimension == 3 + 1 + 2 + 1
     assert made.linear_map is not None
     assert [each.directions for each in made.linear_map.origin.public] == [1, 2, 1]
+
+
+def test_nan_beside_numbers_is_a_number_that_is_missing() -> None:
+    numbers = [f"{i / 7:.3f}" for i in range(200)]
+    with_gaps = ["NaN" if i % 10 == 0 else number for i, number in enumerate(numbers)]
+    found = PublicTexts.of(with_gaps, TEXTS.texts)
+    assert (found.kind, len(found.texts), found.left_out) == ("numbers", 180, 20)
+    bread = PublicTexts.of(["nan", "rye"] * 100, TEXTS.texts)
+    assert (bread.kind, bread.left_out) == ("classes", 0), "beside other words it is one"
+    with pytest.raises(TaskDataError, match="all 100 texts have the same label"):
+        PublicTexts.of(["1.5", "nan"] * 100, TEXTS.texts)
+
+
+def test_a_space_is_mapped_once() -> None:
+    for mapped in (reduce(made_embedding(), 3), shape(made_embedding(), [TEXTS], dimension=3)):
+        with pytest.raises(InvalidParameter, match="already; map the embedding that it was made from, made, in one step"):
+            reduce(mapped, 2)
+        with pytest.raises(InvalidParameter, match="already"):
+            shape(mapped, [TEXTS], dimension=2)
 
 
 def test_joined_directions_are_orthonormal_and_span_all() -> None:
@@ -83,7 +105,8 @@ def test_joined_directions_are_orthonormal_and_span_all() -> None:
 def test_the_weights_are_those_of_multinomial_regression_for_two_classes_too() -> None:
     from scipy.optimize import minimize
 
-    from deniable.purpose.directions import PENALTY, mean_vectors
+    from deniable.purpose.directions import PENALTY
+    from deniable.purpose.features import mean_vectors
 
     embedding = made_embedding()
     means, _ = mean_vectors(embedding, TEXTS.texts)
@@ -167,9 +190,9 @@ def test_one_text_for_all_labels_teaches_no_direction() -> None:
     [
         ({"dimension": 12}, "11 axes only beside the 1 of the purpose; choose at most 11"),
         ({"dimension": 0}, "at least 1"),
-        ({"strength": 0.0}, "greater than 0"),
-        ({"strength": float("nan")}, "greater than 0"),
-        ({"strength": True}, "greater than 0"),
+        ({"strength": 0.0}, "between 0.01 and 1000"),
+        ({"strength": float("nan")}, "between 0.01 and 1000"),
+        ({"strength": True}, "between 0.01 and 1000"),
     ],
 )
 def test_numbers_that_cannot_be_are_refused(options: dict[str, Any], says: str) -> None:

@@ -96,9 +96,46 @@ def test_labels_that_nothing_tells_are_warned_of_before_the_work(few: Path, monk
         with pytest.raises(KeyboardInterrupt):
             tune(few, text_column="text", label_column=label, embedding="made", settings=SETTINGS, warn=heard.append)
     (warning,) = heard
-    assert warning.startswith("the labels of public.csv cannot be told from its words better than by chance")
+    assert warning.startswith("the labels “author” of public.csv cannot be told from its words better than by chance")
     done = run("tune", few, "--text", "text", "--label", "author", "--embedding", "made", "--as", "by-author", "--json", *FAST)
     assert f"deniable: warning: {warning}\n" in done.stderr
+
+
+@pytest.mark.parametrize(("other", "warned"), [(0.49, False), (0.5, True), (0.6, True)])
+def test_a_space_that_is_not_shaped_and_serves_as_well_is_named(found: TuningFindings, other: float, warned: bool) -> None:
+    from deniable.tuning.search import Trial
+    from deniable.tuning.spaces import Space
+    from deniable.tuning.tuning import _not_worth_it
+
+    def trial(accuracy: float, dimension: int | None = None, strength: float | None = None) -> Trial:
+        space = Space(embedding=found.space.embedding, dimension=dimension, strength=strength)
+        return Trial(space=space, points=(), epsilon=1.0, accuracy=accuracy)
+
+    assert found.warnings == ()
+    said = _not_worth_it(trial(0.5, 4, 2.0), (trial(0.3), trial(other, 4)))
+    assert bool(said) == warned
+    if warned:
+        assert "told in the embedding reduced to 4 axes" in said[0]
+
+
+def test_numbers_beside_the_purpose_are_told_by_quarters(tmp_path: Path) -> None:
+    store.save(made_embedding(), "made")
+    texts = public_texts(400)
+    with (tmp_path / "public.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["text", "mood", "age", "stars"])
+        for i, (text, label) in enumerate(zip(texts.texts, texts.labels, strict=True)):
+            years = "" if i % 40 == 0 else f"{(30 if label == 'class0' else 60) + i % 29 + 0.5}"
+            writer.writerow([text, label, years, i % 5])
+    found = tune(
+        tmp_path / "public.csv", text_column="text", label_column="mood", also=["age", "stars"], embedding="made", settings=SETTINGS
+    )
+    age, stars = found.others
+    assert (age.name, age.values, stars.name, stars.values) == ("age (in quarters)", 4, "stars", 5)
+    assert age.told is not None
+    assert age.told.original > age.told.majority + 0.1, "age hangs on the mood here"
+    with pytest.raises(TaskDataError, match=r"'age' holds numbers, and a space is tuned to classes; .*takes numbers"):
+        tune(tmp_path / "public.csv", text_column="text", label_column="age", embedding="made", settings=SETTINGS)
 
 
 def test_what_was_walked_is_removed_at_the_end_and_kept_when_it_is_interrupted(
@@ -225,7 +262,7 @@ def test_tuning_matches_on_what_is_asked_for(public: Path) -> None:
         assert attack.alone.words < 0.3 - 8 * attack.alone.words_error
     assert found.to_dict()["reading"] == "kinds"
     page = " ".join(tuning_page(found, name="x").html().split())
-    assert "names at most 30 % of the kinds of less frequent words, looking at each word by itself" in page
+    assert "named at most 30 % of the kinds of less frequent words, looking at each word by itself" in page
 
 
 def test_a_public_text_goes_to_the_attacker_that_epsilon_is_matched_to(few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -122,10 +122,10 @@ def test_the_page_leads_with_the_attacker_who_names_most() -> None:
 def test_the_page_says_on_which_attacker_spaces_were_matched() -> None:
     words, kinds = (tuning_page(replace(findings(), reading=reading), name="tuned") for reading in ("named", "kinds"))
     of_words, of_kinds = outline(words.html()), outline(kinds.html())
-    assert "names at most 10 % of the words, looking at each word by itself" in of_words.text
+    assert "named at most 10 % of the words, looking at each word by itself" in of_words.text
     assert "ε was matched on kinds" not in of_words.text
     assert "ε was matched on kinds: of the kinds of less frequent words an attacker names 31 %; one who sees nothing, 12 %" in of_kinds.text
-    assert "names at most 10 % of the kinds of less frequent words, in the better of the two ways" in of_kinds.text
+    assert "named at most 10 % of the kinds of less frequent words, in the better of the two ways" in of_kinds.text
     assert "At an attacker who names 10 % of the kinds of less frequent words" in of_kinds.text
     assert "at an attacker who names as many kinds of less frequent words" in of_kinds.text
     assert any("Labels told rightly against kinds of less frequent words" in label for label in of_kinds.labels)

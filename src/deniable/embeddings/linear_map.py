@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -28,8 +28,8 @@ STEP = 2.0**-20
 MOST_PURPOSES, MOST_CLASSES = 20, 500
 """What is noted of public texts has to stay readable; more labels than this are hardly classes, but names, dates or numbers."""
 
-STRONGEST = 1000.0
-"""The largest strength of a purpose."""
+WEAKEST, STRONGEST = 0.01, 1000.0
+"""The smallest and the largest strength of a purpose; with a smaller one nothing of it would survive."""
 
 LONGEST_NAME, LONGEST_LABEL = 200, 100
 """Longer names and labels are cut: they stand on cards."""
@@ -45,12 +45,14 @@ LabelKind = Literal["classes", "numbers"]
 class PublicData:
     """Public labelled texts that a space was shaped by, and how many directions they gave.
 
-    ``sha256`` is the digest of the file, or of the labels and texts where there was no file. ``texts`` were learnt from, and ``left_out``
+    ``column`` names the labels, where they came from a file. ``sha256`` is the digest of the file, or of the labels and texts where there
+    was none. ``texts`` were learnt from, and ``left_out``
     had no label or no known word. ``classes`` are the labels, where they are no numbers. Where the texts are a part of those with a label,
     they were drawn from ``drawn_from`` texts with the public ``seed``. Names and labels are cut, and what does not show is written out.
     """
 
     name: str
+    column: str | None = None
     sha256: str
     texts: int
     left_out: int
@@ -63,15 +65,18 @@ class PublicData:
     def __post_init__(self) -> None:
         """Make names and labels fit to be shown, whoever wrote them."""
         object.__setattr__(self, "name", _shown(self.name, LONGEST_NAME))
+        if self.column is not None:
+            object.__setattr__(self, "column", _shown(self.column, LONGEST_LABEL))
         object.__setattr__(self, "classes", tuple(_shown(label, LONGEST_LABEL) for label in self.classes))
 
     @property
     def purpose(self) -> str:
         """What the labels are, in words."""
+        named = "" if self.column is None else f" “{self.column}”"
         if self.labels == "numbers":
-            return f"the number that labels {self.name}"
+            return f"the number{named} that labels {self.name}"
         shown = ", ".join(self.classes[:_CLASSES_SHOWN]) + (", …" if len(self.classes) > _CLASSES_SHOWN else "")
-        return f"the label of {self.name} ({len(self.classes)} classes: {shown})"
+        return f"the label{named} of {self.name} ({len(self.classes)} classes: {shown})"
 
     def in_words(self) -> str:
         """Return what survives by design, and which public texts it was learnt from."""
@@ -137,7 +142,7 @@ class LinearMap:
         digest.update(f"{self.axes.shape[0]} {self.axes.shape[1]}\n".encode())
         digest.update(np.ascontiguousarray(self.axes, dtype="<f4").data)
         digest.update(np.ascontiguousarray(self.scales, dtype="<f8").data)
-        digest.update(msgspec.json.encode(self.origin, order="sorted"))
+        digest.update(msgspec.json.encode(_noted(self.origin), order="sorted"))
         return digest.hexdigest()
 
     def apply(self, vectors: Vectors) -> Vectors:
@@ -156,6 +161,13 @@ class LinearMap:
                 sums += np.multiply.outer(matrix[:, place], column, out=product)
             mapped[start : start + _ROWS_AT_ONCE] = sums.T
         return mapped
+
+
+def _noted(origin: MapOrigin) -> dict[str, Any]:
+    """Return what is known of a map; maps that were made before columns were noted keep their digest."""
+    noted: dict[str, Any] = msgspec.to_builtins(origin)
+    noted["public"] = [{name: value for name, value in each.items() if name != "column" or value is not None} for each in noted["public"]]
+    return noted
 
 
 def _shown(name: str, longest: int) -> str:

@@ -35,8 +35,13 @@ def map_embedding(embedding: Embedding, linear_map: LinearMap, *, name: str | No
 def check_mappable(embedding: Embedding) -> None:
     """Do nothing if the embedding can be mapped.
 
-    :raises InvalidParameter: if words of it are protected: which ones are exposed depends on the metric.
+    :raises InvalidParameter: if words of it are protected: which ones are exposed depends on the metric; or if it is mapped already: a
+        space says what one map kept, and what two kept is said by neither.
     """
+    if embedding.linear_map is not None:
+        origin = embedding.linear_map.origin
+        problem = f"is {origin.kind} already; map the embedding that it was made from, {origin.source}, in one step"
+        raise InvalidParameter("embedding", embedding.name, problem)
     if embedding.protection is not None:
         problem = "is protected; map the embedding that it was made from, and protect the result: other words are exposed there"
         raise InvalidParameter("embedding", embedding.name, problem)

@@ -38,10 +38,10 @@ def label_warnings(embedding: Embedding, public: PublicTexts) -> list[str]:
     drawn = np.random.Generator(np.random.PCG64(0)).permutation(len(public.texts))[:MOST_CHECKED].tolist()
     means, known = mean_vectors(embedding, [public.texts[i] for i in drawn])
     labels = [public.labels[i] for i, there in zip(drawn, known.tolist(), strict=True) if there]
-    found = []
+    found, named = [], "" if public.column is None else f" “{public.column}”"
     if (reached := _reached_by_chance(means[known], labels, public.kind)) is not None:
         found.append(
-            f"the labels of {public.source} cannot be told from its words better than by chance ({reached}), so nothing shows "
+            f"the labels{named} of {public.source} cannot be told from its words better than by chance ({reached}), so nothing shows "
             "that a space shaped by them serves a purpose. Are they the labels of these texts?"
         )
     if len(public.texts) < FEW_TEXTS:

@@ -24,12 +24,13 @@ _CLASSES_AT_MOST = 20
 class PublicTexts:
     """Public texts, each with a label: a class, or a number that is written out, as ``kind`` says.
 
-    ``source`` names them in messages, ``sha256`` is the digest of the file, or of labels and texts where there is no file.
-    ``left_out`` counts the records without a text or a label. If these are a part of the texts of that file, they were drawn from
-    ``drawn_from`` texts with ``seed``.
+    ``source`` names them in messages, and ``column`` the labels, where they are of a file. ``sha256`` is the digest of the file, or of
+    labels and texts where there is no file. ``left_out`` counts the records without a text or a label. If these are a part of the texts of
+    that file, they were drawn from ``drawn_from`` texts with ``seed``.
     """
 
     source: str
+    column: str | None = None
     labels: list[str] = field(repr=False)
     texts: list[str] = field(repr=False)
     kind: LabelKind
@@ -62,7 +63,10 @@ class PublicTexts:
         return cls._checked(records, kind, source, digest.hexdigest(), what="records")
 
     @classmethod
-    def _checked(cls, records: list[tuple[str, str]], kind: str, source: str, digest: str, *, what: str) -> Self:
+    def _checked(cls, records: list[tuple[str, str]], kind: str, source: str, digest: str, *, what: str, column: str | None = None) -> Self:
+        if any(number_of(label) is not None for label, _ in records):
+            # Programs write a number that is missing as nan; beside numbers it is no class.
+            records = [("" if label.strip().casefold() == "nan" else label, text) for label, text in records]
         usable = [(label.strip(), text) for label, text in records if label.strip() and text.strip()]
         if not any(label.strip() for label, _ in records):
             raise TaskDataError(source, f"none of its {len(records):,} {what} has a label")
@@ -72,6 +76,7 @@ class PublicTexts:
         found = _kind_of(labels, kind, source)
         made = cls(
             source=source,
+            column=column,
             labels=labels,
             texts=[text for _, text in usable],
             kind=found,
@@ -103,7 +108,7 @@ def read_public(
     records = list(labelled_records(path, label_column=label_column, text_column=text_column, decimals=True, **reading))
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return PublicTexts._checked(records, kind, path.name, digest, what=f"records, in {label_column!r},")
+    return PublicTexts._checked(records, kind, path.name, digest, what=f"records, in {label_column!r},", column=label_column)
 
 
 def check_learnable(texts: PublicTexts) -> None:
@@ -137,16 +142,22 @@ def _kind_of(labels: list[str], asked: str, source: str) -> LabelKind:
         raise InvalidParameter("kind", asked, "must be classes, numbers or auto")
     if asked == "classes":
         return "classes"
-    numbers = [_number(label) for label in labels]
+    numbers = [number_of(label) for label in labels]
     if None in numbers:
         if asked == "numbers":
             raise TaskDataError(source, f"{numbers.count(None):,} of its {len(labels):,} labels are no finite numbers")
         return "classes"
-    whole = all(number is not None and number.is_integer() for number in numbers)
-    return "numbers" if asked == "numbers" or not whole or len(set(numbers)) > _CLASSES_AT_MOST else "classes"
+    return "numbers" if asked == "numbers" or are_numbers(labels) else "classes"
 
 
-def _number(label: str) -> float | None:
+def are_numbers(labels: Sequence[str]) -> bool:
+    """Return whether labels, where there are any, are numbers, and not whole ones of a few kinds, which are taken for classes."""
+    numbers = {number_of(label) for label in labels if label and label.casefold() != "nan"}
+    return None not in numbers and (len(numbers) > _CLASSES_AT_MOST or not all(float(number or 0.0).is_integer() for number in numbers))
+
+
+def number_of(label: str) -> float | None:
+    """Return the finite number that a label is; None if it is none."""
     try:
         number = float(label)
     except ValueError:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.linear_map import MOST_PURPOSES, STRONGEST, LinearMap, MapOrigin, PublicData
+from deniable.embeddings.linear_map import MOST_PURPOSES, STRONGEST, WEAKEST, LinearMap, MapOrigin, PublicData
 from deniable.embeddings.mapping import check_mappable, map_embedding
 from deniable.errors import InvalidParameter, TaskDataError
 from deniable.parameters import validated_count
@@ -51,6 +51,9 @@ def shape(
         raise InvalidParameter("public", "nothing", "give public labelled texts for at least one purpose")
     if len(public) > MOST_PURPOSES:
         raise InvalidParameter("public", f"{len(public)} files", f"a space is made for at most {MOST_PURPOSES} purposes")
+    for place, texts in enumerate(public):
+        if any((texts.sha256, texts.column) == (other.sha256, other.column) for other in public[:place]):
+            raise InvalidParameter("public", texts.source, "the same labels of the same texts are given twice; a purpose is named once")
     total, before, learnt = sum(len(texts.texts) for texts in public), 0, []
     for texts in public:
         part = None if report is None else _shifted(report, before, total)
@@ -89,18 +92,19 @@ def map_of_directions(
 
 
 def validated_strength(value: float) -> float:
-    """Return the strength if it is a finite number greater than 0 and no larger than a thousand.
+    """Return the strength if it is a number between a hundredth and a thousand.
 
     :raises InvalidParameter: otherwise.
     """
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value <= STRONGEST:
-        raise InvalidParameter("strength", value, f"must be a number greater than 0 and at most {STRONGEST:g}, such as 2")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not WEAKEST <= value <= STRONGEST:
+        raise InvalidParameter("strength", value, f"must be a number between {WEAKEST:g} and {STRONGEST:g}, such as 2")
     return float(value)
 
 
 def _noted(texts: PublicTexts, found: PurposeDirections) -> PublicData:
     return PublicData(
         name=texts.source,
+        column=texts.column,
         sha256=texts.sha256,
         texts=found.texts,
         left_out=texts.left_out + len(texts.texts) - found.texts,

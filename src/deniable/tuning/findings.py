@@ -122,7 +122,7 @@ class Counts:
 class TuningFindings:
     """The result of ``tune``. ``target`` is the share that the attacker may name, of what ``reading`` says; ``kinds`` is what kinds are.
 
-    ``warnings`` are sentences about the public labels, if something is wrong with them.
+    ``warnings`` are sentences about the public labels, if something is wrong with them, and one if shaping gains nothing.
     """
 
     source: str

@@ -15,7 +15,7 @@ from deniable.comparison.texts import Texts
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, TaskDataError
 from deniable.parameters import validated_count
-from deniable.purpose.public_texts import PublicTexts, read_public
+from deniable.purpose.public_texts import PublicTexts, are_numbers, number_of, read_public
 from deniable.records.labelled import ReadingOptions, labelled_records
 from deniable.utility.measurement import stratified_split
 from deniable.words.cutter import Cutter, Lookup
@@ -59,17 +59,21 @@ def read_attributes(
     for name in also:
         if name in (text_column, label_column) or list(also).count(name) > 1:
             raise InvalidParameter("also", name, "is named already; name each column once")
-    public = read_public(path, text_column=text_column, label_column=label_column, kind="classes", **reading)
+    public = _read_classes(path, text_column, label_column, **reading)
     usable = [
         bool(label.strip() and text.strip())
-        for label, text in labelled_records(path, label_column=label_column, text_column=text_column, **reading)
+        for label, text in labelled_records(path, label_column=label_column, text_column=text_column, decimals=True, **reading)
     ]
     others = {}
     for name in also:
-        values = [value.strip() for value, _ in labelled_records(path, label_column=name, text_column=text_column, **reading)]
-        others[name] = [value for value, used in zip(values, usable, strict=True) if used]
-        if not any(others[name]):
+        records = labelled_records(path, label_column=name, text_column=text_column, decimals=True, **reading)
+        values = [value.strip() for (value, _), used in zip(records, usable, strict=True) if used]
+        if not any(values):
             raise TaskDataError(path, f"no text has a value in {name!r}")
+        if are_numbers(values):
+            others[f"{name} (in quarters)"] = in_quarters(values)
+        else:
+            others[name] = values
     found = PublicAttributes(label=label_column, public=public, others=others)
     if most is not None and validated_count(most, "texts") < len(public.texts):
         found = _taken(found, np.sort(np.random.default_rng(SEED).choice(len(public.texts), most, replace=False)))
@@ -77,6 +81,23 @@ def read_attributes(
         problem = f"has {len(found.public.texts)} texts with a label; {FEWEST_TEXTS} are the least, since they are used in four parts"
         raise TaskDataError(path, problem)
     return found
+
+
+def _read_classes(path: Path, text_column: str, label_column: str, **reading: Unpack[ReadingOptions]) -> PublicTexts:
+    try:
+        return read_public(path, text_column=text_column, label_column=label_column, kind="classes", **reading)
+    except TaskDataError:
+        if read_public(path, text_column=text_column, label_column=label_column, **reading).kind == "classes":
+            raise
+    problem = f"{label_column!r} holds numbers, and a space is tuned to classes; cut them into classes (`embeddings shape` takes numbers)"
+    raise TaskDataError(path, problem)
+
+
+def in_quarters(values: Sequence[str]) -> list[str]:
+    """Return for each number in which quarter of all of them it is, and "" where there is none: told apart they can be like classes."""
+    numbers = [number_of(value) for value in values]
+    cuts = np.quantile([number for number in numbers if number is not None], [0.25, 0.5, 0.75])
+    return ["" if number is None else f"quarter {1 + int(np.searchsorted(cuts, number))}" for number in numbers]
 
 
 def known_texts(found: PublicAttributes, embedding: Embedding) -> tuple[PublicAttributes, Texts]:

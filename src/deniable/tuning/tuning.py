@@ -27,16 +27,17 @@ from deniable.purpose.label_check import label_warnings
 from deniable.purpose.shaping import validated_strength
 from deniable.randomness import SecureRandomness
 from deniable.records.labelled import ReadingOptions
+from deniable.report.wording import percent
 from deniable.tuning.attacker import Attacker
 from deniable.tuning.findings import AttackFinding, AttributeFinding, AttributeReading, Counts, Sample, ToldAttribute, Tried, TuningFindings
 from deniable.tuning.receiver import ReadAs, tell_labels, tell_original
-from deniable.tuning.search import QUICK, THOROUGH, Search
+from deniable.tuning.search import QUICK, THOROUGH, Search, Trial
 from deniable.tuning.spaces import Space, make_spaces, reduced_beside
 from deniable.tuning.texts import Parts, known_texts, read_attributes, split_parts, take_public, take_texts, unlearnable
 from deniable.utility.receiver import DecodingEffort
 
-DIMENSIONS, STRENGTHS = (8, 16, 32), (1.0, 2.0, 4.0)
-"""What is tried unless told otherwise."""
+DIMENSIONS, STRENGTHS = (8, 16, 32), (2.0, 4.0, 8.0)
+"""What is tried unless told otherwise; a strength of 1 was never the best (docs/experiments/purpose.md, "Dimension and strength")."""
 
 _SAMPLES = 4
 _LONGEST_SAMPLE = 40
@@ -102,7 +103,7 @@ def tune(
     and the share is that of the better of both ways. ``settings.reading`` says of what else it may be: the kinds of words, for one.
     ``texts`` uses at most this many texts. ``report`` hears how many words were looked at in all spaces, of how many, and
     ``measure_report`` how many releases were measured after that. ``warn`` hears before the long work, in a sentence, if labels cannot be
-    told from the words of their texts; the findings hold that sentence too.
+    told from the words of their texts; the findings hold that sentence too, and one if a space that is not shaped serves as well.
 
     :raises InvalidParameter: if a value is not allowed or a column is not there.
     :raises MissingExtra: if scikit-learn is not installed.
@@ -136,6 +137,7 @@ def tune(
     plain, *shaped = [search.look(each, report=next(part)) for each in spaces]
     best = max(shaped, key=lambda trial: trial.accuracy)
     reduced = search.look(reduced_beside(best.space, space), report=next(part))
+    warnings += _not_worth_it(best, (plain, reduced))
     matched = {trial.space: search.match(trial, report=next(part)) for trial in (best, plain)}
     measure = _Measurement(search, attacker, cut, parts, settings.runs)
     told = _counter(measure_report, 3 * len(best.points) + 2 + (1 + len(also)) * 2 * (1 + settings.runs))
@@ -246,6 +248,18 @@ class _Measurement:
 
         shown = zip(texts.words, became(best), became(plain), strict=True)
         return tuple(Sample(original=" ".join(words), shaped=shaped, as_it_is=other) for words, shaped, other in shown)
+
+
+def _not_worth_it(best: Trial, unshaped: Sequence[Trial]) -> tuple[str, ...]:
+    """Return a sentence if a space that is not shaped serves the purpose as well as the best one that is, on the texts to choose by."""
+    other = max(unshaped, key=lambda trial: trial.accuracy)
+    if other.accuracy < best.accuracy:
+        return ()
+    what = "the embedding as it is" if other.space.dimension is None else f"the embedding {other.space.name}"
+    return (
+        f"shaping gains nothing here: at this attacker {percent(other.accuracy)} of the labels of texts to choose by are told in {what}, "
+        f"{percent(best.accuracy)} in the best shaped space",
+    )
 
 
 def _can_choose(smaller: tuple[Texts, ...]) -> bool:

@@ -94,7 +94,7 @@ def _add_attacker(page: Page, found: TuningFindings) -> None:
     page.add_section(
         "What an attacker names",
         "The attacker knows the mechanism, ε, the space and how frequent the words of these texts are, and guesses by Bayes' rule. ε was "
-        f"chosen so that it names at most {percent(found.target)} of the {found.matched}, {found.matched_way}.",
+        f"chosen so that, in draws before these, it named at most {percent(found.target)} of the {found.matched}, {found.matched_way}.",
         "An attacker may be content with the kind of a word, such as “a disease” or “a first name”. Kinds are "
         f"{found.kinds} and are not counted.",
     )

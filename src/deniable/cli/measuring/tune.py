@@ -39,7 +39,7 @@ class TuningOptions:
     dimension: Annotated[list[int] | None, typer.Option(help="A number of principal axes to try. May be repeated. Default: 8, 16, 32.")] = (
         None
     )
-    strength: Annotated[list[float] | None, typer.Option(help="A strength to try. May be repeated. Default: 1, 2 and 4.")] = None
+    strength: Annotated[list[float] | None, typer.Option(help="A strength to try. May be repeated. Default: 2, 4 and 8.")] = None
     runs: Annotated[int, typer.Option(help="How many releases are judged at the end.")] = 2
     words: Annotated[int, typer.Option(help="How many words may have gone in, the most frequent ones of the texts.")] = 8_000
     directions: Annotated[
@@ -100,7 +100,7 @@ def tune(
     quiet: Quiet = False,
     device: Device = "cpu",  # noqa: ARG001 - its callback sets it
 ) -> None:
-    """Find the space and the ε that serve a purpose best at a given attacker, on PUBLIC labelled texts; install and calibrate it.
+    """Find the shaped space and the ε that serve a purpose best at a given attacker, on PUBLIC labelled texts; install and calibrate it.
 
     The classes of a column are the purpose. Numbers of axes, strengths and ε are tried, all brought to an attacker who knows how frequent
     words are and names the given share of them, or of their kinds. The space is chosen on texts that are not judged. A page for a privacy
@@ -121,7 +121,8 @@ def tune(
     if report is not None:
         check_place(report)
     settings = tuning.settings()
-    typer.echo(f"deniable: warning: {PUBLIC_ONLY}", err=True)
+    _warn(PUBLIC_ONLY)
+    said: list[str] = []
     with Stages("looking at spaces", unit="words") as looking, Stages("measuring", unit="releases") as measuring:
         found = tune_space(
             data,
@@ -134,9 +135,12 @@ def tune(
             texts=texts,
             report=None if quiet else looking.report,
             measure_report=None if quiet else measuring.report,
-            warn=lambda warning: typer.echo(f"deniable: warning: {printable(warning)}", err=True),
+            warn=lambda warning: _warn(warning, said),
             **reading.reading(),
         )
+    for warning in found.warnings:
+        if warning not in said:
+            _warn(warning)
     install_tuned(found, new)
     if report is not None:
         tuning_page(found, name=new).write(report)
@@ -151,6 +155,12 @@ def tune(
     _show(found, new)
     if report is not None:
         typer.echo(f"\nFor whoever answers for the release: {report}")
+
+
+def _warn(of: str, said: list[str] | None = None) -> None:
+    typer.echo(f"deniable: warning: {printable(of)}", err=True)
+    if said is not None:
+        said.append(of)
 
 
 def _show(found: TuningFindings, name: str) -> None:
