@@ -33,7 +33,8 @@ from deniable.learning.perturbation import draw
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours.threads import threads
 from deniable.purpose import directions, shape
-from deniable.purpose.directions import learn_directions, mean_vectors
+from deniable.purpose.directions import learn_directions
+from deniable.purpose.features import mean_vectors
 from deniable.purpose.public_texts import PublicTexts, read_public
 from deniable.purpose.shaping import map_of_directions
 from deniable.text.policies import TextPolicy

@@ -23,8 +23,8 @@ from deniable.learning.perturbation import draw
 from deniable.neighbours.threads import threads
 
 SPACES = {
-    "sst2": ("default", "reduced-16", "sentiment-16-2", "sentiment-16-4"),
-    "agnews": ("default", "reduced-16", "topic-16-2", "topic-16-4"),
+    "sst2": ("default", "glove-840b", "reduced-16", "sentiment-16-2", "sentiment-16-4"),
+    "agnews": ("default", "glove-840b", "reduced-16", "topic-16-2", "topic-16-4"),
 }
 LEVELS = (0.08, 0.33)
 SAMPLES = {

@@ -12,8 +12,8 @@ DATA = {
     "imdb": "IMDb",
     "newsgroups": "20 Newsgroups",
     "insurance": "InsuranceQA domains",
-    "negation": "SST-2, praise or negation",
-    "questions": "kinds of questions",
+    "negation": "SST-2, praise xor negation",
+    "questions": "first words of questions",
     "enron": "Enron authors",
     "c50": "Reuters C50 authors",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from purpose_page.names import DATA, READINGS, is_of_purpose, level_name, table, wanted_share
 from purpose_page.rows import CLOSE, Row
+from purpose_settings import PURPOSES
 
 WANTED: dict[tuple[str, float | str], tuple[float, float | None]] = {
     # The accuracy of decoded text and, where it was said, the points above the built-in space decoded.
@@ -14,6 +15,9 @@ WANTED: dict[tuple[str, float | str], tuple[float, float | None]] = {
     ("agnews", "kind"): (81.0, None),
     ("agnews", "context"): (81.0, 12.0),
 }
+
+BY_DEFAULT = "16-4"
+"""The shape that ``deniable embeddings shape`` makes unless told otherwise."""
 
 
 class Goal:
@@ -26,6 +30,7 @@ class Goal:
         at = [row for row in own if row.level == level]
         shapes = [row for row in at if is_of_purpose(data, row.space)]
         self.shaped = next(iter(sorted(shapes, key=lambda row: -row.validation[row.chosen("decoded")])))
+        self.default = next((row for row in at if row.space == f"{PURPOSES[data]}-{BY_DEFAULT}"), None)
         self.plain = next(row for row in at if row.space == "default")
         self.others = sorted((row for row in own if row.space == "default"), key=lambda row: row.named)
 
@@ -59,8 +64,8 @@ class Goal:
             return None
         needed, clean = self.plain.best("decoded") + self.points, max(self.shaped.original.values())
         return (
-            f"- {self.name}, a lead of {self.points:.0f} points over the built-in space would be {needed:.1f}, "
-            f"where models on unperturbed text have at most {clean:.1f}."
+            f"- {self.name}, the built-in space keeps {self.plain.best('decoded'):.1f} itself: a lead of {self.points:.0f} points over it "
+            f"would be {needed:.1f}, where models on unperturbed text have at most {clean:.1f}."
         )
 
 
@@ -78,7 +83,13 @@ def goals(rows: list[Row]) -> tuple[list[Goal], list[str]]:
 def wanted_section(rows: list[Row]) -> str:
     """Return what was wanted beside what was reached, level by level, and the sum of it."""
     found, missing = goals(rows)
-    lines = [wanted_table(found), "", *_sums(found), *(said for goal in found for said in (goal.fairer(), goal.out_of_reach()) if said)]
+    lines = [
+        wanted_table(found),
+        "",
+        *_sums(found),
+        *_by_default(found),
+        *(said for goal in found for said in (goal.fairer(), goal.out_of_reach()) if said),
+    ]
     if missing:
         lines.append(f"- Not measured: {', '.join(missing)}.")
     return "\n".join(lines)
@@ -125,6 +136,16 @@ def _sums(found: list[Goal]) -> list[str]:
         f"- Of {len(found)} accuracies wanted of decoded text, {decoded} are met, and {released} by text as released, which needs no "
         f"decoding. Of {len(pointed)} leads over the built-in space, {apart} are met."
     ]
+
+
+def _by_default(found: list[Goal]) -> list[str]:
+    """Say what the shape reaches that ``shape`` makes unless told otherwise."""
+    reached = [(goal, goal.default.best("decoded")) for goal in found if goal.default]
+    if not reached:
+        return []
+    said = [f"{goal.name} {accuracy:.1f} ({met(accuracy, goal.wanted)})" for goal, accuracy in reached]
+    shape = BY_DEFAULT.replace("-", " × ")
+    return [f"- Shaped {shape}, which `deniable embeddings shape` makes unless told otherwise, decoded: {'; '.join(said)}."]
 
 
 def met(reached: float, wanted: float) -> str:

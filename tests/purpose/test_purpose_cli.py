@@ -48,7 +48,7 @@ def test_shape_says_first_that_texts_must_be_public_and_at_last_what_becomes_pub
     assert "the labelled texts must be public" in done.stderr
     assert "What becomes public with this embedding" in done.stdout
     for said in (run("embeddings", "show", "moody").stdout, done.stdout):
-        assert "shaped: its 4 principal axes beside 1 direction of a declared purpose, of strength 2" in said
+        assert "shaped: its 4 principal axes beside 1 direction of a declared purpose, of strength 4" in said
         assert "survives by design: the label “mood” of public.csv (2 classes: class0, class1), learnt from 200 public texts" in said
     verified = run("embeddings", "show", "moody", "--verify").stdout
     assert "map verified:        True" in verified

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib
+import inspect
 import json
 import re
 from pathlib import Path
@@ -109,6 +110,21 @@ def test_validation_texts_choose_the_shape_and_judged_texts_do_not() -> None:
         for release in _at(results, "sst2", "sentiment-8-1", 0.08)["releases"]:
             release["accuracy"]["decoded words"][by] = 1.0
         assert f"| SST-2 | 8 % of words | 72 | {chosen} |" in _wanted(results)
+
+
+def test_what_the_shape_of_the_product_reaches_is_said() -> None:
+    from deniable.cli.embeddings.purpose import shape as command
+    from deniable.purpose.shaping import STRENGTH
+    from purpose_page.wanted import BY_DEFAULT
+
+    defaults = {name: each.default for name, each in inspect.signature(command).parameters.items()}
+    assert (defaults["dimension"], defaults["strength"]) == (16, STRENGTH)
+    assert f"16-{STRENGTH:g}" == BY_DEFAULT
+    results = _results()
+    for release in _at(results, "sst2", f"sentiment-{BY_DEFAULT}", 0.08)["releases"]:
+        for each in release["accuracy"].values():
+            each["chosen"] = 0.7
+    assert "unless told otherwise, decoded: SST-2 at 8 % of words 70.0 (missed by 2.0)" in _wanted(results)
 
 
 def test_a_lead_is_between_decoded_texts_as_they_are_shown() -> None:

@@ -68,6 +68,7 @@ def main() -> None:
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever presses twice still gets this exit code
+        print("deniable: stopped", file=sys.stderr)
         sys.exit(130)
     except OSError as error:
         named = f"{printable(error.filename)}: {error.strerror}" if error.filename and error.strerror else str(error)

@@ -13,7 +13,7 @@ from deniable.parameters import validated_count
 from deniable.progress import Report
 from deniable.purpose.principal import reduce
 from deniable.purpose.public_texts import PublicTexts
-from deniable.purpose.shaping import shape, validated_strength
+from deniable.purpose.shaping import STRENGTH, shape, validated_strength
 
 
 def install_reduced(name: str, new_name: str, *, dimension: int = 16) -> store.InstalledFacts:
@@ -33,7 +33,7 @@ def install_shaped(
     public: Sequence[PublicTexts],
     *,
     dimension: int = 16,
-    strength: float = 2.0,
+    strength: float = STRENGTH,
     report: Report | None = None,
 ) -> store.InstalledFacts:
     """Install an embedding shaped by public labelled texts under a new name; ``report`` hears how many of the texts were cut.
@@ -48,7 +48,7 @@ def install_shaped(
     return save_mapped(shape(Embedding.open(name), public, dimension=dimension, strength=strength, report=report), new_name)
 
 
-def check_installable(name: str, new_name: str, *, dimension: int, strength: float = 2.0) -> None:
+def check_installable(name: str, new_name: str, *, dimension: int, strength: float = STRENGTH) -> None:
     """Do nothing if an embedding can be mapped and stored with these numbers: asked before texts are read.
 
     :raises EmbeddingExists: if the new name is taken.

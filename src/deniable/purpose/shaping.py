@@ -22,6 +22,9 @@ from deniable.purpose.directions import PurposeDirections, join_directions, lear
 from deniable.purpose.principal import covariance, principal_axes
 from deniable.purpose.public_texts import PublicTexts
 
+STRENGTH = 4.0
+"""How far a purpose spreads words unless told otherwise; see docs/experiments/purpose.md, "Dimension and strength"."""
+
 PUBLIC_ONLY = (
     "the labelled texts must be public: the vectors are handed over, and the directions learnt from the texts can be computed from them. "
     "Shaping by the text that is to be protected breaks the guarantee"
@@ -33,7 +36,7 @@ def shape(
     public: Sequence[PublicTexts],
     *,
     dimension: int = 16,
-    strength: float = 2.0,
+    strength: float = STRENGTH,
     name: str | None = None,
     report: Report | None = None,
 ) -> Embedding:
@@ -97,7 +100,7 @@ def validated_strength(value: float) -> float:
     :raises InvalidParameter: otherwise.
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not WEAKEST <= value <= STRONGEST:
-        raise InvalidParameter("strength", value, f"must be a number between {WEAKEST:g} and {STRONGEST:g}, such as 2")
+        raise InvalidParameter("strength", value, f"must be a number between {WEAKEST:g} and {STRONGEST:g}, such as {STRENGTH:g}")
     return float(value)
 
 

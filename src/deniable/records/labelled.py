@@ -101,8 +101,10 @@ class LabelledTexts:
         return Counter(self.people)
 
 
-def read_labelled(path: Path, *, person_column: str, text_column: str, **reading: Unpack[ReadingOptions]) -> LabelledTexts:
-    """Return the texts of a file with columns that hold something, each with its person.
+def read_labelled(
+    path: Path, *, person_column: str, text_column: str, called: str = "person", **reading: Unpack[ReadingOptions]
+) -> LabelledTexts:
+    """Return the texts of a file with columns that hold something, each with its person; ``called`` is what messages call that.
 
     :raises InvalidParameter: if a column is not there.
     :raises RecordError: if the file cannot be read.
@@ -115,5 +117,5 @@ def read_labelled(path: Path, *, person_column: str, text_column: str, **reading
             people.append(person)
             texts.append(text)
     if not texts:
-        raise UnusableAuditData(str(path), f"none of its {records:,} records has both a person and a text that is not empty")
+        raise UnusableAuditData(str(path), f"none of its {records:,} records has both a {called} and a text that is not empty")
     return LabelledTexts(source=str(path), people=people, texts=texts)

@@ -60,7 +60,7 @@ def shape(
         Labels, typer.Option(help="What labels are. auto: numbers if they are not whole, or more than 20 different ones; else classes.")
     ] = Labels.auto,
     dimension: Annotated[int, typer.Option(help="How many principal axes stand beside the directions of the purpose.")] = 16,
-    strength: Annotated[float, typer.Option(help="How far the purpose spreads words, in spreads of the first principal axis.")] = 2.0,
+    strength: Annotated[float, typer.Option(help="How far the purpose spreads words, in spreads of the first principal axis.")] = 4.0,
     reading: FileOptions,
     as_json: AsJson = False,
     quiet: Quiet = False,

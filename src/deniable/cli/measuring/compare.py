@@ -109,7 +109,7 @@ def compare(
     mechanisms = [parse_mechanism(typed, parameter="--mechanism") for typed in mechanism] if mechanism else None
     listed = NeverRelease.read(never_release or ())
     opened = [open_without(name, listed) for name in chosen]
-    texts = read_labelled(data, person_column=label, text_column=text, **reading.reading())
+    texts = read_labelled(data, person_column=label, text_column=text, called="label", **reading.reading())
     if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)
     with Stages("comparing", unit="matches") as progress, Stages("preparing to decode", unit="words") as preparing:
