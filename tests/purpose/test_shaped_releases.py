@@ -26,7 +26,7 @@ KEY = bytes(range(32))
 @pytest.fixture(autouse=True)
 def shaped(home: Path) -> str:
     store.save(made_embedding(), "made")
-    return install_shaped("made", "shaped", [public_texts(classes=3)], dimension=3).name
+    return install_shaped("made", "shaped", [public_texts(classes=3)], dimension=3, strength=2.0).name
 
 
 def private_at(epsilon: float) -> Privatizer:

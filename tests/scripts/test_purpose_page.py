@@ -263,7 +263,7 @@ def test_the_readme_says_what_was_measured() -> None:
     from purpose_page.rows import read_rows
 
     rows = {row.space: row for row in read_rows(_results()) if (row.data, row.level, row.mechanism) == ("agnews", 0.08, "multivariate")}
-    plain, shaped = rows["default"], rows["topic-16-8"]
+    plain, shaped = rows["default"], rows["topic-16-4"]
     told = (plain.accuracy["released words"], plain.accuracy["decoded words"], shaped.accuracy["decoded words"], plain.original["words"])
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     told_as = r"(\d+) % of news topics are told by released words, (\d+) % \[decoded.*?, (\d+) % in a .*?, (\d+) % unperturbed"
