@@ -61,6 +61,8 @@ app.add_typer(key.app, name="key")
 
 def main() -> None:
     """Run the ``deniable`` command."""
+    # By itself SIGTERM ends a program at once, and what it keeps for a while, words of a private text among it, stays in temporary folders.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         app()
     except DeniableError as error:
@@ -68,7 +70,6 @@ def main() -> None:
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever presses twice still gets this exit code
-        print("deniable: stopped", file=sys.stderr)
         sys.exit(130)
     except OSError as error:
         named = f"{printable(error.filename)}: {error.strerror}" if error.filename and error.strerror else str(error)
