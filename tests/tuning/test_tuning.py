@@ -118,6 +118,16 @@ def test_a_space_that_is_not_shaped_and_serves_as_well_is_named(found: TuningFin
         assert "told in the embedding reduced to 4 axes" in said[0]
 
 
+def test_attributes_stay_with_their_texts_where_a_label_is_nan(tmp_path: Path) -> None:
+    from deniable.tuning.texts import read_attributes
+
+    lines = [f"text number {i},{'nan' if i % 10 == 0 else i % 2},author{i}" for i in range(300)]
+    (tmp_path / "public.csv").write_text("\n".join(["text,stars,author", *lines]), encoding="utf-8")
+    found = read_attributes(tmp_path / "public.csv", text_column="text", label_column="stars", also=["author"])
+    assert len(found.public.texts) == 270
+    assert found.others["author"] == [f"author{text.split()[-1]}" for text in found.public.texts]
+
+
 def test_numbers_beside_the_purpose_are_told_by_quarters(tmp_path: Path) -> None:
     store.save(made_embedding(), "made")
     texts = public_texts(400)

@@ -64,11 +64,9 @@ class PublicTexts:
 
     @classmethod
     def _checked(cls, records: list[tuple[str, str]], kind: str, source: str, digest: str, *, what: str, column: str | None = None) -> Self:
-        if any(number_of(label) is not None for label, _ in records):
-            # Programs write a number that is missing as nan; beside numbers it is no class.
-            records = [("" if label.strip().casefold() == "nan" else label, text) for label, text in records]
-        usable = [(label.strip(), text) for label, text in records if label.strip() and text.strip()]
-        if not any(label.strip() for label, _ in records):
+        given = without_gaps([label for label, _ in records])
+        usable = [(label, text) for label, (_, text) in zip(given, records, strict=True) if label and text.strip()]
+        if not any(given):
             raise TaskDataError(source, f"none of its {len(records):,} {what} has a label")
         if not usable:
             raise TaskDataError(source, f"none of its {len(records):,} {what} has both a label and a text that is not empty")
@@ -150,9 +148,16 @@ def _kind_of(labels: list[str], asked: str, source: str) -> LabelKind:
     return "numbers" if asked == "numbers" or are_numbers(labels) else "classes"
 
 
+def without_gaps(labels: Sequence[str]) -> list[str]:
+    """Return labels without blanks around them, and "" where there is none: programs write a number that is missing as nan."""
+    stripped = [label.strip() for label in labels]
+    beside_numbers = any(number_of(label) is not None for label in stripped)
+    return ["" if beside_numbers and label.casefold() == "nan" else label for label in stripped]
+
+
 def are_numbers(labels: Sequence[str]) -> bool:
     """Return whether labels, where there are any, are numbers, and not whole ones of a few kinds, which are taken for classes."""
-    numbers = {number_of(label) for label in labels if label and label.casefold() != "nan"}
+    numbers = {number_of(label) for label in without_gaps(labels) if label}
     return None not in numbers and (len(numbers) > _CLASSES_AT_MOST or not all(float(number or 0.0).is_integer() for number in numbers))
 
 

@@ -15,7 +15,7 @@ from deniable.comparison.texts import Texts
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, TaskDataError
 from deniable.parameters import validated_count
-from deniable.purpose.public_texts import PublicTexts, are_numbers, number_of, read_public
+from deniable.purpose.public_texts import PublicTexts, are_numbers, number_of, read_public, without_gaps
 from deniable.records.labelled import ReadingOptions, labelled_records
 from deniable.utility.measurement import stratified_split
 from deniable.words.cutter import Cutter, Lookup
@@ -60,10 +60,9 @@ def read_attributes(
         if name in (text_column, label_column) or list(also).count(name) > 1:
             raise InvalidParameter("also", name, "is named already; name each column once")
     public = _read_classes(path, text_column, label_column, **reading)
-    usable = [
-        bool(label.strip() and text.strip())
-        for label, text in labelled_records(path, label_column=label_column, text_column=text_column, decimals=True, **reading)
-    ]
+    labelled = list(labelled_records(path, label_column=label_column, text_column=text_column, decimals=True, **reading))
+    labels = without_gaps([label for label, _ in labelled])
+    usable = [bool(label and text.strip()) for label, (_, text) in zip(labels, labelled, strict=True)]
     others = {}
     for name in also:
         records = labelled_records(path, label_column=name, text_column=text_column, decimals=True, **reading)
