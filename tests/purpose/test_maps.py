@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from deniable import Embedding, InvalidParameter
 from deniable.arrays import Floats
-from deniable.embeddings.linear_map import STEP, LinearMap, MapOrigin
+from deniable.embeddings.linear_map import STEP, LinearMap, MapOrigin, PublicData
 from deniable.embeddings.mapping import map_embedding
 from deniable.embeddings.subwords import Subwords
 from deniable.purpose import reduce, shape
@@ -125,3 +126,12 @@ def test_axes_along_which_no_word_differs_are_not_offered() -> None:
         reduce(embedding, 8)
     with pytest.raises(InvalidParameter, match="0 axes only; there is nothing to choose from"):
         reduce(Embedding(["one", "two"], np.ones((2, 3))), 1)
+
+
+def test_a_map_that_was_made_before_columns_were_noted_keeps_its_digest() -> None:
+    public = PublicData(name="made.csv", sha256="0" * 64, texts=20, left_out=1, labels="classes", classes=("a", "b"), directions=1)
+    origin = MapOrigin(kind="shaped", source="made", source_fingerprint="1" * 32, dimension=1, strength=2.0, directions=1, public=(public,))
+    before = LinearMap.of(np.eye(2), np.array([1.0, 2.5]), origin)
+    assert before.digest == "e674d970cdb0adfc431f5a6ceeea93b4"
+    named = replace(origin, public=(replace(public, column="mood"),))
+    assert LinearMap.of(np.eye(2), np.array([1.0, 2.5]), named).digest != before.digest

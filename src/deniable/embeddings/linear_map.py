@@ -46,9 +46,9 @@ class PublicData:
     """Public labelled texts that a space was shaped by, and how many directions they gave.
 
     ``column`` names the labels, where they came from a file. ``sha256`` is the digest of the file, or of the labels and texts where there
-    was none. ``texts`` were learnt from, and ``left_out``
-    had no label or no known word. ``classes`` are the labels, where they are no numbers. Where the texts are a part of those with a label,
-    they were drawn from ``drawn_from`` texts with the public ``seed``. Names and labels are cut, and what does not show is written out.
+    was none. ``texts`` were learnt from, and ``left_out`` had no label or no known word. ``classes`` are the labels, where they are no
+    numbers. Where the texts are a part of those with a label, they were drawn from ``drawn_from`` texts with the public ``seed``. Names and
+    labels are cut, and what does not show is written out.
     """
 
     name: str
