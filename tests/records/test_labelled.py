@@ -18,9 +18,10 @@ ROWS = [("1", "one two"), ("", "no label"), ("2", "")]
 def written(folder: Path, ending: str) -> Path:
     file = folder / f"a.{ending}"
     if ending == "parquet":
-        pq.write_table(pa.table({"y": [1, None, 2], "t": ["one two", "no label", None], "b": [True, False, None]}), file)
+        columns = {"y": [1, None, 2], "t": ["one two", "no label", None], "b": [True, False, None], "d": [0.5, None, None]}
+        pq.write_table(pa.table(columns), file)
     elif ending == "jsonl":
-        file.write_text('{"y": 1, "t": "one two"}\n{"t": "no label"}\n{"y": "2", "t": null}\n')
+        file.write_text('{"y": 1, "b": true, "t": "one two", "d": 0.5}\n{"t": "no label", "b": false}\n{"y": "2", "t": null}\n')
     else:
         comma = "," if ending == "csv" else "\t"
         file.write_text("".join(f"{label}{comma}{text}\n" for label, text in [("y", "t"), *ROWS]))
@@ -54,9 +55,18 @@ def test_a_file_is_read_as_it_is_said_to_be(tmp_path: Path) -> None:
             list(labelled_records(file, label_column="2", text_column="1", **{**reading, left_out: DEFAULTS[left_out]}))  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+def test_true_and_false_are_labels_where_other_numbers_are_not(ending: str, tmp_path: Path) -> None:
+    file = written(tmp_path, ending)
+    for decimals in (False, True):
+        found = labelled_records(file, label_column="b", text_column="t", decimals=decimals)
+        assert [label for label, _ in found] == ["true", "false", ""]
+    assert [label for label, _ in labelled_records(file, label_column="d", text_column="t", decimals=True)] == ["0.5", "", ""]
+    with pytest.raises(DeniableError, match="labels are text, whole numbers, or true and false"):
+        list(labelled_records(file, label_column="d", text_column="t"))
+
+
 def test_columns_that_hold_no_labels_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InvalidParameter, match="labels are text or whole numbers"):
-        list(labelled_records(written(tmp_path, "parquet"), label_column="b", text_column="t"))
     with pytest.raises(InvalidParameter, match="name another one"):
         list(labelled_records(written(tmp_path, "csv"), label_column="t", text_column="t"))
     (tmp_path / "a.txt").write_text("one\n")

@@ -41,8 +41,8 @@ def labelled_records(
 ) -> Iterator[tuple[str, str]]:
     """Yield label and text of the records of a file that has columns; what is missing is empty.
 
-    A label is text or a whole number; with ``decimals`` it may be any number, written out. ``called`` is what messages call it.
-    ``format``, ``delimiter``, ``header``, ``encoding`` and ``sheet`` are as for ``privatize_file``.
+    A label is text, a whole number, or true or false; with ``decimals`` it may be any number. It is written out.
+    ``called`` is what messages call it. ``format``, ``delimiter``, ``header``, ``encoding`` and ``sheet`` are as for ``privatize_file``.
 
     :raises InvalidParameter: if a column is not there or cannot be what it should be.
     :raises RecordError: if the file cannot be read.
@@ -64,7 +64,7 @@ def labelled_records(
         except InvalidParameter as error:
             if error.name != "record_id":
                 raise
-            raise InvalidParameter(called, label_column, error.problem.replace("ids are", f"{called}s are")) from None
+            raise InvalidParameter(called, label_column, error.problem) from None
         for batch in reader.batches(BatchSize()):
             for text, label in zip(batch.texts, batch.names or (), strict=True):
                 yield str(label), text or ""
@@ -73,12 +73,17 @@ def labelled_records(
 class _Labels(Naming):
     """Names a record by its label: readers take the label along as they would an id, but many records may share one."""
 
+    kinds: tuple[type, ...] = (str, int, bool)
+    kinds_in_words = "text, whole numbers, or true and false"
+
     def names(self, record: int, given: object, places: Sequence[Place]) -> tuple[RecordId, ...]:  # noqa: ARG002 - as a naming has it
-        return ("" if given is None or given != given else str(given),) * len(places)
+        label = "" if given is None or given != given else str(given).lower() if isinstance(given, bool) else str(given)
+        return (label,) * len(places)
 
 
 class _Numbers(_Labels):
-    decimals = True
+    kinds = (str, int, bool, float)
+    kinds_in_words = "text, numbers, or true and false"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -157,7 +157,7 @@ def test_what_cannot_be_an_id_is_refused(keyed: Make, private: Privatizer, tmp_p
     rows = [{"id": 1.5, "text": "fox"}]
     with pytest.raises(InvalidParameter, match="holds double; ids are text or whole numbers"):
         privatize_file(keyed(), write(tmp_path / "a.parquet", rows), tmp_path / "o.parquet", columns=["text"], record_id="id")
-    with pytest.raises(RecordError, match="line 1: the value of id is neither text nor a whole number"):
+    with pytest.raises(RecordError, match="line 1: the value of id is no id: ids are text or whole numbers"):
         privatize_file(keyed(), write(tmp_path / "a.jsonl", rows), tmp_path / "o.jsonl", columns=["text"], record_id="id")
     source = write(tmp_path / "a.csv", rows)
     for column, problem in (("ident", "none of that name"), ("text", "column of private text")):

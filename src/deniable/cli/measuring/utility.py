@@ -42,7 +42,7 @@ def utility(
     *,
     data: DataFile,
     text: Annotated[str, typer.Option("--text", "--column", "-c", help="The column that holds the text.")],
-    label: Annotated[str, typer.Option(help="The column that holds the class: text or whole numbers.")],
+    label: Annotated[str, typer.Option(help="The column that holds the class: text, whole numbers, or true and false.")],
     epsilon: Epsilons = None,
     reading: FileOptions,
     mechanism: VocabularyOptions,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, Union
 
 import msgspec
 
@@ -17,8 +17,6 @@ from deniable.records.formats.source import LONGEST_RECORD, Lines, Source
 
 _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _LIST = msgspec.json.Decoder(list[msgspec.Raw])
-_ID = msgspec.json.Decoder(str | int | None)
-_LABEL = msgspec.json.Decoder(str | int | float | None)
 _TEXT = msgspec.json.Decoder(str | None)
 _WRITE = msgspec.json.Encoder().encode
 # msgspec keeps the last of two equal keys and says nothing; this reader of the standard library shows every pair.
@@ -52,6 +50,7 @@ class JsonLinesReader(LineReader):
         self._unseen = set(layout.columns)
         self._keys: set[str] = set()
         self._id = None if naming is None or naming.column is None else parse_path(naming.column)
+        self._read_id = msgspec.json.Decoder(Union[(*(naming or Naming).kinds, None)]).decode
         super().__init__(source, self.records_of(source, layout), naming)
         self.untouched = f"every value of keys other than {', '.join(layout.columns)}"
         self.has_lists = leads_into_lists(layout.columns)
@@ -206,12 +205,10 @@ class JsonLinesReader(LineReader):
         if raw is None:
             return None
         try:
-            decimals = self._naming is not None and self._naming.decimals
-            given: str | float | None = (_LABEL if decimals else _ID).decode(raw)
+            given: str | float | None = self._read_id(raw)
         except (msgspec.MsgspecError, ValueError):
-            called = "id" if self._naming is None else self._naming.called
-            number = "a number" if decimals else "a whole number"
-            self._refuse(f"the value of {self._id.name} is neither text nor {number}, so it is no {called}", line)
+            naming = self._naming or Naming
+            self._refuse(f"the value of {self._id.name} is no {naming.called}: {naming.called}s are {naming.kinds_in_words}", line)
         return given
 
     def _text(self, slot: _Slot, line: int) -> str | None:

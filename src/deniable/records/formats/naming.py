@@ -46,8 +46,10 @@ def name_column(keyed: Keyed | None, record_ids: Iterable[RecordId] | None, colu
 class Naming:
     """Names the texts of records, by a column of ids, by users, or by the file and the record's number."""
 
-    decimals = False
-    """Whether the column may hold numbers that are not whole. Ids may not: two that are written differently may be equal."""
+    kinds: tuple[type, ...] = (str, int)
+    """What the column may hold. Ids are no numbers that are not whole: two that are written differently may be equal."""
+
+    kinds_in_words = "text or whole numbers"
 
     called = "id"
     """What a value of the column is called in messages."""

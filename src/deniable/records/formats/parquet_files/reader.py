@@ -159,8 +159,10 @@ class ParquetReader(FinishedAtTheEnd):
         column = find_named_columns([self._naming.column], self.schema.names, str(self._path))[0]
         kind = self.schema.field(column).type
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-        if not (is_text(kind) or pa.types.is_integer(kind) or (self._naming.decimals and pa.types.is_floating(kind))):
-            raise InvalidParameter("record_id", self._naming.column, f"holds {kind}; ids are text or whole numbers")
+        fits = {str: is_text, int: pa.types.is_integer, float: pa.types.is_floating, bool: pa.types.is_boolean}
+        if not any(fits[each](kind) for each in self._naming.kinds):
+            problem = f"holds {kind}; {self._naming.called}s are {self._naming.kinds_in_words}"
+            raise InvalidParameter("record_id", self._naming.column, problem)
         return column
 
     def _rows(self, part: pa.RecordBatch) -> Iterator[Row]:
