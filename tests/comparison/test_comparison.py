@@ -293,3 +293,9 @@ def test_bad_requests_are_refused_before_any_work(place: Path, more: list[str], 
 def test_texts_with_one_label_are_no_task(place: Path) -> None:
     (place / "data.jsonl").write_text('{"label": "a", "text": "w1 w2"}\n' * 8)
     assert isinstance(compare(place).exception, UnusableAuditData)
+
+
+def test_numbers_are_no_classes_to_compare_by(place: Path) -> None:
+    (place / "data.jsonl").write_text("".join(f'{{"label": "{number / 4}", "text": "w1 w2"}}\n' for number in range(8)))
+    with pytest.raises(UnusableAuditData, match="8 different numbers, and classes are compared"):
+        raise compare(place).exception

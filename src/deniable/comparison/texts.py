@@ -11,6 +11,7 @@ import numpy as np
 from deniable.arrays import Ids
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import UnusableAuditData
+from deniable.purpose.public_texts import are_numbers
 from deniable.records.labelled import LabelledTexts
 from deniable.words.cutter import Cutter, Lookup
 
@@ -66,8 +67,13 @@ def cut_texts(found: LabelledTexts, embedding: Embedding, *, longest: int | None
 def split_texts(found: LabelledTexts, *, train: int | None, test: int | None, seed: int) -> tuple[LabelledTexts, LabelledTexts]:
     """Return texts to learn from and texts to test on, at random: as many as asked for, or half and half.
 
-    :raises UnusableAuditData: if there are too few, or the texts to learn from have one label only.
+    :raises UnusableAuditData: if there are too few, labels are numbers and no classes, or the texts to learn from have one label only.
     """
+    if are_numbers(found.people):
+        problem = (
+            f"its labels are {len(set(found.people)):,} different numbers, and classes are compared: join them, such as to low and high"
+        )
+        raise UnusableAuditData(found.source, problem)
     count = len(found.texts)
     train = count // 2 if train is None else train
     test = count - train if test is None else test
