@@ -54,7 +54,7 @@ def worth_of(row: Row) -> Worth:
     return row.worth
 
 
-def test_saved_numbers_are_measured_once_and_damaged_ones_again(tmp_path: Path) -> None:
+def test_saved_numbers_are_measured_once_and_damaged_or_older_ones_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def rows() -> list[Row]:
         MADE.clear()
         comparison = Comparison(ring(), task(ring()), task(ring(), seed=1), SETTINGS, saved=SavedMeasurements(tmp_path))
@@ -68,6 +68,9 @@ def test_saved_numbers_are_measured_once_and_damaged_ones_again(tmp_path: Path) 
         file.write_text("{")
     assert worth_of(rows()[0]).epsilon == worth_of(first[0]).epsilon
     assert len(MADE) > 1
+    monkeypatch.setattr("deniable.comparison.measurements._FORMAT", 3)
+    assert worth_of(rows()[0]).epsilon == worth_of(first[0]).epsilon
+    assert len(MADE) > 1, "what another version measured may be wrong"
 
 
 def test_a_matched_row_holds_what_was_reached_and_what_it_is_worth() -> None:
@@ -255,7 +258,7 @@ def test_the_command_prints_saves_and_draws(place: Path) -> None:
     assert "At average N_w = 0.5" in " ".join(result.output.split())
     found = json.loads(saved.read_text())
     assert [each["mechanism"] for each in found["rows"]] == ["multivariate", "randomized-response"]
-    assert page.read_text().startswith("<!doctype html>") or "<html" in page.read_text()
+    assert page.read_text().startswith("<!doctype html>")
     assert (place / "f" / "comparison.png").exists()
 
 

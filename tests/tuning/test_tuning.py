@@ -12,6 +12,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from deniable import Embedding, InvalidParameter
+from deniable.channel.channel import Channel
+from deniable.channel.making import make_channels
 from deniable.cli.app import app
 from deniable.comparison.readings import OfAllWords
 from deniable.comparison.texts import Texts
@@ -23,7 +25,7 @@ from deniable.errors import TargetsNotMet, TaskDataError
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.tuning import TuningFindings, TuningSettings, tune
 from deniable.tuning.attacker import Attacker
-from deniable.tuning.search import Search
+from deniable.tuning.search import Search, Trial
 from deniable.tuning.spaces import Space, make_spaces
 from deniable.tuning.texts import PublicAttributes, known_texts, read_attributes, split_parts, take_public, take_texts
 from deniable.tuning.tuning_page import tuning_page
@@ -31,6 +33,7 @@ from deniable.utility.receiver import DecodingEffort
 from tests.support.made_purpose import made_embedding, public_texts
 
 EFFORT = DecodingEffort(support=250, directions=60)
+FINER = DecodingEffort(support=250, directions=200)
 SETTINGS = TuningSettings(attacker=0.15, dimensions=(2, 4), strengths=(1.0, 3.0), runs=1, quick=EFFORT, thorough=EFFORT)
 FAST = ["--dimension", "2", "--dimension", "4", "--strength", "3", "--runs", "1", "--words", "250", "--directions", "60", "--rays", "50"]
 
@@ -103,8 +106,6 @@ def test_labels_that_nothing_tells_are_warned_of_before_the_work(few: Path, monk
 
 @pytest.mark.parametrize(("other", "warned"), [(0.49, False), (0.5, True), (0.6, True)])
 def test_a_space_that_is_not_shaped_and_serves_as_well_is_named(found: TuningFindings, other: float, warned: bool) -> None:
-    from deniable.tuning.search import Trial
-    from deniable.tuning.spaces import Space
     from deniable.tuning.tuning import _not_worth_it
 
     def trial(accuracy: float, dimension: int | None = None, strength: float | None = None) -> Trial:
@@ -119,13 +120,33 @@ def test_a_space_that_is_not_shaped_and_serves_as_well_is_named(found: TuningFin
 
 
 def test_attributes_stay_with_their_texts_where_a_label_is_nan(tmp_path: Path) -> None:
-    from deniable.tuning.texts import read_attributes
-
     lines = [f"text number {i},{'nan' if i % 10 == 0 else i % 2},author{i}" for i in range(300)]
     (tmp_path / "public.csv").write_text("\n".join(["text,stars,author", *lines]), encoding="utf-8")
     found = read_attributes(tmp_path / "public.csv", text_column="text", label_column="stars", also=["author"])
     assert len(found.public.texts) == 270
     assert found.others["author"] == [f"author{text.split()[-1]}" for text in found.public.texts]
+
+
+def test_a_value_that_is_nan_beside_few_numbers_is_missing(tmp_path: Path) -> None:
+    lines = [f"text number {i},{i % 2},{('0.0', '1.0', 'nan')[i % 3]}" for i in range(300)]
+    (tmp_path / "public.csv").write_text("\n".join(["text,stars,member", *lines]), encoding="utf-8")
+    found = read_attributes(tmp_path / "public.csv", text_column="text", label_column="stars", also=["member"])
+    assert set(found.others["member"]) == {"0.0", "1.0", ""}
+
+
+def test_classes_that_are_rare_among_the_texts_drawn_are_refused(tmp_path: Path) -> None:
+    texts = [*(f"text number {i},{i % 2}" for i in range(1990)), *(f"a text so rare,{2}" for _ in range(10))]
+    (tmp_path / "public.csv").write_text("\n".join(["text,stars", *texts]), encoding="utf-8")
+    read_attributes(tmp_path / "public.csv", text_column="text", label_column="stars")
+    with pytest.raises(TaskDataError, match=r"1 of its 3 labels stand|has the same label"):
+        read_attributes(tmp_path / "public.csv", text_column="text", label_column="stars", most=300)
+
+
+def test_classes_of_which_the_embedding_knows_hardly_a_text_are_refused() -> None:
+    known = public_texts(300)
+    unknown = replace(known, texts=[*known.texts, *["zzz"] * 10, known.texts[0]], labels=[*known.labels, *["rare"] * 11])
+    with pytest.raises(TaskDataError, match="1 of its 3 labels stand with fewer than 4 of the 301 texts"):
+        known_texts(PublicAttributes(label="mood", public=unknown, others={}), made_embedding())
 
 
 def test_numbers_beside_the_purpose_are_told_by_quarters(tmp_path: Path) -> None:
@@ -170,9 +191,57 @@ def test_what_was_walked_is_removed_at_the_end_and_kept_when_it_is_interrupted(
         settings=SETTINGS,
         report=lambda done, total: before.append((done, total)),
     )
-    mapped = [done for done, _ in before if 251 < done <= 6 * 251]  # six spaces, 250 words and ⊥; the first is not kept
-    assert sorted(set(mapped)) == [251 * place for place in range(2, 7)], "each walk was there as a whole"
-    assert not [folder for folder in (home / "channels").iterdir() if folder.exists()]
+    rows = 5 * 251  # of five ε, 250 words and ⊥
+    mapped = [done for done, _ in before if rows < done <= 6 * rows]  # six spaces; the first is not kept
+    assert sorted(set(mapped)) == [rows * place for place in range(2, 7)], "each walk was there as a whole"
+    assert not list((home / "channels").iterdir())
+
+
+@pytest.mark.parametrize("fails", ["match", "_read"])
+def test_nothing_stays_after_an_error_that_would_come_again(fails: str, few: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    works = getattr(Search, fails)
+    met: list[Path] = []
+
+    def fail(search: Search, of: Space | Trial, *more: object, **how: object) -> object:
+        if isinstance(of, Space) and of.dimension is None:
+            return works(search, of, *more, **how)
+        met.extend((home / "channels").iterdir())
+        raise TargetsNotMet("no ε")
+
+    monkeypatch.setattr(Search, fails, fail)
+    with pytest.raises(TargetsNotMet):
+        tune(few, text_column="text", label_column="mood", embedding="made", settings=SETTINGS)
+    assert met, "there was something to remove"
+    assert not list((home / "channels").iterdir())
+
+
+def test_by_points_the_same_is_found_and_few_channels_are_made(
+    public: Path, monkeypatch: pytest.MonkeyPatch, found: TuningFindings
+) -> None:
+    """As by default, where thousands of words may have gone in and every ε has points of its own."""
+    monkeypatch.setattr("deniable.channel.rows.FEWEST_INPUTS", 100)
+    made: list[list[float]] = []
+    told: list[tuple[int, int]] = []
+
+    def count(*given: object, epsilons: list[float], **how: object) -> list[Channel]:
+        made.append(epsilons)
+        return make_channels(*given, epsilons=epsilons, **how)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("deniable.tuning.search.make_channels", count)
+    settings = replace(SETTINGS, quick=FINER, thorough=FINER)
+    by_points = tune(
+        public, text_column="text", label_column="mood", embedding="made", settings=settings, report=lambda *rows: told.append(rows)
+    )
+    assert by_points.epsilon_as_it_is == pytest.approx(found.epsilon_as_it_is, rel=0.1)
+    for attack in (by_points.shaped, by_points.as_it_is):
+        assert 0.1 < attack.alone.words <= 0.15 + 4 * attack.alone.words_error
+    assert [len(epsilons) for epsilons in made[:6]] == [5] * 6
+    assert {len(epsilons) for epsilons in made[6:]} == {1}
+    assert len(made) <= 6 + 2 * 4
+    (total,) = {of for _, of in told}
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    shares = np.array([done for done, _ in told]) / total
+    assert np.diff(shares, prepend=0.0).max() < 0.06, "no part is told as done before it is"
 
 
 def test_labels_of_judged_texts_have_no_say(public: Path) -> None:
@@ -395,6 +464,7 @@ def test_the_command_refuses_before_the_work_and_leaves_nothing(public: Path, tm
         (["--as", "new", "--target", "kinds=0.3", "--attacker", "0.1"], "says what --attacker says: give one of them"),
         (["--as", "new", "--target", "context=0.3"], "the reading context needs a public text"),
         (["--as", "new", "--report", str(tmp_path)], "is a folder"),
+        (["--as", "new", "--rays", "-1"], "--rays = -1: must be a whole number of at least 0"),
         (["--as", "new", "--words", "0"], "--words = 0: must be a whole number of at least 1"),
         (["--as", "new", "--mechanism", "magic"], "magic"),
     ):

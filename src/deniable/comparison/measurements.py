@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound="DataclassInstance")
 
+_FORMAT = 2
+"""To be raised when a measurement comes out differently than before: what was saved then is measured again."""
+
 
 class SavedMeasurements:
     """Measurements in a folder, one small file each; without a folder nothing is saved. No text is saved, only numbers."""
@@ -31,7 +34,7 @@ class SavedMeasurements:
         """Return what was measured for exactly this key; measure it if it was not, or if the file cannot be read."""
         if self._folder is None:
             return measure()
-        key = {"format": 1, **key}
+        key = {"format": _FORMAT, **key}
         written = json.dumps(key, sort_keys=True, ensure_ascii=False)
         path = self._folder / f"{hashlib.blake2b(written.encode(), digest_size=16).hexdigest()}.json"
         try:

@@ -1,9 +1,9 @@
 """The search: every space is brought to the same attacker, and the one that serves the purpose best on texts to choose by is taken.
 
-ε does not compare between spaces, so it is not what they are compared at. For each space one walk makes the channels at several ε; the
+ε does not compare between spaces, so it is not what they are compared at. For each space the channels are made at several ε; the
 attacker is read there, in the better of its ways, and what a receiver makes of released text is read at the two ε between which the
 attacker meets the target. Reading in context takes time, so part of the text is read so while spaces are compared, and all of it at the
-end. What was walked in mapped spaces stays on the disk until the search is over, so that an interrupted one goes on where it was.
+end. The channels of mapped spaces stay on the disk until the search is over, so that an interrupted one goes on where it was.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import shutil
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from deniable.channel.making import make_channels
 from deniable.comparison.readings import OfAllWords
 from deniable.comparison.texts import Texts
 from deniable.embeddings.places import work_folder
-from deniable.errors import TargetsNotMet
+from deniable.errors import DeniableError, TargetsNotMet
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.progress import Report
@@ -42,6 +43,8 @@ _WORDS_IN_CONTEXT = 10_000
 _STEPS = 30
 _ROUNDS = 5
 _AROUND = (0.78, 0.81, 0.84, 0.87, 0.9, 0.93, 0.96, 1.0, 1.04)
+_MADE_AROUND = 4
+"""At most so many of those are made to find the one wanted, by halving."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +76,10 @@ class Trial:
 
 
 class Search:
-    """Brings spaces to one attacker. ``learn`` and ``choose`` are the texts that a receiver learns from and that choices are made by."""
+    """Brings spaces to one attacker. ``learn`` and ``choose`` are the texts that a receiver learns from and that choices are made by.
+
+    It is used by ``with``, which removes the channels that it kept on the disk, unless it is interrupted.
+    """
 
     def __init__(
         self,
@@ -104,15 +110,33 @@ class Search:
         self._learn, self._choose, self._quick, self._thorough = learn, choose, quick, thorough
         self._known: dict[Space, list[Channel]] = {}
 
-    def rows(self, effort: DecodingEffort) -> int:
-        """Return how many rows a walk makes."""
-        return len(self._attacker.inputs(effort.support))
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Remove what was kept on the disk, unless the search can go on from there: an error would come again."""
+        if kind is None or issubclass(kind, DeniableError):
+            for space in self._known:
+                if space.dimension is not None:  # nobody else has channels of mapped spaces
+                    shutil.rmtree(work_folder(space.embedding, "channels"), ignore_errors=True)
+
+    @property
+    def rows_to_look(self) -> int:
+        """How many rows of channels ``look`` makes."""
+        return _VALUES * len(self._attacker.inputs(self._quick.support))
+
+    @property
+    def rows_to_match(self) -> int:
+        """How many rows of channels ``match`` makes, at most, where the ε that a trial found is near."""
+        return _MADE_AROUND * len(self._attacker.inputs(self._thorough.support))
 
     def look(self, space: Space, *, report: Report | None = None) -> Trial:
         """Return how a space does at the target.
 
         :raises TargetsNotMet: if no ε brings the attacker there.
         """
+        self._known[space] = []  # should there be an error, there may be channels already
         points, channels = self._curve(space, report)
         self._known[space] = channels
         attackers = np.maximum.accumulate([point.attacker for point in points])
@@ -138,13 +162,22 @@ class Search:
 
         :raises TargetsNotMet: if there is none.
         """
-        around = trial.epsilon
+        around, within, made = trial.epsilon, None, 0
+
+        def is_beyond(epsilon: float) -> bool:
+            nonlocal within, made
+            (channel,) = self._channels(trial.space, [epsilon], self._thorough, _one_of(report, made, _MADE_AROUND))
+            made += 1
+            beyond = self._read(trial.space, channel).attacker > self._target
+            if not beyond:
+                within = channel
+            return beyond
+
         for _ in range(_ROUNDS):
             epsilons = [float(f"{around * step:.3g}") for step in _AROUND]
-            channels = self._channels(trial.space, epsilons, self._thorough, report)
-            count = bisect_left(channels, True, key=lambda channel: self._read(trial.space, channel).attacker > self._target)
-            if 0 < count < len(channels):
-                return channels[count - 1]
+            count = bisect_left(epsilons, True, key=is_beyond)
+            if within is not None and 0 < count < len(epsilons):
+                return within
             around = epsilons[0] if not count else epsilons[-1] * 1.15
         raise TargetsNotMet(f"{trial.space.name}: {self._not_found}")
 
@@ -155,12 +188,6 @@ class Search:
     def draw(self, space: Space, epsilon: float, ids: Ids, *, seed: int) -> Ids:
         """Return what words become in one draw each, always the same: the same texts must give the same space and ε again."""
         return Draws(self.release(space, epsilon), seed=seed).of_each(ids)
-
-    def clean_up(self) -> None:
-        """Remove what was kept on the disk for mapped spaces: nobody else has them."""
-        for space in self._known:
-            if space.dimension is not None:
-                shutil.rmtree(work_folder(space.embedding, "channels"), ignore_errors=True)
 
     def _curve(self, space: Space, report: Report | None) -> tuple[list[Point], list[Channel]]:
         # An attacker names about as many words as stay unchanged, and more where many words are frequent. Kinds it also names blindly.
@@ -216,6 +243,12 @@ class Search:
     def _used(self, space: Space, point: Point, channel: Channel) -> Point:
         draws = Draws(self.release(space, point.epsilon), seed=3)
         return replace(point, told=tell_labels(draws.of_each, channel, self._learn, self._choose))
+
+
+def _one_of(report: Report | None, place: int, count: int) -> Report | None:
+    """Return a report of one of several equal parts of the work; the last is told again if there are more of them."""
+    place = min(place, count - 1)
+    return None if report is None else lambda done, total: report(place * total + done, count * total)
 
 
 def _share_of_way(low: float, high: float, aim: float) -> float:

@@ -15,7 +15,7 @@ from deniable.comparison.texts import Texts
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, TaskDataError
 from deniable.parameters import validated_count
-from deniable.purpose.public_texts import PublicTexts, are_numbers, number_of, read_public, without_gaps
+from deniable.purpose.public_texts import PublicTexts, are_numbers, check_learnable, number_of, read_public, without_gaps
 from deniable.records.labelled import ReadingOptions, labelled_records
 from deniable.utility.measurement import stratified_split
 from deniable.words.cutter import Cutter, Lookup
@@ -66,7 +66,7 @@ def read_attributes(
     others = {}
     for name in also:
         records = labelled_records(path, label_column=name, text_column=text_column, decimals=True, **reading)
-        values = [value.strip() for (value, _), used in zip(records, usable, strict=True) if used]
+        values = without_gaps([value for (value, _), used in zip(records, usable, strict=True) if used])
         if not any(values):
             raise TaskDataError(path, f"no text has a value in {name!r}")
         if are_numbers(values):
@@ -79,6 +79,7 @@ def read_attributes(
     if len(found.public.texts) < FEWEST_TEXTS:
         problem = f"has {len(found.public.texts)} texts with a label; {FEWEST_TEXTS} are the least, since they are used in four parts"
         raise TaskDataError(path, problem)
+    check_learnable(found.public)
     return found
 
 
@@ -102,7 +103,7 @@ def in_quarters(values: Sequence[str]) -> list[str]:
 def known_texts(found: PublicAttributes, embedding: Embedding) -> tuple[PublicAttributes, Texts]:
     """Return the texts that hold a word the embedding knows, and all of them cut into words, with the labels of the purpose.
 
-    :raises TaskDataError: if too few are left.
+    :raises TaskDataError: if too few are left, or hardly one of a class.
     """
     cutter, lookup = Cutter(embedding), Lookup(embedding)
     words = [cutter.words(text) for text in found.public.texts]
@@ -113,6 +114,7 @@ def known_texts(found: PublicAttributes, embedding: Embedding) -> tuple[PublicAt
             found.public.source, f"{len(known)} of its texts hold a word that the embedding knows; {FEWEST_TEXTS} are the least"
         )
     left = _taken(found, known)
+    check_learnable(left.public)
     return left, Texts(words=[words[i] for i in known], labels=left.public.labels, ids=np.concatenate([ids[i] for i in known]))
 
 

@@ -39,6 +39,9 @@ from deniable.utility.receiver import DecodingEffort
 DIMENSIONS, STRENGTHS = (8, 16, 32), (2.0, 4.0, 8.0)
 """What is tried unless told otherwise; a strength of 1 was never the best (docs/experiments/purpose.md, "Dimension and strength")."""
 
+_UNCHOSEN: ReadAs = "mean vectors"
+"""The reading that is taken where texts are too few to choose one by; it stands with original text too."""
+
 _SAMPLES = 4
 _LONGEST_SAMPLE = 40
 
@@ -133,20 +136,20 @@ def tune(
     learn, choose = take_texts(cut, parts.learn), take_texts(cut, parts.choose)
     quick, thorough = settings.quick, settings.thorough
     search = Search(mechanism, attacker, learn, choose, reading=reading_of, target=settings.attacker, quick=quick, thorough=thorough)
-    part = _parts_of(report, [search.rows(quick)] * (len(spaces) + 1) + [search.rows(thorough)] * 2)
-    plain, *shaped = [search.look(each, report=next(part)) for each in spaces]
-    best = max(shaped, key=lambda trial: trial.accuracy)
-    reduced = search.look(reduced_beside(best.space, space), report=next(part))
-    warnings += _not_worth_it(best, (plain, reduced))
-    matched = {trial.space: search.match(trial, report=next(part)) for trial in (best, plain)}
-    measure = _Measurement(search, attacker, cut, parts, settings.runs)
-    told = _counter(measure_report, 3 * len(best.points) + 2 + (1 + len(also)) * 2 * (1 + settings.runs))
-    drawn = {trial.space: search.complete(trial, told=told) for trial in (plain, reduced, best)}
-    attacks = {each: measure.attack(each, channel, told) for each, channel in matched.items()}
-    named = {label_column: cut.labels, **found.others}
-    label, *others = [measure.attribute(name, values, best.space, plain.space, matched, told) for name, values in named.items()]
-    samples = measure.samples(best.space, plain.space, matched)
-    search.clean_up()
+    with search:
+        part = _parts_of(report, [search.rows_to_look] * (len(spaces) + 1) + [search.rows_to_match] * 2)
+        plain, *shaped = [search.look(each, report=next(part)) for each in spaces]
+        best = max(shaped, key=lambda trial: trial.accuracy)
+        reduced = search.look(reduced_beside(best.space, space), report=next(part))
+        warnings += _not_worth_it(best, (plain, reduced))
+        matched = {trial.space: search.match(trial, report=next(part)) for trial in (best, plain)}
+        measure = _Measurement(search, attacker, cut, parts, settings.runs)
+        told = _counter(measure_report, 3 * len(best.points) + 2 + (1 + len(also)) * 2 * (1 + settings.runs))
+        drawn = {trial.space: search.complete(trial, told=told) for trial in (plain, reduced, best)}
+        attacks = {each: measure.attack(each, channel, told) for each, channel in matched.items()}
+        named = {label_column: cut.labels, **found.others}
+        label, *others = [measure.attribute(name, values, best.space, plain.space, matched, told) for name, values in named.items()]
+        samples = measure.samples(best.space, plain.space, matched)
     return TuningFindings(
         source=found.public.source,
         sha256=found.public.sha256,
@@ -216,7 +219,7 @@ class _Measurement:
         return AttributeFinding(name=name, values=len(set(learn.labels)), judged=len(judge.labels), told=accuracies)
 
     def _original(self, embedding: Embedding, smaller: tuple[Texts, ...], whole: tuple[Texts, Texts]) -> float:
-        reading: ReadAs = tell_original(embedding, smaller[0], smaller[1]).best if _can_choose(smaller) else "as released"
+        reading: ReadAs = tell_original(embedding, smaller[0], smaller[1]).best if _can_choose(smaller) else _UNCHOSEN
         return tell_original(embedding, *whole).by(reading)
 
     def _reading(
@@ -227,7 +230,7 @@ class _Measurement:
         def draw(ids: Ids) -> Ids:
             return mechanism.perturb(ids, randomness)
 
-        reading: ReadAs = "mean vectors"
+        reading: ReadAs = _UNCHOSEN
         if _can_choose(smaller):
             reading = tell_labels(draw, channel, smaller[0], smaller[1]).best
         told()
@@ -282,9 +285,9 @@ def _parts_of(report: Report | None, rows: Sequence[int]) -> Iterator[Report | N
     total, before = sum(rows), 0
     for count in rows:
 
-        def tell(done: int, _: int, before: int = before, count: int = count) -> None:
+        def tell(done: int, of: int, before: int = before, count: int = count) -> None:
             if report is not None:
-                report(before + min(done, count), total)
+                report(before + count * done // of, total)
 
         yield None if report is None else tell
         before += count

@@ -68,6 +68,7 @@ class TuningOptions:
         if self.target is not None:
             share["reading"], share["attacker"] = parse_reading(self.target, OF_ALL_WORDS)
         words = validated_count(self.words, "--words")
+        validated_count(self.rays, "--rays", at_least=0)
         return TuningSettings(
             **share,
             dimensions=tuple(self.dimension or DIMENSIONS),
