@@ -85,6 +85,23 @@ def test_forward_backward_is_the_sum_over_all_sequences(channel: Channel, model:
             assert np.abs(full - backwards).max() > 5e-3, "the model read backwards is told apart"
 
 
+def test_a_long_text_is_read_in_parts_and_only_their_ends_hang_on_it(
+    channel: Channel, model: Bigrams, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = np.random.default_rng(2).integers(0, WORDS, 200)
+    prior = np.full(WORDS + 1, 1.0 / (WORDS + 1))
+    decoder = ContextDecoder(channel, model, prior[channel.inputs], candidates=WORDS + 1)
+    (whole,) = decoder.decode([text])
+    monkeypatch.setattr("deniable.decoding.context._PLACES_AT_ONCE", 80)
+    (parts,) = decoder.decode([text])
+    for name in ("words", "chances", "rest"):
+        assert getattr(parts, name).shape == getattr(whole, name).shape
+    differs = np.abs(parts.chances - whole.chances).max(axis=1)
+    assert differs[[79, 80]].max() > 1e-3
+    middle = np.r_[0:70, 90:150, 170:200]
+    assert differs[middle].max() < 1e-3
+
+
 def test_context_names_more_words_than_single_words_do() -> None:
     embedding = random_embedding(30, 3)
     channel = make_channel(embedding, epsilon=1.5, directions=300)

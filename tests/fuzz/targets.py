@@ -285,7 +285,7 @@ def read_channel(folder: Path, _source: random.Random) -> None:
     from deniable.channel.store import ChannelFolder
 
     with ChannelFolder(folder, CHANNEL, _CHANNEL_ROWS, words=20).opened() as opened:
-        if not opened.complete:
+        if opened.done < _CHANNEL_ROWS:
             return
         inputs, arrays = np.arange(_CHANNEL_ROWS), opened.arrays(mapped=True)
         channel = Channel(embedding=small_embedding(), epsilon=5.0, method="rays", directions=9, inputs=inputs, **arrays)

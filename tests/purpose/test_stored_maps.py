@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from deniable import Embedding, InvalidParameter, MalformedEmbedding
 from deniable.calibration.protection import protect
-from deniable.channel.explanation import explain_word
+from deniable.channel.explanation import explain_word, explain_words
 from deniable.cli.app import app
 from deniable.embeddings import store
 from deniable.embeddings.linear_map import LinearMap, MapOrigin
@@ -228,7 +228,7 @@ def test_strange_names_and_labels_are_stored_as_they_are_shown() -> None:
     assert len(opened.linear_map.origin.public[0].classes[0]) == 100
 
 
-def test_explanations_tell_which_neighbours_came_nearer_or_went_away(shaped: Path) -> None:
+def test_explanations_tell_which_neighbours_came_nearer_or_went_away(shaped: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source, opened = made_embedding(), Embedding.open("shaped")
     word = opened.words[17]
 
@@ -244,6 +244,16 @@ def test_explanations_tell_which_neighbours_came_nearer_or_went_away(shaped: Pat
     assert [move.word for move in moves.away] == [each for each in before[1:9] if each not in now[1:9]]
     assert moves.nearer
     assert all((move.before, move.now) == (before.index(move.word), now.index(move.word)) for move in (*moves.nearer, *moves.away))
+    with monkeypatch.context() as patch:
+        opening: list[str] = []
+
+        def note(name: str) -> Embedding:
+            opening.append(name)
+            return source
+
+        patch.setattr(Embedding, "open", note)
+        first, _ = explain_words(Multivariate(opened, epsilon=3.0), [word, opened.words[18]], draws=50, top=8)
+    assert (first.moves, opening) == (moves, ["made"])
     unknown = explain_word(Multivariate(opened, epsilon=3.0), "unheard", draws=50, top=8).moves
     assert unknown is not None
     assert min(move.now for move in unknown.nearer) >= 1

@@ -47,7 +47,7 @@ class OutputDistribution(Distribution):
     distinct: int
 
 
-def binomial_error(counts: Ids, draws: int) -> Floats:
+def binomial_error(counts: Ids | Floats, draws: int | Ids | Floats) -> Floats:
     """Return the standard errors of shares counted in this many draws."""
     # Two draws more, one of each kind, keep the error of "never" and "always" above zero.
     smoothed = (counts + 1) / (draws + 2)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deniable.channel.distribution import OutputDistribution, binomial_error
-from deniable.channel.moves import NeighbourMoves, find_moves
+from deniable.channel.moves import MapEffect, NeighbourMoves
 from deniable.channel.outputs import output_distribution
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Mechanism, Randomness
@@ -83,6 +83,25 @@ def explain_word(mechanism: Mechanism, word: str, *, draws: int = 1000, top: int
     :raises InvalidParameter: if ``word`` is not one word to the tokeniser, or ``draws`` or ``top`` is not a whole number
         of at least 1.
     """
+    return _explain(mechanism, word, MapEffect(mechanism.embedding), draws=draws, top=top, randomness=randomness)
+
+
+def explain_words(mechanism: Mechanism, texts: Iterable[str], *, draws: int = 1000, top: int = 10) -> list[Explanation]:
+    """Return what each word of the texts becomes, as ``explain_word`` says, in their order and each word once.
+
+    :raises InvalidParameter: if there is no word in them, or ``draws`` or ``top`` is not a whole number of at least 1.
+    """
+    cut = Cutter(mechanism.embedding).words
+    words = list(dict.fromkeys(word for text in texts for word in cut(text)))
+    if not words:
+        raise InvalidParameter("words", "nothing", "there is no word to explain")
+    effect = MapEffect(mechanism.embedding)
+    return [_explain(mechanism, word, effect, draws=draws, top=top) for word in words]
+
+
+def _explain(
+    mechanism: Mechanism, word: str, effect: MapEffect, *, draws: int, top: int, randomness: Randomness | None = None
+) -> Explanation:
     draws, top = validated_count(draws, "draws"), validated_count(top, "top")
     embedding = mechanism.embedding
     words = Cutter(embedding).words(word)
@@ -116,20 +135,8 @@ def explain_word(mechanism: Mechanism, word: str, *, draws: int = 1000, top: int
             for i, distance in zip(near_ids[0].tolist(), distances[0], strict=True)
             if i != word_id
         )[:top],
-        moves=find_moves(embedding, word_id, top=top),
+        moves=effect.on(word_id, top=top),
     )
-
-
-def explain_words(mechanism: Mechanism, texts: Iterable[str], *, draws: int = 1000, top: int = 10) -> list[Explanation]:
-    """Return what each word of the texts becomes, as ``explain_word`` says, in their order and each word once.
-
-    :raises InvalidParameter: if there is no word in them, or ``draws`` or ``top`` is not a whole number of at least 1.
-    """
-    cut = Cutter(mechanism.embedding).words
-    words = list(dict.fromkeys(word for text in texts for word in cut(text)))
-    if not words:
-        raise InvalidParameter("words", "nothing", "there is no word to explain")
-    return [explain_word(mechanism, word, draws=draws, top=top) for word in words]
 
 
 def _stays(found: OutputDistribution, word: int, spelling: str) -> Outcome:

@@ -71,7 +71,7 @@ class ExactChannel:
             rows = column[ids]
             asked = (rows >= 0) & (probabilities > 0.0)
             found[rows[asked], word] = np.log(probabilities[asked])
-        yield from found[places]
+        yield from (found[place] for place in places)
 
 
 class DrawnChannel:
@@ -94,4 +94,4 @@ class DrawnChannel:
             rows = column[self._draws.of_each(inputs)]
             np.add.at(counts, (rows[rows >= 0], inputs[rows >= 0]), 1.0)
         answer: Floats = np.log(np.maximum(counts, _HALF_A_DRAW).astype(np.float64) / self._per_word)
-        yield from answer[places]
+        yield from (answer[place] for place in places)

@@ -61,11 +61,6 @@ class ChannelFolder:
             self.done = self._check()
             yield self
 
-    @property
-    def complete(self) -> bool:
-        """Whether all rows are there."""
-        return self.done == self._rows
-
     def append(self, rows: list[Row]) -> None:
         """Add the next rows, on the disk before they count."""
         block = Block(

@@ -23,12 +23,14 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
+from deniable.channel.distribution import binomial_error
 from deniable.channel.draws import Draws
 from deniable.channel.making import make_channel
 from deniable.comparison.knowledge import WordKinds
 from deniable.comparison.readings import Named, OfAllWords
 from deniable.comparison.texts import Texts
 from deniable.decoding.context import ContextDecoder
+from deniable.decoding.kinds import likeliest_kinds
 from deniable.decoding.ngrams import Bigrams
 from deniable.decoding.posterior import make_posterior
 from deniable.embeddings.embedding import Embedding
@@ -106,11 +108,9 @@ class NamingAttacker:
             guesses.append(
                 self._read_in_context(channel, context, np.split(released, np.cumsum([len(text) for text in texts])[:-1]), reading)
             )
-        right = max(int((each == truth[places])[judged].sum()) for each in guesses)
+        right = np.array([(each == truth[places])[judged].sum() for each in guesses]).max()
         tries = int(judged.sum())
-        # Two words more, one named and one not, keep the error of "never" and "always" above zero.
-        smoothed = (right + 1.0) / (tries + 2.0)
-        return Named(epsilon=epsilon, share=right / max(1, tries), error=float(np.sqrt(smoothed * (1.0 - smoothed) / (tries + 2.0))))
+        return Named(epsilon=epsilon, share=float(right) / max(1, tries), error=float(binomial_error(right, tries)))
 
     def _draw_places(self, seed: int) -> list[Ids]:
         judged = np.arange(len(self.ids))
@@ -150,9 +150,7 @@ class NamingAttacker:
             return np.zeros(len(self.embedding), dtype=np.int64)
         behind = make_posterior(channel, self.counts[channel.inputs] * having)
         of_inputs /= np.maximum(having, 1e-300)[:, None]
-        sums = behind.matrix @ of_inputs + np.multiply.outer(behind.rest, behind.unlisted @ of_inputs)
-        likeliest: Ids = sums.argmax(axis=1)
-        return likeliest
+        return likeliest_kinds(behind, of_inputs)
 
     def _words_alone(self, channel: Channel) -> Ids:
         """Return the word that is likeliest behind each released word."""

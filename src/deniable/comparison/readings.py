@@ -22,6 +22,7 @@ from typing import Literal
 import numpy as np
 
 from deniable.arrays import Floats, Ids
+from deniable.channel.distribution import binomial_error
 from deniable.channel.draws import Draws
 from deniable.comparison.adversary import LearntAdversary, Seen
 from deniable.comparison.probe import Probe
@@ -141,7 +142,5 @@ def _unchanged(probe: Probe, lots: list[Seen]) -> tuple[Floats, Floats]:
 
 
 def _variance(shares: Floats, tries: Floats) -> Floats:
-    # Two draws more, one of each kind, keep the variance of "never" and "always" above zero.
-    smoothed = (shares * tries + 1.0) / (tries + 2.0)
-    variances: Floats = smoothed * (1.0 - smoothed) / (tries + 2.0)
+    variances: Floats = np.square(binomial_error(shares * tries, tries))
     return variances

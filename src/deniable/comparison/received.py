@@ -13,7 +13,7 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
-from deniable.channel.rows import FEWEST_INPUTS
+from deniable.channel.rows import shares_points
 from deniable.comparison.texts import Texts
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Mechanism
@@ -23,7 +23,7 @@ from deniable.mechanisms.base import method_of
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.progress import Report
 from deniable.randomness import SecureRandomness
-from deniable.utility.receiver import DecodingEffort, expected_counts, open_channels, whole_counts
+from deniable.utility.receiver import DecodingEffort, expected_counts, input_words, open_channels, whole_counts
 
 _STRENGTH, _ROUNDS = 1.0, 200
 
@@ -115,7 +115,8 @@ def channels_of(
 
     @lru_cache(1)
     def by_rays() -> bool:
-        return method_of(mechanism(embedding, epsilon=1.0)) == "rays" and min(effort.support, len(embedding)) < FEWEST_INPUTS
+        made, inputs = mechanism(embedding, epsilon=min(epsilons)), input_words(embedding, effort)
+        return method_of(made) == "rays" and not shares_points(made, inputs)
 
     return lambda epsilon: all_at_once()[epsilon] if by_rays() else one(epsilon)
 
@@ -137,8 +138,9 @@ def learn_counts(counts: Any, labels: list[str]) -> CountClassifier:
 
 def mean_vectors(counts: Any, embedding: Embedding) -> Floats:
     """Return the mean of the word vectors of each text, given as counts of words that need not be whole, the last column being ⊥."""
-    rows = embedding.rows(np.arange(len(embedding) + 1, dtype=np.int64)).astype(np.float64)
-    means: Floats = (counts @ rows) / np.maximum(np.asarray(counts.sum(axis=1)).reshape(-1, 1), 1e-12)
+    seen = np.unique(counts.indices)
+    sums = counts[:, seen] @ embedding.rows(seen.astype(np.int64)).astype(np.float64)
+    means: Floats = sums / np.maximum(np.asarray(counts.sum(axis=1)).reshape(-1, 1), 1e-12)
     return means
 
 

@@ -34,8 +34,7 @@ CANDIDATES = 64
 """How many words are followed at each place, unless told otherwise."""
 
 _PLACES_AT_ONCE = 2_000
-_LONGEST = 20_000
-"""A text of more words is read in parts: what was said so long ago says nothing any more."""
+"""So many go through together, and a longer text in parts: every thread holds 65 × 65 numbers for each place."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,8 +110,9 @@ class ContextDecoder:
             yield found.pop(place)
 
     def _together(self, texts: list[Ids]) -> list[PlaceCandidates]:
-        if len(texts) == 1 and len(texts[0]) > _LONGEST:
-            parts = [self._together([texts[0][start : start + _LONGEST]])[0] for start in range(0, len(texts[0]), _LONGEST)]
+        if len(texts) == 1 and len(texts[0]) > _PLACES_AT_ONCE:
+            starts = range(0, len(texts[0]), _PLACES_AT_ONCE)
+            parts = [self._together([texts[0][start : start + _PLACES_AT_ONCE]])[0] for start in starts]
             words, chances, rest = (
                 np.concatenate(each) for each in zip(*((part.words, part.chances, part.rest) for part in parts), strict=True)
             )

@@ -170,9 +170,9 @@ class Decoder:
         """Return the mean vector that is expected of the words of each text; zeros for a text without a word."""
         vectors = self.channel.embedding.rows(self.channel.inputs).astype(np.float64)
         if self._context is None:
-            by_output = self.bayes.matrix @ vectors + self.bayes.rest[:, None] * (self.bayes.unlisted @ vectors)
             counts = self.reader.counts(texts)
-            lengths, sums = np.asarray(counts.sum(axis=1)).ravel(), counts @ by_output
+            seen = np.unique(counts.indices)  # a table of all released words would be large
+            lengths, sums = np.asarray(counts.sum(axis=1)).ravel(), counts[:, seen] @ self.bayes.expect(vectors, seen)
         else:
             expected = self.expected_counts(texts, least=0.0, report=report)
             lengths, sums = np.asarray(expected.sum(axis=1)).ravel(), expected @ vectors

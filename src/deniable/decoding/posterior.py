@@ -77,9 +77,9 @@ class Posterior:
         rest: Floats = np.clip(1.0 - np.asarray(self.matrix.sum(axis=1)).ravel(), 0.0, 1.0)
         return rest
 
-    def expected_shares(self, outputs: Floats) -> Floats:
-        """Return how often each input word is expected behind counts of released words."""
-        expected: Floats = self.matrix.T @ outputs + float(self.rest @ outputs) * self.unlisted
+    def expect(self, of_inputs: Floats, outputs: Ids | slice) -> Floats:
+        """Return the means of numbers of the input words, a row each, over what may stand behind each of these released words."""
+        expected: Floats = self.matrix[outputs] @ of_inputs + np.multiply.outer(self.rest[outputs], self.unlisted @ of_inputs)
         return expected
 
 

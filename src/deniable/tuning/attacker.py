@@ -16,9 +16,10 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
+from deniable.channel.distribution import binomial_error
 from deniable.comparison.readings import OfAllWords
 from deniable.decoding.context import ContextDecoder
-from deniable.decoding.kinds import Kinds
+from deniable.decoding.kinds import Kinds, likeliest_kinds
 from deniable.decoding.ngrams import Bigrams
 from deniable.decoding.posterior import make_posterior
 
@@ -135,13 +136,12 @@ class Attacker:
         prior = self._prior(channel, self.content)
         if not judged.any() or not prior.any():
             return 0.0
-        behind = make_posterior(channel, prior)
         kinds = self.kinds.of[channel.inputs]
-        of_rows = np.zeros((len(kinds), self.kinds.count))
+        of_inputs = np.zeros((len(kinds), self.kinds.count))
         words = np.flatnonzero(kinds >= 0)
-        of_rows[words, kinds[words]] = 1.0
-        sums = behind.matrix @ of_rows + np.multiply.outer(behind.rest, behind.unlisted @ of_rows)
-        right = sums.argmax(axis=1)[released[judged]] == self.kinds.of[self.ids[judged]]
+        of_inputs[words, kinds[words]] = 1.0
+        guesses = likeliest_kinds(make_posterior(channel, prior), of_inputs)
+        right = guesses[released[judged]] == self.kinds.of[self.ids[judged]]
         return float(right.mean())
 
     def _prior(self, channel: Channel, counts: Floats) -> Floats:
@@ -152,6 +152,4 @@ class Attacker:
 
 
 def _error(share: float, tries: int) -> float:
-    # One hit and one miss more keep the error of "never" and "always" above zero.
-    smoothed = (share * tries + 1.0) / (tries + 2.0)
-    return float(np.sqrt(smoothed * (1.0 - smoothed) / (tries + 2.0)))
+    return float(binomial_error(np.array(share * tries), tries))

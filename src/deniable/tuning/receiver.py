@@ -16,7 +16,7 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
-from deniable.comparison.received import learn_counts, learn_words
+from deniable.comparison.received import learn_counts, learn_words, mean_vectors
 from deniable.comparison.texts import Texts
 from deniable.embeddings.embedding import Embedding
 from deniable.learning.scores import sklearn
@@ -87,9 +87,7 @@ def _by_mean_vectors(embedding: Embedding, learn: tuple[Texts, Ids], judge: tupl
 def _mean_vectors(embedding: Embedding, texts: Texts, ids: Ids) -> Floats:
     lengths = [len(words) for words in texts.words]
     counts = whole_counts(ids, np.array([0, *accumulate(lengths)], dtype=np.int64), embedding)
-    sums: Floats = counts @ np.concatenate([embedding.vectors, embedding.unknown[np.newaxis]]).astype(np.float64)
-    means: Floats = sums / np.maximum(np.array(lengths), 1)[:, None]
-    return means
+    return mean_vectors(counts, embedding)
 
 
 def _share_right(found: Sequence[str], labels: list[str]) -> float:

@@ -40,6 +40,11 @@ class DecodingEffort:
         validated_count(self.directions, "directions")
 
 
+def input_words(embedding: Embedding, effort: DecodingEffort) -> Ids:
+    """Return the words that may have gone in: the first ``effort.support`` of the embedding, and ⊥."""
+    return np.append(np.arange(min(effort.support, len(embedding)), dtype=np.int64), embedding.unknown_id)
+
+
 def open_channels(
     embedding: Embedding,
     mechanism: ChosenMechanism,
@@ -53,8 +58,7 @@ def open_channels(
 
     ``keep`` leaves them on the disk for the next run; ``report`` hears how many rows are made, of how many.
     """
-    first = np.arange(min(effort.support, len(embedding)), dtype=np.int64)
-    inputs = None if len(first) == len(embedding) else np.append(first, embedding.unknown_id)
+    inputs = None if effort.support >= len(embedding) else input_words(embedding, effort)
     made = make_channels(
         embedding, mechanism, epsilons=list(epsilons), inputs=inputs, directions=effort.directions, keep=keep, report=report
     )

@@ -16,6 +16,7 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.audit.inversion.results import BandFinding, InversionFinding, RepeatFinding, WordAtRisk
 from deniable.audit.shares import Estimate, Share, share_of
+from deniable.channel.distribution import binomial_error
 from deniable.channel.draws import Draws
 from deniable.channel.likelihood import channel_of
 from deniable.decoding.posterior import BayesAdversary
@@ -184,9 +185,7 @@ def _over_all_text(bands: Sequence[BandFinding], found: Sequence[Share]) -> Esti
     masses = np.array([band.share_of_text for band in bands])
     values = np.array([share.value for share in found])
     tries = np.array([share.tries for share in found])
-    # One hit and one miss more keep the error of a band without either above zero.
-    smoothed = (values * tries + 1.0) / (tries + 2.0)
-    error = float(np.sqrt((masses**2 * smoothed * (1.0 - smoothed) / (tries + 2.0)).sum()))
+    error = float(np.linalg.norm(masses * binomial_error(values * tries, tries)))
     return Estimate(value=float((masses * values).sum() / masses.sum()), standard_error=error)
 
 
