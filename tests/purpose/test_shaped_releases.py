@@ -25,7 +25,7 @@ KEY = bytes(range(32))
 
 @pytest.fixture(autouse=True)
 def shaped(home: Path) -> str:
-    store.save(made_embedding(), "made")
+    store.save(made_embedding(), "made", licence="CC0")
     return install_shaped("made", "shaped", [public_texts(classes=3)], dimension=3, strength=2.0).name
 
 
@@ -60,6 +60,7 @@ def test_exposed_words_of_a_shaped_space_are_protected_and_the_map_stays_known()
     assert found.protected.words_mapped > 0
     assert found.protected.exposed_words_left == 0
     facts = store.describe("safe", verified=True)
+    assert facts.licence == "CC0"
     assert facts.linear_map == store.describe("shaped").linear_map
     assert facts.map_verified is True
     statement = Privatizer(Multivariate(Embedding.open("safe"), epsilon=1.0)).settings.guarantee["statement"]

@@ -57,7 +57,7 @@ def test_what_is_made_of_a_mapped_space_says_so_too(shaped: Path) -> None:
         facts = store.describe(name, verified=True)
         assert facts.linear_map == store.describe("shaped").linear_map
         assert facts.map_verified is True
-    assert smaller.words == 100
+    assert (smaller.words, smaller.licence) == (100, "CC0")
 
 
 def test_a_part_of_a_mapped_space_is_installed_and_shown(shaped: Path) -> None:

@@ -8,7 +8,7 @@ from deniable.channel.making import make_channel
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.purpose import shape
 from deniable.randomness import InsecureSeededRandomness
-from deniable.tuning.receiver import Told, tell_labels, tell_original
+from deniable.tuning.receiver import READINGS, Told, tell_labels, tell_labels_by, tell_original
 from deniable.tuning.texts import PublicAttributes, known_texts, take_texts
 from tests.support.made_purpose import made_embedding, public_texts
 
@@ -26,6 +26,9 @@ def test_mean_vectors_tell_what_a_space_was_shaped_for() -> None:
 
     found = tell_labels(draw, channel, learn, judge)
     assert found.mean_vectors > found.as_released + 0.05
+    for reading in READINGS:
+        randomness = InsecureSeededRandomness(insecure_seed=1)
+        assert tell_labels_by(reading, draw, channel, learn, judge) == found.by(reading)
     original = tell_original(made_embedding(), learn, judge)
     assert original.decoded is None
     assert original.mean_vectors > 0.9

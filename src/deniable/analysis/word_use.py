@@ -168,7 +168,7 @@ def find_word_use(
     channel = received.decoder.channel
     counts = received.decoder.reader.counts(released)
     observed, expected = np.asarray(counts.sum(axis=0)).ravel(), received.learnt.shares
-    rehearsal = None if channel.method == "exact" else rehearse(received, expected, words=int(observed.sum()))
+    rehearsal = None if channel.is_exact else rehearse(received, expected, words=int(observed.sum()))
     estimator = FrequencyEstimator(channel, expected, observed=observed, rehearsal=rehearsal, most=most)
     words = [*channel.embedding.words, UNKNOWN]
     named = [words[i] for i in estimator.words.tolist()]

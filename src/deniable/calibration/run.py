@@ -250,7 +250,8 @@ def _protect(calibration: Calibration, choice: Choice, protect: Protection, *, s
     embedding, epsilon = calibration.embedding, choice.epsilon
     exposed = np.sort(calibration.ids[choice.failing])
     safe = protect_words(embedding, exposed, by=protect.by, name=protect.name)
-    store.save(safe, protect.name, source=f"{embedding.name}, protected at ε = {epsilon:g}")
+    licence = store.licence_of(embedding.fingerprint, embedding.name)
+    store.save(safe, protect.name, source=f"{embedding.name}, protected at ε = {epsilon:g}", licence=licence)
     opened = Embedding.open(protect.name)
     again = measure(
         opened,

@@ -102,6 +102,16 @@ class Channel:
             return float(self.directions)
         return min(0.5 * self.directions, float(_DRAWS_BEHIND_A_POINT * points_each(self.embedding, len(self))))
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether the probabilities have no error but that of rounding."""
+        return self.method == "exact"
+
+    @property
+    def is_coarse(self) -> bool:
+        """Whether each row comes from rays or draws of its own, so that a learnt prior would explain their errors."""
+        return self.method in ("rays", "simulation")
+
     def places(self, ids: Ids) -> Ids:
         """Return the rows of input words; -1 for those that are not in the support."""
         return self._places[np.asarray(ids, dtype=np.int64)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain, product
@@ -103,7 +104,7 @@ def compare_mechanisms(
         texts=TextCounts(learn=len(learn.labels), test=len(tested.labels), words=len(learn.ids)),
         sample=SampleCounts(words=settings.words, distinct=len(probe.ids), guess=float(probe.shares.max())),
         original=spaces[0].original,
-        guess=max(tested.labels.count(label) for label in set(learn.labels)) / len(tested.labels),
+        guess=tested.labels.count(Counter(learn.labels).most_common(1)[0][0]) / len(tested.labels),
         left_out=left_out,
         rows=tuple(rows),
         decoding=settings.decoding,

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 UNKNOWN = "[unknown]"
 """What stands for ⊥ in decoded text: some word that the embedding does not know."""
 
-_COARSE = ("rays", "simulation")
-"""How channels are known whose errors a learnt prior would explain. By shared points it comes nearer to the truth by itself."""
-
 LEAST_COUNT = 1e-3
 """Expected counts below this are left out of features."""
 
@@ -96,7 +93,7 @@ class Decoder:
         if counts.words == counts.strange:
             raise InvalidParameter("released", f"{counts.records:,} texts", "hold no word of the embedding: nothing can be decoded")
         if weight is None:
-            weight = 0.1 * counts.words if start is not None and channel.method in _COARSE else 0.0
+            weight = 0.1 * counts.words if start is not None and channel.is_coarse else 0.0
         found = learn_shares(channel, counts.learn, held_out=counts.hold, start=start, weight=weight, most_steps=most_steps, report=report)
         return cls(channel, found.shares, context=context, marks=marks), found
 

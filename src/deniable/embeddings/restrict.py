@@ -91,7 +91,8 @@ def install_restricted(name: str, new_name: str, *, common_with: str | None = No
     other = None if common_with is None else Embedding.open(common_with)
     chosen = choose_words(embedding, common_with=other, **which)
     source = f"restricted from {name} ({embedding.fingerprint})"
-    saved = store.save(keep_rows(embedding, chosen.ids), new_name, source=source)
+    licence = store.licence_of(embedding.fingerprint, name)
+    saved = store.save(keep_rows(embedding, chosen.ids), new_name, source=source, licence=licence)
     # Not by asdict, which would turn what facts hold into dictionaries too.
     return RestrictedFacts(**vars(saved), absent_from_keep=chosen.absent_from_keep, absent_from_exclude=chosen.absent_from_exclude)
 

@@ -220,6 +220,12 @@ def add(
     return info(name)
 
 
+def licence_of(fingerprint: str, name: str) -> str | None:
+    """Return the note on the licence of an embedding, if it is on this machine: what is made of it is under the same."""
+    known = find_by_fingerprint(fingerprint, first=name)
+    return None if known is None else describe(known).licence
+
+
 def save(embedding: Embedding, name: str, *, source: str | None = None, licence: str | None = None) -> InstalledFacts:
     """Install an embedding that is in memory under a name; ``source`` says where it comes from, in words.
 

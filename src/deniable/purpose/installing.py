@@ -6,9 +6,7 @@ from collections.abc import Sequence
 
 from deniable.embeddings import store
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.linear_map import MapOrigin
 from deniable.embeddings.mapping import check_mappable
-from deniable.embeddings.places import find_by_fingerprint
 from deniable.parameters import validated_count
 from deniable.progress import Report
 from deniable.purpose.principal import reduce
@@ -71,10 +69,4 @@ def save_mapped(mapped: Embedding, name: str) -> store.InstalledFacts:
         raise ValueError("only a mapped embedding is stored here")
     origin = mapped.linear_map.origin
     source = f"{origin.kind} from {origin.source} ({origin.source_fingerprint})"
-    return store.save(mapped, name, source=source, licence=_licence_of(origin))
-
-
-def _licence_of(origin: MapOrigin) -> str | None:
-    """Return the note on the licence that the source has, if it is on this machine: what is made of it is under the same."""
-    known = find_by_fingerprint(origin.source_fingerprint, first=origin.source)
-    return None if known is None else store.describe(known).licence
+    return store.save(mapped, name, source=source, licence=store.licence_of(origin.source_fingerprint, origin.source))

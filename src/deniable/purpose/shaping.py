@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from deniable.arrays import Floats
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.linear_map import MOST_PURPOSES, STRONGEST, WEAKEST, LinearMap, MapOrigin, PublicData
 from deniable.embeddings.mapping import check_mappable, map_embedding
@@ -66,14 +67,20 @@ def shape(
 
 
 def map_of_directions(
-    embedding: Embedding, public: Sequence[PublicTexts], learnt: Sequence[PurposeDirections], *, dimension: int, strength: float
+    embedding: Embedding,
+    public: Sequence[PublicTexts],
+    learnt: Sequence[PurposeDirections],
+    *,
+    dimension: int,
+    strength: float,
+    spread: Floats | None = None,
 ) -> LinearMap:
-    """Return the map for directions that were learnt already: many maps can be made from them, and only the learning takes time.
+    """Return the map for directions that were learnt already; ``spread`` is the covariance of the words, for who makes many maps.
 
     :raises InvalidParameter: if there are not that many axes beside them.
     :raises TaskDataError: if all words are alike along one of them.
     """
-    spread = covariance(embedding)
+    spread = covariance(embedding) if spread is None else spread
     directions = join_directions([each.axes for each in learnt])
     along = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", directions, spread, directions), 0.0))
     if (along <= 1e-6 * math.sqrt(max(float(np.trace(spread)), 0.0))).any():

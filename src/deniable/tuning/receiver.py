@@ -49,21 +49,17 @@ class Told:
 
 
 def tell_labels(draw: Callable[[Ids], Ids], channel: Channel, learn: Texts, judge: Texts) -> Told:
-    """Release all texts, learn the labels of one part, and return how often those of the other are told rightly.
+    """Release all texts, learn the labels of one part, and return how often those of the other are told rightly, in every way.
 
     ``draw`` returns what words become; the texts are for learning in memory only.
     """
-    embedding = channel.embedding
-    ids = [draw(part.ids) for part in (learn, judge)]
-    words = [part.with_words(embedding, drawn) for part, drawn in zip((learn, judge), ids, strict=True)]
-    # How frequent words are behind the release is learnt from all of it, without a label.
-    counts = expected_counts([*words[0], *words[1]], channel)
-    decoded = learn_counts(counts[: len(learn.labels)], learn.labels).predict(counts[len(learn.labels) :])
-    return Told(
-        as_released=_share_right(learn_words(words[0], learn.labels).predict(words[1]), judge.labels),
-        decoded=_share_right(decoded, judge.labels),
-        mean_vectors=_by_mean_vectors(embedding, (learn, ids[0]), (judge, ids[1])),
-    )
+    released = _Released.of(draw, channel, learn, judge)
+    return Told(as_released=released.read("as released"), decoded=released.read("decoded"), mean_vectors=released.read("mean vectors"))
+
+
+def tell_labels_by(reading: ReadAs, draw: Callable[[Ids], Ids], channel: Channel, learn: Texts, judge: Texts) -> float:
+    """Return the same by one way to read the release."""
+    return _Released.of(draw, channel, learn, judge).read(reading)
 
 
 def tell_original(embedding: Embedding, learn: Texts, judge: Texts) -> Told:
@@ -72,6 +68,32 @@ def tell_original(embedding: Embedding, learn: Texts, judge: Texts) -> Told:
         as_released=_share_right(learn_words(learn.words, learn.labels).predict(judge.words), judge.labels),
         mean_vectors=_by_mean_vectors(embedding, (learn, learn.ids), (judge, judge.ids)),
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Released:
+    """One release of texts to learn from and to judge."""
+
+    channel: Channel
+    learn: Texts
+    judge: Texts
+    ids: tuple[Ids, Ids]
+
+    @classmethod
+    def of(cls, draw: Callable[[Ids], Ids], channel: Channel, learn: Texts, judge: Texts) -> _Released:
+        return cls(channel=channel, learn=learn, judge=judge, ids=(draw(learn.ids), draw(judge.ids)))
+
+    def read(self, reading: ReadAs) -> float:
+        """Return the share of labels that are told rightly by one way to read."""
+        embedding, labels = self.channel.embedding, self.learn.labels
+        if reading == "mean vectors":
+            return _by_mean_vectors(embedding, (self.learn, self.ids[0]), (self.judge, self.ids[1]))
+        learn, judge = self.learn.with_words(embedding, self.ids[0]), self.judge.with_words(embedding, self.ids[1])
+        if reading == "as released":
+            return _share_right(learn_words(learn, labels).predict(judge), self.judge.labels)
+        # How frequent words are behind the release is learnt from all of it, without a label.
+        counts = expected_counts([*learn, *judge], self.channel)
+        return _share_right(learn_counts(counts[: len(labels)], labels).predict(counts[len(labels) :]), self.judge.labels)
 
 
 def _by_mean_vectors(embedding: Embedding, learn: tuple[Texts, Ids], judge: tuple[Texts, Ids]) -> float:

@@ -9,7 +9,7 @@ from typing import TypedDict
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.mapping import check_mappable, map_embedding
 from deniable.purpose.directions import learn_directions
-from deniable.purpose.principal import reduce
+from deniable.purpose.principal import covariance, reduce
 from deniable.purpose.public_texts import PublicTexts
 from deniable.purpose.shaping import map_of_directions
 
@@ -52,10 +52,10 @@ def make_spaces(embedding: Embedding, public: PublicTexts, dimensions: Sequence[
     :raises MissingExtra: if scikit-learn is not installed.
     """
     check_mappable(embedding)
-    learnt, spaces = learn_directions(embedding, public), [Space(embedding=embedding)]
+    learnt, spread, spaces = learn_directions(embedding, public), covariance(embedding), [Space(embedding=embedding)]
     for dimension in dimensions:
         for strength in strengths:
-            linear_map = map_of_directions(embedding, [public], [learnt], dimension=dimension, strength=strength)
+            linear_map = map_of_directions(embedding, [public], [learnt], dimension=dimension, strength=strength, spread=spread)
             spaces.append(Space(embedding=map_embedding(embedding, linear_map), dimension=dimension, strength=strength))
     return spaces
 

@@ -30,7 +30,7 @@ from deniable.records.labelled import ReadingOptions
 from deniable.report.wording import percent
 from deniable.tuning.attacker import Attacker
 from deniable.tuning.findings import AttackFinding, AttributeFinding, AttributeReading, Counts, Sample, ToldAttribute, Tried, TuningFindings
-from deniable.tuning.receiver import ReadAs, tell_labels, tell_original
+from deniable.tuning.receiver import ReadAs, tell_labels, tell_labels_by, tell_original
 from deniable.tuning.search import QUICK, THOROUGH, Search, Trial
 from deniable.tuning.spaces import Space, make_spaces, reduced_beside
 from deniable.tuning.texts import Parts, known_texts, read_attributes, split_parts, take_public, take_texts, unlearnable
@@ -236,7 +236,7 @@ class _Measurement:
         told()
         scores = []
         for _ in range(self._runs):
-            scores.append(tell_labels(draw, channel, *whole).by(reading))
+            scores.append(tell_labels_by(reading, draw, channel, *whole))
             told()
         return AttributeReading(accuracy=float(np.mean(scores)), lowest=min(scores), highest=max(scores), reading=reading)
 
