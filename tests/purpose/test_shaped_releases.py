@@ -90,7 +90,7 @@ def test_receipts_and_cards_state_the_mapped_metric(tmp_path: Path) -> None:
     assert noted["embedding"]["map"]["source_fingerprint"] == made_embedding().fingerprint
     assert noted["embedding"]["map"]["digest"] == space.linear_map.digest
     assert noted["embedding"]["map"]["public"][0]["sha256"] == public_texts(classes=3).sha256
-    assert "distances are those of the mapped vectors, not of the original ones" in noted["guarantee"]["statement"]
+    assert "distances between vectors, where the mechanism has any, are those of the mapped ones." in noted["guarantee"]["statement"]
     assert "labels as in made.csv survive by design" in receipt.summary()
     card = read_card(tmp_path / "out.csv.card.json")
     assert card == private.card.for_columns(["text"])
@@ -98,7 +98,7 @@ def test_receipts_and_cards_state_the_mapped_metric(tmp_path: Path) -> None:
     assert card.linear_map.digest == space.linear_map.digest
     said = " ".join(card.in_words())
     assert "Made to survive: the label of made.csv (3 classes: class0, class1, class2)." in said
-    assert "Distances, and with them ε, are those of the mapped space." in said
+    assert "Where the mechanism goes by distances between vectors, these, and ε with them, are those of the mapped space." in said
 
 
 def test_the_card_of_a_shaped_space_holds_nothing_of_the_text(tmp_path: Path) -> None:

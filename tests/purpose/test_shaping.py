@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from deniable import Embedding, InvalidParameter
-from deniable.errors import TaskDataError
+from deniable.errors import RecordError, TaskDataError
 from deniable.purpose import PublicTexts, read_public, reduce, shape
 from deniable.purpose.directions import join_directions, learn_directions
 from tests.support.made_purpose import DIMENSION, hidden_direction, made_embedding, public_texts
@@ -247,3 +248,16 @@ def test_files_of_every_format_are_read(tmp_path: Path) -> None:
     pq.write_table(numbers, tmp_path / "b.parquet")
     found = read_public(tmp_path / "b.parquet", text_column="t", label_column="y")
     assert (found.kind, found.left_out, found.labels[:4]) == ("numbers", 2, ["0.0", "0.125", "0.25", "0.625"])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_is_refused_since_its_digest_could_not_be_noted(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.csv")
+    with pytest.raises(RecordError, match="is read more than once, which a pipe cannot be: save the texts to a file first"):
+        read_public(tmp_path / "a.csv", text_column="t", label_column="y")
+
+
+def test_a_file_without_a_record_is_said_to_be_so(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("t,y\n")
+    with pytest.raises(TaskDataError, match="holds no record"):
+        read_public(tmp_path / "a.csv", text_column="t", label_column="y")

@@ -204,6 +204,16 @@ def test_missing_and_strange_files_are_refused(shaped: Path) -> None:
         Embedding.open("shaped")
 
 
+@pytest.mark.parametrize("also_the_digest", [False, True])
+def test_a_description_that_hides_the_map_is_refused(shaped: Path, also_the_digest: bool) -> None:
+    meta = json.loads((shaped / "meta.json").read_text())
+    hidden = {"mapped": False} | ({"map_digest": None} if also_the_digest else {})
+    (shaped / "meta.json").write_text(json.dumps(meta | hidden))
+    with pytest.raises(MalformedEmbedding, match="says that its vectors were not mapped, and there is a map"):
+        Embedding.open("shaped")
+    assert "and there is a map" in str(store.info("shaped").problem)
+
+
 def test_what_somebody_wrote_into_a_description_does_not_act_on_a_terminal(shaped: Path) -> None:
     data = json.loads((shaped / MAP).read_text(encoding="utf-8"))
     data["origin"]["source"] = "made\x1b[2J"

@@ -373,7 +373,7 @@ def test_a_target_below_a_blind_guess_is_refused() -> None:
         ({"also": ["author", "author"]}, InvalidParameter, "is named already"),
         ({"also": ["colour"]}, InvalidParameter, "colour"),
         ({"also": ["nothing"]}, TaskDataError, "no text has a value in 'nothing'"),
-        ({"texts": 100}, TaskDataError, "has 100 texts with a label; 200 are the least"),
+        ({"texts": 100}, InvalidParameter, "texts = 100: must be a whole number of at least 200"),
         ({"settings": replace(SETTINGS, dimensions=(40,))}, InvalidParameter, "choose at most 11"),
         ({"settings": replace(SETTINGS, reading="context")}, InvalidParameter, "the reading context needs a public text"),
     ],
@@ -453,8 +453,29 @@ def test_the_command_installs_calibrates_and_writes_a_page(few: Path, tmp_path: 
     assert "calibration: at ε" in " ".join(released.output.split())
 
 
+def test_interrupted_while_it_calibrates_the_command_says_how_to_go_on(few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr("deniable.tuning.installing.calibrate", stop)
+        given = ["--text", "text", "--label", "mood", "--embedding", "made", "--as", "moody", "--attacker", "0.15", "-m", "gaussian"]
+        done = run("tune", few, *given, *FAST)
+    assert done.exit_code == 130
+    command = "deniable calibrate --embedding moody --mechanism gaussian --epsilon "
+    said = done.stderr.partition("warning: moody is installed, and not calibrated yet; to go on: deniable ")[2].split()
+    page = " ".join((tmp_path / "moody-tuning.html").read_text(encoding="utf-8").split())
+    assert "This was not measured" in page
+    assert command in page
+    assert said[:5] == command.split()[1:6]
+    again = run(*said[: said.index("--rays") + 2])
+    assert again.exit_code == 0, again.output
+
+
 def test_the_command_refuses_before_the_work_and_leaves_nothing(public: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "old-tuning.html").write_text("a page")
     for more, says in (
         (["--as", "made"], "is installed already"),
         (["--as", "new", "--attacker", "2"], "from 0 to less than 1"),
@@ -462,6 +483,7 @@ def test_the_command_refuses_before_the_work_and_leaves_nothing(public: Path, tm
         (["--as", "new", "--target", "kinds=0.3", "--attacker", "0.1"], "says what --attacker says: give one of them"),
         (["--as", "new", "--target", "context=0.3"], "the reading context needs a public text"),
         (["--as", "new", "--report", str(tmp_path)], "is a folder"),
+        (["--as", "old"], "old-tuning.html is there already, from another space; say with --report where to write the page"),
         (["--as", "new", "--rays", "-1"], "--rays = -1: must be a whole number of at least 0"),
         (["--as", "new", "--words", "0"], "--words = 0: must be a whole number of at least 1"),
         (["--as", "new", "--mechanism", "magic"], "magic"),
@@ -470,4 +492,4 @@ def test_the_command_refuses_before_the_work_and_leaves_nothing(public: Path, tm
         assert done.exit_code != 0
         assert says in " ".join((done.output + str(done.exception)).split())
     assert [facts.name for facts in store.installed()] == ["made"]
-    assert not list(tmp_path.glob("*.html"))
+    assert [(page.name, page.read_text()) for page in tmp_path.glob("*.html")] == [("old-tuning.html", "a page")]

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from deniable.learning.summary import EmbeddingFacts
+from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.tuning.attacker import Named
 from deniable.tuning.findings import AttackFinding, AttributeFinding, AttributeReading, Counts, Sample, ToldAttribute, Tried, TuningFindings
 from deniable.tuning.installing import Isolated
@@ -50,7 +51,7 @@ def findings(text: str = "word") -> TuningFindings:
         source=text,
         sha256="0" * 64,
         public=text,
-        mechanism="multivariate",
+        mechanism=ChosenMechanism(),
         embedding=EmbeddingFacts(name=text, fingerprint="1" * 32, words=50_000, dimension=50),
         reading="context",
         target=0.1,
@@ -147,4 +148,18 @@ def test_what_was_not_measured_is_said_to_be_so(change: dict[str, object], says:
     text = outline(tuning_page(replace(findings(), **change), name="tuned").html()).text  # type: ignore[arg-type]
     assert says in text
     assert not_said not in text
-    assert "Words that hardly change" not in text, "that is known from the calibration only"
+
+
+def test_the_commands_release_and_protect_with_the_mechanism_that_epsilon_was_matched_for() -> None:
+    assert "privatize FILE --column TEXT --embedding tuned --epsilon 2.54" in outline(page()).text
+    found = replace(findings(), mechanism=ChosenMechanism(name="santext-plus", options={"p": 0.3, "sensitive": ["wordaa"]}))
+    text = outline(tuning_page(found, name="tuned", isolated=Isolated(count=2, words=50_000, shown=("word",))).html()).text
+    for command in ("privatize FILE --column TEXT", "calibrate"):
+        assert f"{command} --embedding tuned --mechanism santext-plus -O p=0.3 -O sensitive=… --epsilon 2.54" in text
+    assert "Mechanism: santext-plus (" in text
+    assert (found.to_dict()["mechanism"], found.to_dict()["mechanism_options"]) == ("santext-plus", {"p": 0.3, "sensitive": "…"})
+
+
+def test_a_page_without_a_calibration_says_that_words_were_not_looked_at() -> None:
+    text = outline(tuning_page(findings(), name="tuned").html()).text
+    assert "This was not measured. To know them before the release: deniable calibrate --embedding tuned --epsilon 2.54" in text

@@ -139,8 +139,8 @@ class Matcher(Generic[R]):
     def _out_of_reach(self, target: Target) -> str:
         values = [found.value(target.reading) for found in self._met.values()]
         if min(values) >= target.value:
-            return f"never below {min(values):.2f}, however small ε is"
-        return f"never above {max(values):.2f}, however large ε is"
+            return f"never below {min(values):.2f}, however small ε is; ask for more"
+        return f"never above {max(values):.2f}, however large ε is; ask for less"
 
 
 def _between(low: tuple[float, float], high: tuple[float, float], aim: float) -> float:

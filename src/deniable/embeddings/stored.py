@@ -26,7 +26,7 @@ from deniable.embeddings.content import (
     unprintable_words,
 )
 from deniable.embeddings.npy import open_array
-from deniable.embeddings.stored_map import read_map, write_map
+from deniable.embeddings.stored_map import MAP, read_map, write_map
 from deniable.errors import MalformedEmbedding, printable
 from deniable.parameters import first_unusable
 from deniable.words.languages import describe_cutting
@@ -164,6 +164,8 @@ def read_meta(folder: Path) -> Meta:
         raise MalformedEmbedding(folder, problem)
     if meta.words < 1 or meta.dimension < 1 or meta.shadowed < 0 or _FINGERPRINT.fullmatch(meta.fingerprint) is None:
         raise MalformedEmbedding(folder, f"{META} states a number or a fingerprint that cannot be: {_DAMAGED}")
+    if not meta.mapped and (meta.map_digest is not None or (folder / MAP).exists()):
+        raise MalformedEmbedding(folder, f"{META} says that its vectors were not mapped, and there is a map: {_DAMAGED}")
     # Names and notes are shown to people: what somebody else has written there must not act on their terminal.
     texts = {name: printable(value) for name, value in msgspec.structs.asdict(meta).items() if isinstance(value, str)}
     shown = {"unprintable_words": tuple(map(printable, meta.unprintable_words)), "cutting": tuple(map(printable, meta.cutting))}

@@ -67,7 +67,11 @@ def read_map(folder: Path, dimension: int, digest: str | None) -> LinearMap:
 
 def _read_map_file(folder: Path, dimension: int) -> MapFile:
     path = folder / MAP
-    content = read_plain_file(path, longest=_LONGEST, what="map", error=MalformedEmbedding)
+
+    def damaged(path: Path, problem: str) -> MalformedEmbedding:
+        return MalformedEmbedding(path, f"{problem}: {_DAMAGED}")
+
+    content = read_plain_file(path, longest=_LONGEST, what="map", error=damaged)
     try:
         found = msgspec.json.decode(content, type=MapFile)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -241,6 +241,25 @@ class ChosenMechanism:
         """Whether it is the paper's mechanism, which has no options."""
         return self.name == PAPERS
 
+    @property
+    def as_typed(self) -> str:
+        """What to add to a command so that it takes this mechanism, after a blank; a list of words is not shown."""
+        if self.is_papers:
+            return ""
+        return f" --mechanism {self.name}" + "".join(f" -O {name}={value}" for name, value in self.shown_options.items())
+
+    @property
+    def shown_options(self) -> dict[str, str | int | float]:
+        """The options that were given, but "…" for a list of words."""
+        return {
+            name: value if name != "sensitive" and isinstance(value, str | int | float) else "…" for name, value in self.options.items()
+        }
+
+    def in_words(self, embedding: Embedding) -> str:
+        """Return its name with all options, as people read it."""
+        options = ", ".join(f"{name} = {value}" for name, value in self.identity(embedding)["parameters"].items())
+        return f"{self.name} ({options})" if options else self.name
+
     def identity(self, embedding: Embedding) -> MechanismIdentity:
         """Return everything but ε and the embedding that the draws depend on, defaults included."""
         return identity_of(self(embedding, epsilon=1.0))

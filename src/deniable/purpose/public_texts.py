@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal, Self, Unpack
 
 from deniable.embeddings.linear_map import MOST_CLASSES, LabelKind
-from deniable.errors import InvalidParameter, TaskDataError
+from deniable.errors import InvalidParameter, RecordError, TaskDataError
 from deniable.records.labelled import ReadingOptions, labelled_records
 
 FEWEST_TEXTS, FEWEST_OF_A_CLASS = 20, 4
@@ -64,6 +64,8 @@ class PublicTexts:
 
     @classmethod
     def _checked(cls, records: list[tuple[str, str]], kind: str, source: str, digest: str, *, what: str, column: str | None = None) -> Self:
+        if not records:
+            raise TaskDataError(source, "holds no record")
         given = without_gaps([label for label, _ in records])
         usable = [(label, text) for label, (_, text) in zip(given, records, strict=True) if label and text.strip()]
         if not any(given):
@@ -99,10 +101,12 @@ def read_public(
     it otherwise.
 
     :raises InvalidParameter: if a column is not there, or there is no such kind.
-    :raises RecordError: if the file cannot be read.
+    :raises RecordError: if the file cannot be read, or is a pipe.
     :raises TaskDataError: if nothing can be learnt from it: too few texts, one class or number only, or classes with hardly a text.
     """
     path = Path(path)
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise RecordError(path, "is read more than once, which a pipe cannot be: save the texts to a file first")
     records = list(labelled_records(path, label_column=label_column, text_column=text_column, decimals=True, **reading))
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()

@@ -193,7 +193,10 @@ class Card:
     def _map_in_words(self) -> list[str]:
         if self.linear_map is None:
             return []
-        said = "The space was mapped, by a public map of public vectors. Distances, and with them ε, are those of the mapped space."
+        said = (
+            "The space was mapped, by a public map of public vectors. Where the mechanism goes by distances between vectors, these, and ε "
+            "with them, are those of the mapped space."
+        )
         return [said, *(f"Made to survive: {purpose}." for purpose in self.linear_map.purposes)]
 
     def _never_in_words(self) -> list[str]:

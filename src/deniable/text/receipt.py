@@ -161,8 +161,11 @@ class Receipt:
             lines.append(f"never released: {words(never['words_left_out'])} of the vocabulary, by a public list of {listed}")
         if (mapped := self.embedding.get("map")) is not None:
             labels = ", ".join(each["name"] for each in mapped["public"])
-            made = f"{mapped['kind']} from {mapped['source']} ({mapped['source_fingerprint'][:12]}); distances are those of this space"
-            lines.append(f"space: {made}" + (f"; labels as in {labels} survive by design" if labels else ""))
+            made = f"{mapped['kind']} from {mapped['source']} ({mapped['source_fingerprint'][:12]})"
+            lines.append(
+                f"space: {made}; distances between vectors are those of this space"
+                + (f"; labels as in {labels} survive by design" if labels else "")
+            )
         lines += [f"relaxed: {relaxation}" for relaxation in self.relaxations]
         if self.randomness["source"] == "keyed":
             lines.append(f"keyed ({self.randomness['key']}): {self.randomness['repeated']}")
@@ -253,7 +256,7 @@ class ReleaseSettings:
         if (linear_map := self.mechanism.embedding.linear_map) is not None:
             statement += (
                 f" The vectors φ are those of the embedding {linear_map.origin.source_fingerprint} under a public linear map "
-                f"({linear_map.digest}): distances are those of the mapped vectors, not of the original ones."
+                f"({linear_map.digest}): distances between vectors, where the mechanism has any, are those of the mapped ones."
             )
         if self.relaxations:
             statement = "Between texts that agree in everything listed under relaxations: " + statement

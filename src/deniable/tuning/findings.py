@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from deniable.comparison.readings import OfAllWords
 from deniable.learning.summary import EmbeddingFacts
+from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.tuning.attacker import Named
 from deniable.tuning.receiver import ReadAs
 from deniable.tuning.search import Point, Trial
@@ -128,7 +129,7 @@ class TuningFindings:
     source: str
     sha256: str
     public: str | None
-    mechanism: str
+    mechanism: ChosenMechanism
     embedding: EmbeddingFacts
     reading: OfAllWords
     target: float
@@ -162,9 +163,10 @@ class TuningFindings:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the findings as JSON-ready data, without texts."""
-        plain = {name: value for name, value in vars(self).items() if name not in ("space", "samples")}
+        plain = {name: value for name, value in vars(self).items() if name not in ("mechanism", "space", "samples")}
         data = {name: _plain(value) for name, value in plain.items()}
-        return data | {"space": {**self.space.facts(), "fingerprint": self.space.embedding.fingerprint}}
+        mechanism = {"mechanism": self.mechanism.name, "mechanism_options": self.mechanism.shown_options}
+        return data | mechanism | {"space": {**self.space.facts(), "fingerprint": self.space.embedding.fingerprint}}
 
 
 def _plain(value: Any) -> Any:

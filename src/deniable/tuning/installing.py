@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from deniable.calibration import Targets, calibrate
 from deniable.calibration.choice import evaluate
 from deniable.embeddings.store import InstalledFacts
-from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.progress import Report
 from deniable.purpose.installing import save_mapped
 from deniable.tuning.findings import TuningFindings
@@ -31,16 +30,14 @@ def install_tuned(found: TuningFindings, name: str) -> InstalledFacts:
     return save_mapped(found.space.embedding, name)
 
 
-def calibrate_tuned(
-    found: TuningFindings, name: str, mechanism: ChosenMechanism, *, rays: int = 100, report: Report | None = None
-) -> Isolated:
+def calibrate_tuned(found: TuningFindings, name: str, *, rays: int = 100, report: Report | None = None) -> Isolated:
     """Calibrate an installed space at the ε that was chosen, for receipts to quote, and return which of its words are isolated.
 
     The calibration follows ``rays`` directions from each word.
 
     :raises InvalidParameter: if ``rays`` is not a whole number of at least 1.
     """
-    result = calibrate(name, mechanism=mechanism, epsilons=[found.epsilon], draws=rays, report=report)
+    result = calibrate(name, mechanism=found.mechanism, epsilons=[found.epsilon], draws=rays, report=report)
     calibration = result.calibration
     failing = evaluate(calibration, found.epsilon, Targets(max_unchanged=0.5)).failing
     shown = tuple(calibration.embedding.words[i] for i in calibration.ids[failing[:30]].tolist())

@@ -52,10 +52,12 @@ def read_attributes(
 ) -> PublicAttributes:
     """Return the texts of a public file with the classes of a column, and what other columns say of them; at most ``most``, at random.
 
-    :raises InvalidParameter: if a column is not there or named twice.
+    :raises InvalidParameter: if a column is not there or named twice, or ``most`` is too small.
     :raises RecordError: if the file cannot be read.
     :raises TaskDataError: if nothing can be learnt from it, or there are too few texts for four parts.
     """
+    if most is not None:
+        validated_count(most, "texts", at_least=FEWEST_TEXTS)  # they are used in four parts
     for name in also:
         if name in (text_column, label_column) or list(also).count(name) > 1:
             raise InvalidParameter("also", name, "is named already; name each column once")
@@ -74,7 +76,7 @@ def read_attributes(
         else:
             others[name] = values
     found = PublicAttributes(label=label_column, public=public, others=others)
-    if most is not None and validated_count(most, "texts") < len(public.texts):
+    if most is not None and most < len(public.texts):
         found = _taken(found, np.sort(np.random.default_rng(SEED).choice(len(public.texts), most, replace=False)))
     if len(found.public.texts) < FEWEST_TEXTS:
         problem = f"has {len(found.public.texts)} texts with a label; {FEWEST_TEXTS} are the least, since they are used in four parts"

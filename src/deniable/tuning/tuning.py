@@ -154,7 +154,7 @@ def tune(
         source=found.public.source,
         sha256=found.public.sha256,
         public=None if public is None else public.name,
-        mechanism=mechanism.name,
+        mechanism=mechanism,
         embedding=EmbeddingFacts.of(space),
         reading=reading_of,
         target=settings.attacker,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
+from deniable.records.formats.layout import number_of
 from deniable.report import palette
 from deniable.report.figure import apply_style, new_figure
 from deniable.report.markup import code, phrase
@@ -122,7 +123,9 @@ def _add_attacker(page: Page, found: TuningFindings) -> None:
 
 
 def _add_isolated(page: Page, found: TuningFindings, name: str, isolated: Isolated | None) -> None:
+    command = f"deniable calibrate --embedding {name}{found.mechanism.as_typed} --epsilon {found.epsilon:g}"
     if isolated is None:
+        page.add_section("Words that hardly change", phrase("This was not measured. To know them before the release: ", code(command), "."))
         return
     page.add_section(
         "Words that hardly change",
@@ -135,7 +138,7 @@ def _add_isolated(page: Page, found: TuningFindings, name: str, isolated: Isolat
         page.add_text(
             phrase(
                 "Let them go in as others before the release: ",
-                code(f"deniable calibrate --embedding {name} --epsilon {found.epsilon:g} --max-unchanged 0.5 --protect nearest --as …"),
+                code(f"{command} --max-unchanged 0.5 --protect nearest --as …"),
                 ".",
             )
         )
@@ -189,11 +192,11 @@ def _add_method(page: Page, found: TuningFindings) -> None:
             f"chose the space, and {counts.judge:,} were judged at the end, after learning from the two parts before.",
             "A receiver has released text only, learns from one part of it and judges another, with logistic regression on words as "
             "released (TF-IDF), on decoded text, or on the mean vector of each text, whichever is best on texts to choose by. "
-            f"Means over {found.runs} releases with secure noise: in another run these shares are a little different. Space and ε, and "
-            "what the attacker names, are found with a public seed and come out the same.",
-            f"Mechanism: {found.mechanism}, over {found.embedding.name} ({found.embedding.words:,} words, {found.embedding.dimension} "
-            f"dimensions, fingerprint {found.embedding.fingerprint}). The chosen space has the fingerprint "
-            f"{found.space.embedding.fingerprint}.",
+            f"Means over {number_of(found.runs, 'release')} with secure noise: in another run these shares are a little different. Space "
+            "and ε, and what the attacker names, are found with a public seed and come out the same.",
+            f"Mechanism: {found.mechanism.in_words(found.space.embedding)}, over {found.embedding.name} "
+            f"({found.embedding.words:,} words, {found.embedding.dimension} dimensions, fingerprint "
+            f"{found.embedding.fingerprint}). The chosen space has the fingerprint {found.space.embedding.fingerprint}.",
             f"The attacker was judged on {counts.attacked_words:,} words; {percent(counts.unknown)} of them are unknown to the embedding "
             f"and not counted. It knows what the {fine.support:,} most frequent words of the texts become from at most {fine.directions:,} "
             f"points or directions each ({quick.support:,} and {quick.directions:,} while spaces were compared). One with more of "
@@ -212,7 +215,11 @@ def _add_limits(page: Page, found: TuningFindings, name: str) -> None:
             "bounds.",
             "Attributes that were not named were not measured.",
             phrase(
-                "To release: ", code(f"deniable privatize FILE --column TEXT --embedding {name} --epsilon {found.epsilon:g} -o OUT"), "."
+                "To release: ",
+                code(
+                    f"deniable privatize FILE --column TEXT --embedding {name}{found.mechanism.as_typed} --epsilon {found.epsilon:g} -o OUT"
+                ),
+                ".",
             ),
         ]
     )

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from deniable.calibration.report import figures
 from deniable.calibration.report.examples import example_words
 from deniable.calibration.report.findings import EXPOSED, Curve, Findings
-from deniable.calibration.report.method import add_method, mechanism_name, mechanism_options
+from deniable.calibration.report.method import add_method
 from deniable.channel.distribution import ETA
 from deniable.interfaces import NOTHING_EXPOSED
 from deniable.report.markup import code, phrase, strong, unchanged_word, word
@@ -25,7 +25,7 @@ def calibration_page(found: Findings) -> Page:
     page = Page(
         f"How private is text released with “{embedding.name}”?" + ("" if looked_at.all else f" A look at {looked_at}"),
         lead=_lead_with_targets(found) if found.has_targets else _lead_without_targets(found),
-        kicker=f"Calibration of {mechanism_name(found)}: {looked_at}, in {embedding.dimension} dimensions",
+        kicker=f"Calibration of {found.calibration.mechanism.in_words(embedding)}: {looked_at}, in {embedding.dimension} dimensions",
     )
     page.add_facts(_facts(found))
     if not looked_at.all:
@@ -229,7 +229,7 @@ def _exposed(page: Page, found: Findings) -> None:
             phrase(
                 "They can be protected. ",
                 code(
-                    f"deniable calibrate --embedding {found.calibration.embedding.name}{mechanism_options(found)} "
+                    f"deniable calibrate --embedding {found.calibration.embedding.name}{found.calibration.mechanism.as_typed} "
                     f"--max-unchanged {limit:g} --epsilon {choice.epsilon:g} --protect nearest --as NAME"
                 ),
                 " makes an embedding in which each goes in as its nearest word that meets the target, by a public map, and measures again.",

@@ -23,7 +23,7 @@ def add_method(page: Page, found: Findings) -> None:
         ["what", "value"],
         [
             ["embedding", calibration.embedding.name],
-            ["mechanism", mechanism_name(found)],
+            ["mechanism", found.calibration.mechanism.in_words(found.calibration.embedding)],
             ["fingerprint", code(calibration.embedding.fingerprint)],
             ["words measured, N_w", str(looked_at)],
             ["words measured, S_w", f"{len(found.sample.ids):,}"],
@@ -84,17 +84,3 @@ def _source_of_draws(found: Findings) -> str:
     if isinstance(found.calibration, TableCalibration) and found.calibration.on_card:
         return "with secure noise on a GPU, as releases do there; another run gets other numbers, within the errors."
     return "from a public seed, so anybody gets the same numbers. Releases draw secure noise of their own."
-
-
-def mechanism_name(found: Findings) -> str:
-    """Return the mechanism with its options, as people read it."""
-    mechanism, embedding = found.calibration.mechanism, found.calibration.embedding
-    options = ", ".join(f"{name} = {value}" for name, value in mechanism.identity(embedding)["parameters"].items())
-    return f"{mechanism.name} ({options})" if options else mechanism.name
-
-
-def mechanism_options(found: Findings) -> str:
-    """Return the options of the command line that choose the mechanism, as far as they are single values."""
-    mechanism = found.calibration.mechanism
-    options = "".join(f" -O {name}={value if isinstance(value, str | int | float) else '…'}" for name, value in mechanism.options.items())
-    return "" if mechanism.is_papers else f" --mechanism {mechanism.name}{options}"

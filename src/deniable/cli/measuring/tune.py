@@ -32,8 +32,8 @@ class TuningOptions:
             "--target",
             "-t",
             metavar="READING=VALUE",
-            help="In place of --attacker, what all spaces have in common, as in compare: named (words, each by itself), context (words, "
-            "reading in context too; needs --public) or kinds (the kind of a less frequent word).",
+            help="In place of --attacker, what all spaces have in common: named (words, each by itself), context (words, "
+            "reading in context too; needs --public) or kinds (the kind of a less frequent word). Unknown words are not counted.",
         ),
     ] = None
     dimension: Annotated[list[int] | None, typer.Option(help="A number of principal axes to try. May be repeated. Default: 8, 16, 32.")] = (
@@ -108,6 +108,7 @@ def tune(
     officer says what survives by design, what else survives, and what an attacker names. An interrupted search goes on where it was.
     """
     from deniable.embeddings.store import free_place
+    from deniable.errors import InvalidParameter
     from deniable.progress import Stages
     from deniable.purpose.shaping import PUBLIC_ONLY
     from deniable.report.place import check_place
@@ -119,6 +120,8 @@ def tune(
     free_place(new)
     if report is None and not as_json:
         report = Path(f"{new}-tuning.html")
+        if report.exists():
+            raise InvalidParameter("--as", new, f"{report} is there already, from another space; say with --report where to write the page")
     if report is not None:
         check_place(report)
     settings = tuning.settings()
@@ -147,7 +150,12 @@ def tune(
         tuning_page(found, name=new).write(report)
     if tuning.rays:
         with Stages(f"calibrating {new}", unit="words") as calibrating:
-            isolated = calibrate_tuned(found, new, chosen["mechanism"], rays=tuning.rays, report=None if quiet else calibrating.report)
+            try:
+                isolated = calibrate_tuned(found, new, rays=tuning.rays, report=None if quiet else calibrating.report)
+            except BaseException:
+                again = f"deniable calibrate --embedding {new}{found.mechanism.as_typed} --epsilon {found.epsilon:g} --rays {tuning.rays}"
+                _warn(f"{new} is installed, and not calibrated yet; to go on: {again}")
+                raise
         if report is not None:
             tuning_page(found, name=new, isolated=isolated).write(report)
     if as_json:
