@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -124,3 +125,21 @@ def test_a_bound_that_there_is_not_is_none_in_json() -> None:
     bounds = {neighbour["bound"] for neighbour in json.loads(json.dumps(explanation.to_dict(), allow_nan=False))["neighbours"]}
     assert None in bounds
     assert bounds <= {None, 2.0}
+
+
+@pytest.mark.parametrize("by", ["nearest", "unknown"])
+def test_a_protected_word_is_said_to_go_in_as_another(by: Literal["nearest", "unknown"], capsys: pytest.CaptureFixture[str]) -> None:
+    from deniable.calibration.protection import protect
+    from deniable.cli.explain import _show
+
+    plain = random_embedding(60, 4)
+    safe = protect(plain, np.array([7]), by=by)
+    found = explain_word(Multivariate(safe, epsilon=3.0), plain.words[7], draws=50)
+    stand_in = int(safe.stands_in(np.array([7]))[0])
+    assert found.goes_in_as == ("⊥" if by == "unknown" else plain.words[stand_in])
+    assert found.to_dict()["goes_in_as"] == found.goes_in_as
+    _show(found)
+    assert f"it is protected: it goes in as “{found.goes_in_as}”" in " ".join(capsys.readouterr().out.split())
+    other = explain_word(Multivariate(safe, epsilon=3.0), plain.words[8], draws=50)
+    assert other.goes_in_as is None
+    assert "goes_in_as" not in other.to_dict()

@@ -43,6 +43,8 @@ class Neighbour(NamedTuple):
 class Explanation:
     """The answer of ``explain_word``. An unknown word is explained as ⊥, which cannot stay itself: ``unchanged`` is None.
 
+    ``goes_in_as`` is the word that stands in for it where it is protected: outcomes and bounds are those of that word, the neighbours
+    and their distances its own.
     ``moves`` tells which neighbours came nearer or went away where the vectors of the embedding are a map of others.
     """
 
@@ -57,6 +59,7 @@ class Explanation:
     distinct: int
     outcomes: tuple[Outcome, ...]
     neighbours: tuple[Neighbour, ...]
+    goes_in_as: str | None = None
     moves: NeighbourMoves | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -66,8 +69,8 @@ class Explanation:
             "outcomes": [each._asdict() for each in self.outcomes],
             "neighbours": [each._asdict() | ({} if math.isfinite(each.bound) else {"bound": None}) for each in self.neighbours],
         }
-        del data["moves"]
-        return data if self.moves is None else data | {"moves": self.moves.to_dict()}
+        data["moves"] = None if self.moves is None else self.moves.to_dict()
+        return {name: value for name, value in data.items() if value is not None or name not in ("goes_in_as", "moves")}
 
 
 def explain_word(mechanism: Mechanism, word: str, *, draws: int = 1000, top: int = 10, randomness: Randomness | None = None) -> Explanation:
@@ -111,6 +114,7 @@ def _explain(
     word = words[0]
     word_id = Lookup(embedding).ids([word])[0]
     known = word_id != embedding.unknown_id
+    stand_in = int(embedding.stands_in(np.array([word_id]))[0])
     found = output_distribution(mechanism, word_id, draws=draws, randomness=randomness)
     near = min(len(embedding), top + 1)
     near_ids, distances = best_neighbours(embedding).nearest_k(embedding.rows(np.array([word_id])), near)
@@ -135,6 +139,7 @@ def _explain(
             for i, distance in zip(near_ids[0].tolist(), distances[0], strict=True)
             if i != word_id
         )[:top],
+        goes_in_as=None if stand_in == word_id else "⊥" if stand_in == embedding.unknown_id else embedding.words[stand_in],
         moves=effect.on(word_id, top=top),
     )
 

@@ -79,6 +79,8 @@ def _show(explanation: Explanation) -> None:
         kind += " is unknown to the embedding, so it is treated as ⊥, like every unknown word. ⊥"
     method = _METHODS[explanation.method].format(explanation.draws)
     console.print(f"{kind} at ε = {explanation.epsilon:g} on {explanation.embedding}, {explanation.mechanism}, {method}")
+    if explanation.goes_in_as is not None:
+        console.print(f"it is protected: it goes in as “{explanation.goes_in_as}”, and what comes out, and bounds, are those of that word")
     stays = explanation.unchanged
     if stays is not None:
         console.print(f"stays itself in {_share(stays, 1)} of all cases (N_w)")
