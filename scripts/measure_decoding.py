@@ -31,13 +31,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from deniable import Embedding
-from deniable.analysis.receiving import SUPPORT, first_shares
 from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
 from deniable.channel.making import make_channels
 from deniable.decoding.decoder import Decoder
 from deniable.decoding.ngrams import Bigrams, read_bigrams
 from deniable.decoding.posterior import make_posterior
+from deniable.decoding.priors import SUPPORT, first_shares
 from deniable.learning.passages import Passages, passages_of
 from deniable.learning.perturbation import changed_share, draw
 from deniable.learning.word_classifier import SoftTfidf

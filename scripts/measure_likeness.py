@@ -19,10 +19,11 @@ import numpy as np
 
 from deniable import Embedding
 from deniable.analysis.likeness import MOST_EVIDENCE, evidence_against
-from deniable.analysis.receiving import SUPPORT, open_channel
+from deniable.analysis.receiving import open_channel
 from deniable.arrays import Ids
 from deniable.channel.draws import Draws
 from deniable.channel.making import DIRECTIONS
+from deniable.decoding.priors import SUPPORT
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.text.recipe import Recipe
 from deniable.words.cutter import Cutter, Lookup

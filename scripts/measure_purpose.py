@@ -173,19 +173,19 @@ def pack(into: Path) -> None:
 
 def work(given: argparse.Namespace) -> None:
     """Measure one data set in one space after the other that nobody else has begun, at all its levels."""
-    from purpose_bench import Bench
+    from purpose_on_card import SettingOnCard
 
     for _, together in groupby(_asked(given), key=lambda each: (each.data, each.space, each.mechanism)):
         group = list(together)
         left = [each for each in group if not (given.into / f"{each.name}.result.json").exists()]
         if not left or not _claimed(given.into / f"{group[0].name}.claim"):
             continue
-        bench = None
+        on_card = None
         for setting in left:
             try:
                 began = time.time()
-                bench = bench or Bench(given.into, setting, given.device)
-                found = bench.measure(setting)
+                on_card = on_card or SettingOnCard(given.into, setting, given.device)
+                found = on_card.measure(setting)
                 found["seconds"] = round(time.time() - began, 1)
                 path = given.into / f"{setting.name}.result.json"
                 path.with_suffix(".part").write_text(json.dumps(found), encoding="utf-8")
@@ -195,7 +195,7 @@ def work(given: argparse.Namespace) -> None:
                 import traceback
 
                 print("FAILED", setting.name, repr(error), traceback.format_exc(), flush=True)
-                bench = None
+                on_card = None
                 _empty_cache()
 
 

@@ -11,11 +11,11 @@ import pytest
 from deniable import Embedding, InsecureSeededRandomness
 from deniable.analysis import frequencies
 from deniable.analysis.frequencies import FrequencyEstimator
-from deniable.analysis.receiving import first_shares
 from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
 from deniable.channel.draws import Draws
 from deniable.channel.making import make_channel
+from deniable.decoding.priors import first_shares
 from deniable.decoding.shares import learn_shares
 from deniable.mechanisms.catalogue import ChosenMechanism
 from tests.support.strategies import random_embedding

@@ -14,7 +14,7 @@ from deniable.decoding.kinds import make_kinds
 from deniable.decoding.ngrams import count_bigrams
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.randomness import InsecureSeededRandomness
-from deniable.tuning.attacker import Attacker, Named
+from deniable.tuning.attacker import Attacker, NamedShares
 from tests.support.strategies import random_embedding
 
 SPACE = random_embedding(300, 4, seed=3)
@@ -108,5 +108,5 @@ def test_an_attacker_in_context_names_more_where_words_follow_one_another() -> N
 def test_a_share_of_nothing_is_no_share() -> None:
     from deniable.tuning.tuning_page import _named_row
 
-    without_kinds = Named(words=0.25, kinds=0.0, judged=100, judged_kinds=0)
+    without_kinds = NamedShares(words=0.25, kinds=0.0, judged=100, judged_kinds=0)
     assert _named_row("sees nothing", without_kinds, without_kinds) == ["sees nothing", "25.0 % ± 4.3", "–", "25.0 % ± 4.3", "–"]

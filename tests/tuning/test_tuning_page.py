@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from deniable.learning.summary import EmbeddingFacts
+from deniable.learning.summary import MeasuredEmbedding
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.tuning.attacker import Named
+from deniable.tuning.attacker import NamedShares
 from deniable.tuning.findings import AttackFinding, AttributeFinding, AttributeReading, Counts, Sample, ToldAttribute, Tried, TuningFindings
 from deniable.tuning.installing import Isolated
 from deniable.tuning.receiver import Told
@@ -20,10 +20,10 @@ from tests.report.html_check import outline
 from tests.report.test_page import HOSTILE
 from tests.support.made_purpose import made_embedding
 
-BLIND = Named(words=0.05, kinds=0.12, judged=40_000, judged_kinds=20_000)
+BLIND = NamedShares(words=0.05, kinds=0.12, judged=40_000, judged_kinds=20_000)
 
 
-def named(words: float, kinds: float) -> Named:
+def named(words: float, kinds: float) -> NamedShares:
     return replace(BLIND, words=words, kinds=kinds)
 
 
@@ -52,7 +52,7 @@ def findings(text: str = "word") -> TuningFindings:
         sha256="0" * 64,
         public=text,
         mechanism=ChosenMechanism(),
-        embedding=EmbeddingFacts(name=text, fingerprint="1" * 32, words=50_000, dimension=50),
+        embedding=MeasuredEmbedding(name=text, fingerprint="1" * 32, words=50_000, dimension=50),
         reading="context",
         target=0.1,
         space=Space(embedding=made_embedding(), dimension=16, strength=2.0),

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from deniable import Embedding
-from deniable.analysis.receiving import first_shares
 from deniable.arrays import Ids
 from deniable.channel.draws import Draws
 from deniable.decoding.decoder import Decoder
+from deniable.decoding.priors import first_shares
 from deniable.interfaces import Mechanism
 from deniable.learning.summary import Outcome, points_of
 from deniable.learning.version import Version, released_version

@@ -11,7 +11,7 @@ import pytest
 from deniable import Embedding, Multivariate
 from deniable.errors import DeniableError, InvalidParameter, TaskDataError
 from deniable.learning.scores import class_scores
-from deniable.learning.summary import EmbeddingFacts, Outcome, points_of
+from deniable.learning.summary import MeasuredEmbedding, Outcome, points_of
 from deniable.learning.version import Learner, original_version, released_version
 from deniable.learning.word_classifier import LinearLearner
 from deniable.utility.findings import Circumstances, Findings
@@ -27,7 +27,7 @@ ABOUT = Circumstances(
     model="made up",
     mechanism="multivariate",
     mechanism_options={},
-    embedding=EmbeddingFacts(name="made up", fingerprint="0", words=40, dimension=4),
+    embedding=MeasuredEmbedding(name="made up", fingerprint="0", words=40, dimension=4),
     runs=1,
     held_out=0.25,
     judged=100,

@@ -15,12 +15,13 @@ from typing import Any, Self
 import numpy as np
 
 from deniable.analysis.decoder_file import DecoderFile, pack_decoder, read_decoder_file, unpack_decoder
-from deniable.analysis.receiving import SUPPORT, check_words, open_channel_of_inputs, receive
+from deniable.analysis.receiving import check_words, open_channel_of_inputs, receive
 from deniable.arrays import Floats, Ids
 from deniable.atomic import open_plain_file, whole_file
 from deniable.channel.making import DIRECTIONS
 from deniable.decoding.decoder import Decoder
 from deniable.decoding.ngrams import read_bigrams
+from deniable.decoding.priors import SUPPORT
 from deniable.errors import DamagedDecoder, InvalidParameter, RecordError
 from deniable.progress import Report
 from deniable.text.card import Card, GivenCard, card_from, parse_card

@@ -18,9 +18,7 @@ from deniable.channel.channel import Channel
 from deniable.channel.making import DIRECTIONS, make_channel
 from deniable.decoding.decoder import Decoder
 from deniable.decoding.ngrams import Bigrams, read_bigrams
-from deniable.decoding.priors import BY_RANK, known_before, most_frequent
-from deniable.decoding.priors import SUPPORT as SUPPORT
-from deniable.decoding.priors import first_shares as first_shares
+from deniable.decoding.priors import BY_RANK, SUPPORT, known_before, most_frequent
 from deniable.decoding.released import ReleasedCounts, ReleasedWords
 from deniable.decoding.shares import LearntShares
 from deniable.embeddings.embedding import Embedding

@@ -17,7 +17,7 @@ PLACES = {"nowhere": "nothing", "train": "at training time", "test": "at test ti
 
 
 @dataclass(frozen=True, kw_only=True)
-class EmbeddingFacts:
+class MeasuredEmbedding:
     """Which embedding a result was measured with."""
 
     name: str

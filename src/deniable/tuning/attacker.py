@@ -25,7 +25,7 @@ from deniable.decoding.posterior import make_posterior
 
 
 @dataclass(frozen=True, kw_only=True)
-class Named:
+class NamedShares:
     """The shares of words, and of kinds of less frequent words, that are named rightly, of how many; with standard errors."""
 
     words: float
@@ -80,12 +80,12 @@ class Attacker:
         order = np.argsort(-self.counts, kind="stable")[:most]
         return np.append(np.sort(order[self.counts[order] > 0.0]), self.unknown_id)
 
-    def blind(self) -> Named:
+    def blind(self) -> NamedShares:
         """Return what is named by somebody who sees nothing: the most frequent word, and the most frequent kind."""
         by_kind = np.bincount(np.maximum(self.kinds.of[:-1], 0), weights=self.content, minlength=1)
         return self._named(float(self.counts.max() / self.counts.sum()), float(by_kind.max() / max(by_kind.sum(), 1.0)))
 
-    def alone(self, channel: Channel, released: Ids) -> Named:
+    def alone(self, channel: Channel, released: Ids) -> NamedShares:
         """Return what is named by looking at each released word by itself."""
         return self._named(self.words_alone(channel, released), self._kinds_alone(channel, released))
 
@@ -104,7 +104,7 @@ class Attacker:
         context = None if reading == "named" else self.in_context(channel, released, most=in_context)
         return alone if context is None else max(alone, context.share_of(reading))
 
-    def in_context(self, channel: Channel, released: Ids, *, most: int | None = None) -> Named | None:
+    def in_context(self, channel: Channel, released: Ids, *, most: int | None = None) -> NamedShares | None:
         """Return what is named by reading each record as a whole, with a language model of public text; None without a model.
 
         Records are read until they have ``most`` words, or all of them.
@@ -129,7 +129,7 @@ class Attacker:
             np.add.at(sums, (np.arange(len(rare))[:, None], np.maximum(self.kinds.of[candidates], 0)), chances)
             kinds_right += int((sums.argmax(axis=1) == self.kinds.of[truth[rare]]).sum())
         words, kinds = right / max(judged, 1), kinds_right / max(judged_kinds, 1)
-        return Named(words=words, kinds=kinds, judged=judged, judged_kinds=judged_kinds)
+        return NamedShares(words=words, kinds=kinds, judged=judged, judged_kinds=judged_kinds)
 
     def _kinds_alone(self, channel: Channel, released: Ids) -> float:
         judged = self.kinds.of[self.ids] >= 0
@@ -147,8 +147,8 @@ class Attacker:
     def _prior(self, channel: Channel, counts: Floats) -> Floats:
         return np.append(counts, 0.0)[channel.inputs]
 
-    def _named(self, words: float, kinds: float) -> Named:
-        return Named(words=words, kinds=kinds, judged=int(self.counts.sum()), judged_kinds=int(self.content.sum()))
+    def _named(self, words: float, kinds: float) -> NamedShares:
+        return NamedShares(words=words, kinds=kinds, judged=int(self.counts.sum()), judged_kinds=int(self.content.sum()))
 
 
 def _error(share: float, tries: int) -> float:

@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from deniable.comparison.readings import OfAllWords
-from deniable.learning.summary import EmbeddingFacts
+from deniable.learning.summary import MeasuredEmbedding
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.tuning.attacker import Named
+from deniable.tuning.attacker import NamedShares
 from deniable.tuning.receiver import ReadAs
 from deniable.tuning.search import Point, Trial
 from deniable.tuning.spaces import Space
@@ -61,8 +61,8 @@ class AttributeFinding:
 class AttackFinding:
     """What an attacker names in a release, alone and, where public text was given, in context."""
 
-    alone: Named
-    in_context: Named | None
+    alone: NamedShares
+    in_context: NamedShares | None
 
     @property
     def context_is_better(self) -> bool:
@@ -130,7 +130,7 @@ class TuningFindings:
     sha256: str
     public: str | None
     mechanism: ChosenMechanism
-    embedding: EmbeddingFacts
+    embedding: MeasuredEmbedding
     reading: OfAllWords
     target: float
     space: Space
@@ -139,7 +139,7 @@ class TuningFindings:
     label: AttributeFinding
     others: tuple[AttributeFinding, ...]
     kinds: str
-    blind: Named
+    blind: NamedShares
     shaped: AttackFinding
     as_it_is: AttackFinding
     tried: tuple[Tried, ...]

@@ -19,7 +19,7 @@ from deniable.decoding.ngrams import Bigrams, read_bigrams
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.learning.scores import sklearn
-from deniable.learning.summary import EmbeddingFacts
+from deniable.learning.summary import MeasuredEmbedding
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count, validated_share
 from deniable.progress import Report
@@ -155,7 +155,7 @@ def tune(
         sha256=found.public.sha256,
         public=None if public is None else public.name,
         mechanism=mechanism,
-        embedding=EmbeddingFacts.of(space),
+        embedding=MeasuredEmbedding.of(space),
         reading=reading_of,
         target=settings.attacker,
         space=best.space,

@@ -12,7 +12,7 @@ from deniable.report.figure import apply_style, new_figure
 from deniable.report.markup import code, phrase
 from deniable.report.page import Page
 from deniable.report.wording import percent, percent_fixed
-from deniable.tuning.attacker import Named
+from deniable.tuning.attacker import NamedShares
 from deniable.tuning.findings import AttributeFinding, AttributeReading, Tried, TuningFindings
 from deniable.tuning.installing import Isolated
 
@@ -287,7 +287,7 @@ def _noise(found: TuningFindings, *, judged: bool = False) -> float:
     return float((1.0 / max(found.counts.judge if judged else found.counts.choose, 1)) ** 0.5)
 
 
-def _named_row(text: str, shaped: Named, plain: Named) -> list[str]:
+def _named_row(text: str, shaped: NamedShares, plain: NamedShares) -> list[str]:
     cells = [text]
     for each in (shaped, plain):
         cells += [_with_error(each.words, each.words_error, each.judged), _with_error(each.kinds, each.kinds_error, each.judged_kinds)]

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from deniable.learning.summary import EmbeddingFacts, Point, markdown_table, score_cell
+from deniable.learning.summary import MeasuredEmbedding, Point, markdown_table, score_cell
 from deniable.report.wording import percent
 from deniable.utility.readings import AS_RELEASED, DECODED, DecodedPoints, TextReading
 
@@ -42,7 +42,7 @@ class Circumstances:
     model: str
     mechanism: str
     mechanism_options: Mapping[str, object]
-    embedding: EmbeddingFacts
+    embedding: MeasuredEmbedding
     runs: int
     held_out: float
     judged: int

@@ -8,17 +8,17 @@ from typing import Literal, Unpack
 
 import numpy as np
 
-from deniable.analysis.receiving import SUPPORT
 from deniable.arrays import Ids
 from deniable.calibration.matching import SHARES, AverageUnchanged
 from deniable.channel.channel import Channel
 from deniable.channel.making import DIRECTIONS
+from deniable.decoding.priors import SUPPORT
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, MissingExtra
 from deniable.interfaces import Mechanism
 from deniable.learning.perturbation import changed_share
 from deniable.learning.scores import class_scores
-from deniable.learning.summary import EmbeddingFacts, Outcome, points_of
+from deniable.learning.summary import MeasuredEmbedding, Outcome, points_of
 from deniable.learning.version import Classify, Learner, Version, original_version, released_version
 from deniable.learning.word_classifier import CountLearner, LinearLearner
 from deniable.mechanisms.catalogue import ChosenMechanism
@@ -121,7 +121,7 @@ def measure_utility(
             model=learner.name,
             mechanism=chosen.name,
             mechanism_options=chosen.identity(space)["parameters"],
-            embedding=EmbeddingFacts.of(space),
+            embedding=MeasuredEmbedding.of(space),
             runs=runs,
             held_out=held_out,
             judged=len(stratified_split(classified.labels, held_out, seed=1)[1]),

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.analysis.receiving import SUPPORT, first_shares
 from deniable.arrays import Ids
 from deniable.channel.channel import Channel
 from deniable.channel.making import DIRECTIONS, make_channels
 from deniable.decoding.decoder import Decoder
+from deniable.decoding.priors import SUPPORT, first_shares
 from deniable.embeddings.embedding import Embedding
 from deniable.learning.version import Version
 from deniable.mechanisms.catalogue import ChosenMechanism

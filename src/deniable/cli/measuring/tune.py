@@ -14,7 +14,7 @@ from deniable.errors import printable
 from deniable.report.wording import percent, percent_fixed
 
 if TYPE_CHECKING:
-    from deniable.tuning.attacker import Named
+    from deniable.tuning.attacker import NamedShares
     from deniable.tuning.findings import TuningFindings
     from deniable.tuning.tuning import TuningSettings
 
@@ -190,7 +190,7 @@ def _show(found: TuningFindings, name: str) -> None:
     console.print(f"Spaces were compared at an attacker who names {percent(found.target)} of the {found.matched}, {found.matched_way}.")
 
 
-def _named(who: str, named: Named, found: TuningFindings) -> str:
+def _named(who: str, named: NamedShares, found: TuningFindings) -> str:
     words = f"{who} names {percent(named.words)} of the words ({percent(found.blind.words)} blind)"
     if not named.judged_kinds:
         return f"{words}."

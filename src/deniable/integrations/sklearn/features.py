@@ -17,10 +17,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from deniable.analysis.decoder_state import DecoderState, check_released, check_texts
 from deniable.analysis.features import count_words, counted_words
-from deniable.analysis.receiving import SUPPORT
 from deniable.arrays import Vectors
 from deniable.channel.making import DIRECTIONS
 from deniable.decoding.decoder import LEAST_COUNT, Decoder
+from deniable.decoding.priors import SUPPORT
 from deniable.integrations.sklearn.columns import tag_as_taking_texts, texts_of
 from deniable.parameters import validated_share
 from deniable.text.card import GivenCard, card_from

@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 
 from deniable.atomic import whole_file
 from deniable.errors import TaskDataError
-from deniable.learning.summary import EmbeddingFacts, Outcome
+from deniable.learning.summary import MeasuredEmbedding, Outcome
 
 Place = Literal["nowhere", "train", "test"]
 _IN_FILES = ("at", "epsilon", "run", "scores", "epochs", "words", "changed", "unknown", "seconds", "made_with")
@@ -41,7 +41,7 @@ class ExperimentIdentity:
 
     task: str
     data: str
-    embedding: EmbeddingFacts
+    embedding: MeasuredEmbedding
     mechanism: str | Mapping[str, Any]
     policy: Mapping[str, Any]
     recipe: Mapping[str, Any]
@@ -86,7 +86,7 @@ class TaskOutcome(Outcome):
             raise TypeError("no scores")
         identity = {name: found[name] for name in ("task", "data", "mechanism", "policy", "recipe")}
         return cls(
-            identity=ExperimentIdentity(**identity, embedding=EmbeddingFacts(**found["embedding"])),
+            identity=ExperimentIdentity(**identity, embedding=MeasuredEmbedding(**found["embedding"])),
             **{name: found[name] for name in _IN_FILES},
         )
 

@@ -26,7 +26,7 @@ from deniable.learning.passages import Passages
 from deniable.learning.perturbation import Perturbations, changed_share
 from deniable.learning.ranker import Ranker, RankerSettings, evaluate_ranker, train_ranker
 from deniable.learning.scores import accuracy
-from deniable.learning.summary import EmbeddingFacts
+from deniable.learning.summary import MeasuredEmbedding
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.tasks.experiment.outcomes import ExperimentIdentity, Setting, TaskOutcome
 from deniable.text.policies import TextPolicy
@@ -76,7 +76,7 @@ class SettingRunner:
         return ExperimentIdentity(
             task=experiment.task,
             data=experiment.data,
-            embedding=EmbeddingFacts.of(self._embedding),
+            embedding=MeasuredEmbedding.of(self._embedding),
             mechanism="Multivariate" if experiment.mechanism.is_papers else experiment.mechanism.identity(self._embedding),
             policy={**asdict(experiment.policy), "keep_words": sorted(experiment.policy.keep_words)},
             recipe=asdict(experiment.training),

@@ -34,7 +34,7 @@ WEIGHT = 0.01
 """What the first shares weigh beside the release when shares are learnt."""
 
 
-class Bench:
+class SettingOnCard:
     """One data set in one space by one mechanism, on the device."""
 
     def __init__(self, into: Path, setting: Setting, device: str) -> None:
