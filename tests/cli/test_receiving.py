@@ -226,8 +226,8 @@ def test_values_that_cannot_group_are_called_groups(out: Path) -> None:
         str(run("frequencies", out.with_name(name), "-c", "text", "--by", "group", *card, *FAST).exception)
         for name in ("out.parquet", "out.jsonl")
     )
-    assert by_schema == "--by = 'group': holds double; groups are text or whole numbers"
-    assert by_value.endswith("the value of group is neither text nor a whole number, so it is no group")
+    assert by_schema == "--by = 'group': holds double; groups are text, whole numbers, or true and false"
+    assert by_value.endswith("the value of group is no group: groups are text, whole numbers, or true and false")
 
 
 @pytest.mark.parametrize("command", ["decode", "frequencies"])
