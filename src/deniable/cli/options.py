@@ -329,7 +329,8 @@ class ReleaseOptions(VocabularyOptions):
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="With --key-file: the column that identifies each record. Without it, a record is identified by its number in the file.",
+            help="With --key-file: the column that identifies each record. Without it, a record is identified by its number in the file "
+            "and the content of the whole file.",
         ),
     ] = None
     consistent_by: Annotated[

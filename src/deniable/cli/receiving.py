@@ -41,7 +41,7 @@ class ReceivingOptions:
     )
     epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="Without a card: the ε per word of the release.")] = None
     embedding: Annotated[
-        str | None, typer.Option(help="The name of the embedding, if it is not found here by the fingerprint on the card.")
+        str | None, typer.Option(help="The name or the folder of the embedding, if it is not found here by the fingerprint on the card.")
     ] = None
     mechanism: Annotated[
         str | None,
