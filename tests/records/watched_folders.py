@@ -18,6 +18,7 @@ class Folders:
         self.inbox.mkdir()
         self.out.mkdir()
         self.lines: list[str] = []
+        self.columns: tuple[str, ...] = ("text",)
         self.failed = 0
 
     def look(
@@ -31,7 +32,7 @@ class Folders:
         """Look once, as a new process would."""
 
         def layout_of(path: Path) -> Layout:
-            columns = () if path.suffix == ".txt" else ("text",)
+            columns = () if path.suffix == ".txt" else self.columns
             by = None if path.suffix == ".txt" else record_id
             return make_layout(path, format=None, columns=columns, delimiter=None, header=True, encoding="utf-8", record_id=by)
 

@@ -176,8 +176,8 @@ class Card:
         return f"ε of a word is {least}{self.record_epsilon:g} divided by the number of words drawn in its record: {counted}{bounds}."
 
     def _embedding_in_words(self) -> str:
-        left = "" if self.never_release is None else " left without the listed ones"
-        size = f"{self.vocabulary:,} words{left}, in {self.dimension:,} dimensions"
+        left = "" if self.never_release is None else "left without the listed ones, "
+        size = f"{self.vocabulary:,} words {left}in {self.dimension:,} dimensions"
         if self.embedding == "default":
             return f"To decode the text you need deniable with its built-in embedding ({size})."
         if self.protected or self.linear_map is not None:

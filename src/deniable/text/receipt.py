@@ -38,7 +38,8 @@ CAVEATS = (
 class Receipt:
     """What a run promised and spent. ``to_dict`` is the JSON that is written beside an output.
 
-    No word got more than ``word_epsilon``, and no record more than ``record_epsilon`` if there is one.
+    No word got more than ``word_epsilon``, and no record more than ``record_epsilon`` if there is one. ``job`` is a digest of the input
+    file and of all settings, by which a finished output is known again.
     """
 
     mechanism: str
@@ -54,6 +55,7 @@ class Receipt:
     created: str
     caveat: str = RATE_PER_DISTANCE
     calibration: Quote | None = None
+    job: str | None = None
 
     @property
     def ceiling(self) -> float | None:
@@ -101,6 +103,7 @@ class Receipt:
         return {
             "deniable": __version__,
             "created": self.created,
+            **({} if self.job is None else {"job": self.job}),
             "mechanism": self.mechanism,
             "guarantee": dict(self.guarantee),
             "epsilon_per_word": self.ceiling,

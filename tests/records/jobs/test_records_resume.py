@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from deniable.arrays import Floats, Ids
 from deniable.neighbours.oracle import OracleNeighbours
 from deniable.randomness import RadialNoise
 from deniable.records import privatize_file
+from deniable.text.receipt import Receipt
 from tests.records.jobs.stopped_jobs import source_in, stopped_job
 
 
@@ -22,6 +24,39 @@ def test_resuming_a_finished_output_draws_nothing(noisy: Privatizer, tmp_path: P
     assert privatize_file(noisy, source, target, resume=True) is None
     assert target.read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.txt", "out.txt", "out.txt.card.json", "out.txt.receipt.json"]
+
+
+@pytest.mark.parametrize(
+    ("then", "now"),
+    [
+        ({"columns": ["a"]}, {"columns": ["a", "b"]}),
+        ({"columns": ["a"]}, {"columns": ["a"], "source": "other.csv"}),
+        ({"columns": ["a"], "header": False}, {"columns": ["a"]}),
+        ({"columns": ["a"], "keep": "alice"}, {"columns": ["a"], "keep": "bob"}),
+    ],
+)
+def test_resuming_never_takes_the_output_of_another_job_for_its_own(
+    embedding: Embedding, tmp_path: Path, then: dict[str, Any], now: dict[str, Any]
+) -> None:
+    for name in ("in.csv", "other.csv"):
+        (tmp_path / name).write_text("a,b\nhello there,SECRET alice\n")
+
+    def release(*, keep: str = "", source: str = "in.csv", columns: list[str], header: bool = True) -> Receipt | None:
+        private = Privatizer(Multivariate(embedding, epsilon=6.0), keep_words=[keep] if keep else ())
+        named = columns if header else ["1"]
+        return privatize_file(private, tmp_path / source, tmp_path / "out.csv", columns=named, header=header, resume=True)
+
+    assert release(**then) is not None
+    before = (tmp_path / "out.csv").read_bytes()
+    assert release(**then) is None
+    with pytest.raises(ResumeError, match=r"is finished, by another job: .*start over with --force|is finished, with other settings"):
+        release(**now)
+    assert (tmp_path / "out.csv").read_bytes() == before
+    receipt = json.loads((tmp_path / "out.csv.receipt.json").read_text())
+    del receipt["job"]
+    (tmp_path / "out.csv.receipt.json").write_text(json.dumps(receipt))
+    with pytest.raises(ResumeError, match="is finished, by another job"):
+        release(**then)
 
 
 @pytest.mark.parametrize("receipt", [None, "not a receipt", "[]", "{}"])

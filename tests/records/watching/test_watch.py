@@ -132,6 +132,22 @@ def test_cut_off_at_any_moment_a_file_is_still_released_exactly_once(
     assert folders.look(noisy) == 0
 
 
+def test_cut_off_and_restarted_with_other_settings_what_is_out_is_not_taken_for_their_release(
+    folders: Folders, noisy: Privatizer, private: Privatizer, stop_at: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folders.inbox / "a.csv").write_text("text,name\nthe quick brown fox,SECRET alice\n")
+    stop_at(3)
+    with pytest.raises(KeyboardInterrupt):
+        folders.look(noisy)
+    monkeypatch.undo()
+    monkeypatch.setattr(folders, "columns", ("text", "name"))
+    assert folders.look(noisy) == 0
+    assert folders.failed == 1
+    assert "a.csv: is finished, by another job" in folders.lines[-1]
+    monkeypatch.setattr(folders, "columns", ("text",))
+    assert folders.look(noisy) == 1
+
+
 @pytest.mark.parametrize("edited", [True, False])
 @pytest.mark.parametrize("taken", [("", ".receipt.json"), ("",), (".receipt.json",)])
 def test_an_output_taken_away_before_its_release_was_entered_is_never_drawn_again(

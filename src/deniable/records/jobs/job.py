@@ -15,6 +15,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +119,7 @@ class Job:
                 return None
             if partial is not None:
                 self._release(reader, journal, partial, progress)
-            receipt = receipt_of(promised, reader, self._layout, journal.tally, journal.generators)
+            receipt = replace(receipt_of(promised, reader, self._layout, journal.tally, journal.generators), job=self._job_digest)
             return self._finish(receipt, card, reader, journal, before_publishing)
         except OSError as error:
             if error.filename is not None:
@@ -130,6 +131,11 @@ class Job:
                 self._clean_up(journal)
             journal.close()
 
+    @cached_property
+    def _job_digest(self) -> str:
+        """A digest of the input and of all settings: who asks for other columns later must not take this output for theirs."""
+        return _digest({**(self._source.identity() or {"input": self._source.name}), **_settings(self._private, self._layout)})
+
     def _open(self, journal: Journal, *, resume: bool, force: bool) -> Partial | None:
         """Return the partial file to append to; None if every record is released already."""
         now = identity_of(self._private, self._source, self._layout)
@@ -137,7 +143,7 @@ class Job:
             check_identity(journal.job or {}, now, self.partial_path)
             return self._continue(journal, force=force)
         if resume and journal.job is None and self.target.exists() and not self.partial_path.exists() and not force:
-            check_finished(self._private, self.receipt_path, self.target)
+            check_finished(self._private, self._job_digest, self.receipt_path, self.target)
             return None
         force = force or (resume and journal.replaces)
         if not force:
@@ -259,8 +265,11 @@ def identity_of(private: Privatizer, source: Source, layout: Layout) -> dict[str
 
 def settings_digest(private: Privatizer, layout: Layout) -> str:
     """Return a digest of every setting that the output depends on: with a key, equal digests and records give equal words."""
-    settings = json.dumps(_settings(private, layout), sort_keys=True).encode()
-    return hashlib.blake2b(settings, digest_size=16).hexdigest()
+    return _digest(_settings(private, layout))
+
+
+def _digest(described: Mapping[str, Any]) -> str:
+    return hashlib.blake2b(json.dumps(described, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def _settings(private: Privatizer, layout: Layout) -> dict[str, Any]:
@@ -343,11 +352,11 @@ def relaxations_of(relaxations: Sequence[str], columns: Sequence[str], *, lists:
     return found
 
 
-def check_finished(private: Privatizer, receipt: Path, target: Path) -> None:
-    """Do nothing if a finished output was made with these settings, by its receipt.
+def check_finished(private: Privatizer, job: str, receipt: Path, target: Path) -> None:
+    """Do nothing if a finished output is that of the job with this digest, by its receipt.
 
     :raises ResumeError: if there is no receipt, by which anybody's file could be taken for a release, or if it says otherwise, with
-        every setting that differs.
+        every setting that differs as far as it tells.
     """
     try:
         made = json.loads(receipt.read_text(encoding="utf-8"))
@@ -365,6 +374,9 @@ def check_finished(private: Privatizer, receipt: Path, target: Path) -> None:
     if differing:
         problem = f"is finished, with other settings ({', '.join(differing)}); name another output, or start over with --force"
         raise ResumeError(target, problem)
+    if made.get("job") != job:
+        another = "the input was another or has changed, or other columns were named, other words kept, or the file was read otherwise"
+        raise ResumeError(target, f"is finished, by another job: {another}; name another output, or start over with --force")
 
 
 def check_budget(record_epsilon: float | None, columns: Sequence[str], *, lists: bool = False) -> None:
