@@ -15,12 +15,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from deniable import Embedding
+from deniable.arrays import Floats, Ids
 from deniable.keyed.key_file import write_new_key
+from deniable.mechanisms.grid import Grid
+from deniable.mechanisms.softmax import Softmax
 from deniable.service.batching import _Lane
 from deniable.service.job_folder import JobFolder, State, StateFile
 from deniable.service.jobs import JobStore
+from deniable.service.messages import Choice
 from deniable.service.releases import Releases
-from deniable.service.rules import Prepared
+from deniable.service.rules import Prepared, Rules
 from deniable.service.settings import Limits as ServiceLimits
 from deniable.service.settings import Release as ServiceRelease
 from tests.noninterference.releasing_both import LISTED_OR_UNKNOWN
@@ -164,3 +168,31 @@ def test_replies_that_depend_on_private_length_are_noticed(served: Client, mutan
     left, right = (answers_over_http(served, texts, {}) for texts in (pair.left, pair.right))
     same = left == right
     assert not same
+
+
+@pytest.mark.parametrize("mechanism", ["santext", "santext-plus", "tem"])
+@pytest.mark.parametrize("forgets", [True, False])
+def test_the_work_for_a_word_does_not_tell_who_else_sent_it(
+    mechanism: str, forgets: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not forgets:
+        monkeypatch.setattr(Softmax, "remember_nothing", lambda _: None)
+    listed = {"santext-plus": {"sensitive": ["king", "queen"]}}
+    release = ServiceRelease(mechanisms=(mechanism,), options=listed, embeddings=("default",))
+    rules = Rules(make_settings(tmp_path, release=release))
+    private = rules.prepare(rules.recipe(Choice(epsilon=2.0))).private
+    looked_at: list[int] = []
+    to_all = Grid.to_all
+
+    def count(grid: Grid, ids: Ids) -> Floats:
+        looked_at.append(len(ids))
+        return to_all(grid, ids)
+
+    monkeypatch.setattr(Grid, "to_all", count)
+    private.many(["king"])
+    looked_at.clear()
+    private.many(["king"])
+    sent_before = sum(looked_at)
+    looked_at.clear()
+    private.many(["queen"])
+    assert (sent_before == sum(looked_at)) == forgets

@@ -253,6 +253,22 @@ def test_the_callers_list_is_not_changed(embedding: Embedding) -> None:
     assert texts == ["the secretword", None]
 
 
+def test_spellings_are_not_remembered_if_that_is_asked_for() -> None:
+    from deniable.embeddings.subwords import Subwords
+
+    few = Embedding(["aa", "bb"], [[1.0, 0.0], [0.0, 1.0]])
+    few.subwords = Subwords(np.random.default_rng(0).standard_normal((50, 2)).astype(np.float32), minn=2, maxn=3)
+    release = Privatizer(Multivariate(few, epsilon=5.0), unknown="subwords")
+    subwords = release._drafter._subwords
+    assert subwords is not None
+    release.many(["strange words"])
+    assert len(subwords._remembered) == 2
+    release.remember_nothing()
+    assert not subwords._remembered
+    release.many(["strange words"])
+    assert not subwords._remembered
+
+
 def test_forgetting_spellings_while_another_thread_looks_them_up_is_harmless(monkeypatch: pytest.MonkeyPatch) -> None:
     from deniable.embeddings.subwords import Subwords
     from deniable.text import subwords as lookup

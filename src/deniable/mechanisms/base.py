@@ -71,6 +71,9 @@ class DrawsByParts(ABC):
         self._epsilon = validated_epsilon(epsilon)
         self._embedding = embedding
 
+    def remember_nothing(self) -> None:  # noqa: B027 - most have nothing to forget
+        """Keep nothing from now on of the words that come in, from one call to the next: how long a later call takes would tell them."""
+
     @property
     def embedding(self) -> Embedding:
         """The public embedding whose words go in and come out."""

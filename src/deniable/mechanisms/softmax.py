@@ -68,6 +68,10 @@ class Softmax(DrawsByParts, ExactSums):
         super().__init__(embedding, epsilon=epsilon)
         self._cache = SumsCache()
 
+    def remember_nothing(self) -> None:
+        """Keep no sums of words that come in, from one call to the next."""
+        self._cache = SumsCache(most_bytes=0)
+
     @abstractmethod
     def cost(self, distances: Floats, epsilon: float | Floats) -> Floats:
         """Return the costs at these distances; ``epsilon`` is one number, or broadcasts to the distances."""

@@ -41,6 +41,7 @@ class Prepared:
 
     def __init__(self, recipe: Recipe, private: Privatizer) -> None:
         self.recipe, self.private = recipe, private
+        private.remember_nothing()  # clients share it
         self._reader = ReleasedWords(private.mechanism.embedding, marks_of(recipe.unknown))
         self.card = msgspec.Raw(msgspec.json.encode(private.card.to_dict()))
 

@@ -142,6 +142,11 @@ class Drafter:
         self._plain = policy == TextPolicy()
         self._writer = Writer(embedding, marks_of(policy.unknown))
 
+    def remember_nothing(self) -> None:
+        """Keep nothing of unknown words from one call to the next."""
+        if self._subwords is not None:
+            self._subwords.remember_nothing()
+
     @property
     def kept_words(self) -> list[str]:
         """The words that are released as they are, as the vocabulary spells them."""

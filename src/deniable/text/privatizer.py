@@ -18,7 +18,7 @@ from deniable.interfaces import Mechanism, Randomness
 from deniable.keyed import Keyed
 from deniable.keyed.encoding import RecordId, encode_id
 from deniable.keyed.unique import UniqueIds
-from deniable.mechanisms.base import draws_on_card
+from deniable.mechanisms.base import DrawsByParts, draws_on_card
 from deniable.mechanisms.catalogue import chosen_as
 from deniable.parameters import validated_epsilon
 from deniable.randomness import SecureRandomness
@@ -106,6 +106,15 @@ class Privatizer:
         self._vocabulary = mechanism.embedding.words
         self._tally = Tally()
         self._lock = threading.Lock()
+
+    def remember_nothing(self) -> None:
+        """Keep nothing of the words of a text once it is released, for who releases texts of people who must not learn of one another.
+
+        Some mechanisms, and the policy "subwords", are faster for a word that they had before: who measures time could ask which these are.
+        """
+        self._drafter.remember_nothing()
+        if isinstance(self.mechanism, DrawsByParts):
+            self.mechanism.remember_nothing()
 
     @property
     def keyed(self) -> Keyed | None:

@@ -30,7 +30,13 @@ class SubwordLookup:
         self._neighbours = best_neighbours(embedding)
         # Bounded: private text must not be able to grow the process without end.
         self._remembered: OrderedDict[str, int] = OrderedDict()
+        self._most_remembered = _REMEMBERED_SPELLINGS
         self._lock = threading.Lock()
+
+    def remember_nothing(self) -> None:
+        """Keep no spelling from one call to the next."""
+        self._most_remembered = 0
+        self._remember({})
 
     def ids(self, words: list[str]) -> list[int]:
         """Return a known id for each word; ⊥ where the spelling has no vector."""
@@ -49,5 +55,5 @@ class SubwordLookup:
     def _remember(self, learnt: dict[str, int]) -> None:
         with self._lock:
             self._remembered.update(learnt)
-            while len(self._remembered) > _REMEMBERED_SPELLINGS:
+            while len(self._remembered) > self._most_remembered:
                 self._remembered.popitem(last=False)
