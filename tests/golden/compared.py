@@ -57,7 +57,7 @@ def receipt_beside(target: Path) -> dict[str, Any]:
     """Return the receipt beside an output without its time and the version."""
     receipt: dict[str, Any] = json.loads(target.with_name(target.name + ".receipt.json").read_text(encoding="utf-8"))
     assert receipt.pop("created")
-    receipt.pop("job", None)  # where the input lies, and when it was written, is part of it
+    receipt.pop("job", None)  # where the input lies is part of it
     assert receipt.pop("deniable")
     return receipt
 

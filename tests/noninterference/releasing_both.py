@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir
 from typing import Any
 
 import pytest
@@ -61,10 +64,22 @@ class Sink(io.BytesIO):
         return super().write(data)
 
 
+@contextmanager
+def one_place() -> Iterator[Path]:
+    """Lend an empty folder, the same one for both sides: receipts tell where the input lies."""
+    place = Path(gettempdir(), f"deniable-noninterference-{os.getpid()}")
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir()
+    try:
+        yield place
+    finally:
+        shutil.rmtree(place)
+
+
 def release(texts: list[str | None], notes: list[str], output: str, policy: dict[str, Any], engine: str) -> Side:
     """Release texts, and return everything that can be seen of it."""
     private, said = make_private(policy, engine), list[str]()
-    with TemporaryDirectory() as place:
+    with one_place() as place:
         inbox, out = Path(place, "in"), Path(place, "out")
         inbox.mkdir()
         out.mkdir()

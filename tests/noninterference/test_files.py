@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 from deniable import Keyed, Multivariate, Privatizer
 from deniable.purpose import reduce
 from deniable.records import privatize_file
-from tests.noninterference.releasing_both import ENGINES, KEY, LISTED_OR_UNKNOWN, check, make_private, same_names
+from tests.noninterference.releasing_both import ENGINES, KEY, LISTED_OR_UNKNOWN, check, make_private, one_place, same_names
 from tests.support.private_pairs import (
     NEVER_RELEASED,
     OUTPUTS,
@@ -45,7 +44,7 @@ def test_releases_of_the_same_shape_are_the_same(output: str, pair: Pair, policy
 def test_several_columns_and_consistent_replacement_are_the_same(output: str, consistent: bool, pair: Pair) -> None:
     seen = []
     for texts in (pair.left, pair.right):
-        with TemporaryDirectory() as place:
+        with one_place() as place:
             source, out = Path(place, f"in.{output}"), Path(place, "out")
             out.mkdir()
             write_input(source, texts, pair.notes)
@@ -61,7 +60,7 @@ def test_several_columns_and_consistent_replacement_are_the_same(output: str, co
 def test_folders_of_the_same_shape_are_the_same_whatever_their_files_are_called(pair: Pair, policy: str) -> None:
     seen = []
     for side, texts in enumerate((pair.left, pair.right)):
-        with TemporaryDirectory() as place:
+        with one_place() as place:
             source, out = Path(place, "in"), Path(place, "out")
             source.mkdir()
             out.mkdir()
@@ -95,7 +94,7 @@ def write_nested(path: Path, pair: Pair, texts: list[str | None]) -> Path:
 def test_texts_inside_objects_and_lists_are_the_same(output: str, pair: Pair, policy: str) -> None:
     seen = []
     for texts in (pair.left, pair.right):
-        with TemporaryDirectory() as place:
+        with one_place() as place:
             out = Path(place, "out")
             out.mkdir()
             source = write_nested(Path(place, f"in.{output}"), pair, texts)

@@ -177,7 +177,7 @@ def test_the_work_for_a_word_does_not_tell_who_else_sent_it(
 ) -> None:
     if not forgets:
         monkeypatch.setattr(Softmax, "remember_nothing", lambda _: None)
-    listed = {"santext-plus": {"sensitive": ["king", "queen"]}}
+    listed: dict[str, dict[str, float | int | str | list[str]]] = {"santext-plus": {"sensitive": ["king", "queen"]}}
     release = ServiceRelease(mechanisms=(mechanism,), options=listed, embeddings=("default",))
     rules = Rules(make_settings(tmp_path, release=release))
     private = rules.prepare(rules.recipe(Choice(epsilon=2.0))).private

@@ -99,6 +99,7 @@ def privatize_stream(private: Privatizer, source: Source, sink: BinaryIO, layout
                 for batch, released in release(reader.batches(size)):
                     size.took(released.seconds)
                     tally.add(released.tally)
+                    source.check_unchanged()
                     waiting += batch.write(released.texts)
                     _write(sink, waiting, all_of_it=batch.pause)
         except DeniableError:

@@ -38,8 +38,8 @@ CAVEATS = (
 class Receipt:
     """What a run promised and spent. ``to_dict`` is the JSON that is written beside an output.
 
-    No word got more than ``word_epsilon``, and no record more than ``record_epsilon`` if there is one. ``job`` is a digest of the input
-    file and of all settings, by which a finished output is known again.
+    No word got more than ``word_epsilon``, and no record more than ``record_epsilon`` if there is one. ``job`` is a digest of where
+    the input lies and of all settings, by which a finished output is known again.
     """
 
     mechanism: str

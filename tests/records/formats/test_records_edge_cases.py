@@ -299,6 +299,9 @@ class _Bytes:
     def digest(self) -> str | None:
         return None
 
+    def check_unchanged(self) -> None:
+        pass
+
     def close(self) -> None:
         pass
 

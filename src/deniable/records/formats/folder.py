@@ -102,6 +102,9 @@ class FolderSource:
         except OSError as error:
             raise RecordError(self.name, f"{which}: cannot be read ({error.strerror or 'no reason is given'})") from None
 
+    def check_unchanged(self) -> None:
+        """Do nothing: every file must be the one that was listed, of the same size and time, whenever it is opened."""
+
     def close(self) -> None:
         """Do nothing: every file is closed once it is read."""
 

@@ -73,12 +73,21 @@ class Source(Protocol):
     def digest(self) -> str | None:
         """Return a digest of all the bytes, as they are stored; None if they cannot be read a second time."""
 
+    def check_unchanged(self) -> None:
+        """Do nothing if what is read is still what ``digest`` was made of, if it was made.
+
+        :raises RecordError: if the input changed since.
+        """
+
     def close(self) -> None:
         """Let go of the input."""
 
 
 class FileSource:
-    """A regular file. All that is read of it is read from the one that was opened, whatever its name stands for later."""
+    """A regular file. All that is read of it is read from the one that was opened, whatever its name stands for later.
+
+    It is read as far as it went when it was opened: what is written to it meanwhile is not part of what its digest names.
+    """
 
     def __init__(self, path: Path, *, listed: os.stat_result | None = None) -> None:
         """Open the file; if it was ``listed`` in its folder, then only that very file, as it was, and never through a link.
@@ -93,6 +102,8 @@ class FileSource:
         self.file = path.open("rb") if listed is None else _open_listed(path, listed)
         about = os.fstat(self.file.fileno())
         self.size: int | None = about.st_size
+        self._end, self._time, self._digest = about.st_size, about.st_mtime_ns, ""
+        self._bytes = self.reopen()
         self._identity: Identity = {"input": str(where), "input size": about.st_size, "input time": about.st_mtime_ns}
 
     def chunks(self) -> Iterator[bytes]:
@@ -100,8 +111,8 @@ class FileSource:
 
         :raises RecordError: if compressed data is damaged or cut short.
         """
-        kind = compression_of(self.file.peek(BYTES_TO_TELL))
-        return read_chunks(decompress(self.file, kind), kind, self.name, compressed=lambda: self.size or 0)
+        kind = compression_of(self._bytes.peek(BYTES_TO_TELL))
+        return read_chunks(decompress(self._bytes, kind), kind, self.name, compressed=lambda: self.size or 0)
 
     def waiting(self) -> bool:
         """Return False: a file never keeps one waiting."""
@@ -109,7 +120,7 @@ class FileSource:
 
     def position(self) -> int:
         """Return how many bytes of the file were read so far."""
-        return self.file.tell()
+        return self._bytes.tell()
 
     def identity(self) -> Identity | None:
         """Return the file's path, size and time of last change, as they were when it was opened."""
@@ -117,15 +128,30 @@ class FileSource:
 
     def digest(self) -> str | None:
         """Return a digest of the file's bytes; reading goes on where it was."""
+        self._digest = self._digest_of_bytes()
+        return self._digest
+
+    def check_unchanged(self) -> None:
+        """Do nothing if the bytes that a digest was made of are still there; what was added behind them was not read.
+
+        :raises RecordError: if they are not. Under one digest two records would have the same noise.
+        """
+        now = os.fstat(self.file.fileno())
+        if not self._digest or (now.st_size, now.st_mtime_ns) == (self._end, self._time):
+            return
+        if self._digest_of_bytes() != self._digest:
+            raise RecordError(self.name, "changed while it was read; release it again when it has stopped changing")
+
+    def _digest_of_bytes(self) -> str:
         digest, position = hashlib.blake2b(digest_size=16), 0
-        while chunk := os.pread(self.file.fileno(), BYTES_AT_ONCE, position):
+        while chunk := os.pread(self.file.fileno(), min(BYTES_AT_ONCE, self._end - position), position):
             digest.update(chunk)
             position += len(chunk)
         return digest.hexdigest()
 
     def reopen(self) -> io.BufferedReader:
         """Return the file that was opened, once more and with a position of its own: its name may stand for another one by now."""
-        return io.BufferedReader(_SameFile(self.file.fileno()))
+        return io.BufferedReader(_SameFile(self.file.fileno(), self._end))
 
     def close(self) -> None:
         """Close the file."""
@@ -133,10 +159,10 @@ class FileSource:
 
 
 class _SameFile(io.RawIOBase):
-    """An open file, read at a position of its own; it stays open when this is closed."""
+    """An open file, read at a position of its own and up to an end; it stays open when this is closed."""
 
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor, self._at = descriptor, 0
+    def __init__(self, descriptor: int, end: int) -> None:
+        self._descriptor, self._end, self._at = descriptor, end, 0
 
     def fileno(self) -> int:
         return self._descriptor
@@ -148,14 +174,14 @@ class _SameFile(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        start = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: os.fstat(self._descriptor).st_size}[whence]
+        start = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._end}[whence]
         if start + offset < 0:
             raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
         self._at = start + offset
         return self._at
 
     def readinto(self, buffer: Any) -> int:
-        data = os.pread(self._descriptor, len(buffer), self._at)
+        data = os.pread(self._descriptor, max(min(len(buffer), self._end - self._at), 0), self._at)
         buffer[: len(data)] = data
         self._at += len(data)
         return len(data)

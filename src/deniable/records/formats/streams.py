@@ -53,6 +53,9 @@ class StreamSource:
         """Return None: a stream is gone once it is read."""
         return None
 
+    def check_unchanged(self) -> None:
+        """Do nothing: a stream has no digest."""
+
     def close(self) -> None:
         """Leave the stream to its owner."""
 

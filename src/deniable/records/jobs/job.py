@@ -133,8 +133,11 @@ class Job:
 
     @cached_property
     def _job_digest(self) -> str:
-        """A digest of the input and of all settings: who asks for other columns later must not take this output for theirs."""
-        return _digest({**(self._source.identity() or {"input": self._source.name}), **_settings(self._private, self._layout)})
+        """A digest of where the input lies and of all settings: who asks for other columns must not take this output for theirs.
+
+        Nothing of what stands in the input is part of it, not even its size: the digest is in the receipt.
+        """
+        return _digest({"input": (self._source.identity() or {}).get("input")} | _settings(self._private, self._layout))
 
     def _open(self, journal: Journal, *, resume: bool, force: bool) -> Partial | None:
         """Return the partial file to append to; None if every record is released already."""
@@ -197,6 +200,7 @@ class Job:
         self, receipt: Receipt, card: Card, reader: Reader, journal: Journal, before_publishing: Callable[[], None] | None
     ) -> Receipt:
         if self.partial_path.exists() or self._finishing_path.exists():
+            self._source.check_unchanged()
             if isinstance(reader, FinishedAtTheEnd) or compression_for(self.target) is not None:
                 self._seal(reader, journal)
             for path in (self.receipt_path, self.card_path):
@@ -375,7 +379,7 @@ def check_finished(private: Privatizer, job: str, receipt: Path, target: Path) -
         problem = f"is finished, with other settings ({', '.join(differing)}); name another output, or start over with --force"
         raise ResumeError(target, problem)
     if made.get("job") != job:
-        another = "the input was another or has changed, or other columns were named, other words kept, or the file was read otherwise"
+        another = "the input lay elsewhere, or other columns were named, other words kept, or the file was read otherwise"
         raise ResumeError(target, f"is finished, by another job: {another}; name another output, or start over with --force")
 
 

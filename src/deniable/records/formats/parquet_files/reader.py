@@ -43,7 +43,7 @@ def open_parquet(source: FileSource) -> tuple[pq.ParquetFile, Footer]:
     """
     try:
         footer = checked_footer(source.reopen(), source.path)
-        file = pq.ParquetFile(source.file, pre_buffer=False, buffer_size=_READ_BUFFER)
+        file = pq.ParquetFile(source.reopen(), pre_buffer=False, buffer_size=_READ_BUFFER)
         str(file.schema_arrow)  # names that are not UTF-8 fail here and not later
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise RecordError(source.name, "not a Parquet file, or a damaged one") from error
