@@ -160,3 +160,21 @@ def test_a_word_of_a_megabyte_does_not_show(output: str, engine: str, monkeypatc
     monkeypatch.undo()
     same_names(monkeypatch)
     check(spread_out(4_000, long_words=2, length=500_000), output, {}, engine)
+
+
+@pytest.mark.parametrize("header", [True, False])
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_line_breaks_and_blanks_inside_a_text_do_not_show(header: bool, ends: str) -> None:
+    """With no header the first line of the file may end inside a private cell."""
+    seen = []
+    for text in ("one zqx", '"one\nzqx"', '"one\r\nzqx"', '"one\rzqx"', '"  one \t zqx "', '"one\n\n\nzqx\n"'):
+        with one_place() as place:
+            source, out = place / "in.csv", place / "out"
+            out.mkdir()
+            rows = [*(["id,text"] if header else []), f"1,{text}", "2,two"]
+            source.write_bytes("".join(row + ends for row in rows).encode())
+            columns, named = (["text"], "id") if header else (["2"], "1")
+            privatize_file(make_private({}, "one process"), source, out / "out.csv", columns=columns, record_id=named, header=header)
+            seen.append(all_that_is_seen(out))
+    assert seen[0]["out.csv"][1].count(ends.encode()) == len(rows)
+    assert all(each == seen[0] for each in seen)

@@ -26,13 +26,14 @@ class DelimitedReader(LineReader):
         # The limit is one for the whole process, so it is raised and never lowered; records are held to our own.
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST_RECORD + 1))
         lines = Lines(source, layout.encoding)
-        self._ends = "\n"
+        self._ends, self._in_first_row = "\n", True
         self._row_starts, self._row_characters = 1, 0
         self._reader = csv.reader(self._with_ends(lines), delimiter=layout.delimiter, strict=True)
         self._delimiter = layout.delimiter
         self._special = re.compile(f'[{re.escape(layout.delimiter)}"\r\n]')
         super().__init__(source, lines, naming)
         first = self._next_row()
+        self._in_first_row = False
         self._head = first if layout.header else None
         self._first = None if layout.header else first
         self._width = len(first or ())
@@ -104,8 +105,8 @@ class DelimitedReader(LineReader):
             raise RecordError(self._name, problem, line=self._row_starts) from None
 
     def _with_ends(self, lines: Lines) -> Iterator[str]:
-        for number, line in enumerate(lines):
-            if number == 0:
+        for line in lines:
+            if self._in_first_row:  # by the line that ends it: those before end inside of a cell, which may be private
                 self._ends = "\r\n" if line.endswith("\r") else "\n"
             self._row_characters += len(line) + 1
             if self._row_characters > LONGEST_RECORD:
