@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deniable.atomic import beside, check_regular, write_whole
+from deniable.atomic import beside, check_place, check_regular, write_whole
 from deniable.errors import ClusterError, InvalidParameter, RecordError
 from deniable.integrations.spark.frames import check_unique, make_task, receipt_of_task
 from deniable.integrations.spark.reading import read_files
@@ -78,8 +78,14 @@ def privatize_files(
             check_unique(records.select(record_id), record_id)
         counted = records.count(task)
         made, card = receipt_of_task(task, records.columns, counted.tally), recipe.make().card.for_columns(task.columns)
-        _write(records.release(task, counted, spark), target, kind, force=force)
+        # First the receipt: what is out must not be left without one because it cannot be written in the end.
+        before = noted.read_text(encoding="utf-8") if noted.exists() else None
         write_whole(noted, made.to_json())
+        try:
+            _write(records.release(task, counted, spark), target, kind, force=force)
+        except BaseException:
+            noted.unlink(missing_ok=True) if before is None else write_whole(noted, before)
+            raise
         _write_card(card, target, spark)
     return made
 
@@ -103,7 +109,7 @@ def _receipt_path(target: str, given: Path | None) -> Path:
     if given is None and _URI.match(target):
         raise InvalidParameter("receipt", None, "say where the receipt goes: it is private, and is not written beside an output elsewhere")
     path = beside(Path(target), ".receipt.json") if given is None else given
-    check_regular(path, "name another file for the receipt")
+    check_place(path, "name another file for the receipt")
     return path
 
 

@@ -66,6 +66,7 @@ class ParquetReader(FinishedAtTheEnd):
         self.schema: pa.Schema = self._file.schema_arrow
         self.total: int | None = self.footer.rows
         self._texts = find_text_columns(layout.columns, self.schema, source.name)
+        self.schema = _without_categories(self.schema, {self.schema.field(column.place).name for column in self._texts})
         self.untouched = _untouched(self.schema, self._texts)
         self.has_lists = any(column.has_lists for column in self._texts)
         for column in self._texts:
@@ -249,14 +250,29 @@ def _untouched(schema: pa.Schema, texts: list[TextColumn]) -> str | None:
 def has_own_metadata(schema: pa.Schema, private: Sequence[int]) -> bool:
     """Return whether the schema carries more than types: notes of its own on the file or on a column.
 
-    What pandas notes about types is not counted, unless it holds attributes set by hand or the number of different
-    values of a ``private`` column, given by its place.
+    What pandas notes about types is not counted, unless it holds attributes set by hand; of a ``private`` column, given by its place,
+    the number of different values is not released.
     """
-    notes = dict(schema.metadata or {})
+    names = {schema.field(i).name for i in private}
+    notes = dict(_without_categories(schema, names).metadata or {})
     pandas = notes.pop(_PANDAS, None)
-    if pandas is not None and _pandas_tells(pandas, {schema.field(i).name for i in private}):
+    if pandas is not None and _pandas_tells(pandas, names):
         return True
     return any(set(found) - _SAYS_TYPES_ONLY for found in (notes, *_of_fields(schema)))
+
+
+def _without_categories(schema: pa.Schema, private: set[str]) -> pa.Schema:
+    """Return a schema in which pandas does not note how many different values a private column has."""
+    notes = dict(schema.metadata or {})
+    try:
+        known = json.loads(notes[_PANDAS])
+        for column in known["columns"]:
+            if column["field_name"] in private and "num_categories" in (column["metadata"] or {}):
+                column["metadata"] = {name: value for name, value in column["metadata"].items() if name != "num_categories"} or None
+                notes[_PANDAS] = json.dumps(known).encode()
+    except (ValueError, KeyError, TypeError, AttributeError):  # it is not what pandas writes: the receipt says that it is released
+        return schema
+    return schema.with_metadata(notes)
 
 
 def _of_fields(fields: pa.Schema | pa.DataType) -> Iterator[dict[bytes, bytes]]:
