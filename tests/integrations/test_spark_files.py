@@ -159,6 +159,27 @@ def test_repeated_ids_and_outputs_that_exist_are_refused(place: Place, tmp_path:
         privatize_files(str(tmp_path / "twice.csv"), str(tmp_path / "elsewhere"), **settings, master="local[1]")
 
 
+@pytest.mark.parametrize("before", [None, "an earlier receipt"])
+def test_what_could_not_be_written_leaves_no_receipt_and_nothing_is_written_without_one(
+    before: str | None, place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_csv(tmp_path / "in.csv", [{"id": 1, "text": "word1"}])
+    receipt = tmp_path / "out.receipt.json"
+    if before is not None:
+        receipt.write_text(before)
+
+    def fail(*_: object, **__: object) -> None:
+        assert receipt.exists()
+        assert receipt.read_text() != before
+        raise ClusterError("no room")
+
+    monkeypatch.setattr("deniable.integrations.spark.files._write", fail)
+    with pytest.raises(ClusterError, match="no room"):
+        privatize_files(str(tmp_path / "in.csv"), str(tmp_path / "out"), columns=["text"], epsilon=1, embedding="tiny", force=True)
+    assert (receipt.read_text() if receipt.exists() else None) == before
+    assert not (tmp_path / "out.card.json").exists()
+
+
 def test_settings_are_checked_before_spark_is_started(tmp_path: Path) -> None:
     settings: dict[str, Any] = {"columns": ["text"], "epsilon": 1}
     with pytest.raises(RecordError, match="is not there"):
@@ -171,6 +192,9 @@ def test_settings_are_checked_before_spark_is_started(tmp_path: Path) -> None:
     for target in (tmp_path / "in.csv", tmp_path, tmp_path / "in.csv" / "out"):
         with pytest.raises(RecordError, match="lie one in the other"):
             privatize_files(str(tmp_path / "in.csv"), str(target), **settings, force=True)
+    for target, receipt in ((tmp_path / "nowhere" / "out", None), (tmp_path / "out", tmp_path / "nowhere" / "r.json")):
+        with pytest.raises(RecordError, match="nowhere is not there; make it first"):
+            privatize_files(str(tmp_path / "in.csv"), str(target), **settings, receipt_path=receipt)
     with pytest.raises(InvalidParameter, match="where the receipt goes"):
         privatize_files("s3a://bucket/in", "s3a://bucket/out", **settings, format="csv")
     places = (str(tmp_path / "in.csv"), str(tmp_path / "out"))

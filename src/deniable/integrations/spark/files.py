@@ -108,9 +108,7 @@ def _format(source: str, given: str | None) -> str:
 def _receipt_path(target: str, given: Path | None) -> Path:
     if given is None and _URI.match(target):
         raise InvalidParameter("receipt", None, "say where the receipt goes: it is private, and is not written beside an output elsewhere")
-    path = beside(Path(target), ".receipt.json") if given is None else given
-    check_place(path, "name another file for the receipt")
-    return path
+    return beside(Path(target), ".receipt.json") if given is None else given
 
 
 def _check_target(source: str, target: str, noted: Path, *, force: bool) -> None:
@@ -119,6 +117,7 @@ def _check_target(source: str, target: str, noted: Path, *, force: bool) -> None
         # Spark removes what it overwrites before it reads.
         if begin == end or begin in end.parents or end in begin.parents:
             raise RecordError(target, f"and the input {source} lie one in the other; name another folder")
+    check_place(noted, "name another file for the receipt")
     if not _URI.match(target):
         check_regular(beside(Path(target), CARD), "the card goes there; name another output")
     for path in (Path(target), noted, beside(Path(target), CARD)):
