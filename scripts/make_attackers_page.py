@@ -17,6 +17,7 @@ from attackers_prose import (
     headline,
     kinds_missed,
     read_results,
+    release_of,
     setting_of,
     table,
     unlearnt,
@@ -146,22 +147,19 @@ def pictures(results: list[dict[str, Any]]) -> str:
 
 def sizes(results: list[dict[str, Any]]) -> str:
     """Return how many words were attacked, how much attackers read, and how many words they think of, in a table."""
-    rows = [["data", "embedding", "mechanism", "words attacked", "documents", "unknown", "public words", "learnt from"]]
-    rows[0] += ["words thought of", "channel"]
+    rows = [["release", "words attacked", "documents", "unknown", "public words", "learnt from about", "thought of", "channel"]]
     for result in results:
         text, asked = result["result"]["text"], options(result["command"])
         rows.append(
             [
-                result["name"],
-                result["result"]["embedding"]["name"],
-                result["options"],
+                release_of(result),
                 f"{text['places']:,}",
                 f"{text['documents']:,}",
                 _percent(text["unknown"]),
                 f"{text['public_words']:,}",
-                f"about {int(asked['--shadow-words']):,}" if "--learnt" in result["command"] and "--shadow-words" in asked else "–",
+                f"{int(asked['--shadow-words']):,}" if "--learnt" in result["command"] and "--shadow-words" in asked else "–",
                 f"{int(asked['--support']):,}" if "--support" in asked else "as is usual",
-                str(channel_of(result)),
+                str(channel_of(result)).replace(" around each word", ""),
             ]
         )
     return table(rows) + (
