@@ -195,6 +195,13 @@ def test_settings_are_checked_before_spark_is_started(tmp_path: Path) -> None:
     for target, receipt in ((tmp_path / "nowhere" / "out", None), (tmp_path / "out", tmp_path / "nowhere" / "r.json")):
         with pytest.raises(RecordError, match="nowhere is not there; make it first"):
             privatize_files(str(tmp_path / "in.csv"), str(target), **settings, receipt_path=receipt)
+    for address in (str(tmp_path / "there"), f"file://{tmp_path}/there"):
+        for receipt in (tmp_path / "there" / "r.json", tmp_path / "in.csv", tmp_path / "there.card.json"):
+            (tmp_path / "there").mkdir(exist_ok=True)
+            with pytest.raises(RecordError, match="name another file for the receipt"):
+                privatize_files(str(tmp_path / "in.csv"), address, **settings, receipt_path=receipt, force=True)
+    with pytest.raises(RecordError, match=r"name another file for the receipt|is a folder"):
+        privatize_files(str(tmp_path / "in.csv"), str(tmp_path / "none"), **settings, receipt_path=tmp_path / "none", force=True)
     with pytest.raises(InvalidParameter, match="where the receipt goes"):
         privatize_files("s3a://bucket/in", "s3a://bucket/out", **settings, format="csv")
     places = (str(tmp_path / "in.csv"), str(tmp_path / "out"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from pathlib import Path
 
 import pytest
@@ -80,3 +81,61 @@ def test_fresh_noise_needs_no_digest(embedding: Embedding, tmp_path: Path) -> No
         source.write_text(HEAD * 2)
         opened.check_unchanged()
         assert b"".join(opened.chunks()).decode() == HEAD, "it is read as far as it went when it was opened"
+
+
+def test_a_time_that_was_set_back_hides_no_change(tmp_path: Path) -> None:
+    source = tmp_path / "in.txt"
+    source.write_text(HEAD)
+    before = source.stat()
+    with open_source(source) as opened:
+        opened.digest()
+        opened.check_unchanged()
+        source.write_text(HEAD.replace("fox", "dog"))
+        os.utime(source, ns=(before.st_atime_ns, before.st_mtime_ns))
+        with pytest.raises(RecordError, match="changed while it was read"):
+            opened.check_unchanged()
+
+
+def test_after_an_addition_the_bytes_are_looked_at_again_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "log.txt"
+    source.write_text(HEAD)
+    with open_source(source) as opened:
+        opened.digest()
+        with source.open("a") as file:
+            file.write("more\n")
+        looked = []
+        made = FileSource._digest_of_bytes
+
+        def look(each: FileSource) -> str:
+            looked.append(each.name)
+            return made(each)
+
+        monkeypatch.setattr(FileSource, "_digest_of_bytes", look)
+        for _ in range(3):
+            opened.check_unchanged()
+    assert len(looked) == 1
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="there is no /proc")
+def test_a_file_that_does_not_say_how_long_it_is_is_not_taken_for_empty(keyed: Privatizer, tmp_path: Path) -> None:
+    with pytest.raises(RecordError, match="does not say how long it is; copy it to a file first"):
+        privatize_file(keyed, Path("/proc/self/status"), tmp_path / "out.txt", format="text")
+    assert not (tmp_path / "out.txt").exists()
+
+
+def test_a_file_of_a_folder_that_changes_while_it_is_read_is_not_released(
+    keyed: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.txt").write_text("the fox")
+    check = FileSource.check_not_written
+
+    def write(source: FileSource) -> None:
+        (folder / "a.txt").write_text("the dog")
+        check(source)
+
+    monkeypatch.setattr(FileSource, "check_not_written", write)
+    with pytest.raises(RecordError, match="file 1 by name: changed while it was read"):
+        privatize_file(keyed, folder, tmp_path / "out", format="folder")
+    assert not (tmp_path / "out").exists()

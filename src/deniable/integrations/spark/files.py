@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
 
 _URI = re.compile(r"[a-z][a-z0-9+.-]+:/", re.IGNORECASE)
+_FILE = re.compile(r"^file:(//)?(?=/)")
 
 _ABOUT_PATHS = ("PATH_NOT_FOUND", "PATH_ALREADY_EXISTS", "UNABLE_TO_INFER_SCHEMA", "UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE")
 _WRITING: dict[str, dict[str, str | bool]] = {
@@ -84,7 +85,8 @@ def privatize_files(
         try:
             _write(records.release(task, counted, spark), target, kind, force=force)
         except BaseException:
-            noted.unlink(missing_ok=True) if before is None else write_whole(noted, before)
+            if not Path(_FILE.sub("", target), "_SUCCESS").exists():  # else it is out, and the receipt is of it
+                noted.unlink(missing_ok=True) if before is None else write_whole(noted, before)
             raise
         _write_card(card, target, spark)
     return made
@@ -118,11 +120,26 @@ def _check_target(source: str, target: str, noted: Path, *, force: bool) -> None
         if begin == end or begin in end.parents or end in begin.parents:
             raise RecordError(target, f"and the input {source} lie one in the other; name another folder")
     check_place(noted, "name another file for the receipt")
+    _check_apart(noted, source, target)
     if not _URI.match(target):
         check_regular(beside(Path(target), CARD), "the card goes there; name another output")
     for path in (Path(target), noted, beside(Path(target), CARD)):
         if not force and not _URI.match(str(path)) and path.exists():
             raise RecordError(path, "exists already; replace it with --force")
+
+
+def _check_apart(noted: Path, source: str, target: str) -> None:
+    """Do nothing if the receipt lies neither in the input nor in the output, which Spark removes before it writes.
+
+    :raises RecordError: otherwise.
+    """
+    place = noted.resolve()
+    begin, end = (Path(_FILE.sub("", each)).resolve() for each in (source, target))
+    for folder in (begin, end):
+        if place == folder or folder in place.parents:
+            raise RecordError(noted, "lies in the input or the output; name another file for the receipt")
+    if place == beside(end, CARD):
+        raise RecordError(noted, "the card goes there; name another file for the receipt")
 
 
 def _write_card(card: Card, target: str, spark: SparkSession) -> None:

@@ -82,6 +82,7 @@ class FolderSource:
                 if length > LONGEST_RECORD:
                     raise RecordError(self.name, f"longer than {LONGEST_RECORD:,} characters; split it into more files")
                 lines.append(line)
+            source.check_not_written()
         self._read += self.files[place][1].st_size
         return "\n".join(lines)
 
@@ -103,7 +104,7 @@ class FolderSource:
             raise RecordError(self.name, f"{which}: cannot be read ({error.strerror or 'no reason is given'})") from None
 
     def check_unchanged(self) -> None:
-        """Do nothing: every file must be the one that was listed, of the same size and time, whenever it is opened."""
+        """Do nothing: every file must be the one that was listed, of the same size and time, when it is opened and when it was read."""
 
     def close(self) -> None:
         """Do nothing: every file is closed once it is read."""

@@ -45,6 +45,7 @@ _NEVER_TYPED = re.compile(r"[\0\x02-\x07\x0e-\x1a]")
 _MOST_NEVER_TYPED, _FEW_NEVER_TYPED = 0.02, 10
 
 BYTES_AT_ONCE = 1 << 18
+_CHANGED = "changed while it was read; release it again when it has stopped changing"
 _SWAPPED = "is not the file any more that the folder was seen to hold; links and pipes are not followed"
 
 
@@ -101,8 +102,11 @@ class FileSource:
         where = os.path.realpath(path) if listed is None else path.parent.resolve() / path.name
         self.file = path.open("rb") if listed is None else _open_listed(path, listed)
         about = os.fstat(self.file.fileno())
+        if not about.st_size and os.pread(self.file.fileno(), 1, 0):  # as in /proc; it would be taken for empty
+            self.file.close()
+            raise RecordError(path, "does not say how long it is; copy it to a file first")
         self.size: int | None = about.st_size
-        self._end, self._time, self._digest = about.st_size, about.st_mtime_ns, ""
+        self._end, self._seen, self._digest = about.st_size, _state(about), ""
         self._bytes = self.reopen()
         self._identity: Identity = {"input": str(where), "input size": about.st_size, "input time": about.st_mtime_ns}
 
@@ -136,11 +140,20 @@ class FileSource:
 
         :raises RecordError: if they are not. Under one digest two records would have the same noise.
         """
-        now = os.fstat(self.file.fileno())
-        if not self._digest or (now.st_size, now.st_mtime_ns) == (self._end, self._time):
+        now = _state(os.fstat(self.file.fileno()))
+        if not self._digest or now == self._seen:
             return
         if self._digest_of_bytes() != self._digest:
-            raise RecordError(self.name, "changed while it was read; release it again when it has stopped changing")
+            raise RecordError(self.name, _CHANGED)
+        self._seen = now  # as it was before the bytes were looked at again
+
+    def check_not_written(self) -> None:
+        """Do nothing if the file was not written to since it was opened.
+
+        :raises RecordError: if it was.
+        """
+        if _state(os.fstat(self.file.fileno())) != self._seen:
+            raise RecordError(self.name, _CHANGED)
 
     def _digest_of_bytes(self) -> str:
         digest, position = hashlib.blake2b(digest_size=16), 0
@@ -156,6 +169,11 @@ class FileSource:
     def close(self) -> None:
         """Close the file."""
         self.file.close()
+
+
+def _state(about: os.stat_result) -> tuple[int, int, int]:
+    """Return what is another if a file was written to; its last time cannot be set back."""
+    return about.st_size, about.st_mtime_ns, about.st_ctime_ns
 
 
 class _SameFile(io.RawIOBase):
