@@ -34,7 +34,7 @@ CANDIDATES = 64
 """How many words are followed at each place, unless told otherwise."""
 
 _PLACES_AT_ONCE = 2_000
-"""So many go through together, and a longer text in parts: every thread holds 65 × 65 numbers for each place."""
+"""This many go through together, and a longer text in parts: every thread holds 65 × 65 numbers for each place."""
 
 
 @dataclass(frozen=True, kw_only=True)

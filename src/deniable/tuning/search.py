@@ -44,7 +44,7 @@ _STEPS = 30
 _ROUNDS = 5
 _AROUND = (0.78, 0.81, 0.84, 0.87, 0.9, 0.93, 0.96, 1.0, 1.04)
 _MADE_AROUND = 4
-"""At most so many of those are made to find the one wanted, by halving."""
+"""At most this many of those are made to find the one wanted, by halving."""
 
 
 @dataclass(frozen=True, kw_only=True)
