@@ -15,7 +15,7 @@ from deniable.version import __version__
 
 app = typer.Typer(
     name="deniable",
-    help="Plausible deniability for text: private text in, readable text out, with a proven guarantee.",
+    help="Plausible deniability for text: private text in, text with other words out, with a proven guarantee.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -33,7 +33,7 @@ def _show_version(wanted: bool) -> None:
 def options(
     version: Annotated[bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and stop.")] = False,
 ) -> None:
-    """Plausible deniability for text: private text in, readable text out, with a proven guarantee."""
+    """Plausible deniability for text: private text in, text with other words out, with a proven guarantee."""
 
 
 for _command in (
