@@ -159,3 +159,35 @@ def test_a_text_that_would_not_fit_in_memory_is_judged(channels: dict[str, Chann
     """Mutant: a list of all its words would have ten thousand million."""
     counts = np.bincount(release(original(30_000, 6), "multivariate", 5.0), minlength=WORDS).astype(np.float64)
     assert evidence_against(channels["multivariate"], 350_000.0 * counts) < MOST_EVIDENCE
+
+
+@pytest.fixture(scope="module")
+def large() -> Embedding:
+    vectors = np.random.default_rng(0).standard_normal((4_000, 10)).astype(np.float32)
+    return Embedding([f"word{i:04d}x" for i in range(4_000)], vectors, name="large")
+
+
+def asked(space: Embedding, words: Ids) -> Channel:
+    """Return the channel of a release that knows the released words alone."""
+    channel = make_channel(space, epsilon=6.0, outputs=np.unique(words))
+    assert channel.asked is not None
+    return channel
+
+
+def text_of(shape: str, seed: int) -> Ids:
+    shares = 1.0 / (np.arange(4_000) + 1.0) ** 1.5
+    shares[{"one word": 1, "three words": 3, "many words": 4_000}[shape] :] = 0.0
+    return np.random.default_rng(seed).choice(4_000, 600, p=shares / shares.sum())
+
+
+@pytest.mark.parametrize("shape", ["one word", "three words", "many words"])
+def test_a_channel_of_the_released_words_alone_passes_good_releases(shape: str, large: Embedding) -> None:
+    for seed in range(4):
+        released = Draws(ChosenMechanism()(large, epsilon=6.0), seed=50 + seed).of_each(text_of(shape, seed))
+        assert evidence(asked(large, released), released) < 0.5 * MOST_EVIDENCE
+
+
+def test_a_channel_of_the_released_words_alone_notices_the_original(large: Embedding) -> None:
+    for seed in range(4):
+        original_words = text_of("many words", seed)
+        assert evidence(asked(large, original_words), original_words) > MOST_EVIDENCE

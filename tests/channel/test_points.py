@@ -12,12 +12,13 @@ import pytest
 from deniable import Embedding, InsecureSeededRandomness, Multivariate
 from deniable.arrays import Floats, Ids, Vectors
 from deniable.calibration.protection import protect
-from deniable.channel import making, points, rows
+from deniable.channel import allocation, making, points, rows
+from deniable.channel.allocation import draws_each, draws_of_inputs
 from deniable.channel.channel import Channel
 from deniable.channel.draws import Draws
 from deniable.channel.making import make_channel, make_channels
 from deniable.channel.point_sums import PointSums, ProcessorSums
-from deniable.channel.points import Layer, SharedPoints, draw_points, draws_each, draws_of_inputs
+from deniable.channel.points import Layer, SharedPoints, draw_points
 from deniable.channel.rows import shares_points
 from deniable.embeddings.places import work_folder
 from deniable.mechanisms.base import NearestWord, radial_noise
@@ -45,7 +46,7 @@ def drawn(
     assert isinstance(mechanism, NearestWord)
     assert noise is not None
     ids = np.arange(len(embedding) + 1) if inputs is None else inputs
-    return draw_points(mechanism, noise, ids, draws=draws * len(ids), seed=3)
+    return draw_points(mechanism, noise, ids, draws_of_inputs(embedding, ids, draws * len(ids)), seed=3)
 
 
 def summed(sums: PointSums, found: SharedPoints) -> Floats:
@@ -117,7 +118,7 @@ def apart(matrix: Floats, epsilon: float) -> float:
 @pytest.mark.parametrize("epsilon", [0.3, 2.0, 20.0])
 def test_rows_are_what_words_become_and_wrong_ones_are_not(epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(points, "MOST_POINTS_EACH", 300)
-    monkeypatch.setattr(points, "MOST_DRAWS_EACH", 400)
+    monkeypatch.setattr(allocation, "MOST_DRAWS_EACH", 400)
     monkeypatch.setattr(making, "LEFT_OUT", 1e-6)
     monkeypatch.setattr(rows, "_POINTS_LEAVE_OUT", 1e-6)
     channel = make_channel(EMBEDDING, epsilon=epsilon, directions=400, keep=False)
@@ -190,7 +191,7 @@ def test_sums_over_words_are_near_those_of_draws_with_another_seed(monkeypatch: 
     embedding = random_embedding(300, 10)
     released = Draws(Multivariate(embedding, epsilon=EPSILON), seed=3).of_each(np.repeat(np.arange(300), 2_000))
     true = np.bincount(released, minlength=300) / len(released)
-    monkeypatch.setattr(points, "MOST_DRAWS_EACH", 1_000)
+    monkeypatch.setattr(allocation, "MOST_DRAWS_EACH", 1_000)
     found = make_channel(embedding, epsilon=EPSILON, directions=1_000, keep=False).output_shares(np.append(np.full(300, 1.0 / 300), 0.0))
     assert np.abs(found - true).sum() / 2 < 0.03
     assert np.abs(np.roll(found, 1) - true).sum() / 2 > 0.1
@@ -215,7 +216,7 @@ def test_a_row_whose_points_do_not_add_up_is_drawn(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(points, "MOST_POINTS_EACH", 8)
     monkeypatch.setattr(points, "POINTS_EACH", 8)
     # as few around ⊥ as around a rare word
-    monkeypatch.setattr(points, "draws_of_inputs", lambda space, inputs, draws: draws_of_inputs(space, np.zeros_like(inputs), draws))
+    monkeypatch.setattr(rows, "draws_of_inputs", lambda space, inputs, draws: draws_of_inputs(space, np.zeros_like(inputs), draws))
     true = float((Draws(Multivariate(embedding, epsilon=40.0), seed=5).of(400, 20_000) == 0).mean())
 
     def of_unknown() -> float:
@@ -265,7 +266,7 @@ def test_points_of_one_dimension_are_held_against_the_kept_ones_a_few_at_a_time(
 
 
 def test_no_more_points_are_drawn_than_say_something(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(points, "MOST_DRAWS_EACH", 7)
+    monkeypatch.setattr(allocation, "MOST_DRAWS_EACH", 7)
     few, many = (make_channel(EMBEDDING, epsilon=EPSILON, directions=wanted, keep=False) for wanted in (3, 100))
     assert (few.directions, many.directions) == (3, 6)  # 7 for each of 150 outputs are 6 for each of 151 inputs
     assert draws_each(EMBEDDING, 10**9, 100) == 1

@@ -71,7 +71,9 @@ class DecoderState:
         card, texts = card_from(card), check_texts(released)
         path = None if public is None else Path(public)
         digest = None if path is None or not context else _digest_of(path)
-        received = receive(card, texts, embedding=embedding, public=path, support=support, directions=directions, report=report)
+        received = receive(
+            card, texts, embedding=embedding, public=path, support=support, directions=directions, every_word=True, report=report
+        )
         decoder = received.decoder
         if path is not None and not context:
             decoder = Decoder(decoder.channel, decoder.prior, marks=marks_of(card.unknown))

@@ -64,34 +64,47 @@ def _log_ratio(channel: Channel, told: Ids, judged: Ids) -> float:
     common = words[repeated[np.argsort(-counts[repeated], kind="stable")[:_COMMON]]]
     if not len(common):
         return 0.0
-    cells = _cells_around(channel, common)
+    cells = _cells_around(channel, common, words)
     size = 2 * len(common) + 1
-    shares = _shares_of(np.bincount(cells[told], minlength=size).astype(np.float64), counts, len(common))
+    kinds = np.bincount(cells[words], minlength=size) if channel.asked is not None else None
+    shares = _shares_of(np.bincount(cells[told], minlength=size).astype(np.float64), counts, len(common), kinds)
     counted = np.bincount(cells[judged], minlength=size).astype(np.float64)
     return _beyond_any_text(_chances_of(channel, cells, size), counted, shares, draws=channel.draws_behind) - _CUT_ERROR * len(judged)
 
 
-def _cells_around(channel: Channel, common: Ids) -> Ids:
-    """Return the cell of each output: one for each common word, one for the outputs around it, and the last for all others."""
+def _cells_around(channel: Channel, common: Ids, told: Ids) -> Ids:
+    """Return the cell of each output: one for each common word, one for the outputs around it, and the last for all others.
+
+    Around a word are the outputs that it becomes. Of a channel that knows the released words only, they are the told ones: with the judged
+    ones among them, cells would depend on what they judge.
+    """
     cells = np.full(len(channel.embedding), 2 * len(common))
+    eligible = np.full(len(channel.embedding), channel.asked is None)
+    eligible[told] = True
     nearest = np.zeros(len(channel.embedding))
     for place, word in enumerate(common.tolist()):
         outputs, chances = channel.row(word)
-        nearer = chances > nearest[outputs]
+        nearer = eligible[outputs] & (chances > nearest[outputs])
         nearest[outputs[nearer]] = chances[nearer]
         cells[outputs[nearer]] = len(common) + place
     cells[common] = np.arange(len(common))
     return cells
 
 
-def _shares_of(told: Floats, counts: Ids, common: int) -> Floats:
+def _shares_of(told: Floats, counts: Ids, common: int, kinds: Ids | None) -> Floats:
     """Return the shares that counts in cells let expect in other words of the same text.
 
     Words are common by chance as well, so a part of each count is taken away and given to the other cells: Ney's absolute discounting.
+    Where cells hold told words only, ``kinds`` says how many: a part of each goes to the last cell, which has all words not seen yet.
     """
     once, twice = int((counts == 1).sum()), int((counts == 2).sum())
     taken = min(once / max(once + 2 * twice, 1), 0.9)
     expected = told.copy()
+    if kinds is not None:
+        expected[:-1] -= taken * kinds[:-1]
+        expected[-1] += taken * kinds[:-1].sum()
+        expected = np.maximum(expected, 0.0) + 0.5 / len(expected)
+        return expected / expected.sum()
     expected[:common] -= taken
     expected[common:] += 0.5
     expected[common:] *= 1.0 + taken * common / expected[common:].sum()
@@ -101,9 +114,11 @@ def _shares_of(told: Floats, counts: Ids, common: int) -> Floats:
 
 def _chances_of(channel: Channel, cells: Ids, size: int) -> Floats:
     """Return the chance that each input word comes out in each cell."""
-    members = (cells[:, None] == np.arange(size)).astype(np.float64)
+    members = (cells[:, None] == np.arange(size - 1)).astype(np.float64)
+    told = channel.pulled_back(members)
+    told /= np.maximum(told.sum(axis=1, keepdims=True), 1.0)  # an estimate may exceed 1
     # A word that is never released is no release, and no division by zero.
-    chances: Floats = np.maximum(channel.pulled_back(members), _LEAST)
+    chances: Floats = np.maximum(np.column_stack([told, 1.0 - told.sum(axis=1)]), _LEAST)
     chances /= chances.sum(axis=1, keepdims=True)
     return chances
 

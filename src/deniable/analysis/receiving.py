@@ -13,7 +13,7 @@ from typing import TypedDict, cast
 import numpy as np
 
 from deniable.analysis.likeness import MOST_EVIDENCE, evidence_against
-from deniable.arrays import Floats, Ids
+from deniable.arrays import Ids
 from deniable.channel.channel import Channel
 from deniable.channel.making import DIRECTIONS, make_channel
 from deniable.decoding.decoder import Decoder
@@ -80,6 +80,7 @@ def receive(
     prior: str | Path = BY_RANK,
     support: int = SUPPORT,
     directions: int = DIRECTIONS,
+    every_word: bool = False,
     check: bool = True,
     report: Report | None = None,
 ) -> Received:
@@ -88,8 +89,9 @@ def receive(
     The texts are gone through once and not kept. ``embedding`` is needed where the card's is not found here by its fingerprint.
     ``public`` is a text file, one document a line: its words say where the learning begins, and its word pairs let the decoder read
     words in their context. ``prior`` is where the learning begins instead: "uniform", or a file with a word and its count on each line;
-    without either, words are as frequent as their "rank" in the embedding says. ``support`` words may have gone in. Without ``check`` text
-    is decoded even if it does not look released. ``report`` is told how many rows of the channel are made, of how many.
+    without either, words are as frequent as their "rank" in the embedding says. ``support`` words may have gone in. The decoder knows the
+    words of these texts; with ``every_word`` it knows all that can be released, which takes minutes more the first time. Without ``check``
+    text is decoded even if it does not look released. ``report`` is told how many rows of the channel are made, of how many.
 
     :raises InvalidParameter: if the card is of a release that cannot be decoded, or the prior is none.
     :raises MalformedCard: if the embedding here is another one than the card's, or its words ask for other rules to cut text.
@@ -105,12 +107,13 @@ def receive(
     check_words(space, counts)
     context = None if public is None else read_bigrams(space, public)
     known = known_before(space, prior, context)
-    channel = open_channel(card, space, support=support, directions=directions, context=context, report=report)
+    outputs = None if every_word else np.flatnonzero(counts.learn + counts.hold)
+    channel = open_channel(card, space, support=support, outputs=outputs, directions=directions, context=context, report=report)
     start = known[channel.inputs] / known[channel.inputs].sum()
     if check:
         check_likeness(card, channel, counts)
     decoder, learnt = Decoder.learn(channel, counts, start=start, context=context, marks=marks)
-    return Received(card=card, decoder=decoder, learnt=learnt, counts=counts, unchanged=_unchanged(channel, decoder.prior))
+    return Received(card=card, decoder=decoder, learnt=learnt, counts=counts, unchanged=_unchanged(decoder, counts))
 
 
 def open_channel(
@@ -118,11 +121,12 @@ def open_channel(
     embedding: Embedding,
     *,
     support: int = SUPPORT,
+    outputs: Ids | None = None,
     directions: int = DIRECTIONS,
     context: Bigrams | None = None,
     report: Report | None = None,
 ) -> Channel:
-    """Return the channel that text with this card went through: from the most frequent words, the kept ones and ⊥ to all words.
+    """Return the channel that text with this card went through: from the most frequent words, the kept ones and ⊥ to all words or some.
 
     Frequent are the words of the public text that ``context`` was read from, and then the first ones of the embedding. The device
     that was asked for takes part, if there is one (``make_channels``).
@@ -132,13 +136,21 @@ def open_channel(
     support = validated_count(support, "support")
     unknown = [embedding.unknown_id] if card.unknown in ("perturb", "subwords") else []
     inputs = [most_frequent(embedding, context, support), kept_words(card, embedding), np.array(unknown, dtype=np.int64)]
-    return open_channel_of_inputs(card, embedding, np.unique(np.concatenate(inputs)), directions=directions, on_card=True, report=report)
+    entering = np.unique(np.concatenate(inputs))
+    return open_channel_of_inputs(card, embedding, entering, outputs=outputs, directions=directions, on_card=True, report=report)
 
 
 def open_channel_of_inputs(
-    card: Card, embedding: Embedding, inputs: Ids, *, directions: int = DIRECTIONS, on_card: bool = False, report: Report | None = None
+    card: Card,
+    embedding: Embedding,
+    inputs: Ids,
+    *,
+    outputs: Ids | None = None,
+    directions: int = DIRECTIONS,
+    on_card: bool = False,
+    report: Report | None = None,
 ) -> Channel:
-    """Return the channel that text with this card went through, from these words, sorted ids, to all words.
+    """Return the channel that text with this card went through, from these words, sorted ids, to all words or to these ``outputs``.
 
     Without ``on_card`` nothing is drawn but from public seeds: another machine gets the same numbers, as far as float32 goes.
 
@@ -155,6 +167,7 @@ def open_channel_of_inputs(
         card.mechanism,
         epsilon=card.epsilon,
         inputs=None if len(inputs) == len(embedding) + 1 else inputs,
+        outputs=outputs,
         directions=directions,
         on_card=on_card,
         report=report,
@@ -193,10 +206,16 @@ def check_likeness(card: Card, channel: Channel, counts: ReleasedCounts) -> None
     )
 
 
-def _unchanged(channel: Channel, prior: Floats) -> float:
-    """Return the share of the words, without ⊥, that come out as they went in."""
-    known = prior[channel.inputs != channel.embedding.unknown_id].sum()
-    return min(float(channel.staying @ prior / known), 1.0) if known else 0.0
+def _unchanged(decoder: Decoder, counts: ReleasedCounts) -> float:
+    """Return the share of the released words that are those that went in, by what is known of each; ⊥ aside, which is no word."""
+    channel, released = decoder.channel, counts.learn + counts.hold
+    seen = np.flatnonzero(released)
+    own, unknown = channel.places(seen), int(channel.places(np.array([channel.embedding.unknown_id]))[0])
+    matrix = decoder.bayes.matrix
+    same = np.where(own >= 0, np.asarray(matrix[seen, np.maximum(own, 0)]).ravel(), 0.0)
+    words = 1.0 - np.asarray(matrix[seen, np.full(len(seen), unknown)]).ravel() if unknown >= 0 else np.ones(len(seen))
+    known = float(released[seen] @ words)
+    return min(float(released[seen] @ same) / known, 1.0) if known > 0.0 else 0.0
 
 
 def kept_words(card: Card, embedding: Embedding) -> Ids:

@@ -150,7 +150,7 @@ def measure_word_use(
     released = list(texts())
     if len(set(groups)) > _MOST_GROUPS:
         raise InvalidParameter("by", by, f"has {len(set(groups)):,} groups; at most {_MOST_GROUPS} can be compared")
-    received = receive(card, released, report=report, **decoding)
+    received = receive(card, released, every_word=True, report=report, **decoding)
     return find_word_use(received, released, groups if by is not None else None, source=str(source), column=column, by=by, most=most)
 
 

@@ -30,12 +30,16 @@ from deniable.neighbours.threads import threads
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+LEFT_OUT = 1e-3
+"""What the listed outputs of a row leave out of its probability."""
+
 _COLUMNS_AT_ONCE = 4_096
 _NUMBERS_AT_ONCE = 1 << 20
 _PARTS = 16
 _EVEN = 0.1
 _LEAST_REST = 1e-12
 _DRAWS_BEHIND_A_POINT = 32
+_DRAWS_BEHIND_ASKED = 100.0
 
 _Made = TypeVar("_Made")
 
@@ -46,6 +50,7 @@ class Channel:
 
     The outputs of row i are ``outputs[starts[i]:starts[i + 1]]``, with the probabilities ``chances``; ``rest[i]`` is what they leave out.
     ``directions`` is how many rays or draws each row was estimated from, or how many shared points were drawn for each; 0 after exact sums.
+    ``asked`` are the outputs that it knows, where it does not know all: what else an input becomes is then left out of all sums.
     """
 
     embedding: Embedding = field(repr=False)
@@ -56,6 +61,7 @@ class Channel:
     starts: Ids = field(repr=False)
     outputs: np.ndarray[Any, np.dtype[np.int32]] = field(repr=False)
     chances: np.ndarray[Any, np.dtype[np.float32]] = field(repr=False)
+    asked: Ids | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         """Return the number of input words."""
@@ -63,8 +69,12 @@ class Channel:
 
     @cached_property
     def rest(self) -> Floats:
-        """What the listed outputs of each row leave out of the probability; never nothing, since at a large ε rays meet one word only."""
-        rest: Floats = np.maximum(1.0 - self._listed_sums(np.ones(len(self.embedding))), _LEAST_REST)
+        """What the listed outputs of each row leave out of the probability; never nothing, since at a large ε rays meet one word only.
+
+        Of a channel that knows some outputs it is what is spread over these, and so no more than any row leaves out.
+        """
+        most = 1.0 if self.asked is None else LEFT_OUT
+        rest: Floats = np.clip(1.0 - self._listed_sums(np.ones(len(self.embedding))), _LEAST_REST, most)
         return rest
 
     @cached_property
@@ -76,7 +86,8 @@ class Channel:
         if self.method == "exact" or not len(self.outputs):
             return shares
         average = self._listed_output_shares(np.ones(len(self)))
-        mixed: Floats = (1.0 - _EVEN) * average / average.sum() + _EVEN * shares
+        average /= average.sum() if self.asked is None else len(self)
+        mixed: Floats = (1.0 - _EVEN) * average + _EVEN * shares
         return mixed
 
     @cached_property
@@ -98,6 +109,8 @@ class Channel:
         """
         if not self.directions:
             return math.inf
+        if self.asked is not None:
+            return _DRAWS_BEHIND_ASKED
         if self.method != "points":
             return float(self.directions)
         return min(0.5 * self.directions, float(_DRAWS_BEHIND_A_POINT * points_each(self.embedding, len(self))))
@@ -111,6 +124,10 @@ class Channel:
     def is_coarse(self) -> bool:
         """Whether each row comes from rays or draws of its own, so that a learnt prior would explain their errors."""
         return self.method in ("rays", "simulation")
+
+    def knows(self, outputs: Ids) -> Any:
+        """Return whether the channel knows each of these outputs."""
+        return np.ones(len(outputs), dtype=bool) if self.asked is None else np.isin(outputs, self.asked)
 
     def places(self, ids: Ids) -> Ids:
         """Return the rows of input words; -1 for those that are not in the support."""

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from deniable.arrays import Floats, Ids, Vectors
+from deniable.channel.allocation import draws_of_inputs
 from deniable.channel.point_sums import ProcessorSums
 from deniable.channel.points import FEWEST_POINTS_EACH, MOST_NUMBERS, MOST_PAIRS, Layer, SharedPoints, draw_points
 from deniable.mechanisms.base import NearestWord, radial_noise
@@ -36,7 +37,8 @@ class PointChannel:
         pairs, numbers = len(outputs) * words, len(outputs) * mechanism.embedding.dimension
         keep = max(FEWEST_POINTS_EACH, min(points, MOST_PAIRS // max(1, pairs), MOST_NUMBERS // max(1, numbers)))
         inputs = np.arange(words, dtype=np.int64)
-        self._points = draw_points(mechanism, noise, inputs, draws=points * words, seed=_OWN_SEEDS + seed, of=outputs, keep=keep)
+        each = draws_of_inputs(mechanism.embedding, inputs, points * words)
+        self._points = draw_points(mechanism, noise, inputs, each, seed=_OWN_SEEDS + seed, of=outputs, keep=keep)
         self._place = {int(word): place for place, word in enumerate(self._points.outputs)}
 
     def log_likelihoods(self, outputs: Ids) -> Iterator[Floats]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from deniable.arrays import Ids
-from deniable.channel.channel import Channel
+from deniable.channel.channel import LEFT_OUT, Channel
 from deniable.channel.rows import RowMaker, shares_points
 from deniable.channel.store import ChannelFolder
 from deniable.embeddings.embedding import Embedding
@@ -23,11 +23,11 @@ from deniable.progress import Report
 DIRECTIONS = 1000
 """How many directions are followed from each word, points drawn around it or draws made of it, unless told otherwise."""
 
-LEFT_OUT = 1e-3
-"""What the listed outputs of a row leave out of its probability."""
-
 MOST_OUTPUTS = 4_096
 """No row lists more outputs than this, but that of ⊥ by points; a softmax at a small ε has weight everywhere."""
+
+_FEW = 4
+"""Outputs are few if there are so many times as many words."""
 
 _FORMAT = 6
 
@@ -38,6 +38,7 @@ def make_channel(
     *,
     epsilon: float,
     inputs: Ids | None = None,
+    outputs: Ids | None = None,
     directions: int = DIRECTIONS,
     keep: bool = True,
     on_card: bool = False,
@@ -45,7 +46,15 @@ def make_channel(
 ) -> Channel:
     """Return the channel of a mechanism, the paper's unless another is named; see ``make_channels``."""
     made = make_channels(
-        embedding, mechanism, epsilons=[epsilon], inputs=inputs, directions=directions, keep=keep, on_card=on_card, report=report
+        embedding,
+        mechanism,
+        epsilons=[epsilon],
+        inputs=inputs,
+        outputs=outputs,
+        directions=directions,
+        keep=keep,
+        on_card=on_card,
+        report=report,
     )
     return made[0]
 
@@ -56,6 +65,7 @@ def make_channels(
     *,
     epsilons: list[float],
     inputs: Ids | None = None,
+    outputs: Ids | None = None,
     directions: int = DIRECTIONS,
     keep: bool = True,
     on_card: bool = False,
@@ -63,10 +73,12 @@ def make_channels(
 ) -> list[Channel]:
     """Return the channels of a mechanism at several ε, in the order of ``epsilons``; by rays one walk a word serves all of them.
 
-    ``inputs`` are the words that may have gone in, ``embedding.unknown_id`` for ⊥; without them all words and ⊥. ``directions`` is how many
-    rays are followed from each, draws made of it or, at most, points drawn around it (``points.draws_each``). What is finished
-    stays on the disk (unless ``keep`` is false), so an interrupted run is continued by the next. With ``on_card`` the device that was asked
-    for (``neighbours.set_device``) takes part, if it draws this mechanism's noise: it sums over points, with the same result, and a channel
+    ``inputs`` are the words that may have gone in, ``embedding.unknown_id`` for ⊥; without them all words and ⊥. ``outputs`` are the
+    words whose columns are needed, such as those of one release: where these are few, a channel that shares points is made for them
+    alone, in seconds, and is not left on the disk; ``Channel.asked`` says so. ``directions`` is how many rays are followed from each
+    input, draws made of it or, at most, points drawn around it (``allocation.draws_each``). What is finished stays on the disk (unless
+    ``keep`` is false), so an interrupted run is continued by the next. With ``on_card`` the device that was asked for
+    (``neighbours.set_device``) takes part, if it draws this mechanism's noise: it sums over points, with the same result, and a channel
     of few words is made by draws there in place of rays, ``directions`` of each word; they are secure ones, so another run differs within
     their error. ``report`` is told how many rows are done, of how many; what comes before all rows is told as a part of them.
 
@@ -80,14 +92,26 @@ def make_channels(
     chosen = ChosenMechanism() if mechanism is None else mechanism
     ids = _checked(embedding, inputs)
     groups = _epsilons_together(embedding, chosen, sorted(set(wanted)), ids)
+    few = np.unique(outputs) if outputs is not None and _FEW * len(outputs) <= len(embedding) else None
     made: dict[float, Channel] = {}
     with ExitStack() as opened:
-        temporary = None if keep else opened.enter_context(tempfile.TemporaryDirectory(prefix="deniable-"))
-        root = work_folder(embedding, "channels") if temporary is None else Path(temporary)
         for place, epsilons_there in enumerate(groups):
             maker = RowMaker(
-                embedding, chosen, epsilons_there, inputs=ids, directions=directions, left_out=LEFT_OUT, most=MOST_OUTPUTS, on_card=on_card
+                embedding,
+                chosen,
+                epsilons_there,
+                inputs=ids,
+                outputs=few,
+                directions=directions,
+                left_out=LEFT_OUT,
+                most=MOST_OUTPUTS,
+                on_card=on_card,
             )
+            mapped = keep and maker.asked is None
+            if mapped:
+                root = work_folder(embedding, "channels")
+            else:
+                root = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="deniable-")))
             folders = []
             with ExitStack() as open_folders:
                 for epsilon in epsilons_there:
@@ -101,7 +125,8 @@ def make_channels(
                         method=maker.method,
                         directions=maker.directions,
                         inputs=maker.ordered,
-                        **folder.arrays(mapped=keep),
+                        asked=maker.asked,
+                        **folder.arrays(mapped=mapped),
                     )
     return [made[epsilon] for epsilon in wanted]
 

@@ -31,11 +31,11 @@ POINTS_EACH = 16
 FEWEST_POINTS_EACH = 2
 """How many points of each output are kept: 32 where time allows, else 16; fewer where memory is short, and never fewer than two."""
 
-MOST_DRAWS_EACH = 200
-"""No more points are drawn than this times the outputs: a few are kept of each, and of how many is then known within 7 % or so."""
-
 MOST_PAIRS = 1 << 35
 """More than 16 points of each output are kept as long as no more pairs of an input word and a point are gone through: a minute or two."""
+
+MOST_POINTS_ASKED, MOST_PAIRS_ASKED = 128, 1 << 29
+"""The same where some outputs are asked for: their points cost little beside the search for them, up to a few seconds."""
 
 MOST_NUMBERS = 1 << 27
 """All kept points have no more coordinates than this, which is a gibibyte, since they are held twice; but two of each are kept anyway."""
@@ -123,48 +123,32 @@ class NoiseMetric:
         return bool((np.einsum("ij,ij->i", self.inputs, self.inputs, dtype=np.float64) <= FURTHEST**2).all())
 
 
-def points_each(embedding: Embedding, inputs: int) -> int:
-    """Return how many points of each output are kept, for so many input words."""
-    quick = max(POINTS_EACH, min(MOST_POINTS_EACH, MOST_PAIRS // (len(embedding) * inputs)))
-    return max(FEWEST_POINTS_EACH, min(quick, MOST_NUMBERS // (len(embedding) * embedding.dimension)))
-
-
-def draws_each(embedding: Embedding, inputs: int, wanted: int) -> int:
-    """Return how many points are drawn for each of so many input words, where so many are wanted; at least one."""
-    return max(1, min(wanted, MOST_DRAWS_EACH * len(embedding) // inputs))
-
-
-def draws_of_inputs(embedding: Embedding, inputs: Ids, draws: int) -> Ids:
-    """Return how many of about so many points are drawn around each input word, in the order of their ranks; at least one.
-
-    Half are the same for all, and half go by rank, as frequent words are released most and ought to be told best. ⊥ stands for many words,
-    and lies where the points of no other word come: it gets as many as the most frequent word.
-    """
-    by_rank = 1.0 / (1.0 + np.arange(len(inputs)))
-    by_rank[inputs == embedding.unknown_id] = 1.0
-    shares = 0.5 / len(inputs) + 0.5 * by_rank / by_rank.sum()
-    counts: Ids = np.maximum(1, np.round(shares * draws)).astype(np.int64)
-    return counts
+def points_each(embedding: Embedding, inputs: int, asked: Ids | None = None) -> int:
+    """Return how many points of each output are kept, for so many input words; more where only some outputs are asked for."""
+    outputs, most, pairs = (
+        (len(embedding), MOST_POINTS_EACH, MOST_PAIRS) if asked is None else (len(asked), MOST_POINTS_ASKED, MOST_PAIRS_ASKED)
+    )
+    quick = max(POINTS_EACH, min(most, pairs // (outputs * inputs)))
+    return max(FEWEST_POINTS_EACH, min(quick, MOST_NUMBERS // (outputs * embedding.dimension)))
 
 
 def draw_points(
     mechanism: NearestWord,
     noise: RadialNoise,
     inputs: Ids,
+    each: Ids,
     *,
-    draws: int,
     seed: int,
     of: Ids | None = None,
     keep: int | None = None,
     report: Report | None = None,
 ) -> SharedPoints:
-    """Return points around the input words, which are given in the order of their ids: about ``draws`` in all.
+    """Return points around the input words, which are given in the order of their ids: ``each`` says how many around each.
 
     With ``of`` only points of these outputs are kept, at most ``keep`` of each. One that no point was drawn of gets its own vector as its
     only point: something is then known of it. ``report`` is told how many are drawn, of how many.
     """
-    embedding, each = mechanism.embedding, draws_of_inputs(mechanism.embedding, inputs, draws)
-    ends, entering = np.cumsum(each), embedding.stands_in(inputs)
+    embedding, ends, entering = mechanism.embedding, np.cumsum(each), mechanism.embedding.stands_in(inputs)
     total = int(ends[-1])
     source, chance = SeededPoints(mechanism, seed=seed), np.random.Generator(np.random.PCG64([seed, 1]))
     most = points_each(embedding, len(inputs)) if keep is None else keep

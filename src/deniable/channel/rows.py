@@ -20,11 +20,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from deniable.arrays import Floats, Ids, Vectors
+from deniable.channel.allocation import draws_each, draws_for_outputs, draws_of_inputs
 from deniable.channel.card_draws import SEED as CARD_SEED
 from deniable.channel.card_draws import card_draws
 from deniable.channel.draws import Draws
 from deniable.channel.point_sums import PointSums, ProcessorSums
-from deniable.channel.points import NoiseMetric, SharedPoints, draw_points, draws_each, points_each
+from deniable.channel.points import NoiseMetric, SharedPoints, draw_points, points_each
 from deniable.channel.rays.rays import Envelope, RadialRays
 from deniable.channel.rays.statistics import furthest_radius, length_function, row_on_rays
 from deniable.embeddings.embedding import Embedding
@@ -37,6 +38,9 @@ from deniable.progress import Report
 
 SEED = 7
 """Draws on the processor come from this public seed: a channel is about public words, and anybody gets the same one."""
+
+PILOT_SEED = 8
+"""Where points are drawn for some outputs alone, a pilot from this seed says around which words."""
 
 FEWEST_INPUTS = 1_000
 """A channel of fewer words is made by rays."""
@@ -80,9 +84,10 @@ class RowMaker:
         directions: int,
         left_out: float,
         most: int,
+        outputs: Ids | None = None,
         on_card: bool = False,
     ) -> None:
-        """Prepare the rows of ``inputs``, given in order; by points, at one ε.
+        """Prepare the rows of ``inputs``, given in order; by points, at one ε, where ``outputs`` may be the only ones that are needed.
 
         ``on_card`` sums over points on the device that was asked for, and takes draws there in place of rays, where it draws this noise.
         """
@@ -91,6 +96,8 @@ class RowMaker:
         self._outputs = len(released_words(embedding))
         self.made = [mechanism(embedding, epsilon=epsilon) for epsilon in epsilons]
         shared = shares_points(self.made[0], inputs)
+        self.asked = outputs if shared else None
+        """The outputs that rows are made of, where that is not all."""
         self._directions = draws_each(embedding, len(inputs), directions) if shared else directions
         cards = [card_draws(made, directions) for made in self.made] if on_card and not shared else []
         self._cards = [card for card in cards if card is not None]
@@ -127,7 +134,7 @@ class RowMaker:
     @property
     def points_each(self) -> int | None:
         """How many points of each output are kept; None where there are none."""
-        return points_each(self._embedding, len(self.ordered)) if self.method == "points" else None
+        return points_each(self._embedding, len(self.ordered), self.asked) if self.method == "points" else None
 
     def prepare(self, report: Report) -> None:
         """Do what comes before all rows: draw the points that they share. ``report`` is told how much is done, of how much."""
@@ -136,8 +143,20 @@ class RowMaker:
         made, noise = self.made[0], radial_noise(self.made[0])
         assert isinstance(made, NearestWord)  # noqa: S101 - said by the method
         assert noise is not None  # noqa: S101 - said by the method
-        draws = self._directions * len(self.ordered)
-        points = draw_points(made, noise, self.ordered, draws=draws, seed=SEED, report=lambda done, of: report(done, 2 * of))
+        if self.asked is None:
+            each = draws_of_inputs(self._embedding, self.ordered, self._directions * len(self.ordered))
+        else:
+            each = draws_for_outputs(made, noise, self.ordered, self.asked, seed=PILOT_SEED)
+        points = draw_points(
+            made,
+            noise,
+            self.ordered,
+            each,
+            seed=SEED,
+            of=self.asked,
+            keep=self.points_each,
+            report=lambda done, of: report(done, 2 * of),
+        )
         device = device_in_use() if self._on_card else None
         self._met, told = points.outputs, lambda done, of: report(of + done, 2 * of)
         self._sums = ProcessorSums(points, told) if device is None else _card_sums(points, device, told)
@@ -158,6 +177,8 @@ class RowMaker:
                 yield [row]
 
     def _of_points(self, first: int, block: Vectors) -> list[Row]:
+        if self.asked is not None:  # what they become else is not known, so neither are their sums
+            return [self._cut_unsorted(self._met, row * np.float32(1.0 - _POINTS_LEAVE_OUT), left_out=0.0) for row in block]
         found = []
         for word, row, total in zip(self.ordered[first : first + len(block)], block, block.sum(axis=1, dtype=np.float64), strict=True):
             if 1.0 / _FAR_FROM_ONE < total < _FAR_FROM_ONE:
@@ -218,16 +239,17 @@ class RowMaker:
         for released in drawn.reshape(len(entering), self._directions):
             yield np.unique(released, return_counts=True)
 
-    def _cut_unsorted(self, outputs: Ids, chances: Floats, *, most: int | None = None) -> Row:
+    def _cut_unsorted(self, outputs: Ids, chances: Floats, *, most: int | None = None, left_out: float | None = None) -> Row:
         most = self._most if most is None else most
         if len(outputs) > most:
             largest = np.argpartition(-chances, most)[:most]
             outputs, chances = outputs[largest], chances[largest]
         order = np.lexsort((outputs, -chances))
-        return self._cut(outputs[order], chances[order].astype(np.float64), most=most)
+        return self._cut(outputs[order], chances[order].astype(np.float64), most=most, left_out=left_out)
 
-    def _cut(self, outputs: Ids, chances: Floats, *, most: int | None = None) -> Row:
-        enough = int(np.searchsorted(np.cumsum(chances), chances.sum() - self._left_out)) + 1
+    def _cut(self, outputs: Ids, chances: Floats, *, most: int | None = None, left_out: float | None = None) -> Row:
+        left_out = self._left_out if left_out is None else left_out
+        enough = int(np.searchsorted(np.cumsum(chances), chances.sum() - left_out)) + 1
         kept = min(enough, self._most if most is None else most, int(np.count_nonzero(chances)))
         return Row(outputs=outputs[:kept], chances=chances[:kept])
 

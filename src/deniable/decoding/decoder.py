@@ -109,7 +109,7 @@ class Decoder:
 
     def likeliest(self, texts: Sequence[str | None], *, report: Report | None = None) -> Iterator[Ids]:
         """Yield for each text the id of the likeliest input word at each place; what cannot have been released stays unknown."""
-        for ids, places in zip(self.reader.ids(texts), self._places(texts, report), strict=True):
+        for ids, places in zip(self._ids(texts), self._places(texts, report), strict=True):
             answer = np.full(len(ids), self.channel.embedding.unknown_id, dtype=np.int64)
             known = ids != self.channel.embedding.unknown_id
             answer[known] = self.bayes.best[ids[known]] if places is None else places.likeliest
@@ -123,13 +123,14 @@ class Decoder:
         output = int(self.reader.lookup.ids([word])[0])
         if output == self.channel.embedding.unknown_id:
             raise InvalidParameter("word", word, f"is not a word of {self.channel.embedding.name!r}, and cannot have been released")
+        self._check(np.array([output]))
         return self._named(*self.bayes.of(output), top)
 
     def candidates(
         self, texts: Sequence[str | None], *, top: int = 5, report: Report | None = None
     ) -> Iterator[list[tuple[str, list[Candidate]]]]:
         """Yield for each text its released words, each with the words that are likeliest behind it; none for what was not released."""
-        for ids, places in zip(self.reader.ids(texts), self._places(texts, report), strict=True):
+        for ids, places in zip(self._ids(texts), self._places(texts, report), strict=True):
             found, place = [], 0
             for output in ids.tolist():
                 if output == self.channel.embedding.unknown_id:
@@ -155,7 +156,7 @@ class Decoder:
         blocks, at_once = [], 1_000
         for start in range(0, len(texts), at_once):
             part = texts[start : start + at_once]
-            counts = self.reader.counts(part) @ self.bayes.matrix if self._context is None else self._counts_in_context(part)
+            counts = self._counts(part) @ self.bayes.matrix if self._context is None else self._counts_in_context(part)
             counts.data[counts.data < least] = 0.0
             counts.eliminate_zeros()
             blocks.append(counts)
@@ -167,7 +168,7 @@ class Decoder:
         """Return the mean vector that is expected of the words of each text; zeros for a text without a word."""
         vectors = self.channel.embedding.rows(self.channel.inputs).astype(np.float64)
         if self._context is None:
-            counts = self.reader.counts(texts)
+            counts = self._counts(texts)
             seen = np.unique(counts.indices)  # a table of all released words would be large
             lengths, sums = np.asarray(counts.sum(axis=1)).ravel(), counts[:, seen] @ self.bayes.expect(vectors, seen)
         else:
@@ -175,6 +176,23 @@ class Decoder:
             lengths, sums = np.asarray(expected.sum(axis=1)).ravel(), expected @ vectors
         means: Vectors = (sums / np.maximum(lengths, 1e-12)[:, None]).astype(np.float32)
         return means
+
+    def _ids(self, texts: Sequence[str | None]) -> Iterator[Ids]:
+        for ids in self.reader.ids(texts):
+            self._check(ids[ids != self.channel.embedding.unknown_id])
+            yield ids
+
+    def _counts(self, texts: Sequence[str | None]) -> csr_array:
+        counts = self.reader.counts(texts)
+        self._check(counts.indices)
+        return counts
+
+    def _check(self, outputs: Ids) -> None:
+        """Check that the channel knows these released words: of others the decoder would repeat the prior, and nobody would see it."""
+        missing = outputs[~self.channel.knows(outputs)]
+        if len(missing):
+            word = self._words[int(missing[0])]
+            raise InvalidParameter("text", word, "was not in the texts that this decoder is for; receive them with every_word=True")
 
     def _counts_in_context(self, texts: Sequence[str | None]) -> Any:
         from scipy.sparse import csr_array
@@ -196,7 +214,7 @@ class Decoder:
             yield from (None for _ in texts)
             return
         unknown = self.channel.embedding.unknown_id
-        yield from self._context.decode([ids[ids != unknown] for ids in self.reader.ids(texts)], report=report)
+        yield from self._context.decode([ids[ids != unknown] for ids in self._ids(texts)], report=report)
 
     def _named(self, words: Ids, chances: Floats, top: int) -> list[Candidate]:
         return [Candidate(self._words[i], p) for i, p in zip(words[:top].tolist(), chances[:top].tolist(), strict=True)]
