@@ -127,15 +127,6 @@ def test_sparse_matrices_hold_outputs_as_the_disk_does() -> None:
     assert {each.indices.dtype for each in found} == {np.dtype(np.int32)}  # in 64 bits they take a copy, and a third more memory
 
 
-def test_the_chance_to_stay_is_that_of_the_diagonal() -> None:
-    for inputs in (None, np.array([9, 3, EMBEDDING.unknown_id])):
-        channel = make_channel(EMBEDDING, epsilon=2.0, inputs=inputs, directions=100)
-        for word, staying in zip(channel.inputs.tolist(), channel.staying.tolist(), strict=True):
-            outputs, chances = channel.row(word)
-            assert staying == chances[outputs == word].sum()
-        assert channel.keeping(np.array([3])).staying[channel.places(np.array([3]))[0]] == 1.0
-
-
 def test_only_the_inputs_that_are_asked_for_have_rows() -> None:
     channel = make_channel(EMBEDDING, epsilon=2.0, inputs=np.array([9, 3, 3, EMBEDDING.unknown_id]), directions=100)
     assert sorted(channel.inputs.tolist()) == [3, 9, EMBEDDING.unknown_id]

@@ -90,16 +90,6 @@ class Channel:
         mixed: Floats = (1.0 - _EVEN) * average + _EVEN * shares
         return mixed
 
-    @cached_property
-    def staying(self) -> Floats:
-        """The chance that each input word comes out as it went in; 0 for ⊥."""
-        staying = np.zeros(len(self))
-        for rows, block in self.blocks():
-            owners = np.repeat(np.arange(rows.start, rows.stop), np.diff(block.indptr))
-            same = np.flatnonzero(self.inputs[owners] == block.indices)
-            staying[owners[same]] = block.data[same]
-        return staying
-
     @property
     def draws_behind(self) -> float:
         """From how many draws a row is known, about; infinitely many where sums are exact.
