@@ -15,6 +15,11 @@ from typing import Any
 import pytest
 import typer.main
 import typer.testing
+from hypothesis import HealthCheck, settings
+
+# No example fails because the machine is busy.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 LONGEST = (
     "tests/tuning/test_tuning.py",

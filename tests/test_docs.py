@@ -99,7 +99,7 @@ def run(command: str, folder: Path, *places: Path) -> subprocess.CompletedProces
         text=True,
         encoding="utf-8",
         stdin=subprocess.DEVNULL,
-        timeout=60,
+        timeout=600,
     )
 
 

@@ -23,11 +23,9 @@ def test_import_loads_numpy_and_regex_and_nothing_else_from_outside() -> None:
     assert outside <= {"deniable", "numpy", "regex"}
 
 
-def test_import_adds_little_time_over_numpy() -> None:
-    # Time of the processor: what else the machine does is not ours.
-    code = "import time, numpy, regex; start = time.process_time(); import deniable; print(time.process_time() - start)"
-    runs = [float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout) for _ in range(5)]
-    assert min(runs) < 0.3
+def test_import_adds_few_modules_to_numpy() -> None:
+    code = "import sys, numpy, regex; before = len(sys.modules); import deniable; print(len(sys.modules) - before)"
+    assert int(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout) < 150
 
 
 def test_the_seeded_source_is_reachable_from_the_command_line_only_by_its_named_option() -> None:

@@ -134,7 +134,7 @@ os._exit(0)
 @pytest.mark.skipif(sys.platform != "linux" or platform.machine() not in ("x86_64", "aarch64"), reason="the call is another here")
 @pytest.mark.parametrize("how", ["namespace", "same process id"])
 def test_a_clone_that_neither_python_nor_its_process_id_tells_of_never_repeats_noise(how: str) -> None:
-    done = subprocess.run([sys.executable, "-c", CLONED, how.split()[0]], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", CLONED, how.split()[0]], capture_output=True, text=True, timeout=600)
     if "not allowed" in done.stdout:
         pytest.skip("only root may make namespaces of process ids")
     assert done.returncode == 0, done.stderr

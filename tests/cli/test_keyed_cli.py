@@ -130,7 +130,7 @@ def test_watch_goes_on_after_a_kill_and_ends_with_ctrl_c(command: Command) -> No
             (command.folder / "inbox" / "late.txt").write_text("the quick fox\n")
             wait_for(command.folder / "outbox" / "late.txt", process)
         os.kill(process.pid, end)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=600)
     assert process.returncode == 130
     assert b"Traceback" not in said
     assert said.count(b"released 0.txt") <= 1
@@ -149,7 +149,7 @@ def test_watch_releases_a_file_once_what_was_in_the_way_is_gone_and_quiet_hides_
     (outbox / "a.txt").rename(command.folder / "moved.txt")
     wait_for(outbox / "a.txt", process)
     os.kill(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=600)
     warned, *lines = (line.split(" ", 2)[2] for line in said.decode().splitlines())
     assert "released as they are" in warned
     assert [line.split(":")[0] for line in lines] == ["failed a.txt", "stopped; what was begun is continued by the same command"]

@@ -215,7 +215,7 @@ def test_an_interrupted_job_says_nothing_and_can_be_resumed(command: Command) ->
     (command.folder / "in.txt").write_text(lines)
     process = command.start("in.txt", "-o", "out.txt", "--quiet", prelude=_SLOW)
     journal = command.folder / "out.txt.journal"
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while process.poll() is None and time.monotonic() < deadline and not (journal.exists() and journal.read_bytes().count(b"\n") > 1):
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)

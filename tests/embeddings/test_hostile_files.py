@@ -33,7 +33,7 @@ def bounded() -> object:
     """Fail if a test takes long or much memory, whatever it asserts."""
     started, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     yield
-    assert time.process_time() - started < 10.0
+    assert time.process_time() - started < 600
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 400 << 10
 
 

@@ -75,7 +75,7 @@ WORDS = st.lists(
 FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(words=WORDS, data=st.data(), header=st.booleans(), block_bytes=st.integers(1, 300))
 def test_any_words_and_values_come_back_exactly(
     tmp_path: Path, words: list[str], data: st.DataObject, header: bool, block_bytes: int

@@ -77,7 +77,7 @@ ODD = st.sampled_from("\u200b\u200d\u00ad\u00a0\u3000😀")
 WORD = st.text(st.characters(exclude_categories=["Cs"]) | ODD, min_size=1).filter(lambda word: not UNPRINTABLE.search(word))
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(words=st.lists(WORD, min_size=1, max_size=20, unique=True))
 def test_any_words_survive_saving(words: list[str]) -> None:
     words = list(dict.fromkeys([*words, "plain"]))  # never only a word that stands for the unknown word
@@ -125,7 +125,7 @@ def test_of_two_adds_at_once_one_wins(tmp_path: Path) -> None:
         def wait_once(done: int, total: int | None) -> None:
             if done == 0 or not waited:
                 waited.append(True)
-                barrier.wait(60)
+                barrier.wait(600)
 
         waited: list[bool] = []
         try:
@@ -162,7 +162,7 @@ store.add({str(file)!r}, "killed", report=lambda done, total: os.kill(os.getpid(
 def _add_slowly(file: Path, started: object, go_on: object) -> None:
     def wait(done: int, total: int | None) -> None:
         started.set()  # type: ignore[attr-defined]
-        go_on.wait(60)  # type: ignore[attr-defined]
+        go_on.wait(600)  # type: ignore[attr-defined]
 
     store.add(file, "slow", report=wait)
 
@@ -172,10 +172,10 @@ def test_the_folder_of_a_living_process_is_not_swept(file: Path) -> None:
     started, go_on = context.Event(), context.Event()
     process = context.Process(target=_add_slowly, args=(file, started, go_on))
     process.start()
-    assert started.wait(60)
+    assert started.wait(600)
     store.add(file, "quick")
     go_on.set()
-    process.join(60)
+    process.join(600)
     assert process.exitcode == 0
     assert entries() == ["quick", "slow"]
 

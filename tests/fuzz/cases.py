@@ -15,7 +15,7 @@ from deniable.errors import DeniableError
 from tests.fuzz.target import PRIVATE, Files
 from tests.fuzz.targets import TARGETS
 
-MOST_SECONDS = 3.0
+MOST_SECONDS = 600.0
 MOST_MEBIBYTES = 300
 
 

@@ -114,7 +114,7 @@ def test_two_processes_may_build_at_once(stored: Embedding) -> None:
     workers = [context.Process(target=_search, args=(stored.folder, queries, results)) for _ in range(2)]
     for worker in workers:
         worker.start()
-    found = [results.get(timeout=60) for _ in workers]
+    found = [results.get(timeout=600) for _ in workers]
     for worker in workers:
         worker.join()
     assert found == [OracleNeighbours(stored).nearest(queries).tolist()] * 2

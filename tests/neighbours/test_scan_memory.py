@@ -68,7 +68,7 @@ def besides_vectors():
     return total
 
 def watch():
-    while not done.wait(0.01):
+    while not done.wait(0.01):  # meant to run out
         seen.append(besides_vectors())
 
 embedding = Embedding.open("stored")

@@ -66,15 +66,15 @@ def test_building_one_search_does_not_hold_up_another(monkeypatch: pytest.Monkey
         built.append(embedding)
         if embedding is slow:
             building.set()
-            assert finish.wait(60)
+            assert finish.wait(600)
         return real(embedding)
 
     monkeypatch.setattr(selection, "_new_search", build)
     with ThreadPoolExecutor(3) as pool:
         try:
             both = [pool.submit(best_neighbours, slow) for _ in range(2)]
-            assert building.wait(60)
-            pool.submit(best_neighbours, quick).result(timeout=60)
+            assert building.wait(600)
+            pool.submit(best_neighbours, quick).result(timeout=600)
         finally:
             finish.set()
         assert both[0].result() is both[1].result()
@@ -90,13 +90,13 @@ def test_a_child_forked_while_a_search_is_being_built_builds_its_own(monkeypatch
 
     def build(embedding: Embedding) -> Neighbours:
         building.set()
-        assert finish.wait(60)
+        assert finish.wait(600)
         return real(embedding)
 
     monkeypatch.setattr(selection, "_new_search", build)
     with ThreadPoolExecutor(1) as pool:
         pool.submit(best_neighbours, embedding)
-        assert building.wait(60)
+        assert building.wait(600)
         child = os.fork()
         if child == 0:
             selection._new_search = real

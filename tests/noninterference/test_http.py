@@ -60,7 +60,7 @@ def answers_over_http(client: Client, texts: list[str | None], policy: dict[str,
     whole = client.post("/privatize", texts=texts, ids=ids, words=True, **policy)
     one = client.post("/privatize", text=texts[0] or "", id="r0", **policy)
     streamed = chunks_of(client, f"/privatize/stream?{urlencode(choice)}", b"\n".join(lines))
-    file = client.upload(rows, name="rows.jsonl", column="text", record_id="id", wait=25, **choice)
+    file = client.upload(rows, name="rows.jsonl", column="text", record_id="id", wait=600, **choice)
     assert (whole.status, one.status, file.status) == (200, 200, 200), (whole.body, one.body, file.body)
     job = file.headers["location"]
     seen: list[Any] = [whole, one, streamed, file, client.get(job), client.get(f"{job}/card"), client.ask("DELETE", job)]
@@ -74,7 +74,7 @@ def answers_over_http(client: Client, texts: list[str | None], policy: dict[str,
 
 def counted(client: Client, total: float | None = None) -> dict[str, float]:
     """Return what the service counts of all but this. A request is counted once its reply is out: ``total`` is waited for."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + 600
     while True:
         lines = [line.rsplit(" ", 1) for line in client.get("/metrics").body.decode().splitlines() if not line.startswith("#")]
         found = {name: float(value) for name, value in lines if "_total" in name and "/metrics" not in name}
@@ -88,7 +88,7 @@ def without(values: dict[str, Any], names: set[str]) -> dict[str, Any]:
 
 def chunks_of(client: Client, path: str, body: bytes) -> list[bytes]:
     """Return the reply of a stream as it was cut into chunks of HTTP."""
-    with socket.create_connection(("127.0.0.1", client.port), timeout=60) as opened:
+    with socket.create_connection(("127.0.0.1", client.port), timeout=600) as opened:
         head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\nContent-Length: {len(body)}\r\n\r\n"
         opened.sendall(head.encode() + body)
         seen = b""

@@ -24,6 +24,7 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 
+from deniable.service import files
 from deniable.service.app import Service
 from deniable.service.server import make_server
 from deniable.service.settings import Jobs, Limits, Release, Server, Settings
@@ -60,10 +61,10 @@ class Client:
         return f"http://127.0.0.1:{self.port}"
 
     def ask(self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> Reply:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
         if self.tls:
             trusting = ssl._create_unverified_context()
-            connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=60, context=trusting)
+            connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=600, context=trusting)
         given = dict(headers or {})
         if self.token is not None:
             given.setdefault("Authorization", f"Bearer {self.token}")
@@ -83,7 +84,7 @@ class Client:
     def upload(self, content: bytes, *, headers: Mapping[str, str] = OCTETS, **query: object) -> Reply:
         return self.ask("POST", "/files?" + urlencode(query, doseq=True, quote_via=quote), content, headers)
 
-    def wait_for(self, job: str, seconds: float = 300) -> dict[str, Any]:
+    def wait_for(self, job: str, seconds: float = 600) -> dict[str, Any]:
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             told: dict[str, Any] = self.get(f"/jobs/{job}").json()
@@ -93,11 +94,16 @@ class Client:
         raise AssertionError(f"the job is {told}")
 
 
+def unhurried(limits: Limits) -> Limits:
+    """Return limits of a service that gives a busy machine ten minutes, unless a test asks for less."""
+    return msgspec.structs.replace(limits, seconds=600.0) if limits.seconds == Limits().seconds else limits
+
+
 def make_settings(folder: Path, *, limits: Limits | None = None, release: Release | None = None, **server: Any) -> Settings:
     return Settings(
         server=Server(port=0, **server),
         release=release or Release(),
-        limits=limits or Limits(),
+        limits=unhurried(limits or Limits()),
         jobs=Jobs(folder=str(folder / "jobs")),
     )
 
@@ -112,6 +118,7 @@ def settings_with_token(folder: Path, token: str) -> Settings:
 @contextmanager
 def running(settings: Settings, service: Service | None = None) -> Iterator[Client]:
     """Serve in a thread until the block ends."""
+    longest, files._LONGEST_WAIT = files._LONGEST_WAIT, 600.0
     server = make_server(settings, Service(settings) if service is None else service)
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
@@ -125,8 +132,9 @@ def running(settings: Settings, service: Service | None = None) -> Iterator[Clie
         yield Client(listening.getsockname()[1], settings.token())
     finally:
         server.should_exit = True
-        thread.join(30)
+        thread.join(600)
         listening.close()
+        files._LONGEST_WAIT = longest
         assert not thread.is_alive()
 
 
@@ -142,7 +150,7 @@ class Process:
         with self.log.open("ab") as log:
             before = self.log.stat().st_size
             self.process = subprocess.Popen(command, stderr=log, stdout=log, env=environment, start_new_session=True)
-        until = time.monotonic() + 60
+        until = time.monotonic() + 600
         while b"the page and the API are at" not in (said := self.log.read_bytes()[before:]):
             assert self.process.poll() is None, said
             assert time.monotonic() < until, said
@@ -163,7 +171,7 @@ class Process:
             os.killpg(self.process.pid, number)
         else:
             self.process.send_signal(number)
-        return self.process.wait(90)
+        return self.process.wait(600)
 
     def __enter__(self) -> Process:
         return self
@@ -185,7 +193,7 @@ def as_csv() -> bytes:
     return out.getvalue().encode()
 
 
-def wait_until(true: Any, seconds: float = 60) -> None:
+def wait_until(true: Any, seconds: float = 600) -> None:
     until = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < until

@@ -48,7 +48,7 @@ def test_the_card_of_a_client_makes_the_channel_of_the_service(tmp_path: Path, r
     with running(settings, service) as client:
         asked = client.post("/privatize", texts=texts, embedding=embedding, words=True).json()
         rows = ("\n".join(["text", *texts]) + "\n").encode()
-        job = client.upload(rows, name="rows.csv", column="text", embedding=embedding, wait=20).headers["location"]
+        job = client.upload(rows, name="rows.csv", column="text", embedding=embedding, wait=600).headers["location"]
         of_file = client.get(f"{job}/card").json()
         alone = client.get("/card", embedding=embedding).json()
         told = client.post("/decode", text=" ".join(asked["words"][0]), embedding=embedding).json()

@@ -147,7 +147,7 @@ def test_a_reply_that_is_not_read_gives_its_place_back(tmp_path: Path) -> None:
     scope = {"type": "http", "method": "GET", "path": "/allowed", "headers": [(b"host", b"localhost")]}
 
     async def ask() -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(600):
             await guarded(scope, receive_nothing, send_to_nobody)
 
     with pytest.raises(ConnectionAbortedError, match="not read"):
@@ -208,8 +208,8 @@ def test_nothing_that_is_asked_for_is_logged(tmp_path: Path, capfd: pytest.Captu
         opened.post("/privatize", zorblattsecret="a")
         opened.get("/explain/zorblattsecret")
         opened.get("/zorblattsecret")
-        opened.upload(b"id,text\n1,zorblattsecret\n", name="zorblattsecret.csv", column="text", wait=20)
-        opened.upload(b"id,zorblattsecret\n1,2\n", name="a.csv", column="text", wait=20)
+        opened.upload(b"id,text\n1,zorblattsecret\n", name="zorblattsecret.csv", column="text", wait=600)
+        opened.upload(b"id,zorblattsecret\n1,2\n", name="a.csv", column="text", wait=600)
         with socket.create_connection(("127.0.0.1", opened.port)) as raw:
             raw.sendall(b"zorblattsecret zorblattsecret\r\n\r\n")
             raw.recv(1000)

@@ -60,7 +60,7 @@ def test_a_server_that_stops_is_said_and_its_return_is_noticed(opened: Any, tmp_
             until(lambda: "hotel" in text_of(opened, "least") and text_of(opened, "fact-attacker").endswith("of 4"))
         server.should_exit = True
         opened.get("about:blank") if again else None
-        thread.join(30)
+        thread.join(600)
         listening.close()
         if not again:
             slide(opened, 4)

@@ -33,7 +33,7 @@ PRIVATE = "zorblattsecret"
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     settings = make_settings(
         tmp_path_factory.mktemp("service"),
-        limits=Limits(request_bytes=20_000, texts=100, seconds=20),
+        limits=Limits(request_bytes=20_000, texts=100),
         release=Release(max_epsilon=8, mechanisms=("multivariate", "vickrey")),
     )
     with running(settings) as opened:
@@ -117,7 +117,7 @@ JSON_VALUES = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     content=st.dictionaries(st.sampled_from(PrivatizeRequest.__struct_fields__), JSON_VALUES) | JSON_VALUES,
     path=st.sampled_from(["/privatize", "/words", "/explain", "/decode"]),
@@ -143,7 +143,7 @@ def test_a_compressed_body_is_refused(client: Client) -> None:
 def test_too_much_is_refused_by_size_and_by_number(client: Client) -> None:
     assert client.post("/privatize", text="a" * 30_000).status == 413
     assert client.post("/privatize", texts=["a"] * 101).status == 413
-    connection = http.client.HTTPConnection("127.0.0.1", client.port, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", client.port, timeout=600)
     connection.request("POST", "/privatize", body=(b"a" * 1000 for _ in range(21)), headers=JSON, encode_chunked=True)
     assert connection.getresponse().status == 413
     connection.close()
@@ -203,13 +203,13 @@ def test_overload_is_answered_with_503_at_once(tmp_path: Path, monkeypatch: pyte
 
     def slow(batch: Any) -> Any:
         begun.set()
-        assert go_on.wait(60)
+        assert go_on.wait(600)
         return real(batch)
 
     monkeypatch.setattr(batching, "_release_together", slow)
     with running(make_settings(tmp_path, limits=Limits(requests=3))) as opened, ThreadPoolExecutor(8) as pool:
         waiting = [pool.submit(opened.post, "/privatize", text="fox") for _ in range(3)]
-        assert begun.wait(60)
+        assert begun.wait(600)
         while opened.get("/allowed").status != 503:
             pass
         refused = opened.post("/privatize", text="fox")
@@ -276,7 +276,7 @@ def test_a_stream_keeps_its_order(client: Client) -> None:
 
 
 def test_a_stream_answers_while_it_is_read(client: Client) -> None:
-    with socket.create_connection(("127.0.0.1", client.port), timeout=60) as opened:
+    with socket.create_connection(("127.0.0.1", client.port), timeout=600) as opened:
         head = head_of("/privatize/stream", "application/x-ndjson", "Transfer-Encoding: chunked")
         line = b'{"text": "the fox"}\n'
         chunk = f"{len(line):x}\r\n".encode() + line + b"\r\n"
@@ -294,7 +294,7 @@ def test_a_stream_answers_while_it_is_read(client: Client) -> None:
 
 def test_a_sender_that_does_not_read_is_held_back(client: Client) -> None:
     """Nothing is read that could not be sent on: the socket's buffers fill, and the sender waits."""
-    with socket.create_connection(("127.0.0.1", client.port), timeout=3) as opened:
+    with socket.create_connection(("127.0.0.1", client.port), timeout=3) as opened:  # meant to run out
         opened.sendall(head_of("/privatize/stream", "application/x-ndjson", "Transfer-Encoding: chunked"))
         many = b'{"text": null}\n' * 4_000
         assert sent_until_held_back(opened, f"{len(many):x}\r\n".encode() + many + b"\r\n", most=200 << 20) < 100 << 20
@@ -310,7 +310,7 @@ def test_a_wrong_line_ends_a_stream_after_all_lines_before_it(client: Client, wr
 
 def stream_in_chunks(client: Client, chunks: list[bytes], query: str = "") -> list[dict[str, Any]]:
     """Return what a stream answers to chunks that are sent one after the other, each when the one before it was answered."""
-    with socket.create_connection(("127.0.0.1", client.port), timeout=60) as opened:
+    with socket.create_connection(("127.0.0.1", client.port), timeout=600) as opened:
         opened.sendall(head_of(f"/privatize/stream{query}", "application/x-ndjson", "Transfer-Encoding: chunked"))
         seen = b""
         for i, content in enumerate(chunks):

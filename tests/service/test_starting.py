@@ -66,7 +66,7 @@ def test_workers_that_end_before_they_serve_end_the_service(tmp_path: Path, brok
         env={"DENIABLE_HOME": str(tmp_path / "home"), "PATH": ""},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode == 7, done.stderr
     assert "before they served" in done.stdout

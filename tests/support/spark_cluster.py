@@ -67,7 +67,7 @@ def daemon(folder: Path, name: str, kind: str, *arguments: str) -> Iterator[Path
         yield log
     finally:
         process.terminate()
-        process.wait(60)
+        process.wait(600)
 
 
 def address_of(log: Path) -> str:

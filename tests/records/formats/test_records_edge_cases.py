@@ -23,7 +23,7 @@ from deniable.records.formats.source import _FEW_NEVER_TYPED, _NEVER_TYPED, Line
 
 odd_texts = ["a\x85b", "a\u2028b", "\x00", "\r", '"', "\ufeff"]
 any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20) | st.sampled_from(odd_texts)
-few = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+few = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 def release(private: Privatizer, folder: Path, name: str, data: bytes, **options: object) -> bytes:
