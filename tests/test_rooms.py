@@ -13,6 +13,7 @@ SOURCE = Path(deniable.__file__).parent
 
 ROOMS = (
     "version",
+    "installation",
     "errors",
     "arrays",
     "parameters",

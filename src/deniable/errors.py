@@ -35,6 +35,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from deniable.installation import install_command
+
 
 def printable(name: object, *, keep_lines: bool = False) -> str:
     """Return a name or a text with everything that is not shown as a character of its own written out, such as ``\\x1b``.
@@ -104,7 +106,7 @@ class MissingExtra(DeniableError, ImportError):
     exit_code = 2
 
     def __init__(self, purpose: str, extra: str) -> None:
-        super().__init__(f"{purpose} needs an optional library: pip install 'deniable[{extra}]'")
+        super().__init__(f"{purpose} needs an optional library: {printable(install_command(extra))}")
         self.purpose = purpose
         self.extra = extra
 

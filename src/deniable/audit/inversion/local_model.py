@@ -31,7 +31,7 @@ _BYTES_AT_ONCE = 1 << 20
 def open_language_model(model: str) -> LocalModel:
     """Return a language model: ``smollm2``, or the path of a GGUF file or of a folder with a model in the form of transformers.
 
-    :raises MissingExtra: if the packages of deniable[attack] are not installed.
+    :raises MissingExtra: if the packages of the extra attack are not installed.
     :raises InvalidParameter: if there is no such model, or it cannot be read.
     """
     for package in ("torch", "transformers", "gguf", "accelerate"):

