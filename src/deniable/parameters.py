@@ -13,6 +13,9 @@ from deniable.errors import InvalidParameter
 SMALLEST_EPSILON = 1e-200
 """Below this, noise of scale 1/ε comes near the largest float64 and could overflow."""
 
+STARTING_EPSILON = 6.0
+"""Where to begin with the built-in embedding and the default mechanism; docs/guide/choosing-epsilon.md gives the reason."""
+
 FURTHEST_POINT = 1e24
 """A mechanism pulls points back along their ray that have a coordinate beyond this."""
 

@@ -18,7 +18,7 @@ import platformdirs
 
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.catalogue import checked_options, entry_of
-from deniable.parameters import validated_epsilon
+from deniable.parameters import STARTING_EPSILON, validated_epsilon
 from deniable.text.policies import CasePolicy, PunctuationPolicy, UnknownPolicy
 from deniable.text.recipe import Recipe
 from deniable.words.never_release import BUILT_IN, NeverRelease
@@ -68,7 +68,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     embeddings: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)] = ("default",)
     mechanisms: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)] = ("multivariate",)
     options: dict[str, dict[str, float | int | str | list[str]]] = {}
-    epsilon: Positive = 6.0
+    epsilon: Positive = STARTING_EPSILON
     max_epsilon: Positive = 10.0
     record_epsilon: Positive | None = None
     unknown: UnknownPolicy | None = None

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import printable
-from deniable.parameters import validated_count
+from deniable.parameters import STARTING_EPSILON, validated_count
 from deniable.progress import Report
 from deniable.records.checking.fields import WHOLE_LINE, Unnamed, read_fields
 from deniable.records.checking.profile import MOST_COLUMNS, ColumnProfile, Columns
@@ -18,9 +18,6 @@ from deniable.records.formats.layout import FOLDER, SPREADSHEETS, Layout, likely
 from deniable.records.formats.opening import open_source
 from deniable.records.formats.paths import parse_path
 from deniable.records.formats.source import FileSource, Source
-
-EPSILON = 6.0
-"""The ε in the suggested command; nothing here chooses it."""
 
 _LEFT_AS_THEY_ARE = {
     "e-mail": "e-mail addresses",
@@ -151,7 +148,7 @@ def _command(path: Path, layout: Layout, free: list[str | None], options: tuple[
     target = f"private-{path.resolve().name}"
     never = ["--never-release", "names"] if names else []  # the built-in list is of names in Latin letters
     named_file = f"./{path}" if str(path).startswith("-") else str(path)  # it would be read as an option
-    said = ["deniable", "privatize", named_file, *options, *named, *never, "--epsilon", f"{EPSILON:g}", "--output", target]
+    said = ["deniable", "privatize", named_file, *options, *named, *never, "--epsilon", f"{STARTING_EPSILON:g}", "--output", target]
     return shlex.join(said) if free or layout.format in ("text", FOLDER) else ""
 
 
@@ -175,8 +172,8 @@ def _findings(columns: list[ColumnProfile], free: list[str | None], embedding: E
             if column.unknown > MANY:
                 script = column.script if column.script not in scripts else None
                 look(say_unknown(column.unknown, where, embedding, script))
-            spent = EPSILON * column.longest
-            note(f"the longest text {where} has {column.longest:,} words: ε = {EPSILON:g} a word adds up to {spent:g} there")
+            spent = STARTING_EPSILON * column.longest
+            note(f"the longest text {where} has {column.longest:,} words: ε = {STARTING_EPSILON:g} a word adds up to {spent:g} there")
         elif isinstance(column.path, Unnamed):
             look(
                 f"{column.path} has no name in the header, and would be released as it is; name it there, or take out rows above the header"
