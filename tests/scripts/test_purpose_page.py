@@ -262,14 +262,16 @@ def test_leads_are_those_of_the_figures_shown_and_name_their_data() -> None:
 def test_the_readme_says_what_was_measured() -> None:
     from purpose_page.rows import read_rows
 
-    rows = {row.space: row for row in read_rows(_results()) if (row.data, row.level, row.mechanism) == ("agnews", 0.08, "multivariate")}
-    plain, shaped = rows["default"], rows["topic-16-4"]
-    told = (plain.accuracy["released words"], plain.best("decoded"), shaped.best("decoded"), max(plain.original.values()))
-    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    told_as = r"(\d+) % of news topics are recognised by released words, (\d+) % \[decoded.*?, (\d+) % in a .*?, (\d+) % in original"
-    found = re.search("names 8 % of the words, " + told_as, readme)
-    assert found is not None
-    assert [int(each) for each in found.groups()] == [round(each) for each in told]
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "an attacker names\n  8 % of the words" in readme
+    for label, data, space in (("film reviews: good or bad", "sst2", "sentiment-16-4"), ("news: topic", "agnews", "topic-16-4")):
+        rows = {row.space: row for row in read_rows(_results()) if (row.data, row.level, row.mechanism) == (data, 0.08, "multivariate")}
+        plain, shaped = rows["default"], rows[space]
+        original = max(*plain.original.values(), *shaped.original.values())
+        told = (plain.majority, plain.accuracy["released words"], plain.best("decoded"), shaped.best("decoded"), original)
+        found = re.search(rf"\| {label} \|(.*)\|", readme)
+        assert found is not None
+        assert [int(each) for each in found[1].split("|")] == [round(each) for each in told]
 
 
 def test_the_guide_says_what_was_measured() -> None:
