@@ -106,6 +106,15 @@ NO_HTTP = {
     "chunks that are not the last coding": b"POST /privatize HTTP/1.1\r\n"
     + HOST
     + b"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+    "a length of thousands of digits": b"POST /privatize HTTP/1.1\r\n" + HOST + TYPE + b"Content-Length: " + b"0" * 5_000 + b"\r\n\r\n",
+    "a coding that would not be undone": b"POST /privatize HTTP/1.1\r\n"
+    + HOST
+    + TYPE
+    + b'Transfer-Encoding: gzip, chunked\r\n\r\nc\r\n{"text":"a"}\r\n0\r\n\r\n',
+    "two codings": b"POST /privatize HTTP/1.1\r\n"
+    + HOST
+    + TYPE
+    + b'Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\nc\r\n{"text":"a"}\r\n0\r\n\r\n',
     "a line that goes on": b"GET /allowed HTTP/1.1\r\n" + HOST + b"X: a\r\n b\r\n\r\n",
     "HTTP/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     "a private word": b"zorblattsecret zorblattsecret\r\n\r\n",
@@ -147,6 +156,14 @@ def test_what_may_be_said_once_is_not_said_twice(client: Client, twice: bytes) -
     made = answer_to(
         client, b"POST /privatize HTTP/1.1\r\n" + HOST + TYPE + twice + b'Content-Length: 12\r\nConnection: close\r\n\r\n{"text":"a"}'
     )
+    assert made.startswith(b"HTTP/1.1 400 ")
+
+
+@pytest.mark.parametrize("second", [b"Bearer " + TOKEN, b"Bearer wrong"], ids=["the same", "another"])
+def test_a_token_is_not_said_twice(guarded: Client, second: bytes) -> None:
+    """A proxy in front may have checked the other one."""
+    tokens = b"Authorization: Bearer " + TOKEN + b"\r\nAuthorization: " + second + b"\r\n"
+    made = answer_to(guarded, b"GET /allowed HTTP/1.1\r\n" + HOST + tokens + b"Connection: close\r\n\r\n")
     assert made.startswith(b"HTTP/1.1 400 ")
 
 

@@ -49,7 +49,8 @@ _ALWAYS_ANSWERED = {*PROBES, "/metrics"}
 _UNBOUNDED = {"/privatize/stream"}
 _FILES = "/files"
 _SECONDS_IN_VAIN = 3.0
-_SAID_ONCE = (b"host", b"origin", b"authorization", b"content-type", b"content-encoding", b"sec-fetch-site")
+_SAID_ONCE = (b"host", b"origin", b"authorization", b"content-type", b"content-encoding", b"transfer-encoding", b"sec-fetch-site")
+_MOST_DIGITS = 20  # of a length that fits into 64 bits
 _BY_ROUTER = {404: "there is nothing here; /openapi.json lists what there is", 405: "this path takes another method"}
 
 
@@ -105,6 +106,11 @@ class Guard:
         names = [name for name, _ in headers.raw]
         if any(names.count(name) > 1 for name in _SAID_ONCE):  # a proxy in front may go by the other one
             raise Refused(400, "a header stands twice that may stand once")
+        if headers.get("transfer-encoding", "chunked").strip().lower() != "chunked":  # only the chunks would be undone
+            raise Refused(400, "the only Transfer-Encoding that is served is chunked")
+        length = headers.get("content-length", "0")
+        if len(length) > _MOST_DIGITS:  # Python refuses to read thousands of digits
+            raise Refused(400, "the Content-Length is too long to be one")
         host = headers.get("host", "")
         if scope["path"] not in PROBES and not self._is_ours(host):
             raise Refused(400, "the request is for another host than this service is called by")
@@ -120,8 +126,7 @@ class Guard:
             same = hmac.compare_digest(hashlib.sha256(token.strip().encode("utf-8", "replace")).digest(), self._token)
             if not (same and kind.lower() == "bearer"):
                 raise Refused(401, "a token is needed: Authorization: Bearer TOKEN", headers={"WWW-Authenticate": "Bearer"})
-        length = headers.get("content-length")
-        if length is not None and int(length) > self._most_bytes(scope["path"]):
+        if int(length) > self._most_bytes(scope["path"]):
             raise Refused(413, f"the body is larger than {self._most_bytes(scope['path']):,} bytes")
 
     def _is_ours(self, host: str) -> bool:

@@ -38,7 +38,9 @@ class BoundedProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Read on, and refuse a head that does not end."""
         self._brought = False
+        idle = self.timeout_keep_alive_task
         super().data_received(data)
+        self._stay_idle(idle)
         self._bytes_in_vain = 0 if self._brought else self._bytes_in_vain + len(data)
         if self._bytes_in_vain > _MOST_BYTES:
             self._refuse(Refused(431, f"the head of the request is longer than {_MOST_BYTES:,} bytes"))
@@ -69,6 +71,15 @@ class BoundedProtocol(HttpToolsProtocol):
     def send_400_response(self, _msg: str) -> None:
         """Refuse what is no HTTP, as everything else is refused."""
         self._refuse(Refused(400, "this is not HTTP/1.1, or its length is not clear"))
+
+    def _stay_idle(self, timer: asyncio.TimerHandle | None) -> None:
+        """Close an idle connection when it was due, though bytes came that begin no request, such as an empty line.
+
+        uvicorn cancels the timer at any byte and sets it again only after a reply.
+        """
+        idle = self.cycle is not None and self.cycle.response_complete and not self._in_head
+        if idle and timer is not None and timer.cancelled() and self.timeout_keep_alive_task is None:
+            self.timeout_keep_alive_task = self.loop.call_at(timer.when(), self.timeout_keep_alive_handler)
 
     def _refuse(self, refused: Refused) -> None:
         if self.transport is None or self.transport.is_closing():
