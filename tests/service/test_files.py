@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from deniable.embeddings.embedding import Embedding
+from deniable.errors import InvalidParameter
 from deniable.keyed.key_file import write_new_key
 from deniable.records.jobs.journal import Partial
 from deniable.service import files, jobs
@@ -181,10 +182,23 @@ def test_folders_are_private_and_the_input_goes_when_the_work_ends(tmp_path: Pat
         assert not [path for path in folder.iterdir() if b"zorblatt" in path.read_bytes()]
 
 
-def test_a_folder_that_others_can_open_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "jobs").mkdir(mode=0o755)
-    with pytest.raises(Exception, match="chmod 700"), running(make_settings(tmp_path)):
-        pass
+@pytest.mark.parametrize("column", ["text", "absent"], ids=["done", "failed"])
+def test_the_input_is_deleted_at_once_when_the_work_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, column: str) -> None:
+    """Not only when the job is looked at again."""
+    monkeypatch.setattr(jobs, "_SECONDS_BETWEEN_LOOKS", 3_600.0)
+    monkeypatch.setattr(jobs.JobStore, "_delete_if_over", lambda *_: None)
+    with running(make_settings(tmp_path)) as opened:
+        job = opened.upload(as_csv(), name="rows.csv", column=column).json()["id"]
+        opened.wait_for(job)
+        wait_until(lambda: not (tmp_path / "jobs" / job / "input.csv").exists())
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o750, 0o710, 0o720, 0o705, 0o701])
+def test_a_folder_that_others_can_open_is_refused(tmp_path: Path, mode: int) -> None:
+    (tmp_path / "jobs").mkdir()
+    (tmp_path / "jobs").chmod(mode)
+    with pytest.raises(InvalidParameter, match="chmod 700"):
+        jobs.prepare_folder(tmp_path / "jobs")
 
 
 def test_a_full_disk_is_said_and_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
