@@ -1,10 +1,15 @@
-"""Progress of long work: a bar with rate and time left on a terminal, plain lines when piped."""
+"""Progress of long work: a bar with rate and time left on a terminal, plain lines when piped.
+
+Long work also asks, even inside one text, whether it has to end: whoever started it says so with ``interrupted_by``.
+"""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import TracebackType
 from typing import Self, TextIO
 
@@ -13,6 +18,25 @@ Report = Callable[[int, int], None]
 
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BETWEEN_DRAWS = 0.1
+
+_interrupt: ContextVar[Callable[[], None] | None] = ContextVar("interrupt", default=None)
+
+
+@contextmanager
+def interrupted_by(check: Callable[[], None]) -> Iterator[None]:
+    """Have all work of this thread call ``check`` again and again, also inside a long text. What it raises ends the work."""
+    before = _interrupt.set(check)
+    try:
+        yield
+    finally:
+        _interrupt.reset(before)
+
+
+def check_interrupt() -> None:
+    """End the work by an error if whoever started it wants that; see ``interrupted_by``."""
+    check = _interrupt.get()
+    if check is not None:
+        check()
 
 
 class Progress:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,6 +13,7 @@ from typing import cast
 import pytest
 
 from deniable.keyed.key_file import write_new_key
+from deniable.progress import check_interrupt
 from deniable.service.batching import Batcher, NotInTime
 from deniable.service.rules import Prepared
 from deniable.service.settings import Release
@@ -89,6 +91,60 @@ def test_what_nobody_waits_for_is_not_searched(how: str) -> None:
         searching.go_on.release(100)
         assert await batcher.release(made, ["doctor"], None, seconds=600) == ["doctor"]
         assert searching.searched == [LONG[:4], ["doctor"]]
+        await batcher.stop()
+
+    asyncio.run(ask())
+
+
+class Endless:
+    """Stands for a privatizer that is given one text without an end, and asks before every word whether to go on."""
+
+    def __init__(self) -> None:
+        self.begun, self.ended = threading.Event(), threading.Event()
+
+    def many(self, _texts: Sequence[str | None], *, record_ids: object) -> list[str | None]:
+        assert record_ids is None
+        self.begun.set()
+        try:
+            while True:
+                check_interrupt()
+                time.sleep(0.001)
+        finally:
+            self.ended.set()
+
+
+@pytest.mark.parametrize("size", [1, 100_000], ids=["short", "long"])
+def test_a_text_that_nobody_waits_for_is_given_up(size: int) -> None:
+    async def ask() -> None:
+        batcher, endless, free = Batcher(), Endless(), Searching()
+        batcher.start()
+        made = cast(Prepared, SimpleNamespace(private=endless))
+        with pytest.raises(NotInTime):
+            await batcher.release(made, ["x" * size], None, seconds=0.2)
+        assert await asyncio.to_thread(endless.ended.wait, 600)
+        free.go_on.release()
+        assert await batcher.release(prepared(free), ["y" * size], None, seconds=600) == ["y" * size]
+        await batcher.stop()
+
+    asyncio.run(ask())
+
+
+def test_a_text_is_not_given_up_while_somebody_waits_for_another_one_in_its_batch() -> None:
+    async def ask() -> None:
+        batcher, endless, held = Batcher(), Endless(), Searching()
+        batcher.start()
+        first = asyncio.create_task(batcher.release(prepared(held), ["fox"], None))  # the others gather meanwhile
+        await begun(held)
+        made = cast(Prepared, SimpleNamespace(private=endless))
+        both = [asyncio.create_task(batcher.release(made, [text], None)) for text in ("one", "two")]
+        await asyncio.sleep(0)
+        held.go_on.release()
+        await first
+        assert await asyncio.to_thread(endless.begun.wait, 600)
+        both[0].cancel()
+        assert not await asyncio.to_thread(endless.ended.wait, 0.2)
+        both[1].cancel()
+        assert await asyncio.to_thread(endless.ended.wait, 600)
         await batcher.stop()
 
     asyncio.run(ask())

@@ -8,8 +8,10 @@ import os
 import shutil
 import signal
 import socket
+import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -17,8 +19,12 @@ import pytest
 
 from deniable.errors import DeniableError, KeyFileError, MalformedEmbedding, ResumeError, WorkerLost
 from deniable.keyed.key_file import write_new_key
+from deniable.mechanisms.base import NearestWord
+from deniable.mechanisms.multivariate import Multivariate
 from deniable.service import files, jobs
-from deniable.service.job_folder import JobFolder, State, StateFile
+from deniable.service.job_folder import JobFile, JobFolder, State, StateFile
+from deniable.service.messages import Choice
+from deniable.service.rules import Rules
 from deniable.service.settings import Limits, Release
 from tests.service.running import OCTETS, ROWS, Process, as_csv, make_settings, running, wait_until
 
@@ -273,6 +279,91 @@ def test_a_job_that_works_for_too_long_fails(tmp_path: Path, monkeypatch: pytest
         told = opened.wait_for(job)
         assert (told["state"], "longer than the operator allows" in told["error"]) == ("failed", True)
         wait_until(lambda: sorted(path.name for path in folder.path.iterdir()) == ["job.json", "state.json"])
+
+
+ONE_TEXT = b"the fox " * 5_000
+PARTS_OF_IT = 10
+
+
+@pytest.fixture
+def on_drawing(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], None]], list[int]]:
+    """Have a text drawn in ten parts, and something happen before the second; returns the list of parts drawn."""
+    draw, drawn = Multivariate.draw, list[int]()
+    monkeypatch.setattr(NearestWord, "_tokens_at_once", lambda *_: 1_000)
+    monkeypatch.setattr(jobs, "_SECONDS_BETWEEN_CHECKS", 0.0)
+
+    def happens(happen: Callable[[], None]) -> list[int]:
+        def counted(self: Multivariate, ids: Any, source: Any, epsilon: Any) -> Any:
+            drawn.append(len(ids))
+            if len(drawn) == 1:
+                happen()
+            return draw(self, ids, source, epsilon)
+
+        monkeypatch.setattr(Multivariate, "draw", counted)
+        return drawn
+
+    return happens
+
+
+@pytest.fixture
+def waiting(tmp_path: Path) -> tuple[jobs.JobStore, JobFolder]:
+    """A job of one long text that nobody works on yet."""
+    store = jobs.JobStore(Rules(make_settings(tmp_path, limits=Limits(job_seconds=3_600.0))))
+    job = store.begin(len(ONE_TEXT))
+    asked = JobFile(
+        name="a.txt",
+        ending=".txt",
+        choice=Choice(),
+        columns=(),
+        record_id=None,
+        delimiter=None,
+        header=True,
+        encoding="utf-8",
+        created=0.0,
+    )
+    job.input(asked).write_bytes(ONE_TEXT)
+    return store, store.submit(job, asked)
+
+
+Waiting = tuple[jobs.JobStore, JobFolder]
+OnDrawing = Callable[[Callable[[], None]], list[int]]
+
+
+def test_a_long_text_is_drawn_in_parts(waiting: Waiting, on_drawing: OnDrawing) -> None:
+    drawn = on_drawing(lambda: None)
+    waiting[0]._try(waiting[1])
+    assert (waiting[1].state.state, len(drawn)) == ("done", PARTS_OF_IT)
+
+
+def test_a_job_is_deleted_inside_a_text(waiting: Waiting, on_drawing: OnDrawing) -> None:
+    store, job = waiting
+    drawn = on_drawing(job.cancel)
+    store._try(job)
+    assert not job.path.exists()
+    assert len(drawn) == 1
+
+
+def test_a_job_that_works_for_too_long_fails_inside_a_text(
+    waiting: Waiting, on_drawing: OnDrawing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, job = waiting
+    now = time.monotonic()
+    drawn = on_drawing(lambda: monkeypatch.setattr(jobs, "time", SimpleNamespace(monotonic=lambda: now + 4_000.0, time=time.time)))
+    store._try(job)
+    assert (job.state.state, "longer than the operator allows, 3600 seconds" in str(job.state.error)) == ("failed", True)
+    assert len(drawn) == 1
+    assert sorted(path.name for path in job.path.iterdir()) == ["job.json", "state.json"]
+
+
+def test_a_service_that_ends_does_not_wait_for_the_end_of_a_text(waiting: Waiting, on_drawing: OnDrawing) -> None:
+    store, job = waiting
+    drawn = on_drawing(store._stopping.set)
+    with pytest.raises(jobs._Stopped):
+        store._try(job)
+    assert len(drawn) == 1
+    assert (job.state.state, job.state.attempts) == ("working", 0), "it goes on when the service is started again"
+    assert job.state.seconds > 0
+    assert (job.path / "input.txt").exists()
 
 
 def test_jobs_that_ended_count_until_they_are_deleted(tmp_path: Path) -> None:

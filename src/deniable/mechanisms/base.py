@@ -32,6 +32,7 @@ from deniable.interfaces import METRIC_PRIVACY, Guarantee, Mechanism, Neighbours
 from deniable.neighbours import best_neighbours
 from deniable.neighbours.selection import NoisyNeighbours, device_in_use
 from deniable.parameters import FURTHEST_POINT, validated_epsilon, validated_epsilons
+from deniable.progress import check_interrupt
 from deniable.randomness import RadialNoise, SecureRandomness
 
 _NUMBERS_AT_ONCE = 1 << 20
@@ -116,6 +117,7 @@ class DrawsByParts(ABC):
         released = np.empty(len(ids), dtype=np.int64)
         at_once = self._tokens_at_once(randomness)
         for start in range(0, len(ids), at_once):
+            check_interrupt()
             part = slice(start, min(start + at_once, len(ids)))
             released[part] = self.draw(ids[part], randomness.for_tokens(part), spent[part])
         return released

@@ -3,7 +3,8 @@
 The search is fastest for thousands of words at once, and a request has twenty. While one batch is searched the next one gathers; nobody
 waits for others when nothing is being searched. Words are drawn each by itself, so a text gets the same distribution of words in any
 company, and with a key the very same words. So a long request can be cut between its texts: a batch holds one piece of each request, and
-what is left of a request is dropped when nobody waits for it any more. One text cannot be cut; long ones have a thread of their own.
+what is left of a request is dropped when nobody waits for it any more, also inside a text. A long text has to be drawn in one turn; such
+texts have a thread of their own.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from deniable.errors import UnknownWord
+from deniable.progress import interrupted_by
 from deniable.service.messages import RecordName
 from deniable.service.rules import Prepared
 
@@ -44,6 +46,11 @@ class _Waiting:
     ends: deque[int]
     released: list[str | None] = field(default_factory=list, repr=False)
     begun: bool = False
+
+    @property
+    def dropped(self) -> bool:
+        """Whether nobody waits for it any more: it took too long, or whoever asked is gone."""
+        return self.answer.done()
 
     def next_piece(self) -> _Piece:
         start, end = len(self.released), self.ends[0]
@@ -110,7 +117,7 @@ class _Lane:
         size = new = 0
         while self.waiting:
             one = self.waiting.popleft()
-            if one.answer.done():  # refused, or whoever asked is gone
+            if one.dropped:
                 continue
             piece = one.next_piece()
             if batch and not (self._together and one.prepared is batch[0].prepared and size + piece.size <= _BATCH):
@@ -195,7 +202,20 @@ def _give(one: _Waiting, answer: list[str | None] | Exception) -> None:
             one.answer.set_result(one.released)
 
 
+class _Dropped(Exception):
+    """Nobody waits for the texts any more."""
+
+
 def _release_together(batch: list[_Piece]) -> list[list[str | None] | Exception]:
+    def check() -> None:
+        if all(piece.request.dropped for piece in batch):
+            raise _Dropped
+
+    with interrupted_by(check):
+        return _released(batch)
+
+
+def _released(batch: list[_Piece]) -> list[list[str | None] | Exception]:
     if len(batch) > 1:
         try:
             return _release_as_one(batch)

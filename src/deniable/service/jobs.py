@@ -20,7 +20,7 @@ import msgspec
 
 from deniable.atomic import write_whole
 from deniable.errors import DeniableError, InvalidParameter, RecordError, ResumeError, UnknownWord, printable
-from deniable.progress import Progress
+from deniable.progress import Progress, interrupted_by
 from deniable.records.formats.opening import open_source
 from deniable.records.jobs.job import run_job, settings_digest
 from deniable.service.faults import log_without_text
@@ -38,6 +38,7 @@ from deniable.service.job_folder import (
 )
 from deniable.service.messages import JobReply, Refused, refusal_of, without_options
 from deniable.service.rules import Rules
+from deniable.service.settings import Limits
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _NO_ROOM = "there is no room left for the release; try again later, or send less in one file"
@@ -46,6 +47,7 @@ _OF_THE_SENDER = frozenset({"column", "columns", "delimiter", "encoding", "forma
 _MOST_ATTEMPTS = 3
 _SECONDS_BETWEEN_LOOKS = 1.0
 _SECONDS_BETWEEN_NOTES = 0.25
+_SECONDS_BETWEEN_CHECKS = 0.05
 _SECONDS_BETWEEN_MEASURES = 2.0
 _SECONDS_TO_LET_GO = 5.0
 _SECONDS_TO_COME = 60.0
@@ -267,50 +269,20 @@ class JobStore:
         layout = asked.layout(path)
         if settings_digest(private, layout) != asked.settings:
             raise Refused(422, "the settings of this service have changed since the file was sent, so nothing was released; send it again")
-        with open_source(path) as source:
+        worked = self._worked_on(job)
+        with open_source(path) as source, interrupted_by(worked.check):
             run_job(
                 private,
                 source,
                 layout,
                 job.output(asked),
                 resume=True,
-                progress=self._progress_of(job),
+                progress=worked.progress,
                 through_links=False,
             )
 
-    def _progress_of(self, job: JobFolder) -> type[Progress]:
-        stopping, limits, takes_too_much = self._stopping, self._settings.limits, self._takes_too_much
-        before, started = job.state.seconds, time.monotonic()
-
-        class Noted(Progress):
-            """Progress that is written down for whoever asks, and that ends the work when it is to end."""
-
-            _noted = 0.0
-            _measured = started
-
-            def __enter__(self) -> Noted:
-                return self
-
-            def report(self, done: int, total: int | None = None) -> None:
-                now = time.monotonic()
-                seconds = before + now - started
-                if stopping.is_set() or now - self._noted >= _SECONDS_BETWEEN_NOTES:
-                    self._noted = now
-                    job.note(msgspec.structs.replace(job.state, done=done, total=total, unit=self._unit, seconds=seconds))
-                if job.cancelled:
-                    raise _Cancelled
-                if seconds > limits.job_seconds:
-                    raise Refused(
-                        422, f"the work took longer than the operator allows, {limits.job_seconds:g} seconds; send less in one file"
-                    )
-                if now - self._measured >= _SECONDS_BETWEEN_MEASURES:
-                    self._measured = now
-                    if takes_too_much():
-                        raise Refused(422, _NO_ROOM)
-                if stopping.is_set():
-                    raise _Stopped
-
-        return Noted
+    def _worked_on(self, job: JobFolder) -> _Working:
+        return _Working(job, self._settings.limits, stopping=self._stopping, takes_too_much=self._takes_too_much)
 
     def _end(self, job: JobFolder, state: State, error: str | None = None) -> None:
         # How many bytes there were is no longer told: they were those of private text.
@@ -349,6 +321,65 @@ class JobStore:
             with locked(job) as mine:
                 if mine:
                     self._remove(job)
+
+
+class _Working:
+    """One job while it is worked on: how far it is, written down for whoever asks, and whether the work has to end, also inside a text."""
+
+    def __init__(self, job: JobFolder, limits: Limits, *, stopping: threading.Event, takes_too_much: Callable[[], bool]) -> None:
+        self._job, self._limits, self._stopping, self._takes_too_much = job, limits, stopping, takes_too_much
+        self._before, self._started = job.state.seconds, time.monotonic()
+        self._checked, self._noted, self._measured = 0.0, 0.0, self._started
+
+    @property
+    def progress(self) -> type[Progress]:
+        """The progress that the work reports to."""
+        working = self
+
+        class Noted(Progress):
+            """Progress that is written down."""
+
+            def __enter__(self) -> Noted:
+                return self
+
+            def report(self, done: int, total: int | None = None) -> None:
+                working.note(done, total, self._unit)
+                working.check()
+
+        return Noted
+
+    def note(self, done: int, total: int | None, unit: str) -> None:
+        """Write down how far the work is."""
+        now = time.monotonic()
+        if self._stopping.is_set() or now - self._noted >= _SECONDS_BETWEEN_NOTES:
+            self._noted = now
+            self._job.note(msgspec.structs.replace(self._job.state, done=done, total=total, unit=unit, seconds=self._seconds(now)))
+
+    def check(self) -> None:
+        """Do nothing if the work may go on. It is asked for every text and every few thousand words, and looks now and then.
+
+        :raises _Cancelled: if the sender had the job deleted.
+        :raises _Stopped: if the service ends.
+        :raises Refused: if the work takes more time or room than it may.
+        """
+        now, limits = time.monotonic(), self._limits
+        if now - self._checked < _SECONDS_BETWEEN_CHECKS:
+            return
+        self._checked = now
+        if self._job.cancelled:
+            raise _Cancelled
+        if self._seconds(now) > limits.job_seconds:
+            raise Refused(422, f"the work took longer than the operator allows, {limits.job_seconds:g} seconds; send less in one file")
+        if now - self._measured >= _SECONDS_BETWEEN_MEASURES:
+            self._measured = now
+            if self._takes_too_much():
+                raise Refused(422, _NO_ROOM)
+        if self._stopping.is_set():
+            self._job.note(msgspec.structs.replace(self._job.state, seconds=self._seconds(now)))
+            raise _Stopped
+
+    def _seconds(self, now: float) -> float:
+        return self._before + now - self._started
 
 
 def prepare_folder(root: Path) -> None:

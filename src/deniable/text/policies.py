@@ -8,7 +8,7 @@ A policy makes a draft of a text: what will be drawn, what is released as it is,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -16,6 +16,7 @@ import regex
 
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, UnknownWord
+from deniable.progress import check_interrupt
 from deniable.text.subwords import SubwordLookup
 from deniable.text.writing import REDACTED, Shape, Writer, marks_of, shape_of
 from deniable.words.cutter import Cutter, Lookup
@@ -28,6 +29,8 @@ PUBLIC_PUNCTUATION = frozenset(".,;:!?\"'()[]{}-–—/&%«»¿¡。、")
 """The marks that punctuation='keep' may release. A closed list: no other character of the input can pass."""
 
 _SPACES = regex.compile(r"\s+")
+_SPACE = regex.compile(r"[ \t\r\n]")
+_CHARACTERS_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,11 +160,7 @@ class Drafter:
 
         :raises UnknownWord: if the policy is to stop at unknown words and there is one.
         """
-        gaps = None
-        if self._policy.punctuation == "keep":
-            words, gaps = self._cutter.words_and_gaps(text)
-        else:
-            words = self._cutter.words(text)
+        words, gaps = self._cut(text)
         ids = self._lookup.ids(words, folded=self._cutter.folds)
         unknown = ids.count(self._unknown)
         if self._plain:
@@ -169,6 +168,21 @@ class Drafter:
         if unknown and self._policy.unknown == "error":
             raise UnknownWord(record=record, position=ids.index(self._unknown) + 1)
         return self._finished(self._with_policies(words, gaps, ids, unknown))
+
+    def _cut(self, text: str) -> tuple[list[str], list[str] | None]:
+        """Return the words of a text, and what stands before each of them and after the last, if punctuation is kept."""
+        keeps = self._policy.punctuation == "keep"
+        words: list[str] = []
+        gaps = [""]
+        for part in _parts(text):
+            if keeps:
+                found, between = self._cutter.words_and_gaps(part)
+                gaps[-1] += between[0]
+                gaps += between[1:]
+            else:
+                found = self._cutter.words(part)
+            words += found
+        return words, gaps if keeps else None
 
     def _finished(self, draft: Draft) -> Draft:
         # After the policies: a protected word that goes in as ⊥ is not an unknown word to them.
@@ -224,6 +238,16 @@ class Drafter:
                 raise InvalidParameter("keep_words", entry, f"{parts}; list single words, each of which is released wherever it occurs")
             words += found
         return frozenset(self._lookup.ids(words)) - {self._unknown}
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Yield a text in parts, so that the work can end inside it. A part ends before a space, across which nothing is ever joined."""
+    start = 0
+    while space := _SPACE.search(text, start + _CHARACTERS_AT_ONCE):
+        yield text[start : space.start()]
+        start = space.start()
+        check_interrupt()
+    yield text[start:]
 
 
 def _public_marks(gap: str) -> str:

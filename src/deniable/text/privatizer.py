@@ -21,6 +21,7 @@ from deniable.keyed.unique import UniqueIds
 from deniable.mechanisms.base import DrawsByParts, draws_on_card
 from deniable.mechanisms.catalogue import chosen_as
 from deniable.parameters import validated_epsilon
+from deniable.progress import check_interrupt
 from deniable.randomness import SecureRandomness
 from deniable.text.policies import CasePolicy, Draft, Drafter, PunctuationPolicy, TextPolicy, UnknownPolicy
 from deniable.text.receipt import Receipt, ReleaseSettings, Tally
@@ -276,6 +277,7 @@ class Privatizer:
 
     def _drafts(self, texts: Iterable[str | None]) -> Iterator[Draft | None]:
         for record, text in enumerate(texts, 1):
+            check_interrupt()
             if text is None or (isinstance(text, float) and math.isnan(text)):  # what is missing is NaN in many tables
                 yield None
             elif isinstance(text, str):

@@ -8,8 +8,10 @@ from collections import OrderedDict
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.neighbours import best_neighbours
+from deniable.progress import check_interrupt
 
 _REMEMBERED_SPELLINGS = 100_000
+_WORDS_AT_ONCE = 1 << 14
 
 
 class SubwordLookup:
@@ -43,8 +45,10 @@ class SubwordLookup:
         spellings = words if self._cased else [word.lower() for word in words]
         # One look per spelling: another thread may make this one forget it at any moment.
         found: dict[str, int | None] = {word: self._remembered.get(word) for word in spellings}
-        fresh = [word for word, word_id in found.items() if word_id is None]
-        if fresh:
+        unseen = [word for word, word_id in found.items() if word_id is None]
+        for start in range(0, len(unseen), _WORDS_AT_ONCE):
+            check_interrupt()
+            fresh = unseen[start : start + _WORDS_AT_ONCE]
             vectors = self._subwords.vectors(fresh)
             nearest = self._neighbours.nearest(vectors).tolist()
             learnt = {word: near if vector.any() else self._unknown for word, vector, near in zip(fresh, vectors, nearest, strict=True)}

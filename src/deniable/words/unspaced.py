@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import regex
 
+from deniable.progress import check_interrupt
 from deniable.words.addresses import Addresses
 from deniable.words.east_asian import NUMERALS
 
@@ -50,6 +51,7 @@ _FEWEST_WORDS = 1_000
 _LONGEST_WORD = 40
 _LONGEST_UNKNOWN = {_HAN: 2, _HIRAGANA: 3}
 _NEVER = 1 << 60
+_CHARACTERS_AT_ONCE = 1 << 12
 
 
 class Piece(NamedTuple):
@@ -156,6 +158,8 @@ class Unspaced:
             may_end[mark.start()] = False
         long_cost, long_start = _NEVER, 0  # of the cheapest path that ends in an unknown word of a kind without a longest one
         for here in range(size):
+            if here % _CHARACTERS_AT_ONCE == 0:
+                check_interrupt()
             kind, so_far = kinds[here], best[here] + _ONE_MORE_WORD
             edges = []
             if kind in (_KATAKANA, _OTHER):
