@@ -18,7 +18,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tests.golden import by_command, by_libraries, compared, in_python, nested
+from tests.golden import by_command, by_libraries, compared, in_python, nested, with_names
 from tests.golden.command import Commands
 from tests.golden.materials import laid_out
 
@@ -31,6 +31,8 @@ WHOLE = {
     "mechanism custext",
     "whole csv",
     "whole parquet",
+    "names",
+    "names and words",
 }
 """Receipts and cards that are kept word for word; of the others there are digests."""
 
@@ -51,6 +53,7 @@ def all_of(folder: Path) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]
         "calls": in_python.of_calls(home),
         "stored embeddings": in_python.of_stored_embeddings(home),
         "languages": in_python.of_languages(home),
+        "names": with_names.of_names(home),
         "integrations": by_libraries.of_integrations(home, folder / "golden.key"),
     }
     receipts: dict[str, Any] = {}
@@ -62,6 +65,7 @@ def all_of(folder: Path) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]
             "nested": nested.of_nested(commands, work),
             "long files": by_command.of_long_files(commands, work),
             "resumed": by_command.of_resumed_work(commands, work),
+            "names by command": with_names.of_names_by_command(commands, work),
         }
         for group, made in runs.items():
             golden[group] = {}

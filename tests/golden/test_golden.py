@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from deniable.text.card import read_card
-from tests.golden import by_command, by_libraries, compared, in_python, nested
+from tests.golden import by_command, by_libraries, compared, in_python, nested, with_names
 from tests.golden.command import Commands, Ended
 from tests.golden.interrupted import INTERRUPTED, WATCHED
 from tests.golden.make import CARDS, ENDINGS, RECEIPTS, RELEASES, kept_of
@@ -72,6 +72,7 @@ def test_every_mechanism_of_the_catalogue_has_golden_releases(commands: Commands
         ("calls", in_python.of_calls),
         ("stored embeddings", in_python.of_stored_embeddings),
         ("languages", in_python.of_languages),
+        ("names", with_names.of_names),
     ],
 )
 def test_the_package_releases_what_it_released(folder: Path, group: str, make: Callable[[Path], dict[str, Any]]) -> None:
@@ -93,6 +94,22 @@ def test_every_format_is_released_as_it_was(commands: Commands, tmp_path: Path, 
 
 def test_texts_inside_objects_and_lists_are_released_as_they_were(commands: Commands, tmp_path: Path) -> None:
     check_with_what_lies_beside("nested", nested.of_nested(commands, tmp_path))
+
+
+def test_the_first_list_of_names_takes_out_and_releases_what_it_did(commands: Commands, tmp_path: Path) -> None:
+    check_with_what_lies_beside("names by command", with_names.of_names_by_command(commands, tmp_path))
+
+
+def test_work_with_names_that_was_cut_off_before_can_be_continued(commands: Commands, tmp_path: Path) -> None:
+    source_name, target_name, options = with_names.CUT_OFF
+    laid_out(tmp_path)
+    source = Path(shutil.copy(FROZEN / "inputs" / source_name, tmp_path))
+    shutil.copytree(FROZEN / "names-1", tmp_path, dirs_exist_ok=True)
+    begun_elsewhere(tmp_path / f"{target_name}.journal", source)
+    command = ["privatize", source_name, "-o", target_name, "--key-file", "golden.key", "--quiet", *options.split(), "--resume"]
+    ended = commands.run(*command, "--never-release", with_names.LIST, cwd=tmp_path)
+    assert ended.status == 0, ended.err
+    assert compared.released(ended, tmp_path / target_name) == EXPECTED["names by command"]["whole with names"]
 
 
 def test_files_of_several_batches_are_released_as_they_were(commands: Commands, tmp_path: Path) -> None:
@@ -173,7 +190,7 @@ def test_a_card_that_somebody_received_can_be_read_and_makes_its_mechanism(folde
     data = {**EXPECTED_CARDS[name], "deniable": "0.1.0"}
     (tmp_path / "c.card.json").write_text(json.dumps(data), encoding="utf-8")
     card = read_card(tmp_path / "c.card.json")
-    assert {**card.to_dict(), "in_words": data["in_words"]} == data
+    assert {**json.loads(card.to_json()), "in_words": data["in_words"]} == data
     built_in = card.embedding == "default"
     made = card.make_mechanism(card.open_embedding("default" if built_in else folder / "home" / "embeddings" / card.embedding))
     assert type(made).__name__ == EXPECTED_RECEIPTS[name]["mechanism"]
