@@ -64,6 +64,15 @@ class DrawsByParts(ABC):
         if _draws_otherwise(cls, _DRAWING, "radial_noise"):
             cls.radial_noise = DrawsByParts.radial_noise  # type: ignore[method-assign]
 
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse to change an option once it is set: receipts and cards describe the mechanism.
+
+        :raises AttributeError: if the attribute is public and has a value.
+        """
+        if not name.startswith("_") and (name in vars(self) or isinstance(getattr(type(self), name, None), property)):
+            raise AttributeError(f"cannot change {name}: the options of a mechanism are fixed; make a new {type(self).__name__}")
+        super().__setattr__(name, value)
+
     def __init__(self, embedding: Embedding, *, epsilon: float) -> None:
         """Hold the public embedding and ε.
 

@@ -93,9 +93,13 @@ class Privatizer:
             raise InvalidParameter("mechanism", mechanism, _NOT_A_MECHANISM)
         listed = keep_words if isinstance(keep_words, str) else frozenset(keep_words)  # the policy refuses a str
         mechanism = mechanism if never_release is None else _without_words(mechanism, NeverRelease.of(never_release))
-        self.mechanism = mechanism
-        self.policy = TextPolicy(unknown=unknown, punctuation=punctuation, case=case, keep_words=cast("frozenset[str]", listed))
-        self.record_epsilon = None if record_epsilon is None else validated_epsilon(record_epsilon, "record_epsilon")
+        self.mechanism: Mechanism
+        self.policy: TextPolicy
+        self.record_epsilon: float | None
+        settings = vars(self)  # past __setattr__, which lets nobody change them afterwards
+        settings["mechanism"] = mechanism
+        settings["policy"] = TextPolicy(unknown=unknown, punctuation=punctuation, case=case, keep_words=cast("frozenset[str]", listed))
+        settings["record_epsilon"] = None if record_epsilon is None else validated_epsilon(record_epsilon, "record_epsilon")
         self._randomness: Randomness | Keyed = SecureRandomness() if randomness is None else randomness
         if self.record_epsilon is not None and self.keyed is not None and self.keyed.consistent:
             raise InvalidParameter("record_epsilon", record_epsilon, _NOT_CONSISTENT)
@@ -107,6 +111,21 @@ class Privatizer:
         self._vocabulary = mechanism.embedding.words
         self._tally = Tally()
         self._lock = threading.Lock()
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse to change a setting: the receipt describes all texts released so far.
+
+        :raises AttributeError: if the attribute is public.
+        """
+        if not name.startswith("_"):
+            raise AttributeError(_unchangeable(name))
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        """Refuse to remove a setting, as ``__setattr__`` refuses to change it."""
+        if not name.startswith("_"):
+            raise AttributeError(_unchangeable(name))
+        super().__delattr__(name)
 
     def remember_nothing(self) -> None:
         """Keep nothing of the words of a text once it is released, for who releases texts of people who must not learn of one another.
@@ -321,6 +340,10 @@ class Privatizer:
                 continue
             user = encode_id(record_ids[place], start + place + 1) if by_user and record_ids is not None else None
             tally.count(words=draft.words, unknown=draft.unknown, spent=len(draft.drawn), protected=draft.protected, user=user)
+
+
+def _unchangeable(name: str) -> str:
+    return f"cannot change {name}: the settings of a Privatizer are fixed; make a new Privatizer with the settings you want"
 
 
 def _without_words(mechanism: Mechanism, listed: NeverRelease) -> Mechanism:
