@@ -268,3 +268,12 @@ def test_ids_share_their_bytes_only_if_they_are_written_alike(first: object, sec
 @given(st.lists(st.text()), st.lists(st.text()))
 def test_different_parts_never_have_the_same_bytes(first: list[str], second: list[str]) -> None:
     assert (encode_parts(first) == encode_parts(second)) == (first == second)
+
+
+def test_values_of_an_arrow_column_name_records_as_the_plain_values_do() -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    for plain in (7, "a"):
+        assert encode_id(pyarrow.scalar(plain), 1) == encode_id(plain, 1) == encode_id((pyarrow.scalar(plain),), 1)
+    for wrong in (None, 1.5):
+        with pytest.raises(InvalidParameter):
+            encode_id(pyarrow.scalar(wrong), 1)

@@ -37,6 +37,8 @@ def encode_id(record_id: object, record: int) -> bytes:
     parts = record_id if type(record_id) is tuple else (record_id,)
     texts = []
     for part in parts:
+        if type(part).__module__ == "pyarrow.lib" and hasattr(part, "as_py"):  # a value of an Arrow column
+            part = part.as_py()  # noqa: PLW2901
         if type(part) in _TEXT:
             texts.append(str(part))
         elif type(part) in _WHOLE:
