@@ -8,7 +8,7 @@ domain mixes both: anna@example.jp|です.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import regex
 
@@ -16,6 +16,9 @@ import regex
 PATH = r"(?<=\.\p{L}{2,24})(?::\p{N}{1,5})?+(?:/|\?[\w.-]++=|\#(?=\w))"
 ADDRESS = regex.compile(rf"@|://|(?<!\w)www\.|{PATH}|(?<=\.\p{{L}}{{2,24}}):\p{{N}}{{1,5}}+(?!\w)", regex.IGNORECASE)
 TOP_DOMAINS = r"(?i:com|net|org|edu|gov)"
+
+Spans = Callable[[str, int, int], Iterator[tuple[int, int]]]
+"""Yields where each part of a text starts and ends, between two places."""
 
 _PERHAPS = regex.compile(rf"@|://|www\.|\.\p{{L}}{{2,24}}[:/?\#]|\.{TOP_DOMAINS}", regex.IGNORECASE)
 _BETWEEN_ENDS = regex.compile(r"[\p{L}\p{N}][^。、」』】〉》〕]*+")
@@ -33,16 +36,16 @@ class Addresses:
         self._host = regex.compile(rf"(?<![\w.-])(?:[\w-]*+(?:\.(?!{domain})[\w-]*+)*+\.{domain})++", regex.V1)
         self._in_label = regex.compile(rf"{letters}\p{{M}}*+\.|\.{letters}", regex.V1)
 
-    def spans(self, text: str, chunk: regex.Pattern[str]) -> Iterator[tuple[int, int]]:
-        """Yield where each address starts and ends, in order; ``chunk`` is what the plain rules cut text into first."""
+    def spans(self, text: str, chunks: Spans) -> Iterator[tuple[int, int]]:
+        """Yield where each address starts and ends, in order; ``chunks`` yields what the plain rules cut text into first."""
         if not _PERHAPS.search(text):
             return
-        for match in chunk.finditer(text):
-            if self._letter.search(match.group()):
-                for part in _BETWEEN_ENDS.finditer(match.group()):
+        for begin, end in chunks(text, 0, len(text)):
+            if self._letter.search(text, begin, end):
+                for part in _BETWEEN_ENDS.finditer(text[begin:end]):
                     for start, stop in self._within(part.group()):
                         if self._letter.search(part.group(), start, stop):
-                            yield match.start() + part.start() + start, match.start() + part.start() + stop
+                            yield begin + part.start() + start, begin + part.start() + stop
 
     def _within(self, part: str) -> Iterator[tuple[int, int]]:
         if ADDRESS.search(part):

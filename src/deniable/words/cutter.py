@@ -26,7 +26,7 @@ Chosen by measurement: benchmarks/tokenisers.py, scripts/measure_languages.py.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Generator, Iterator, Mapping
 from itertools import pairwise, repeat
 from typing import Protocol
 
@@ -50,9 +50,10 @@ CLITICS = frozenset({"'s", "n't", "'re", "'ve", "'ll", "'d", "'m"})
 
 _WORD = r"[\p{L}\p{N}]\w*+"
 _AFTER_A_DIGIT = r"(?<=\p{N}\p{M}{0,30})"
+_JOINING = r"[-.,:/&'@+!\#$%*=?^{|}~]"  # all that may stand before the @ of an e-mail address
 _JOINED = (
     rf"(?:://(?=[^\s<>\"])|{PATH})[^\s<>\"]*+"
-    rf"|[-.,:/&'@+!\#$%*=?^{{|}}~]{_WORD}"  # all that may stand before the @ of an e-mail address
+    rf"|{_JOINING}{_WORD}"
     rf"|[-+]++@{_WORD}"
     # Whatever joins digits, with letters among them or without: (555)123-4567, 12–AB–34.
     rf"|{_AFTER_A_DIGIT}(?:[^\w\s<>\"]++[\p{{L}}\p{{N}}]\w{{0,23}}+){{0,2}}?[^\w\s<>\"]++(?=\p{{N}}){_WORD}"
@@ -63,6 +64,12 @@ _CHUNK = regex.compile(
     rf"|{_WORD}(?:(?!\s)(?:{_JOINED}))*+"  # mostly a space follows, and no more need be tried
     r"(?:(?<=\.\p{L})\.)?+",  # the last full stop belongs to u.s. and p.m.
 )
+# Numbers that \w lacks are marks and words at once: see ``Chunks``.
+_MARK_NUMBER = r"[\p{N}&&\W]"
+_ANY_MARK_NUMBER = regex.compile(_MARK_NUMBER, regex.V1)
+_MARKS = regex.compile(r"[^\w\s<>\"]++")
+_CHUNK_AMONG_MARKS = regex.compile(rf"{_MARK_NUMBER}(?:(?:{_JOINING}|[-+]++@){_MARK_NUMBER})*+", regex.V1)
+_GOES_ON = regex.compile(rf"\w|://[^\s<>\"]|(?:{_JOINING}|[-+]++@)[\p{{L}}\p{{N}}]")
 _LETTER = regex.compile(r"\p{L}")
 _LETTER_OR_DIGIT = regex.compile(r"[\p{L}\p{N}]")
 _DIGIT = regex.compile(r"\p{N}")
@@ -78,6 +85,45 @@ _CLITIC = regex.compile(r"(?:n't|'(?:s|re|ve|ll|d|m))$", regex.IGNORECASE)
 _INNER = regex.compile(rf"{_WHOLE}|[.']")
 
 
+class Chunks:
+    """Finds the chunks of a text by a pattern, in time proportional to its length.
+
+    The pattern alone is quadratic on numbers that ``\\w`` lacks (Unicode's kind No, such as ❶). After each of them it reads the marks that
+    follow, to see whether they join it to another number; these numbers are such marks themselves, and each begins a chunk. But what it
+    finds depends only on what follows the last of these marks. So once a chunk has ended at such a number, every chunk up to the end of
+    the marks is found without looking again.
+    """
+
+    def __init__(self, pattern: regex.Pattern[str]) -> None:
+        self._pattern = pattern
+
+    def texts(self, text: str) -> list[str]:
+        """Return the chunks of a text."""
+        if text.isascii() or not _ANY_MARK_NUMBER.search(text):
+            return self._pattern.findall(text)
+        return [text[start:stop] for start, stop in self.spans(text, 0, len(text))]
+
+    def spans(self, text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
+        """Yield where each chunk between two places of a text starts and ends."""
+        here: int | None = start
+        while here is not None:
+            begin, here = here, None
+            for match in self._pattern.finditer(text, begin, stop):
+                yield match.span()
+                if _ANY_MARK_NUMBER.match(text, match.end() - 1) and (marks := _MARKS.match(text, match.end(), stop)):
+                    here = yield from self._among_marks(text, *marks.span(), stop)
+                    break
+
+    @staticmethod
+    def _among_marks(text: str, start: int, end: int, stop: int) -> Generator[tuple[int, int], None, int]:
+        """Yield the chunks among marks that join no numbers; return where the pattern has to go on."""
+        for match in _CHUNK_AMONG_MARKS.finditer(text, start, end):
+            if _GOES_ON.match(text, match.end(), stop):
+                return match.start()
+            yield match.span()
+        return end
+
+
 class Tokeniser:
     """Cuts normalised text into words by a public vocabulary, given in lower case or, if ``cased``, as it is.
 
@@ -89,12 +135,13 @@ class Tokeniser:
         self._cased = cased
         self._unspaced = None if languages is None else languages.unspaced
         self._elision: regex.Pattern[str] | None = None
-        self._chunk = _CHUNK
+        chunk = _CHUNK
         if languages is not None and languages.elided:
             forms = "|".join(sorted((form[:-1] for form in languages.elided), key=len, reverse=True))
             self._elision = regex.compile(rf"(?:{forms})'(?=\w)", regex.IGNORECASE)
             # Alone too, as released words stand: "l' homme".
-            self._chunk = regex.compile(rf"(?<![\w'])(?i:{forms})'(?!\w)|{_CHUNK.pattern}")
+            chunk = regex.compile(rf"(?<![\w'])(?i:{forms})'(?!\w)|{_CHUNK.pattern}")
+        self._chunks = Chunks(chunk)
 
     def words(self, normalised: str) -> list[str]:
         """Return the words of a normalised text, in the case they have there."""
@@ -102,7 +149,7 @@ class Tokeniser:
             return [normalised[start:stop] for start, stop in self.spans(normalised)]
         words: list[str] = []
         known = self._known
-        for chunk in self._chunk.findall(normalised):
+        for chunk in self._chunks.texts(normalised):
             if chunk in known:
                 words.append(chunk)
             else:
@@ -114,19 +161,19 @@ class Tokeniser:
         if self._unspaced is None:
             yield from self._spans_between(normalised, 0, len(normalised))
             return
-        for piece in self._unspaced.pieces(normalised, self._chunk):
+        for piece in self._unspaced.pieces(normalised, self._chunks.spans):
             if piece.is_word:
                 yield piece.start, piece.stop
             else:
                 yield from self._spans_between(normalised, piece.start, piece.stop)
 
     def _spans_between(self, normalised: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
-        for match in self._chunk.finditer(normalised, start, stop):
-            chunk, position = match.group(), 0
+        for begin, end in self._chunks.spans(normalised, start, stop):
+            chunk, position = normalised[begin:end], 0
             for word in [chunk] if chunk in self._known else self._parts(chunk):
                 start = chunk.index(word, position)
                 position = start + len(word)
-                yield match.start() + start, match.start() + position
+                yield begin + start, begin + position
 
     def _parts(self, chunk: str) -> Iterator[str]:
         if self._elision is not None and (elided := self._elision.match(chunk)) and not (self._holds(chunk) or ADDRESS.search(chunk)):

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import regex
 
 from deniable.progress import check_interrupt
-from deniable.words.addresses import Addresses
+from deniable.words.addresses import Addresses, Spans
 from deniable.words.east_asian import NUMERALS
 
 SCRIPTS = {
@@ -98,14 +98,14 @@ class Unspaced:
                     lengths[word[0]].add(len(word))
         self._lengths = {first: tuple(sorted(found)) for first, found in lengths.items()}
 
-    def pieces(self, text: str, chunk: regex.Pattern[str]) -> Iterator[Piece]:
+    def pieces(self, text: str, chunks: Spans) -> Iterator[Piece]:
         """Yield the parts of a text in order: words of runs without spaces, and all that the plain rules have to cut.
 
-        ``chunk`` is what the plain rules cut text into first: a chunk that is an address is one word, whatever letters it holds.
+        ``chunks`` yields what the plain rules cut text into first: a chunk that is an address is one word, whatever letters it holds.
         """
         end = 0
         if self._letter.search(text):
-            for start, stop in self._addresses.spans(text, chunk):
+            for start, stop in self._addresses.spans(text, chunks):
                 yield from self._pieces_between(text, end, start)
                 yield Piece(start, stop, is_word=True)
                 end = stop
