@@ -15,8 +15,8 @@ import torch
 
 from deniable import Embedding
 from deniable.arrays import Ids
-from deniable.channel.channel import Channel
-from deniable.channel.making import LEFT_OUT, MOST_OUTPUTS
+from deniable.channel.channel import LEFT_OUT, Channel
+from deniable.channel.making import MOST_OUTPUTS
 from deniable.mechanisms.catalogue import parse_mechanism
 from deniable.mechanisms.multivariate import Multivariate
 from deniable.mechanisms.rank_smoothing import RankSmoothing

@@ -11,8 +11,7 @@ import pytest
 from deniable import Embedding, InsecureSeededRandomness, InvalidParameter
 from deniable.arrays import Floats
 from deniable.calibration.protection import protect
-from deniable.channel import making
-from deniable.channel.channel import Channel
+from deniable.channel.channel import LEFT_OUT, Channel
 from deniable.channel.making import make_channel, make_channels
 from deniable.channel.outputs import output_distribution
 from deniable.channel.store import JOURNAL
@@ -55,7 +54,7 @@ def test_rows_are_what_the_mechanism_says_of_a_word(name: str) -> None:
         kept = chances.sum()
         assert chances == pytest.approx(expected[listed] * kept / expected[listed].sum(), rel=1e-5)
         if channel.method == "exact":
-            assert np.abs(matrix[word] - expected).max() <= 2 * making.LEFT_OUT
+            assert np.abs(matrix[word] - expected).max() <= 2 * LEFT_OUT
 
 
 @pytest.mark.parametrize("name", ["vickrey", "rank-smoothing"])

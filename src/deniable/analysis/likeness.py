@@ -104,10 +104,10 @@ def _shares_of(told: Floats, counts: Ids, common: int, kinds: Ids | None) -> Flo
         expected[:-1] -= taken * kinds[:-1]
         expected[-1] += taken * kinds[:-1].sum()
         expected = np.maximum(expected, 0.0) + 0.5 / len(expected)
-        return expected / expected.sum()
-    expected[:common] -= taken
-    expected[common:] += 0.5
-    expected[common:] *= 1.0 + taken * common / expected[common:].sum()
+    else:
+        expected[:common] -= taken
+        expected[common:] += 0.5
+        expected[common:] *= 1.0 + taken * common / expected[common:].sum()
     shares: Floats = expected / expected.sum()
     return shares
 

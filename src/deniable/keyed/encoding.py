@@ -38,7 +38,7 @@ def encode_id(record_id: object, record: int) -> bytes:
     texts = []
     for part in parts:
         if type(part).__module__ == "pyarrow.lib" and hasattr(part, "as_py"):  # a value of an Arrow column
-            part = part.as_py()  # noqa: PLW2901
+            part = part.as_py()
         if type(part) in _TEXT:
             texts.append(str(part))
         elif type(part) in _WHOLE:
