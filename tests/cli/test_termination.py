@@ -75,3 +75,44 @@ def test_a_release_goes_on_where_it_was(tmp_path: Path, workers: str) -> None:
     assert not (tmp_path / "out.txt").exists()
     subprocess.run([*command, "--resume"], cwd=tmp_path, env=env, check=True)
     assert (tmp_path / "out.txt").read_bytes().count(b"\n") == lines
+
+
+_LIMIT = 600
+
+
+def _workers_of(work: subprocess.Popen[bytes]) -> list[int]:
+    return [int(process) for process in Path(f"/proc/{work.pid}/task/{work.pid}/children").read_text().split()]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc to find the workers")
+@pytest.mark.parametrize("command", ["privatize", "watch"])
+def test_a_command_that_loses_a_worker_ends_with_an_error(tmp_path: Path, command: str) -> None:
+    for folder in ("in", "out"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "in" / "texts.txt").write_text(("the film was good and the story was bad " * 30 + "\n") * 5_000)
+    options = {
+        "privatize": ["in/texts.txt", "--output", "out/texts.txt"],
+        "watch": ["in", "--out", "out", "--once", "--settle", "0"],
+    }[command]
+    arguments = [sys.executable, "-c", _OFTEN, command, *options, "--epsilon", "6", "--workers", "2", "--quiet"]
+    env = {**os.environ, "DENIABLE_HOME": str(tmp_path / "home")}
+    with subprocess.Popen(arguments, cwd=tmp_path, env=env, stderr=subprocess.PIPE) as work:
+        deadline = time.monotonic() + _LIMIT
+        while not (len(workers := _workers_of(work)) == 2 and any(b"records" in path.read_bytes() for path in _journals(tmp_path))):
+            assert work.poll() is None, "it ended by itself"
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        os.kill(workers[0], signal.SIGKILL)
+        try:
+            _, said = work.communicate(timeout=_LIMIT)
+        finally:
+            work.kill()
+            for worker in workers:
+                with suppress(ProcessLookupError):
+                    os.kill(worker, signal.SIGKILL)
+    assert work.returncode == 1
+    assert b"a worker process died" in said
+
+
+def _journals(folder: Path) -> list[Path]:
+    return [path for path in (folder / "out").rglob("*journal*") if path.is_file()]

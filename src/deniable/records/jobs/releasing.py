@@ -239,6 +239,8 @@ def _begin(private: Privatizer, parent: int, threads: int, not_for_workers: Sequ
     for descriptor in not_for_workers:
         os.close(descriptor)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that has the journal
+    # The handler of the command raises, and a worker that waits for work swallows that: the pool would wait for ever for it to end.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     set_threads(threads)
     private.take_tally()
     _private = private
