@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import polars
 import pytest
@@ -34,6 +34,24 @@ def test_what_is_not_text_is_refused(private: Privatizer) -> None:
 
 def test_a_lazy_column_has_no_such_namespace() -> None:
     assert not hasattr(polars.col("review"), "deniable")
+
+
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+def test_a_query_which_could_run_twice_is_refused_unless_it_is_keyed(name: str, private: Privatizer, engine: Any) -> None:
+    lazy = polars.LazyFrame({"review": [" ".join(["word1"] * 50)] * 2, "id": ["a", "b"]})
+    release = polars.col("review").map_batches(lambda series: cast(Any, series).deniable.privatize(private), return_dtype=polars.String)
+    with pytest.raises(polars.exceptions.PolarsError, match=r"collect\(\) first"):
+        lazy.with_columns(release).collect(engine=engine)
+    keyed = Privatizer(Multivariate(Embedding.open(name), epsilon=1e-3), randomness=Keyed.new())
+
+    def with_ids(frame: Any) -> Any:
+        return frame.with_columns(frame["review"].deniable.privatize(keyed, record_ids=frame["id"]))
+
+    query = lazy.map_batches(with_ids)
+    assert query.collect(engine=engine).equals(query.collect(engine=engine))
+    assert keyed.receipt().tally.records == 4
+    eager: Any = lazy.collect()["review"]
+    assert len(eager.deniable.privatize(private)) == 2
 
 
 def test_a_keyed_release_takes_ids_from_another_column_and_can_be_repeated(name: str) -> None:

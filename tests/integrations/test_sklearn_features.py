@@ -176,7 +176,13 @@ def test_missing_texts_are_empty_rows(release: Release, missing: Any) -> None:
     assert counts[[1]].sum() == pytest.approx(1, rel=0.1)
 
 
-@pytest.mark.parametrize("wrong", ["a text", np.array([["a", "b"]]), pandas.DataFrame({"a": ["b"]}), [1.5], [b"bytes"]])
+def test_a_table_of_one_column_is_a_column(release: Release) -> None:
+    made = fitted(ExpectedCounts, release)
+    frame = pandas.DataFrame({"text": release.texts})
+    assert abs(made.transform(frame) - made.transform(release.texts)).max() == 0
+
+
+@pytest.mark.parametrize("wrong", ["a text", np.array([["a", "b"]]), pandas.DataFrame({"a": ["b"], "b": ["c"]}), [1.5], [b"bytes"]])
 def test_what_is_not_a_column_of_texts_is_refused(release: Release, wrong: Any) -> None:
     made = fitted(ExpectedCounts, release)
     for call in (made.transform, made.fit):

@@ -7,11 +7,13 @@
 
 Receipts and decoding by a card go as with pandas: see ``deniable.integrations.pandas``.
 
-There is no form for lazy frames: a lazy query runs again each time it is collected, and each run would be another release.
+There is no form for lazy frames: a lazy query runs again each time it is collected, and each run would be another release. So a call
+inside a query is refused, except with a key, which gives the same words again.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +53,12 @@ class DeniableNamespace(TextColumn["polars.Series"]):
         return polars.Series(self._series.name, rows, dtype=polars.List(polars.Struct({"word": polars.String, "count": polars.Float64})))
 
     def _release(self, private: Privatizer, record_ids: Any) -> polars.Series:
+        if private.keyed is None and _inside_a_query():
+            name = self._series.name
+            raise polars.exceptions.InvalidOperationError(  # of errors that it does not know Polars would lose the message
+                "a query runs again each time it is collected, and each run would be another release: "
+                f"collect() first, then frame.with_columns(frame[{name!r}].deniable.privatize(…))"
+            )
         return self._with(private.column(self._series.to_arrow(), record_ids=record_ids))
 
     def _texts(self) -> list[Any]:
@@ -59,3 +67,13 @@ class DeniableNamespace(TextColumn["polars.Series"]):
 
     def _with(self, texts: Sequence[str | None]) -> polars.Series:
         return polars.Series(self._series.name, texts, dtype=polars.String)
+
+
+def _inside_a_query() -> bool:
+    """Return whether a query of Polars is what calls, as ``map_batches`` does."""
+    frame = sys._getframe()
+    while (above := frame.f_back) is not None:
+        if above.f_globals.get("__name__", "").startswith("polars."):
+            return True
+        frame = above
+    return False

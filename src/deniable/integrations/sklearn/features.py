@@ -106,7 +106,7 @@ class _Decoding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return {name: value for name, value in state.items() if name != _OPEN}  # a channel is opened from the disk, never pickled
 
     def __sklearn_tags__(self) -> Tags:
-        return tag_as_taking_texts(super().__sklearn_tags__())
+        return tag_as_taking_texts(super().__sklearn_tags__(), tables=False)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -7,10 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
+from sklearn.utils.validation import validate_data
 
-from deniable.integrations.sklearn.columns import tag_as_taking_texts, texts_of
+from deniable.integrations.sklearn.columns import table_of, tag_as_taking_texts
 from deniable.interfaces import Mechanism
 from deniable.text.card import Card
 from deniable.text.privatizer import Privatizer
@@ -19,8 +20,8 @@ from deniable.text.recipe import Recipe
 from deniable.words.never_release import GivenList
 
 
-class TextPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Replaces every word of every text. Takes a list, an array or a column of texts and returns an array of texts.
+class TextPrivatizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Replaces every word of every text. Takes a list, a column or a table of texts.
 
     Nothing is learnt from the texts. Every call of ``transform`` is a release of its own and spends ε again, so transform
     private text once, and search for parameters on what was released. Pickles and clones hold the parameters only: neither
@@ -54,22 +55,32 @@ class TextPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.never_release = never_release
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803 - the names scikit-learn calls by
-        """Check the parameters; the texts are not looked at.
+        """Check the parameters and note the names of the columns; the texts are not looked at.
 
-        :raises InvalidParameter: if a parameter is not allowed.
+        :raises InvalidParameter: if a parameter is not allowed, or texts are not in a list, a column or a table.
         """
-        self._recipe()
+        self._privatizer()
+        named = X.to_frame() if hasattr(X, "to_frame") else X
+        validate_data(self, named, skip_check_array=True)
+        self.n_features_in_ = table_of(X).shape[1]
         return self
 
     def transform(self, X: Any) -> NDArray[np.object_]:  # noqa: N803
         """Return the texts with every word replaced; None and NaN become None.
 
+        A list becomes an array of texts. A column or a table becomes a table, which ``ColumnTransformer`` takes; a table of one column
+        yields its texts one by one, so that ``CountVectorizer`` takes it too.
+
         :raises InvalidParameter: if a parameter is not allowed, or something is neither text nor missing.
+        :raises ValueError: if a table has other columns than in ``fit``.
         """
-        released = self._privatizer().many(texts_of(X))
-        array = np.empty(len(released), dtype=object)
-        array[:] = released
-        return array
+        if len(getattr(X, "shape", ())) == 2 and hasattr(self, "n_features_in_"):
+            validate_data(self, X, reset=False, skip_check_array=True)
+        table = table_of(X)
+        rows, columns = table.shape
+        released = self._privatizer().many(table.ravel().tolist(), rows=[columns] * rows)
+        table[:] = np.array([None, *released], dtype=object)[1:].reshape(rows, columns)  # the first value keeps it an array of objects
+        return np.asarray(table[:, 0]) if isinstance(X, (list, tuple)) and columns == 1 else table
 
     @property
     def card(self) -> Card:
@@ -95,6 +106,8 @@ class TextPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return {name: value for name, value in state.items() if name != "_made"}
 
     def __sklearn_tags__(self) -> Tags:
-        tags = tag_as_taking_texts(super().__sklearn_tags__())
+        tags = tag_as_taking_texts(super().__sklearn_tags__(), tables=True)
         tags.requires_fit = False
+        tags.non_deterministic = True
+        tags.transformer_tags.preserves_dtype = []
         return tags
