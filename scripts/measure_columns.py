@@ -32,7 +32,7 @@ def main() -> None:
     embedding = Embedding.open()
     mechanism = ChosenMechanism()(embedding, epsilon=epsilon)
     inputs = np.append(np.arange(_SUPPORT), embedding.unknown_id)
-    prior = 1.0 / (np.arange(len(inputs)) + 10.0)
+    prior: Floats = np.reciprocal(np.arange(len(inputs), dtype=np.float64) + 10.0)
     prior /= prior.sum()
     rng = np.random.default_rng(5)
     released = np.unique(Draws(mechanism, seed=99).of_each(rng.choice(inputs, _RELEASED, p=prior)))
