@@ -39,6 +39,13 @@ def test_the_slider_moves_everything(opened: Any, client: Client) -> None:
     assert quiet(opened) == []
 
 
+def test_draws_are_illustrations(opened: Any, client: Client) -> None:
+    load(opened, client)
+    until(lambda: text_of(opened, "released"))
+    assert "Choosing among draws voids the guarantee" in text_of(opened, "illustration")
+    assert opened.execute_script("return getComputedStyle(document.getElementById('released')).userSelect") == "none"
+
+
 def test_a_text_that_is_too_long_for_figures_has_none_of_the_text_before_it(opened: Any, client: Client) -> None:
     load(opened, client)
     until(lambda: "of" in text_of(opened, "fact-attacker"))

@@ -25,6 +25,7 @@ from deniable.progress import check_interrupt
 from deniable.randomness import SecureRandomness
 from deniable.text.policies import CasePolicy, Draft, Drafter, PunctuationPolicy, TextPolicy, UnknownPolicy
 from deniable.text.receipt import Receipt, ReleaseSettings, Tally
+from deniable.text.repeats import Call, Repeats
 from deniable.words.never_release import GivenList, NeverRelease
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ class Privatizer:
         self._drafter = Drafter(mechanism.embedding, self.policy)
         self._vocabulary = mechanism.embedding.words
         self._tally = Tally()
+        self._repeats = Repeats() if self.keyed is None else None  # with a key, nothing more is spent
         self._lock = threading.Lock()
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -131,7 +133,9 @@ class Privatizer:
         """Keep nothing of the words of a text once it is released, for who releases texts of people who must not learn of one another.
 
         Some mechanisms, and the policy "subwords", are faster for a word that they had before: who measures time could ask which these are.
+        Texts that are released again are not recognised either.
         """
+        self._repeats = None
         self._drafter.remember_nothing()
         if isinstance(self.mechanism, DrawsByParts):
             self.mechanism.remember_nothing()
@@ -171,14 +175,19 @@ class Privatizer:
             released then.
         :raises UnknownWord: if the policy is to stop at unknown words.
         """
+        return self._many(texts, record_ids, rows, self._call())
+
+    def _many(
+        self, texts: Sequence[str | None], record_ids: Sequence[RecordId] | None, rows: Sequence[int] | None, call: Call | None
+    ) -> list[str | None]:
         tally = Tally()
         if record_ids is not None and len(record_ids) != len(texts):
             raise InvalidParameter("record_ids", f"{len(record_ids):,} ids", f"must be one for each of the {len(texts):,} texts")
         tally.place_in_rows(_check_rows(rows, len(texts)))
         if record_ids is not None and self.keyed is not None and not self.keyed.consistent:
             _check_different(record_ids)
-        released = [text for batch in self._release(texts, record_ids, tally) for text in batch]
-        self._count(tally)
+        released = [text for batch in self._release(texts, record_ids, tally, call) for text in batch]
+        self._count(tally, call)
         return released
 
     def stream(
@@ -192,8 +201,9 @@ class Privatizer:
         tally.place_in_rows(rows)
         seen = UniqueIds() if self.keyed is not None and not self.keyed.consistent else None
         ids = record_ids if seen is None or record_ids is None or isinstance(record_ids, str) else _remember_ids(record_ids, seen)
-        for released in self._release(texts, ids, tally):
-            self._count(tally)
+        call = self._call()
+        for released in self._release(texts, ids, tally, call):
+            self._count(tally, call)
             tally.clear()
             yield from released
         if seen is not None and (repeated := seen.repeated()) is not None:
@@ -210,7 +220,8 @@ class Privatizer:
 
         texts = as_text_column(column)
         if record_ids is None:
-            return map_column(texts, self.many)
+            call = self._call()
+            return map_column(texts, lambda part: self._many(part, None, None, call))
         if len(record_ids) != len(texts):
             raise InvalidParameter("record_ids", f"{len(record_ids):,} ids", f"must be one for each of the {len(texts):,} texts")
         if self.keyed is not None and not self.keyed.consistent:
@@ -242,6 +253,8 @@ class Privatizer:
         """Return the counts so far and start again from zero: for jobs that keep their own books."""
         with self._lock:
             tally, self._tally = self._tally, Tally()
+            if self._repeats is not None:
+                self._repeats.forget()
         return tally
 
     def count(
@@ -258,11 +271,18 @@ class Privatizer:
         self._add(tally, self._drafts(texts), names, 0)
         return tally
 
-    def _count(self, tally: Tally) -> None:
+    def _call(self) -> Call | None:
+        return None if self._repeats is None else self._repeats.call()
+
+    def _count(self, tally: Tally, call: Call | None) -> None:
         with self._lock:
             self._tally.add(tally)
+            if call is not None and self._repeats is not None:
+                self._repeats.count(call, self._tally)
 
-    def _release(self, texts: Iterable[str | None], record_ids: Iterable[RecordId] | None, tally: Tally) -> Iterator[list[str | None]]:
+    def _release(
+        self, texts: Iterable[str | None], record_ids: Iterable[RecordId] | None, tally: Tally, call: Call | None
+    ) -> Iterator[list[str | None]]:
         if isinstance(texts, str):
             raise InvalidParameter("texts", "a single str", "call the privatizer itself for one text: private(text)")
         if isinstance(record_ids, str):
@@ -275,7 +295,7 @@ class Privatizer:
             raise InvalidParameter("record_ids", "given", "mean something only with a key: Privatizer(…, randomness=Keyed.from_file(…))")
         ids = None if record_ids is None else iter(record_ids)
         start = 0
-        for drafts in _blocks(self._drafts(texts)):
+        for drafts in _blocks(self._drafts(texts, call)):
             names = None if ids is None else list(islice(ids, len(drafts)))
             yield self._release_block(drafts, names, start, tally)
             start += len(drafts)
@@ -294,13 +314,16 @@ class Privatizer:
             position += drawn
         return released
 
-    def _drafts(self, texts: Iterable[str | None]) -> Iterator[Draft | None]:
+    def _drafts(self, texts: Iterable[str | None], call: Call | None = None) -> Iterator[Draft | None]:
         for record, text in enumerate(texts, 1):
             check_interrupt()
             if text is None or (isinstance(text, float) and math.isnan(text)):  # what is missing is NaN in many tables
                 yield None
             elif isinstance(text, str):
-                yield self._drafter.draft(text, record=record)
+                draft = self._drafter.draft(text, record=record)
+                if call is not None:
+                    call.add(text, len(draft.drawn))
+                yield draft
             else:
                 raise InvalidParameter("texts", type(text).__name__, f"record {record:,} is not text; give str or None")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -22,8 +22,15 @@ from deniable.version import __version__
 
 __all__ = ["CAVEATS", "Receipt", "ReleaseSettings", "Tally"]
 
+Amount = tuple[float, int]
+"""What was spent together: ε summed, and the number of words."""
+
+_NOTHING: Amount = (0.0, 0)
+
 Budget = dict[str, dict[str, float | None] | None]
 """What was spent on the longest and the median of something, by its name: words, and their ε summed."""
+
+ADDED_UP = "the budget adds up all releases of a text. Choosing among them voids the guarantee"
 
 CAVEATS = (
     "The paper claims 'one user, one word'. A record of many words spends ε per word; the budget lines say how much.",
@@ -67,19 +74,26 @@ class Receipt:
         """The words and the summed ε of the longest and of the median text ("record"), row and user; None where these are not known.
 
         A row is all private texts of a record, in all columns. Users are known where ids name them: no user got more than
-        ``longest_user`` says, which is the largest sum itself if it is ``exact``.
+        ``longest_user`` says, which is the largest sum itself if it is ``exact``. What was spent on a text adds up over its releases.
         """
         tally, users = self.tally, self.tally.users
-        by_row = tally.row_lengths if tally.knows_rows else None
         budget: Budget = {
-            **_longest_and_median("record", tally.lengths, self._sum),
-            **_longest_and_median("row", by_row, self._sum if tally.row_texts == tally.rows else self._sum_of_words),
+            **_longest_and_median("record", self._spent_on_texts()),
+            **_longest_and_median("row", self._spent_on_rows() if tally.knows_rows else None),
             "longest_user": None,
         }
         if tally.knows_users:
             most = {"words": users.largest, "epsilon": self._sum_of_words(users.largest)}
             budget["longest_user"] = {**most, "exact": users.exact, "users": len(users.counts) if users.exact else None}
         return budget
+
+    def _spent_on_texts(self) -> Counter[Amount]:
+        """Return what was spent on texts, over all releases of each."""
+        return _counted(((times * self._sum(words), times * words), texts) for (words, times), texts in self.tally.releases.items())
+
+    def _spent_on_rows(self) -> Counter[Amount]:
+        spent = self._sum if self.tally.row_texts == self.tally.rows else self._sum_of_words
+        return _counted(((spent(words), words), rows) for words, rows in self.tally.row_lengths.items())
 
     def _sum(self, words: int) -> float:
         """Return the most that the words of one text got together."""
@@ -121,6 +135,7 @@ class Receipt:
                 "unknown_words": tally.unknown_words,
                 "protected_words": tally.protected_words,
                 "rows": tally.rows if tally.knows_rows else None,
+                **({"released_again": tally.released_again} if tally.released_again else {}),
             },
             "budget": self.budget,
             "calibration": None if self.calibration is None else self.calibration.to_dict(),
@@ -179,13 +194,15 @@ class Receipt:
     def _budget_lines(self) -> list[str]:
         """Return what was spent on rows, or on texts where rows are not known, and on users."""
         tally, users = self.tally, self.tally.users
-        unit, lengths, spent, together = "record", tally.lengths, self._sum, ""
+        unit, spent, together = "record", self._spent_on_texts(), ""
         if not tally.knows_rows:
             unit, together = "text", " (those of one person add up)"
         elif tally.rows != tally.records:
-            unit, lengths, spent, together = "row", tally.row_lengths, self._sum_of_words, " (its texts in all columns together)"
-        median, longest = spent(lower_median(lengths)), spent(max(lengths, default=0))
+            unit, spent, together = "row", self._spent_on_rows(), " (its texts in all columns together)"
+        (median, _), (longest, _) = lower_median(spent, _NOTHING), max(spent, default=_NOTHING)
         lines = [f"budget: median {unit} Σε = {median:g}, longest {unit} Σε = {longest:g}{together}"]
+        if tally.released_again:
+            lines.append(f"texts released again: {tally.released_again:,} of {tally.records:,}; {ADDED_UP}")
         if tally.knows_users:
             how = f"the largest of {len(users.counts):,} users" if users.exact else "a bound; there are too many users to count each"
             lines.append(f"budget of a user: Σε of at most {self._sum_of_words(users.largest):g}, for {users.largest:,} words ({how})")
@@ -341,11 +358,18 @@ class ReleaseSettings:
         )
 
 
-def _longest_and_median(what: str, lengths: Counter[int] | None, spent: Callable[[int], float]) -> Budget:
-    if lengths is None:
+def _longest_and_median(what: str, spent: Counter[Amount] | None) -> Budget:
+    if spent is None:
         return {f"longest_{what}": None, f"median_{what}": None}
-    numbers = {f"longest_{what}": max(lengths, default=0), f"median_{what}": lower_median(lengths)}
-    return {which: {"words": words, "epsilon": spent(words)} for which, words in numbers.items()}
+    amounts = {f"longest_{what}": max(spent, default=_NOTHING), f"median_{what}": lower_median(spent, _NOTHING)}
+    return {which: {"words": words, "epsilon": epsilon} for which, (epsilon, words) in amounts.items()}
+
+
+def _counted(amounts: Iterable[tuple[Amount, int]]) -> Counter[Amount]:
+    counted: Counter[Amount] = Counter()
+    for amount, count in amounts:
+        counted[amount] += count
+    return counted
 
 
 def _ceiling(word_epsilon: float, record_epsilon: float | None) -> float | None:

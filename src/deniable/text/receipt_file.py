@@ -103,6 +103,7 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
     protected_words: Count = 0
     words: Count
     unknown_words: Count
+    released_again: Count = 0
 
 
 class Stays(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,6 +14,7 @@ from deniable.report.page import Page
 from deniable.report.place import check_place
 from deniable.report.wording import percent, words
 from deniable.text.card_file import ENDING as CARD
+from deniable.text.receipt import ADDED_UP
 from deniable.text.receipt_file import Budgets, ReceiptFile, Spent
 
 _UNKNOWN = {
@@ -72,6 +73,7 @@ def _add_release(page: Page, receipt: ReceiptFile) -> None:
     rows = [
         ("Texts", f"{counts.records:,}" + (f", of which {counts.missing_records:,} missing" if counts.missing_records else "")),
         *([("Rows", f"{counts.rows:,}")] if counts.rows is not None else []),
+        *([("Texts released again", f"{counts.released_again:,}: {ADDED_UP}.")] if counts.released_again else []),
         ("Words", f"{counts.words:,}"),
         ("Words unknown to the embedding", f"{unknown}: {_UNKNOWN.get(policy.unknown, policy.unknown)}"),
         ("Mechanism", f"{receipt.mechanism}, {_epsilon(receipt)}"),

@@ -16,9 +16,11 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 MOST_USERS = 65_536
+
+Measure = TypeVar("Measure", int, tuple[float, int])
 
 
 @dataclass(kw_only=True)
@@ -74,7 +76,8 @@ class UserCounts:
 class Tally:
     """How many texts (``records``), words and unknown words were seen, how many words were drawn for each, and for each row and user.
 
-    ``rows`` counts the rows of ``row_texts`` texts; where that is not all texts, rows are not known.
+    ``rows`` counts the rows of ``row_texts`` texts; where that is not all texts, rows are not known. ``repeats`` counts the texts that were
+    released more than once: by how many words were drawn each time, and how many times (see ``repeats``).
     """
 
     records: int = 0
@@ -87,6 +90,7 @@ class Tally:
     row_texts: int = 0
     row_lengths: Counter[int] = field(default_factory=Counter)
     users: UserCounts = field(default_factory=UserCounts)
+    repeats: Counter[tuple[int, int]] = field(default_factory=Counter)
     _coming: Iterator[int] | None = field(default=None, repr=False, compare=False)
     _row: list[int | None] = field(default_factory=list, repr=False, compare=False)
     _row_length: int = field(default=0, repr=False, compare=False)
@@ -107,6 +111,14 @@ class Tally:
         self.records += 1
         self.missing += 1
         self._place(None)
+
+    def count_again(self, words: int, times: int) -> None:
+        """Note that a text of that many words, counted before, is one that was released now for that time, from 2."""
+        if times > 2:
+            self.repeats[words, times - 1] -= 1
+            if not self.repeats[words, times - 1]:
+                del self.repeats[words, times - 1]
+        self.repeats[words, times] += 1
 
     def place_in_rows(self, rows: Iterable[int] | None) -> None:
         """Let the texts that are counted from now on belong to rows, given how many texts each has; None if that is not known.
@@ -148,6 +160,7 @@ class Tally:
         self.row_texts += other.row_texts
         self.row_lengths.update(other.row_lengths)
         self.users.add(other.users)
+        self.repeats.update(other.repeats)
 
     def clear(self) -> None:
         """Start again from zero."""
@@ -155,11 +168,26 @@ class Tally:
         self.lengths.clear()
         self.row_lengths.clear()
         self.users = UserCounts()
+        self.repeats.clear()
+
+    @property
+    def releases(self) -> Counter[tuple[int, int]]:
+        """How many different texts there were, by how many words were drawn each time, and how many times."""
+        found = Counter({(words, 1): texts for words, texts in self.lengths.items()})
+        for (words, times), texts in self.repeats.items():
+            found[words, 1] -= times * texts
+            found[words, times] += texts
+        return +found
+
+    @property
+    def released_again(self) -> int:
+        """How many of the texts had been released before."""
+        return sum((times - 1) * texts for (_, times), texts in self.repeats.items())
 
     @property
     def knows_rows(self) -> bool:
-        """Whether it is known of every text which row it belongs to."""
-        return self.row_texts == self.records
+        """Whether it is known of every text which row it belongs to. Which rows were released again is not known."""
+        return self.row_texts == self.records and not self.repeats
 
     @property
     def knows_users(self) -> bool:
@@ -179,7 +207,7 @@ class Tally:
     @property
     def median(self) -> int:
         """The lower median of the words drawn per text."""
-        return lower_median(self.lengths)
+        return lower_median(self.lengths, 0)
 
     def __str__(self) -> str:
         """Return how much there was, as people say it: records, or rows and texts where a row has several."""
@@ -200,7 +228,11 @@ class Tally:
             "row_texts": self.row_texts,
             "row_lengths": _as_json(self.row_lengths),
         }
-        return data if self.users == UserCounts() else data | {"users": self.users.to_dict()}
+        if self.users != UserCounts():
+            data["users"] = self.users.to_dict()
+        if self.repeats:
+            data["repeats"] = [[words, times, texts] for (words, times), texts in sorted(self.repeats.items())]
+        return data
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Tally:
@@ -216,17 +248,18 @@ class Tally:
             row_texts=int(data.get("row_texts", 0)),
             row_lengths=_from_json(data.get("row_lengths", {})),
             users=UserCounts.from_dict(data["users"]) if "users" in data else UserCounts(),
+            repeats=Counter({(int(words), int(times)): int(texts) for words, times, texts in data.get("repeats", ())}),
         )
 
 
-def lower_median(lengths: Counter[int]) -> int:
-    """Return the lower median of numbers, given how often each occurs; 0 if there are none."""
-    middle, seen = (sum(lengths.values()) + 1) // 2, 0
-    for length, count in sorted(lengths.items()):
+def lower_median(counts: Counter[Measure], default: Measure) -> Measure:
+    """Return the lower median of what is counted, given how often each occurs; the default if there is nothing."""
+    middle, seen = (counts.total() + 1) // 2, 0
+    for each, count in sorted(counts.items()):
         seen += count
         if seen >= middle:
-            return length
-    return 0
+            return each
+    return default
 
 
 def _as_json(lengths: Counter[int]) -> dict[str, int]:
