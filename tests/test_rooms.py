@@ -31,6 +31,7 @@ ROOMS = (
     "mechanisms",
     "channel",
     "decoding",
+    "measures",
     "text",
     "records",
     "calibration",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import lzma
 from collections import Counter
+from functools import lru_cache
+from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +45,35 @@ def shares_of_all(embedding: Embedding, context: Bigrams | None = None) -> Float
         return ranks
     mixed: Floats = (1.0 - _FROM_RANKS) * context.counts / context.counts.sum() + _FROM_RANKS * ranks
     return mixed
+
+
+_BEYOND_THE_COUNTS = 0.08
+"""The share of all known words that the built-in counts do not list: they end after the most frequent 11,547."""
+
+_LEAST_COVERED = 0.5
+
+
+def in_english(embedding: Embedding) -> Floats | None:
+    """Return the shares of all words and ⊥ in running English text, by the built-in counts (``words/data/README.md``).
+
+    None if the embedding does not know the words of half of such a text: it is of another language, or a special vocabulary.
+    """
+    counts = _english_counts()
+    listed = np.array([counts.get(word, 0) for word in embedding.words], dtype=np.float64)
+    if listed.sum() < _LEAST_COVERED * sum(counts.values()):
+        return None
+    beyond = np.where(listed > 0.0, 0.0, by_rank(embedding))
+    known = (1.0 - _BEYOND_THE_COUNTS) * _scaled(listed)
+    if beyond.any():
+        known += _BEYOND_THE_COUNTS * _scaled(beyond)
+    return np.append((1.0 - _UNKNOWN_SHARE) * _scaled(known), _UNKNOWN_SHARE)
+
+
+@lru_cache(maxsize=1)
+def _english_counts() -> dict[str, int]:
+    packed = (resources.files("deniable.words") / "data" / "english-counts.txt.xz").read_bytes()
+    lines = lzma.decompress(packed).decode("utf-8").split("\n")[:-1]
+    return {word: int(count) for word, _, count in (line.partition("\t") for line in lines)}
 
 
 def known_before(embedding: Embedding, prior: str | Path, context: Bigrams | None = None) -> Floats:

@@ -61,6 +61,11 @@ class Vickrey(NearestWord):
         plain = self._plain.guarantee
         return replace(plain, parameters={"t": self.t, "noise": self._kind, **plain.parameters})
 
+    @property
+    def plain(self) -> NearestWord:
+        """The mechanism whose noise is added to the word's vector."""
+        return self._plain
+
     def noise(self, source: Randomness, epsilon: Floats) -> Floats:
         """Return the noise of the multivariate or the Mahalanobis mechanism."""
         return self._plain.noise(source, epsilon)
