@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from deniable.audit.bound.refutation import lower, upper
 
+_SAYS_LITTLE = 0.5
+
 
 @dataclass(frozen=True, kw_only=True)
 class Share:
@@ -15,6 +17,11 @@ class Share:
     low: float
     high: float
     tries: int
+
+    @property
+    def says_little(self) -> bool:
+        """Whether the interval is so wide that too few were tried to say how often something is right."""
+        return self.high - self.low > _SAYS_LITTLE
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from deniable.compression import BYTES_TO_TELL, DAMAGE, compression_of, decompress, has_grown_too_far
+from deniable.compression import BYTES_TO_TELL, DAMAGE, ENDINGS, compression_of, decompress, has_grown_too_far
 from deniable.errors import RecordError
 from deniable.progress import Report
+
+NOT_PLAIN_TEXT = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parquet", ".pq", ".xlsx", ".ods")
+"""Endings of files whose lines hold more than text, such as names of columns and ids."""
 
 _BYTES_AT_ONCE = 1 << 20
 _LONGEST_LINE = 1 << 24
@@ -16,8 +19,14 @@ _LONGEST_LINE = 1 << 24
 def read_lines(path: Path, *, report: Report | None = None) -> Iterator[str]:
     """Yield the lines of a file; ``report`` is told how many bytes were read, of how many. A line without end is cut in parts.
 
-    :raises RecordError: if the file cannot be opened, is damaged, or is not UTF-8.
+    :raises RecordError: if the file is a table by its name, cannot be opened, is damaged, or is not UTF-8.
     """
+    bare = path.with_suffix("") if path.suffix.lower() in ENDINGS else path
+    if bare.suffix.lower() in NOT_PLAIN_TEXT:
+        problem = f"is a {bare.suffix[1:].upper()} file, whose column names, ids and other columns would be read as text"
+        raise RecordError(
+            path, f"{problem}. --public, --text and --corpus take plain text: write the text column to a .txt, one document a line"
+        )
     try:
         with path.open("rb") as raw:
             kind = compression_of(raw.read(BYTES_TO_TELL))

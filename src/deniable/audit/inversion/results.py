@@ -31,6 +31,11 @@ class RepeatFinding:
     majority: Share
     bayes: Share | None
 
+    @property
+    def best(self) -> Share:
+        """The larger of the two shares."""
+        return max(self.majority, self.bayes or self.majority, key=lambda share: share.value)
+
 
 @dataclass(frozen=True, kw_only=True)
 class WordAtRisk:

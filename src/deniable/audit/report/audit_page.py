@@ -90,8 +90,11 @@ def _add_attackers(page: Page, result: InversionResult) -> None:
     """Add what each attacker of running text knew, and which text that was; and what comes of releasing a word again and again."""
     from deniable.audit.report.figures import repeats_figure
 
-    caption = "Without keyed releases: the same word released again and again, and the most frequent output taken."
-    alt = "Success of majority votes against the number of releases."
+    caption = (
+        "Without keyed releases: how often a word is named that is released again and again, by the better attacker of two: "
+        "Bayes' rule on all outputs, where it was tried, or the most frequent output."
+    )
+    alt = "Success of the better attacker against the number of releases; the table holds the values."
     _add_knowledge(page, result)
     if all(len(each.repeats) < 2 for each in result.results):
         return

@@ -65,11 +65,11 @@ def attackers_figure(result: InversionResult) -> Figure:
 
 @apply_style
 def repeats_figure(result: InversionResult) -> Figure:
-    """Return what majority votes over repeated releases of one word reach, a line per ε."""
+    """Return what the better attacker names of words that were released repeatedly, a line per ε."""
     figure, axes = new_figure()
     for each in result.results[:5]:
         counts = [found.releases for found in each.repeats]
-        axes.plot(counts, [found.majority.value for found in each.repeats], marker="o", markersize=4, label=f"ε = {each.epsilon:g}")
+        axes.plot(counts, [found.best.value for found in each.repeats], marker="o", markersize=4, label=f"ε = {each.epsilon:g}")
     axes.set_xscale("log")
     axes.set_xticks(counts, [str(count) for count in counts])
     axes.minorticks_off()

@@ -34,8 +34,23 @@ def headline(results: Sequence[InversionResult], *, who: str = "The best attacke
     found = sorted((each for result in results for each in result.results), key=lambda each: (each.epsilon, _most(each)))
     strongest = list({each.epsilon: each for each in found}.values())
     ends_and_peak = (strongest[0], strongest[-1], max(reversed(strongest), key=_most))
-    quoted = [f"{_named(each)} at ε = {each.epsilon:g}" for each in strongest if each in ends_and_peak]
-    return f"{who} names {' and '.join(quoted)}."
+    quoted = [each for each in strongest if each in ends_and_peak]
+    known = [f"{_named(each)} at ε = {each.epsilon:g}" for each in quoted if not _says_little(each)]
+    unsaid = [
+        f"{_interval(each.best.word.first)} at ε = {each.epsilon:g}" for each in quoted if each.best is not None and _says_little(each)
+    ]
+    said = [f"{who} names {' and '.join(known)}."] if known else []
+    if unsaid:
+        said.append(f"Too few words were attacked to say how many {who[:1].lower()}{who[1:]} names: {' and '.join(unsaid)}.")
+    return " ".join(said)
+
+
+def _says_little(found: InversionFinding) -> bool:
+    return found.best is not None and found.best.word.first.says_little
+
+
+def _interval(share: Share) -> str:
+    return f"{percent_fixed(share.low)} to {percent_fixed(share.high)} (95 %)"
 
 
 def _shares(found: InversionFinding) -> dict[str, float]:
@@ -98,11 +113,13 @@ def _kind_sentence(result: InversionResult) -> str:
     best, blind = last.best_for_kind, last.attacker(BLIND)
     if best is None or best.kind is None or blind is None or blind.kind is None or result.text is None:
         return ""
-    told = one_in(best.kind.first.value, "time")
-    return (
-        f"Of what kind a word was, among {result.text.kinds} kinds, is told {told} at ε = {last.epsilon:g}, "
-        f"blindly {one_in(blind.kind.first.value, 'time')}. " + ("" if not result.text.kinds_mapped else f"{MAPPED_KINDS} ")
-    )
+    kind, blindly = best.kind.first, one_in(blind.kind.first.value, "time")
+    among = f"the kind of a word, among {result.text.kinds} kinds, at ε = {last.epsilon:g}"
+    if kind.says_little:
+        said = f"Too few places were attacked to say how often the best attacker names {among}: {_interval(kind)}. "
+    else:
+        said = f"It names {among}, {one_in(kind.value, 'time')} ({_interval(kind)}), without the release {blindly}. "
+    return said + (f"{MAPPED_KINDS} " if result.text.kinds_mapped else "")
 
 
 def inversion_tables(result: InversionResult) -> list[Table]:
