@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -193,7 +194,7 @@ def test_the_chart_of_repeated_releases_shows_the_stronger_attacker() -> None:
         RepeatFinding(releases=9, majority=share(0.7), bayes=None),
     )
     figure = repeats_figure(replace(result, results=(replace(result.results[0], repeats=repeats),)))
-    drawn = figure.axes[0].lines[0].get_ydata()
+    drawn: Any = figure.axes[0].lines[0].get_ydata()
     assert list(drawn) == [0.3, 0.5, 0.7]
 
 

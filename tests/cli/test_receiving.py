@@ -198,6 +198,11 @@ def test_frequencies_are_shown_written_and_drawn(out: Path) -> None:
     told = run("frequencies", out, "-c", "text", "--json", *FAST)
     found = json.loads(told.stdout)
     uses = found["everything"]["uses"]
+    known = [use["share_low"] for use in uses if use["informed"]]
+    assert [use["informed"] for use in uses] == [place < len(known) for place in range(len(uses))]
+    assert known == sorted(known, reverse=True)
+    assert f"it says something of {len(known):,} of {len(uses):,} words" in done.output
+    assert "no information" not in done.output
     # Each release has noise of its own. In 2,000 of them the ten words in use had 0.986 ± 0.042 together, where they are 0.718 ± 0.014 of
     # the released words, and at least eight of them came first. All words together have more than 1, since none has less than 0.
     assert 0.79 < sum(use["share"] for use in uses if use["word"] in NAMES[:10]) < 1.2

@@ -48,12 +48,20 @@ class WordUse:
 
 @dataclass(frozen=True, kw_only=True)
 class GroupUse:
-    """The words of a group of records, the most frequent first; the group of all records has no name."""
+    """The words of a group of records; the group of all records has no name.
+
+    ``uses`` begins with the words that the release says something of, by the lower ends of their intervals.
+    """
 
     group: str | None
     records: int
     words: int
     uses: tuple[WordUse, ...] = field(repr=False)
+
+    @property
+    def known(self) -> tuple[WordUse, ...]:
+        """The words that the release says something of."""
+        return tuple(use for use in self.uses if use.informed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,7 +227,12 @@ def rehearse(received: Received, shares: Floats, *, words: int) -> Floats:
 def _group(name: str | None, words: list[str], found: Frequencies) -> GroupUse:
     columns: Iterable[Any] = zip(words, found.shares, found.lower, found.upper, found.informed, strict=True)
     uses = [_use(word, found.total, float(share), float(low), float(high), bool(known)) for word, share, low, high, known in columns]
-    return GroupUse(group=name, records=found.records, words=found.total, uses=tuple(sorted(uses, key=lambda use: -use.share)))
+    return GroupUse(group=name, records=found.records, words=found.total, uses=tuple(sorted(uses, key=_order)))
+
+
+def _order(use: WordUse) -> tuple[bool, float, float]:
+    """Return what sorts words: the surest first, and those without information last, by their share."""
+    return not use.informed, -use.share_low if use.informed else 0.0, -use.share
 
 
 def _use(word: str, total: int, share: float, low: float, high: float, informed: bool) -> WordUse:

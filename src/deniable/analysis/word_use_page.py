@@ -29,7 +29,7 @@ def word_use_page(found: WordUseFindings) -> Page:
     page.add_facts(
         [
             (f"{found.epsilon:g}", "ε per word of the release"),
-            (f"{sum(use.informed for use in everything.uses):,}", f"of {len(everything.uses):,} words that the release says something of"),
+            (f"{len(everything.known):,}", f"of {len(everything.uses):,} words that the release says something of"),
         ]
     )
     if found.consistent:
@@ -38,8 +38,8 @@ def word_use_page(found: WordUseFindings) -> Page:
             "intervals are too narrow where users have many records.",
             kind="warning",
         )
-    page.add_section("The most frequent words")
-    shown = [use for use in everything.uses if use.informed][:_SHOWN]
+    page.add_section("The words that are surely most frequent")
+    shown = everything.known[:_SHOWN]
     if len(shown) > 1:
         page.add_figure(
             _intervals([use.word for use in shown], [(use.share_low, use.share, use.share_high) for use in shown], "share of all words"),
@@ -63,7 +63,7 @@ def word_use_page(found: WordUseFindings) -> Page:
 
 
 def _lead(found: WordUseFindings) -> str:
-    first = next((use for use in found.everything.uses if use.informed and use.word != UNKNOWN), None)
+    first = next((use for use in found.everything.known if use.word != UNKNOWN), None)
     if first is None:
         return "The release says nothing of how often single words are used: there is too little of it for its ε."
     said = f"“{first.word}” makes up {_between(first.share_low, first.share_high, 1)} of the words behind this release."
@@ -139,7 +139,8 @@ def _add_table(page: Page, group: GroupUse) -> None:
     page.add_table(
         ["word", "share", "95 % interval", "count", "95 % interval"],
         rows,
-        caption=f"{title}: {number_of(group.records, 'record')}, {number_of(group.words, 'word')}; the {len(rows):,} most frequent words.",
+        caption=f"{title}: {number_of(group.records, 'record')}, {number_of(group.words, 'word')}; {len(rows):,} words, those with "
+        "information first, by the lower ends of their intervals.",
         folded="" if group.group is None else title,
     )
 

@@ -272,11 +272,16 @@ def _say_if_unchanged(unchanged: float, mechanism: str, epsilon: float) -> None:
 
 
 def _show(found: WordUseFindings, output: Path | None, report: Path | None) -> None:
+    from deniable.records.formats.layout import number_of
+
     console = open_console()
     everything = found.everything
     how = f"{found.mechanism} at ε = {found.epsilon:g} on {found.embedding}"
     console.print(f"{_read(everything.words, everything.records)}, {how}")
-    console.print(make_table(["word", "share", "95 % interval"], [_row(use) for use in everything.uses[:15]], left=(0,)))
+    known = everything.known
+    console.print(f"it says something of {len(known):,} of {number_of(len(everything.uses), 'word')}")
+    if known:
+        console.print(make_table(["word", "at least", "share", "at most"], [_row(use) for use in known[:15]], left=(0,)))
     if found.by is not None and not found.groups:
         console.print(f"\nall words stand in one group of {found.by}: there is nothing to compare it with")
     elif found.by is not None:
@@ -294,5 +299,4 @@ def _show(found: WordUseFindings, output: Path | None, report: Path | None) -> N
 
 
 def _row(use: WordUse) -> list[str]:
-    interval = f"{percent_fixed(use.share_low, 2)} to {percent_fixed(use.share_high, 2)}" if use.informed else "no information"
-    return [use.word, percent_fixed(use.share, 2), interval]
+    return [use.word, *(percent_fixed(share, 2) for share in (use.share_low, use.share, use.share_high))]
