@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 from deniable.errors import RecordError
 
@@ -29,6 +29,7 @@ _ABANDONED_SECONDS = 3600
 _SECONDS_BETWEEN_TRIES = 0.05
 _NAME_BYTES = 4
 _CAREFULLY = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_IS_A_LINK = "is a link, and nothing is written through links; remove it"
 # Some network file systems cannot sync a folder, and a folder that may only be written to cannot be opened.
 _CANNOT_SYNC = (errno.EACCES, errno.EINVAL, errno.ENOTSUP)
 
@@ -132,18 +133,42 @@ def write_whole(path: Path, text: str) -> None:
         file.write(text.encode())
 
 
-def open_regular(path: Path, flags: int = os.O_RDONLY) -> int:
+def open_regular(path: Path, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
     """Open a regular file and return its descriptor: never through a link, and without waiting for the other end of a pipe.
 
-    What is made anew is readable by its owner only.
+    A new file is readable by its owner only, unless ``mode`` says otherwise.
 
     :raises OSError: if it cannot be opened so.
     """
-    descriptor = os.open(path, flags | _CAREFULLY, 0o600)
+    descriptor = os.open(path, flags | _CAREFULLY, mode)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(errno.EINVAL, "is not a regular file", str(path))
     return descriptor
+
+
+def open_for_writing(path: Path, mode: str) -> IO[bytes]:
+    """Open a regular file for writing, in a mode of ``open``; never through a link.
+
+    :raises OSError: if it cannot be opened so.
+    """
+    try:
+        return cast(IO[bytes], open(path, mode, opener=lambda name, flags: open_regular(Path(name), flags, 0o666)))
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(errno.ELOOP, _IS_A_LINK, str(path)) from None
+        raise
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder for files of our own, and the folder that it lies in, where they are missing; neither may be a link.
+
+    :raises OSError: if one is, or cannot be made.
+    """
+    for each in (folder.parent, folder):
+        if each.is_symlink():
+            raise OSError(errno.ELOOP, _IS_A_LINK, str(each))
+        each.mkdir(parents=True, exist_ok=True)
 
 
 def keep_private(descriptor: int) -> bool:

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from deniable.atomic import whole_file
+from deniable.atomic import make_folder, whole_file
 from deniable.calibration.calibration import Calibration
 from deniable.calibration.result import spread_of
 from deniable.channel.distribution import ETA
@@ -50,7 +50,8 @@ def write_note(calibration: Calibration, sample: Calibration) -> None:
             return
     epsilons = sorted({*calibration.note_epsilons(), *sample.epsilons.tolist()})
     with suppress(PermissionError):  # an embedding that many people share may be read-only
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.parent != calibration.embedding.folder:
+            make_folder(path.parent)
         with whole_file(path) as file:  # not a private one: whoever may read the embedding releases with it, and quotes this
             file.write((json.dumps(make_note(calibration, epsilons, sample).to_dict(), indent=1) + "\n").encode())
 

@@ -1,7 +1,7 @@
 """Calibrations on disk: written block by block, continued after an interruption, checked when opened, memory-mapped.
 
 A calibration is a folder named by what it was computed from: the embedding's fingerprint and the settings. It lies beside
-a stored embedding, or in the user's folder for one that has no folder. It holds plain arrays and small files:
+an embedding in the user's store, else in the user's cache folder. It holds plain arrays and small files:
 
 - ``settings.json``: what was asked for; it must agree to the letter.
 - ``journal.txt``: one line for each finished block of words, with the CRC of its rows in every array. A block counts only
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import time
 import zlib
@@ -28,9 +29,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ids
-from deniable.atomic import lock, whole_file
+from deniable.atomic import lock, make_folder, open_for_writing, open_plain_file, whole_file
 from deniable.embeddings.embedding import Embedding
-from deniable.embeddings.npy import open_array
+from deniable.embeddings.npy import map_for_writing
 from deniable.embeddings.places import work_folder
 from deniable.errors import CalibrationInProgress, DamagedCalibration
 from deniable.progress import Report
@@ -39,6 +40,7 @@ SETTINGS, JOURNAL, LOCK = "settings.json", "journal.txt", "lock"
 FORMAT = 1
 
 _LONGEST_NUMBER = 15
+_LONGEST_LINE = 64
 _SECONDS_TO_READ = 60.0
 _SECONDS_BETWEEN = 0.1
 
@@ -138,7 +140,7 @@ class Store:
         :raises DamagedCalibration: if what is there cannot be trusted.
         :raises CalibrationInProgress: if another process is computing it.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder)
         self._lock = WorkLock(self.folder / LOCK, embedding=self._embedding)
         try:
             self._begin(self._written)
@@ -170,8 +172,8 @@ class Store:
             self.arrays[name][part] = values
             self.arrays[name].flush()
         line = f"{self.done} {count} {self._digest(part)}\n"
-        with (self.folder / JOURNAL).open("a", encoding="ascii") as journal:
-            journal.write(line)
+        with open_for_writing(self.folder / JOURNAL, "ab") as journal:
+            journal.write(line.encode())
             journal.flush()
             os.fsync(journal.fileno())
         self.done += count
@@ -179,7 +181,9 @@ class Store:
     def _begin(self, written: str) -> None:
         path = self.folder / SETTINGS
         try:
-            if path.read_bytes() != written.encode():
+            with open_plain_file(path) as known:
+                same = known.read(len(written.encode()) + 1) == written.encode()
+            if not same:
                 raise DamagedCalibration(self.folder, "its settings are not the ones it is named by")
         except FileNotFoundError:
             if (self.folder / JOURNAL).exists():
@@ -194,23 +198,28 @@ class Store:
             if not path.exists():
                 if (self.folder / JOURNAL).exists():
                     raise ValueError("it is missing")
-                return np.lib.format.open_memmap(path, mode="w+", dtype=np.dtype(dtype), shape=full)
-            open_array(path, dtype, full, mapped=True)
-            return np.lib.format.open_memmap(path, mode="r+")
+                with open_for_writing(path, "xb") as file:
+                    np.lib.format.write_array_header_1_0(file, {"descr": dtype, "fortran_order": False, "shape": full})
+                    file.truncate(file.tell() + math.prod(full) * np.dtype(dtype).itemsize)
+            return map_for_writing(path, dtype, full)
         except ValueError as error:
             raise DamagedCalibration(path, str(error)) from error
 
     def _check(self) -> int:
         try:
-            lines = (self.folder / JOURNAL).read_text(encoding="ascii").split("\n")
+            with open_plain_file(self.folder / JOURNAL) as file:
+                content = file.read(self.words * _LONGEST_LINE + 1)  # a block has a word or more
+            lines = content.decode("ascii").split("\n")
         except FileNotFoundError:
             return 0
         except UnicodeDecodeError as error:
             raise DamagedCalibration(self.folder / JOURNAL, "it is not text") from error
+        if len(content) > self.words * _LONGEST_LINE:
+            raise DamagedCalibration(self.folder / JOURNAL, "it is longer than any journal")
         done = 0
         if lines[-1]:  # a line that was cut off is work that did not count
-            whole = "\n".join(lines[:-1])
-            (self.folder / JOURNAL).write_text(whole + "\n" if whole else "", encoding="ascii")
+            with open_for_writing(self.folder / JOURNAL, "ab") as journal:
+                journal.truncate(len(content) - len(lines[-1]))
         for line in lines[:-1]:
             start, count, digest = ([*line.split(" "), "", ""])[:3]
             if start != str(done) or not count.isdecimal() or len(count) > _LONGEST_NUMBER or done + int(count) > self.words:
@@ -271,7 +280,7 @@ class WorkLock:
 
         :raises CalibrationInProgress: if another process computes, or reads for a minute.
         """
-        self._file: IO[bytes] = path.open("a+b")
+        self._file: IO[bytes] = open_for_writing(path, "a+b")
         try:
             deadline = time.monotonic() + _SECONDS_TO_READ
             while not lock(self._file, wait=False):

@@ -21,12 +21,14 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.atomic import lock, open_plain_file, whole_file
+from deniable.atomic import lock, make_folder, open_for_writing, open_plain_file, whole_file
 from deniable.channel.rows import Row
 from deniable.errors import DamagedChannel
 
 SETTINGS, JOURNAL, LOCK = "settings.json", "journal.txt", "lock"
 _LONGEST_NUMBER = 15
+_LONGEST_LINE = 64
+_NUMBERS_AT_ONCE = 1 << 20
 _FILES = {"lengths": "<i4", "outputs": "<i4", "chances": "<f4"}
 
 
@@ -54,8 +56,8 @@ class ChannelFolder:
 
         :raises DamagedChannel: if what is there cannot be trusted.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with (self.folder / LOCK).open("a+b") as file:
+        make_folder(self.folder)
+        with open_for_writing(self.folder / LOCK, "a+b") as file:
             lock(file, wait=True)
             self._begin()
             self.done = self._check()
@@ -69,12 +71,12 @@ class ChannelFolder:
             chances=_rounded_down(np.concatenate([row.chances for row in rows])),
         )
         for name, numbers in zip(Block._fields, block, strict=True):
-            with (self.folder / name).open("ab") as file:
+            with open_for_writing(self.folder / name, "ab") as file:
                 file.write(numbers.tobytes())
                 file.flush()
                 os.fsync(file.fileno())
-        with (self.folder / JOURNAL).open("a", encoding="ascii") as journal:
-            journal.write(f"{len(rows)} {len(block.outputs)} {_crc(block).decode()}\n")
+        with open_for_writing(self.folder / JOURNAL, "ab") as journal:
+            journal.write(f"{len(rows)} {len(block.outputs)} {_crc(block).decode()}\n".encode())
             journal.flush()
             os.fsync(journal.fileno())
         self.done += len(rows)
@@ -89,7 +91,7 @@ class ChannelFolder:
         path = self.folder / SETTINGS
         try:
             with open_plain_file(path) as file:
-                found = file.read()
+                found = file.read(len(self._written.encode()) + 1)
             if found != self._written.encode():
                 raise DamagedChannel(self.folder, "its settings are not the ones it is named by")
         except FileNotFoundError:
@@ -100,9 +102,12 @@ class ChannelFolder:
         """Return how many rows are there, after everything behind them was cut off."""
         try:
             with open_plain_file(self.folder / JOURNAL) as file:
-                lines = file.read().split(b"\n")[:-1]
+                content = file.read(self._rows * _LONGEST_LINE + 1)  # a block has a row or more
         except FileNotFoundError:
-            lines = []
+            content = b""
+        if len(content) > self._rows * _LONGEST_LINE:
+            raise DamagedChannel(self.folder / JOURNAL, "it is longer than any journal")
+        lines = content.split(b"\n")[:-1]
         rows = numbers = 0
         for line in lines:
             parts = line.split(b" ")
@@ -111,50 +116,57 @@ class ChannelFolder:
             count, listed = int(parts[0]), int(parts[1])
             if rows + count > self._rows:
                 raise DamagedChannel(self.folder / JOURNAL, f"it has {rows + count:,} rows where {self._rows:,} belong")
-            block = self._block(rows, count, numbers, listed)
-            if _crc(block) != parts[2] or not self._fits(block, listed):
+            if self._checksum(rows, count, numbers, listed) != parts[2]:
                 raise DamagedChannel(self.folder, f"rows {rows + 1:,} to {rows + count:,} are not what was written")
             rows, numbers = rows + count, numbers + listed
         for name, dtype in _FILES.items():
             path, length = self.folder / name, (rows if name == "lengths" else numbers) * np.dtype(dtype).itemsize
             if path.exists() or length == 0:
-                with path.open("ab") as file:
+                with open_for_writing(path, "ab") as file:
                     file.truncate(length)
-        with (self.folder / JOURNAL).open("ab") as journal:
+        with open_for_writing(self.folder / JOURNAL, "ab") as journal:
             journal.truncate(sum(len(line) + 1 for line in lines))
         return rows
 
-    def _block(self, rows: int, count: int, numbers: int, listed: int) -> Block:
-        """Return the numbers of some rows; fewer than belong there if a file is cut off."""
-        block: dict[str, NDArray[Any]] = {}
+    def _checksum(self, rows: int, count: int, numbers: int, listed: int) -> bytes | None:
+        """Return the CRC of a block; None if its numbers are not rows of a channel, or fewer are there than belong there.
+
+        The outputs must be words and the chances probabilities.
+        """
+        crc, sums = 0, {}
         for name, dtype in _FILES.items():
             first, many = (rows, count) if name == "lengths" else (numbers, listed)
-            size = np.dtype(dtype).itemsize
-            try:
-                with open_plain_file(self.folder / name) as file:
-                    left = os.fstat(file.fileno()).st_size - first * size
-                    file.seek(first * size)
-                    block[name] = np.frombuffer(file.read(max(0, min(many * size, left // size * size))), dtype=dtype)
-            except FileNotFoundError:
-                raise DamagedChannel(self.folder / name, "it is missing") from None
-        return Block(**block)
+            largest = {"lengths": self._words, "outputs": self._words - 1, "chances": 1.0}[name]
+            sums[name] = 0
+            for part in self._numbers(name, dtype, first, many):
+                if not len(part) or not ((part >= 0) & (part <= largest)).all():
+                    return None
+                crc = zlib.crc32(part.tobytes(), crc)
+                sums[name] += int(part.sum(dtype=np.int64))
+        return _as_text(crc) if sums["lengths"] == listed else None
 
-    def _fits(self, block: Block, listed: int) -> bool:
-        """Return whether the numbers are rows of a channel: whose outputs are words, and whose chances are probabilities."""
-        lengths, outputs, chances = block
-        return bool(
-            len(outputs) == len(chances) == listed
-            and (lengths >= 0).all()
-            and lengths.sum(dtype=np.int64) == listed
-            and ((outputs >= 0) & (outputs < self._words)).all()
-            and ((chances >= 0.0) & (chances <= 1.0)).all()
-        )
+    def _numbers(self, name: str, dtype: str, first: int, many: int) -> Iterator[NDArray[Any]]:
+        """Yield that many numbers of a file, in parts; an empty part where it ends too soon."""
+        size = np.dtype(dtype).itemsize
+        try:
+            with open_plain_file(self.folder / name) as file:
+                file.seek(first * size)
+                while many > 0:
+                    data = file.read(min(many, _NUMBERS_AT_ONCE) * size)
+                    yield np.frombuffer(data[: len(data) // size * size], dtype=dtype)
+                    many -= _NUMBERS_AT_ONCE
+        except FileNotFoundError:
+            raise DamagedChannel(self.folder / name, "it is missing") from None
 
 
 def _crc(block: Block) -> bytes:
     crc = 0
     for numbers in block:
         crc = zlib.crc32(numbers.tobytes(), crc)
+    return _as_text(crc)
+
+
+def _as_text(crc: int) -> bytes:
     return f"{crc:08x}".encode()
 
 

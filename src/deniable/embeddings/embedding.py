@@ -91,7 +91,8 @@ class Embedding:
     def open(cls, name: str | Path = "default") -> Embedding:
         """Open the embedded default, an installed embedding by its name, or a stored embedding's folder by its path.
 
-        A string with a slash in it is a path. Opening reads the words; vectors stay on disk until they are used.
+        A string with a slash in it is a path. Opening reads the words; vectors stay on disk until they are used. The fingerprint of a
+        folder outside the store is computed again, which reads everything: its content may be another one than it states.
 
         :raises EmbeddingNotFound: if there is no such name or folder.
         :raises InvalidParameter: if it is a file, which has to be added first, or no valid name.
@@ -99,7 +100,10 @@ class Embedding:
         """
         from deniable.embeddings.places import read_content
 
-        return cls.from_checked(**vars(read_content(name)))
+        embedding = cls.from_checked(**vars(read_content(name)))
+        if embedding.is_received:
+            embedding.check_content()
+        return embedding
 
     def _hold(self, words: Sequence[str], vectors: Vectors, unknown: Vectors, name: str, *, checked: bool = True) -> None:
         self.words = words
@@ -140,6 +144,13 @@ class Embedding:
             problem = f"word {bad[0] + 1:,}: {bad[1]}: the stored copy is damaged; remove the embedding and add it again"
             raise MalformedEmbedding(self.folder or self.name, problem)
         return self._vectors
+
+    @property
+    def is_received(self) -> bool:
+        """Whether it lies in a folder outside the user's store, which somebody else may have made."""
+        from deniable.embeddings.places import is_received
+
+        return self.folder is not None and is_received(self.folder)
 
     @property
     def unknown_id(self) -> int:

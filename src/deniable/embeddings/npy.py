@@ -14,7 +14,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from deniable.atomic import open_plain_file
+from deniable.atomic import open_for_writing, open_plain_file
 
 LONGEST_HEADER = 10_000
 """Bytes of a header; NumPy reads no longer ones either."""
@@ -51,17 +51,34 @@ def open_array(path: Path, dtype: str, shape: tuple[int | None, ...], *, mapped:
     :raises ValueError: if it is anything else.
     """
     with open_plain_file(path) as file:
-        about = os.fstat(file.fileno())
-        found, columns_first, kind = read_header(file)
-        wanted = tuple(there if asked is None else asked for asked, there in zip(shape, found, strict=False))
-        if kind != np.dtype(dtype) or len(found) != len(shape) or found != wanted or (columns_first and len(shape) > 1):
-            order = ", columns first," if columns_first else ""
-            asked_for = "(" + ", ".join("any" if asked is None else str(asked) for asked in shape) + ")"
-            raise ValueError(f"it must be {np.dtype(dtype)} of shape {asked_for}, not {kind}{order} of shape {found}")
-        count, start = math.prod(found), file.tell()
-        if about.st_size != start + count * kind.itemsize:
-            raise ValueError(f"it has {about.st_size - start:,} bytes of numbers where {count * kind.itemsize:,} belong")
+        found = _check_header(file, dtype, shape)
+        count = math.prod(found)
         if mapped and count:
             # A plain array on the mapped memory: slicing a memmap costs more and gains nothing.
-            return np.asarray(np.memmap(file, dtype=kind, mode="r", offset=start, shape=found))
-        return np.fromfile(file, dtype=kind, count=count).reshape(found)
+            return np.asarray(np.memmap(file, dtype=dtype, mode="r", offset=file.tell(), shape=found))
+        return np.fromfile(file, dtype=dtype, count=count).reshape(found)
+
+
+def map_for_writing(path: Path, dtype: str, shape: tuple[int, ...]) -> np.memmap[Any, Any]:
+    """Return the array in a .npy file of that type and shape, mapped so that what is written to it is written to the file; not to a link.
+
+    :raises OSError: if it cannot be opened so.
+    :raises ValueError: if it is anything else.
+    """
+    with open_for_writing(path, "r+b") as file:
+        found = _check_header(file, dtype, shape)
+        return np.memmap(file, dtype=dtype, mode="r+", shape=found, offset=file.tell())
+
+
+def _check_header(file: IO[bytes], dtype: str, shape: tuple[int | None, ...]) -> tuple[int, ...]:
+    """Return the shape of the array in a file, whose numbers come next; see ``open_array``."""
+    found, columns_first, kind = read_header(file)
+    wanted = tuple(there if asked is None else asked for asked, there in zip(shape, found, strict=False))
+    if kind != np.dtype(dtype) or len(found) != len(shape) or found != wanted or (columns_first and len(shape) > 1):
+        order = ", columns first," if columns_first else ""
+        asked_for = "(" + ", ".join("any" if asked is None else str(asked) for asked in shape) + ")"
+        raise ValueError(f"it must be {np.dtype(dtype)} of shape {asked_for}, not {kind}{order} of shape {found}")
+    there, belong = os.fstat(file.fileno()).st_size - file.tell(), math.prod(found) * kind.itemsize
+    if there != belong:
+        raise ValueError(f"it has {there:,} bytes of numbers where {belong:,} belong")
+    return found

@@ -151,9 +151,17 @@ class Placed(Protocol):
         ...
 
 
+def is_received(folder: Path) -> bool:
+    """Return whether the folder of an embedding lies outside the user's store.
+
+    Somebody else may have made such a folder. Nothing is written there, and what it says of itself is checked.
+    """
+    return folder.resolve().parent != store_folder().resolve()
+
+
 def work_folder(embedding: Placed, kind: str) -> Path:
-    """Return where what was computed for an embedding is kept: beside a stored one, else in the user's cache folder."""
-    if embedding.folder is not None:
+    """Return where to keep what is computed for an embedding: beside one in the user's store, else in the user's cache folder."""
+    if embedding.folder is not None and not is_received(embedding.folder):
         return embedding.folder / kind
     home = os.environ.get("DENIABLE_HOME")
     return (Path(home) if home else platformdirs.user_cache_path("deniable")) / kind / embedding.fingerprint

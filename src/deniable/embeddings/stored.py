@@ -42,6 +42,9 @@ PROTECTION = "protection.npy"
 
 _FINGERPRINT = re.compile("[0-9a-f]{32}")
 _LONGEST_META = 1 << 20
+_LARGEST_DIMENSION = 1 << 20
+_BYTES_AT_ONCE, _LONGEST_ON_AVERAGE, _SLACK = 1 << 20, 256, 1 << 17
+"""Words are read in parts, each of which must hold enough words: a file of zeros is refused after the first part."""
 _WORDS_SHOWN, _LONGEST_SHOWN = 20, 50
 _DAMAGED = "the stored copy is damaged; remove the embedding and add it again"
 
@@ -162,7 +165,8 @@ def read_meta(folder: Path) -> Meta:
     if meta.format_version > FORMAT_VERSION:
         problem = f"stored in format {meta.format_version}, newer than this deniable reads ({FORMAT_VERSION}); upgrade deniable"
         raise MalformedEmbedding(folder, problem)
-    if meta.words < 1 or meta.dimension < 1 or meta.shadowed < 0 or _FINGERPRINT.fullmatch(meta.fingerprint) is None:
+    numbers_fit = meta.words >= 1 and 1 <= meta.dimension <= _LARGEST_DIMENSION and 0 <= meta.shadowed < meta.words
+    if not numbers_fit or _FINGERPRINT.fullmatch(meta.fingerprint) is None:
         raise MalformedEmbedding(folder, f"{META} states a number or a fingerprint that cannot be: {_DAMAGED}")
     if not meta.mapped and (meta.map_digest is not None or (folder / MAP).exists()):
         raise MalformedEmbedding(folder, f"{META} says that its vectors were not mapped, and there is a map: {_DAMAGED}")
@@ -180,6 +184,7 @@ def read_folder(folder: Path) -> Content:
     state = files_state(folder)  # first: what changes while it is read must not count as what was read
     meta = read_meta(folder)
     vectors = _load(folder / VECTORS, "<f4", (meta.words, meta.dimension), mapped=True)
+    words = _read_words(folder / WORDS, meta.words)
     unknown = _load(folder / UNKNOWN, "<f4", (meta.dimension,))
     shadowed = _load(folder / SHADOWED, "<i8", (meta.shadowed,))
     if first_unusable(unknown[np.newaxis]) is not None:
@@ -191,7 +196,6 @@ def read_folder(folder: Path) -> Content:
         protection = _load(folder / PROTECTION, "<i8", (meta.words + 1,))
         if ((protection < 0) | (protection > meta.words)).any():
             raise MalformedEmbedding(folder / PROTECTION, f"holds an id that no word has: {_DAMAGED}")
-    words = _read_words(folder / WORDS, meta.words)
     as_stored = {place: words[place] for place in unprintable_words(words)}
     for place, word in as_stored.items():
         words[place] = UNPRINTABLE.sub(STAND_IN, word)
@@ -223,11 +227,18 @@ def _subwords(folder: Path) -> Subwords:
 def _read_words(path: Path, expected: int) -> list[str]:
     try:
         with open_plain_file(path) as file:
-            words = file.read().decode("utf-8").split("\n")
+            content, found = bytearray(), 0
+            while found <= expected and (block := file.read(_BYTES_AT_ONCE)):
+                content += block
+                found += block.count(b"\n")
+                if block.count(b"\n") * _LONGEST_ON_AVERAGE < len(block) - _SLACK:
+                    raise MalformedEmbedding(path, f"holds words longer than those of any embedding: {_DAMAGED}")
+            words = content.decode("utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise MalformedEmbedding(path, f"cannot be read ({error}): {_DAMAGED}") from error
+    more = " or more" if found > expected else ""
     if words.pop() != "" or len(words) != expected:
-        raise MalformedEmbedding(path, f"must hold {expected:,} words, not {len(words):,}: {_DAMAGED}")
+        raise MalformedEmbedding(path, f"must hold {expected:,} words, not {len(words):,}{more}: {_DAMAGED}")
     if "" in words:
         raise MalformedEmbedding(path, f"word {words.index('') + 1:,} is empty: {_DAMAGED}")
     return words

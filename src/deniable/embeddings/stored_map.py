@@ -23,6 +23,7 @@ MAP, AXES = "map.json", "map.npy"
 FORMAT = 1
 
 _LONGEST = 1 << 24
+_MOST_NUMBERS = 1 << 24
 _LARGEST = 1 << 53
 _SHA256 = re.compile("[0-9a-f]{64}")
 _DIGEST = re.compile("[0-9a-f]{32}")
@@ -53,7 +54,10 @@ def read_map(folder: Path, dimension: int, digest: str | None) -> LinearMap:
     """
     found = _read_map_file(folder, dimension)
     try:
-        axes: Vectors = open_array(folder / AXES, "<f4", (dimension, None))
+        there = open_array(folder / AXES, "<f4", (dimension, None), mapped=True)
+        if there.size > _MOST_NUMBERS:
+            raise ValueError(f"it has {there.shape[1]:,} columns")
+        axes: Vectors = np.array(there)
     except (OSError, ValueError) as error:
         raise MalformedEmbedding(folder / AXES, f"cannot be read ({error}): {_DAMAGED}") from error
     if not _are_orthonormal(axes):

@@ -5,7 +5,8 @@ scores with a proven error (``native/query.cpp`` has the proof). Only words whos
 can win; these few are scored again in float64, and what float64 cannot tell apart is decided without rounding
 (``native/exact.cpp``). So the word is the true nearest one, whatever the data; bad data make it slower, never wrong.
 
-The index of the scan is kept beside a stored embedding, memory-mapped, never trusted.
+The index of the scan is kept beside a stored embedding, memory-mapped, never trusted. That of an embedding outside the user's store is kept
+in the user's cache folder, unless a good one lies beside it.
 The file is a page of header and then the index as the scan reads it. It is used only if the header is, byte for byte, the
 one that would be written now (same versions, same fingerprint of the embedding, same checksum of the index), and the index
 is, byte for byte, the one that would be built now: whoever can write the file can write a checksum too, and a false bound
@@ -30,6 +31,7 @@ from numpy.typing import NDArray
 from deniable.arrays import Floats, Ids, Vectors
 from deniable.atomic import whole_file
 from deniable.embeddings.embedding import Embedding
+from deniable.embeddings.places import work_folder
 from deniable.errors import InvalidParameter, MalformedEmbedding
 from deniable.neighbours import _native
 from deniable.neighbours.threads import threads
@@ -134,7 +136,7 @@ class ScanNeighbours:
 
 
 def open_index(embedding: Embedding, vectors: Vectors) -> Bytes:
-    """Return the index of the embedding: the one beside it if that is good, else a new one.
+    """Return the index of the embedding: the one that is kept if that is good, else a new one.
 
     :raises MalformedEmbedding: if a vector of a stored embedding is not finite or absurdly long.
     """
@@ -144,9 +146,13 @@ def open_index(embedding: Embedding, vectors: Vectors) -> Bytes:
             return _build(embedding, vectors, _lines(size))
         path = embedding.folder / FILE_NAME
         found = _read(path, embedding, vectors, size)
+        if found is None and embedding.is_received:
+            path = work_folder(embedding, "indexes") / FILE_NAME
+            found = _read(path, embedding, vectors, size)
         if found is not None:
             return found
         with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
             _write(path, embedding, vectors, size)
             found = _map(path, embedding, size)
             if found is not None:

@@ -16,7 +16,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -27,6 +27,9 @@ from deniable.errors import DamagedCalibration, InvalidParameter, TargetsNotMet
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.catalogue import identity_of, is_papers_mechanism
 from deniable.parameters import validated_max_unchanged
+from deniable.text.note_check import contradiction
+
+_LONGEST = 1 << 24
 
 FILE_NAME = "calibration.json"
 WITHOUT_NAMES = "calibration-without-names.json"
@@ -195,13 +198,11 @@ class Note:
 
     def quote(self, epsilon: float) -> Quote | None:
         """Return what a receipt says at this ε: N_w and S_w, median, 95 % and worst; None above the largest ε of the note."""
-        place = next((i for i, row in enumerate(self.table) if row.epsilon >= epsilon), None)
-        if place is None:
+        around = self._around(epsilon)
+        if not around:
             return None
-        row = self.table[place]
-        around = self.table[max(0, place - (row.epsilon > epsilon)) : place + 1]
         return Quote(
-            at_epsilon=row.epsilon,
+            at_epsilon=around[-1].epsilon,
             unchanged=Spread.combine([each.unchanged for each in around], max),
             support=_smaller([(each.epsilon, each.support) for each in self.table], epsilon),
             distinct=_smaller([(each.epsilon, each.distinct) for each in self.table], epsilon),
@@ -209,6 +210,21 @@ class Note:
             words=self.words,
             words_for_support=self.words_for_support,
         )
+
+    def _around(self, epsilon: float) -> tuple[NoteRow, ...]:
+        """Return the row of this ε, or those on both sides of it; nothing above the largest ε of the note."""
+        place = next((i for i, row in enumerate(self.table) if row.epsilon >= epsilon), None)
+        return () if place is None else self.table[max(0, place - (self.table[place].epsilon > epsilon)) : place + 1]
+
+    def claims(self, epsilon: float) -> dict[float, float]:
+        """Return the largest N_w at this ε for each share of the words, as it may be quoted; nothing where nothing is quoted."""
+        stated: dict[float, float] = {}
+        for row in self._around(epsilon):
+            spread = {0.5: row.unchanged.median, 0.95: row.unchanged.most, 1.0: row.unchanged.worst}
+            for quantile, share in {**spread, **row.unchanged_quantiles}.items():
+                least = min(share, spread.get(quantile, share))
+                stated[quantile] = max(least, stated.get(quantile, least))
+        return stated
 
     def largest_epsilon(self, max_unchanged: float, quantile: float = 1.0) -> float:
         """Return the largest ε of the note at which a share ``quantile`` of the words has N_w of at most ``max_unchanged``.
@@ -243,21 +259,60 @@ def _whole_number(value: Any) -> int:
 
 def note_path(mechanism: Mechanism) -> Path | None:
     """Return where the calibration of a mechanism over its embedding is noted; None for what comes with the package."""
-    embedding = mechanism.embedding
-    if is_papers_mechanism(mechanism) and (embedding.left_out is None or not embedding.left_out.count):
-        return None if embedding.folder is None else embedding.folder / FILE_NAME
+    embedding, beside = mechanism.embedding, _path_beside(mechanism)
+    if beside is not None and not embedding.is_received:
+        return beside
+    if beside is None and _is_plain(mechanism):
+        return None
     from deniable.embeddings.places import work_folder  # platformdirs is loaded when it is needed
 
-    identity = json.dumps(identity_of(mechanism), sort_keys=True)
-    return work_folder(embedding, "calibrations") / f"{hashlib.blake2b(identity.encode(), digest_size=8).hexdigest()}-{FILE_NAME}"
+    return work_folder(embedding, "calibrations") / _file_name(mechanism)
 
 
 def read_note(mechanism: Mechanism) -> Note | None:
-    """Return the note of a mechanism's calibration over its embedding, whatever its ε, or None if it was not calibrated.
+    """Return the note of a mechanism's calibration over its embedding, whatever its ε, or None if it was not calibrated here.
 
     :raises DamagedCalibration: if it cannot be read.
     """
     return _read_note(mechanism, note_path(mechanism) or _in_the_package(FILE_NAME)) or _read_packaged(mechanism)
+
+
+def _find_note(mechanism: Mechanism, at: Callable[[Note], float]) -> Note | None:
+    """Return the note of a mechanism's calibration: the user's own, or one that came with a received folder.
+
+    The latter is checked by fresh draws at the ε that ``at`` returns, and says nothing of S_w, which few draws cannot check.
+
+    :raises DamagedCalibration: if it cannot be read, or fresh draws contradict it.
+    """
+    own, beside = read_note(mechanism), _path_beside(mechanism)
+    if own is not None or beside is None or not mechanism.embedding.is_received:
+        return own
+    note = _read_note(mechanism, beside)
+    if note is None:
+        return None
+    if (problem := contradiction(note.claims(epsilon := at(note)), mechanism, epsilon)) is not None:
+        raise DamagedCalibration(
+            str(beside), f"{problem}; nothing was released. Remove it, or calibrate: deniable calibrate --embedding {beside.parent}"
+        )
+    return replace(note, words_for_support=None, table=tuple(replace(row, support=None, distinct=None) for row in note.table))
+
+
+def _path_beside(mechanism: Mechanism) -> Path | None:
+    """Return where the folder of an embedding holds a note, whoever made it; None if it has no folder."""
+    folder = mechanism.embedding.folder
+    if folder is None:
+        return None
+    return folder / FILE_NAME if _is_plain(mechanism) else folder / "calibrations" / _file_name(mechanism)
+
+
+def _is_plain(mechanism: Mechanism) -> bool:
+    left_out = mechanism.embedding.left_out
+    return is_papers_mechanism(mechanism) and (left_out is None or not left_out.count)
+
+
+def _file_name(mechanism: Mechanism) -> str:
+    identity = json.dumps(identity_of(mechanism), sort_keys=True)
+    return f"{hashlib.blake2b(identity.encode(), digest_size=8).hexdigest()}-{FILE_NAME}"
 
 
 def _read_packaged(mechanism: Mechanism) -> Note | None:
@@ -274,7 +329,9 @@ def _read_note(mechanism: Mechanism, file: Traversable) -> Note | None:
     try:
         if isinstance(file, Path):
             with open_plain_file(file) as opened:
-                content = opened.read()
+                content = opened.read(_LONGEST + 1)
+            if len(content) > _LONGEST:
+                raise ValueError("it is larger than any note")
         else:
             content = file.read_bytes()
         note = Note.from_dict(json.loads(content.decode("utf-8")))
@@ -291,21 +348,24 @@ def _read_note(mechanism: Mechanism, file: Traversable) -> Note | None:
 def quote_calibration(mechanism: Mechanism) -> Quote | None:
     """Return what a receipt says of the words at the mechanism's ε; None if it is not known.
 
-    :raises DamagedCalibration: if the note cannot be read.
+    :raises DamagedCalibration: if the note cannot be read, or came with a received folder and fresh draws contradict it.
     """
-    note, epsilon = read_note(mechanism), float(mechanism.epsilon)
+    epsilon = float(mechanism.epsilon)
+    note = _find_note(mechanism, lambda _: epsilon)
     if note is None or (epsilon < note.table[0].epsilon and len(mechanism.embedding.protected)):
         return None
     return note.quote(epsilon)
 
 
-def note_for_target(mechanism: Mechanism, max_unchanged: float) -> Note:
-    """Return the note that ε is to be chosen from.
+def note_for_target(mechanism: Mechanism, max_unchanged: float, quantile: float = 1.0) -> Note:
+    """Return the note that ε is to be chosen from, by ``Note.largest_epsilon`` with the same target and quantile.
 
     :raises InvalidParameter: if the embedding was not calibrated for the mechanism, or the target is not allowed.
+    :raises DamagedCalibration: if the note cannot be read, or came with a received folder and fresh draws contradict it at that ε.
+    :raises TargetsNotMet: if it came with a received folder and no ε meets the target.
     """
     validated_max_unchanged(max_unchanged)
-    note = read_note(mechanism)
+    note = _find_note(mechanism, lambda note: note.largest_epsilon(max_unchanged, quantile))
     if note is None:
         raise InvalidParameter("max_unchanged", max_unchanged, _not_calibrated(mechanism))
     return note

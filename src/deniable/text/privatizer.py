@@ -23,6 +23,7 @@ from deniable.mechanisms.catalogue import chosen_as
 from deniable.parameters import validated_epsilon
 from deniable.progress import check_interrupt
 from deniable.randomness import SecureRandomness
+from deniable.text.note import quote_calibration
 from deniable.text.policies import CasePolicy, Draft, Drafter, PunctuationPolicy, TextPolicy, UnknownPolicy
 from deniable.text.receipt import Receipt, ReleaseSettings, Tally
 from deniable.text.repeats import Call, Repeats
@@ -106,8 +107,10 @@ class Privatizer:
             raise InvalidParameter("record_epsilon", record_epsilon, _NOT_CONSISTENT)
         if self.policy.unknown == "subwords" and mechanism.guarantee.keeps_words:
             raise InvalidParameter("unknown", unknown, _KEEPS_WORDS)
-        if self.keyed is not None:  # the noise is drawn from the fingerprint
+        if self.keyed is not None or mechanism.embedding.is_received:  # keyed noise is drawn from the fingerprint
             mechanism.embedding.check_content()
+        if self.record_epsilon is None and mechanism.embedding.is_received:
+            quote_calibration(mechanism)  # what its folder says is checked before anything is released
         self._drafter = Drafter(mechanism.embedding, self.policy)
         self._vocabulary = mechanism.embedding.words
         self._tally = Tally()

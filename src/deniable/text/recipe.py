@@ -210,7 +210,7 @@ def resolve_recipe(*, max_unchanged: float | None = None, quantile: float = 1.0,
         raise InvalidParameter("max_unchanged", max_unchanged, "chooses epsilon; give one of the two")
     recipe = Recipe(**{**settings, "epsilon": 1.0})
     embedding = recipe.open_embedding()
-    note = note_for_target(recipe.make_mechanism(embedding), max_unchanged)
+    note = note_for_target(recipe.make_mechanism(embedding), max_unchanged, quantile)
     epsilon = note.largest_epsilon(max_unchanged, quantile)
     measured = f"by the calibration of all {note.words:,} words"
     messages = [f"ε = {epsilon:g}: {measured}, N_w, how often a word stays itself, is at most {max_unchanged:g} for {most_words(quantile)}"]

@@ -13,6 +13,7 @@ from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.store import DEFAULT
 from deniable.integrations.spark.executor import archive_name
 from deniable.neighbours import best_neighbours
+from deniable.text.note import FILE_NAME
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,6 +39,6 @@ def ship_embedding(spark: SparkSession, name: str | Path) -> None:
     packed = folder / f"{name_there}.tar"
     with tarfile.open(packed, "w") as archive:
         for file in sorted(Path(str(embedding.folder)).iterdir()):
-            if file.is_file():  # calibrations lie in a folder, are much larger than the rest, and no executor needs them
+            if file.is_file() and file.name != FILE_NAME:  # no executor needs a calibration, and those in folders are large
                 archive.add(file, arcname=file.name)
     spark.sparkContext.addArchive(f"{packed}#{name_there}")
