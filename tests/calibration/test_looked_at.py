@@ -125,6 +125,10 @@ def test_what_was_looked_at_is_named_on_the_page_the_terminal_and_in_json(argume
     if of_a_sample:
         assert answer["share_of_the_vocabulary_that_misses"]["at_most"] >= len(ALONE) / WORDS
         assert answer["share_of_the_vocabulary_that_misses"]["confidence"] == 0.95
+        counted = answer["share_of_the_vocabulary_that_misses"]["words_counted_as_missing"]
+        assert f"{counted:,} of {them} may, by the error of their N_w" in shown, "what few rays leave open is said where the bound is"
+        assert page.text.count(f"{counted:,} of {them} may, by the error of their N_w") == 2
+        assert "miss the target by their estimated N_w" in page.text
 
 
 def test_all_words_are_spoken_of_where_all_were_looked_at(small: Embedding) -> None:

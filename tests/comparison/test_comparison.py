@@ -17,7 +17,7 @@ from deniable.comparison.measurements import SavedMeasurements
 from deniable.comparison.probe import SampleCounts
 from deniable.comparison.readings import OfAllWords, PrivacyReadings, ReadingEffort
 from deniable.comparison.report.comparison_page import comparison_page
-from deniable.comparison.report.words import finding, legend_of, table
+from deniable.comparison.report.words import columns_of, finding, legend_of, table
 from deniable.comparison.results import MeanAndSpread, Row, Worth
 from deniable.comparison.settings import TARGETS
 from deniable.comparison.space import Comparison, name_of
@@ -168,6 +168,20 @@ def test_the_words_say_who_is_ahead_and_whether_clearly() -> None:
     )
     assert "no other mechanism is there" in finding(made_result(made_row("a", 0.4, 0.7)))
     assert "one run does not tell" in finding(made_result(made_row("a", 0.4, 0.7, None)))
+
+
+def test_the_headline_is_judged_on_released_text_and_says_so() -> None:
+    def judged(name: str, original: float, released: float) -> Row:
+        row = made_row(name, 0.4, original)
+        assert row.worth is not None
+        return replace(row, worth=replace(row.worth, on_released=MeanAndSpread(mean=released, spread=0.01)))
+
+    result = made_result(judged("a", 0.906, 0.545), judged("b", 0.8, 0.7))
+    assert "judged on released text, b is the most accurate (70.0 %)" in finding(result)
+    assert [cells[1] for cells in table(result)] == ["b", "a"]
+    place = columns_of(result).index("received")
+    assert [cells[place - 1 : place + 1] for cells in table(result)] == [["80.0 % ± 1.0", "70.0 % ± 1.0"], ["90.6 % ± 1.0", "54.5 % ± 1.0"]]
+    assert "judged on original text, a is" in finding(RESULT), "older results were judged on nothing else"
 
 
 def test_the_table_has_the_front_marked_and_misses_said() -> None:

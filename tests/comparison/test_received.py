@@ -168,6 +168,7 @@ def test_the_command_decodes_unless_that_is_switched_off(switch: str, tmp_path: 
     else:
         assert "decoding" not in found
         assert "decoded" not in found["rows"][0]
+        assert 0.0 <= found["rows"][0]["on_released"]["mean"] <= 1.0
 
 
 def test_the_settings_decode_by_default() -> None:

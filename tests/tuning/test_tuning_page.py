@@ -151,11 +151,16 @@ def test_what_was_not_measured_is_said_to_be_so(change: dict[str, object], says:
 
 
 def test_the_commands_release_and_protect_with_the_mechanism_that_epsilon_was_matched_for() -> None:
-    assert "privatize FILE --column TEXT --embedding tuned --epsilon 2.54" in outline(page()).text
+    release = "privatize FILE --column TEXT --embedding tuned{} --epsilon 2.54 --never-release names -o OUT"
+    assert release.format("") in outline(tuning_page(findings(), name="tuned").html()).text
+    text = outline(page()).text
+    assert "calibrate --embedding tuned --epsilon 2.54 --max-unchanged 0.5 --protect nearest --as tuned-protected" in text
+    places = [text.index(each) for each in ("Words that hardly change", "--protect", release.format("-protected"), "The trade-off")]
+    assert places == sorted(places), "the command comes after the words that it protects"
     found = replace(findings(), mechanism=ChosenMechanism(name="santext-plus", options={"p": 0.3, "sensitive": ["wordaa"]}))
     text = outline(tuning_page(found, name="tuned", isolated=Isolated(count=2, words=50_000, shown=("word",))).html()).text
-    for command in ("privatize FILE --column TEXT", "calibrate"):
-        assert f"{command} --embedding tuned --mechanism santext-plus -O p=0.3 -O sensitive=… --epsilon 2.54" in text
+    for command in ("privatize FILE --column TEXT --embedding tuned-protected", "calibrate --embedding tuned"):
+        assert f"{command} --mechanism santext-plus -O p=0.3 -O sensitive=… --epsilon 2.54" in text
     assert "Mechanism: santext-plus (" in text
     assert (found.to_dict()["mechanism"], found.to_dict()["mechanism_options"]) == ("santext-plus", {"p": 0.3, "sensitive": "…"})
 

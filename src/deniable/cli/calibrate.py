@@ -167,7 +167,10 @@ def _show_choice(console: Console, choice: Choice, looked_at: LookedAt, *, exact
     console.print(f"the other {words(looked_at.vocabulary - looked_at.count)} were not looked at, and may stay themselves in all draws")
     if choice.missing is not None:
         share = percent_up(choice.missing.at_most)
-        console.print(f"of the whole vocabulary at most {share} miss the targets ({choice.missing.provided}, by the random sample)")
+        console.print(
+            f"of the whole vocabulary at most {share} miss the targets ({choice.missing.provided}, by the random sample: "
+            f"{choice.missing.counted:,} of {looked_at.them} may, by the error of their N_w)"
+        )
 
 
 def _mechanism(result: CalibrationResult) -> str:

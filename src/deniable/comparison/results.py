@@ -85,8 +85,9 @@ class ReceiverAccuracies:
 class Worth:
     """What a mechanism is worth at the ε that meets a target: the reading there, and what text released there is good for.
 
-    ``accuracy`` is that of a classifier that learnt from words as released and judged original text. ``receiver`` says it for whoever has
-    released text only, where that was measured.
+    ``accuracy`` is that of a classifier that learnt from words as released and judged original text, ``on_released`` where it judged
+    words as released. ``receiver`` says it for whoever has released text only, decoded too, and comes first where it
+    was measured. Results of old versions may have neither.
     """
 
     epsilon: float
@@ -96,6 +97,7 @@ class Worth:
     distance: MeanAndSpread
     words_per_second: float
     receiver: ReceiverAccuracies | None = None
+    on_released: MeanAndSpread | None = None
 
     @property
     def on_vectors(self) -> OnVectors | None:
@@ -104,13 +106,13 @@ class Worth:
 
     @property
     def received(self) -> MeanAndSpread:
-        """The accuracy with words as released: on both sides, or on the learning side where nothing else was measured."""
-        return self.accuracy if self.receiver is None else self.receiver.as_released.both
+        """The accuracy with words as released: on both sides, or judged on original text where nothing else was measured."""
+        return self.receiver.as_released.both if self.receiver is not None else self.on_released or self.accuracy
 
     @property
     def best_known(self) -> MeanAndSpread:
         """The accuracy that rows are ordered by: decoded on both sides, where that was measured."""
-        return self.accuracy if self.receiver is None else self.receiver.decoded.both
+        return self.received if self.receiver is None else self.receiver.decoded.both
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,6 +208,12 @@ class ComparisonResult(ComparisonSetup):
                 del space["blind_kinds"]
         absent: dict[str, Any] = {"decoding": None, "spaces": [], "public": None, "kinds": ""}
         return {name: value for name, value in data.items() if name not in absent or value != absent[name]}
+
+    @property
+    def judged_on(self) -> str:
+        """What the texts are that the accuracies as released are judged on; original only in results of old versions."""
+        released = all(worth.receiver is not None or worth.on_released is not None for _, worth in self.matched())
+        return "released text" if released else "original text"
 
     @property
     def several(self) -> bool:

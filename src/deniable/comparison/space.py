@@ -24,6 +24,7 @@ from deniable.comparison.settings import ComparisonSettings
 from deniable.comparison.texts import Texts
 from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Mechanism
+from deniable.learning.word_classifier import WordClassifier
 from deniable.mechanisms.catalogue import ChosenMechanism, checked_options, entry_of
 from deniable.progress import Report
 from deniable.randomness import SecureRandomness
@@ -31,9 +32,13 @@ from deniable.randomness import SecureRandomness
 
 @dataclass(frozen=True, kw_only=True)
 class Utility:
-    """What one release is good for: accuracy on the task, words unchanged, how far words moved; and how fast it was."""
+    """What one release is good for: accuracy on the task, words unchanged, how far words moved; and how fast it was.
+
+    ``accuracy`` is judged on original text, ``on_released`` on released text; both were learnt from released text.
+    """
 
     accuracy: float
+    on_released: float
     unchanged: float
     distance: float
     words_per_second: float
@@ -82,7 +87,7 @@ class Comparison:
     def original(self) -> float:
         """Return the accuracy of a classifier that learnt from original text."""
         learn, test = self.learn, self.test
-        return accuracy(learn.words, learn.labels, test.words, test.labels)
+        return share_right(learn_words(learn.words, learn.labels), test.words, test.labels)
 
     def rows(self, mechanism: ChosenMechanism) -> Iterator[Row]:
         """Yield one row for each target: where the mechanism meets it and what it is worth there, or why it cannot.
@@ -125,6 +130,7 @@ class Comparison:
             unchanged=MeanAndSpread.of([run.unchanged for run in runs]),
             distance=MeanAndSpread.of([run.distance for run in runs]),
             words_per_second=min(run.words_per_second for run in runs),
+            on_released=MeanAndSpread.of([run.on_released for run in runs]),
         )
         if channel is not None:
             worth = self._with_received(worth, compared, channel)
@@ -142,7 +148,13 @@ class Comparison:
         return self._saved.get(key, ReceivedAccuracy, lambda: self._received.measure(compared.make(epsilon), channel(epsilon)))
 
     def _utility(self, compared: _Compared, epsilon: float, run: int) -> Utility:
-        key = {**self._key(compared, epsilon), "what": "utility", "learn": self.learn.digest, "test": self.test.digest, "run": run}
+        key = {
+            **self._key(compared, epsilon),
+            "what": "utility, on released text too",
+            "learn": self.learn.digest,
+            "test": self.test.digest,
+            "run": run,
+        }
         return self._saved.get(key, Utility, lambda: self._measure(compared.make(epsilon)))
 
     def _measure(self, mechanism: Mechanism) -> Utility:
@@ -152,8 +164,11 @@ class Comparison:
         started = time.perf_counter()
         released = mechanism.perturb(learn.ids, randomness)
         seconds = time.perf_counter() - started
+        model = learn_words(learn.with_words(self._embedding, released), learn.labels)
+        judged = test.with_words(self._embedding, mechanism.perturb(test.ids, randomness))
         return Utility(
-            accuracy=accuracy(learn.with_words(self._embedding, released), learn.labels, test.words, test.labels),
+            accuracy=share_right(model, test.words, test.labels),
+            on_released=share_right(model, judged, test.labels),
             unchanged=float((released == learn.ids).mean()),
             distance=mean_distance(self._embedding, learn.ids, released) / self.probe.typical,
             words_per_second=len(released) / max(seconds, 1e-9),
@@ -208,12 +223,9 @@ class _Compared:
         self.make: Callable[[float], Mechanism] = lru_cache(1)(lambda epsilon: read(embedding, epsilon=epsilon))
 
 
-def accuracy(learn: list[list[str]], labels: list[str], test: list[list[str]], truth: list[str]) -> float:
-    """Return the accuracy of TF-IDF and logistic regression that learnt from some texts, on others.
-
-    :raises MissingExtra: if scikit-learn is not installed.
-    """
-    return float((learn_words(learn, labels).predict(test) == np.array(truth)).mean())
+def share_right(model: WordClassifier, texts: list[list[str]], truth: list[str]) -> float:
+    """Return for which share of the texts a classifier is right."""
+    return float((model.predict(texts) == np.array(truth)).mean())
 
 
 def mean_distance(embedding: Embedding, before: Ids, after: Ids) -> float:

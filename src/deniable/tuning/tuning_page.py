@@ -49,11 +49,12 @@ def tuning_page(found: TuningFindings, *, name: str, isolated: Isolated | None =
     _add_others(page, found)
     _add_attacker(page, found)
     _add_isolated(page, found, name, isolated)
+    _add_release(page, found, name, isolated)
     _add_curve(page, found)
     _add_samples(page, found)
     _add_tried(page, found)
     _add_method(page, found)
-    _add_limits(page, found, name)
+    _add_limits(page)
     return page
 
 
@@ -135,13 +136,23 @@ def _add_isolated(page: Page, found: TuningFindings, name: str, isolated: Isolat
     if isolated.shown:
         more = ", …" if isolated.count > len(isolated.shown) else ""
         page.add_text(", ".join(isolated.shown) + more)
-        page.add_text(
-            phrase(
-                "Let them go in as others before the release: ",
-                code(f"{command} --max-unchanged 0.5 --protect nearest --as …"),
-                ".",
-            )
+
+
+def _add_release(page: Page, found: TuningFindings, name: str, isolated: Isolated | None) -> None:
+    options, space = f"{found.mechanism.as_typed} --epsilon {found.epsilon:g}", name
+    page.add_section("How to release in this space")
+    if isolated is not None and isolated.count:
+        space = f"{name}-protected"
+        protect = f"deniable calibrate --embedding {name}{options} --max-unchanged 0.5 --protect nearest --as {space}"
+        page.add_text(phrase("First replace the words that hardly change with safer stand-ins: ", code(protect), "."))
+    release = f"deniable privatize FILE --column TEXT --embedding {space}{options} --never-release names -o OUT"
+    page.add_text(
+        phrase(
+            "Then release, without the common names of the built-in list: " if space != name else "Leave out common names: ",
+            code(release),
+            ".",
         )
+    )
 
 
 def _add_curve(page: Page, found: TuningFindings) -> None:
@@ -205,7 +216,7 @@ def _add_method(page: Page, found: TuningFindings) -> None:
     )
 
 
-def _add_limits(page: Page, found: TuningFindings, name: str) -> None:
+def _add_limits(page: Page) -> None:
     page.add_section("What this page does not say")
     page.add_list(
         [
@@ -214,13 +225,6 @@ def _add_limits(page: Page, found: TuningFindings, name: str) -> None:
             "The guarantee bounds how odds between two texts shift, in the metric of this space. The shares above are measurements, not "
             "bounds.",
             "Attributes that were not named were not measured.",
-            phrase(
-                "To release: ",
-                code(
-                    f"deniable privatize FILE --column TEXT --embedding {name}{found.mechanism.as_typed} --epsilon {found.epsilon:g} -o OUT"
-                ),
-                ".",
-            ),
         ]
     )
 

@@ -71,7 +71,7 @@ def _of_the_others(found: Findings) -> Markup:
         strong(f"This page speaks of {looked_at.them}."),
         f" The other {others} were not looked at, and some may stay themselves far more often, in all of their releases even. What a "
         f"random sample can say: at ε = {choice.epsilon:g} at most {percent_up(choice.missing.at_most)} of the vocabulary {missed} "
-        f"({choice.missing.provided}). Calibrate without --sample to look at all.",
+        f"({choice.missing.provided}){_may_miss(found)}. Calibrate without --sample to look at all.",
     )
 
 
@@ -99,11 +99,25 @@ def _facts(found: Findings) -> list[tuple[str, str]]:
     facts = [
         (f"ε = {spoken_of.epsilon:g}", f"{verb} the target for {looked_at.share(choice.targets.quantile)}"),
         (percent(spoken_of.average), f"of its releases leave the average word{_looked_at(found)} unchanged"),
-        (words(len(choice.failing)), f"of {looked_at if looked_at.all else looked_at.them} miss the target"),
+        (words(len(choice.failing)), f"of {looked_at if looked_at.all else looked_at.them} miss the target{_by_estimate(found)}"),
     ]
     if choice.missing is not None:
-        facts.append((f"≤ {percent_up(choice.missing.at_most)}", f"of the vocabulary miss the target ({choice.missing.provided})"))
+        facts.append(
+            (f"≤ {percent_up(choice.missing.at_most)}", f"of the vocabulary miss the target ({choice.missing.provided}){_may_miss(found)}")
+        )
     return facts
+
+
+def _by_estimate(found: Findings) -> str:
+    return " by their estimated N_w" if _may_miss(found) else ""
+
+
+def _may_miss(found: Findings) -> str:
+    """Return why a bound on the vocabulary is larger than the words that were seen to miss suggest."""
+    missing, seen, looked_at = found.choice.missing, len(found.choice.failing), found.calibration.looked_at
+    if missing is None or missing.counted == seen:
+        return ""
+    return f": {missing.counted:,} of {looked_at.them} may, by the error of their N_w"
 
 
 def _stays(curve: Curve, found: Findings) -> str:

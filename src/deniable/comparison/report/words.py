@@ -29,6 +29,11 @@ LEGEND = (
     "standard deviation of the runs). Moved: mean distance from a word to what became of it, 1 for a word drawn at random. ◆: no other "
     "row of the table has an adversary no stronger and an accuracy no lower, one of them better, as they are shown."
 )
+RECEIVED_LEGEND = (
+    " Received: learnt from and judged on words as released, which the headline is about; rows are in its order. `deniable utility` judges "
+    "the same, but learns from more of the texts and with another regularisation, so its figures differ a little. ◆: no other row of the "
+    "table has an adversary no stronger and a received accuracy no lower, one of them better, as they are shown."
+)
 DECODED_LEGEND = (
     " Received: learnt from and judged on words as released. Decoded: the same after the release was decoded; rows are in its order. "
     "◆ and ◇: no other row of the table has an adversary no stronger and an accuracy no lower, one of them better, as they are shown, with "
@@ -36,6 +41,10 @@ DECODED_LEGEND = (
 )
 OF_ATTACKERS = " Where words or kinds named are matched, what was reached counts there in place of the adversary."
 REACHED_LEGEND = "Reached: the value at the ε found. Exposed: how often the 1 % of the text stays unchanged that does so most often. "
+RECEIVED_ACCURACY = (
+    "Accuracy: of a classifier that learnt from released text, on released text (mean ± standard deviation of the runs). ◆: no other row "
+    "of the table reached no more and has an accuracy no lower, one of them better, as they are shown."
+)
 PLAIN_ACCURACY = (
     "Accuracy: of a classifier that learnt from released text, on original text (mean ± standard deviation of the runs). ◆: no other row "
     "of the table reached no more and has an accuracy no lower, one of them better, as they are shown."
@@ -60,10 +69,19 @@ def columns_of(result: ComparisonResult) -> list[str]:
     """Return the columns of the table; with what a receiver gets, where that was measured."""
     if result.several:
         return [*OF_SEVERAL, *(PLAIN if result.decoding is None else ["words", "decoded", "vectors", "decoded"]), ""]
-    if result.decoding is None:
-        return COLUMNS
     place = COLUMNS.index("accuracy") + 1
-    return [*COLUMNS[:place], "received", "decoded", *COLUMNS[place:]]
+    return [*COLUMNS[:place], *_received_columns(result), *COLUMNS[place:]]
+
+
+def _received_columns(result: ComparisonResult) -> list[str]:
+    if result.decoding is not None:
+        return ["received", "decoded"]
+    return ["received"] if _has_received(result) else []
+
+
+def _has_received(result: ComparisonResult) -> bool:
+    """Return whether, without decoding, it was measured how released text is judged; old versions did not."""
+    return result.decoding is None and result.judged_on == "released text"
 
 
 def legend_of(result: ComparisonResult) -> str:
@@ -71,8 +89,10 @@ def legend_of(result: ComparisonResult) -> str:
     readings = {target.reading for target in result.targets}
     named = "".join(legend for reading, legend in ATTACKER_LEGENDS.items() if reading in readings)
     if result.several:
-        return named + (REACHED_LEGEND + PLAIN_ACCURACY if result.decoding is None else ON_BOTH_SIDES)
-    legend = LEGEND if result.decoding is None else LEGEND[: LEGEND.index(" ◆")] + DECODED_LEGEND
+        accuracy = RECEIVED_ACCURACY if _has_received(result) else PLAIN_ACCURACY
+        return named + (REACHED_LEGEND + accuracy if result.decoding is None else ON_BOTH_SIDES)
+    received = RECEIVED_LEGEND if result.decoding is None else DECODED_LEGEND
+    legend = LEGEND[: LEGEND.index(" ◆")] + received if _received_columns(result) else LEGEND
     return named + legend + (OF_ATTACKERS if named else "")
 
 
@@ -86,7 +106,7 @@ def finding(result: ComparisonResult) -> str:
         found = [(row, worth) for row, worth in result.matched() if _is_at(row, target)]
         if not found:
             continue
-        sentences.append(_best(f"At {target_name(target)}, ", found, _received, result))
+        sentences.append(_best(f"At {target_name(target)}, judged on {result.judged_on}, ", found, _received, result))
         if result.decoding is not None:
             sentences.append(_best("Once all are decoded, ", found, _decoded, result))
     return " ".join(sentences)
@@ -241,7 +261,7 @@ def _cells(row: Row, mark: str, result: ComparisonResult) -> list[str]:
     if result.several:
         on = worth.on_vectors
         read = [worth.received, worth.best_known, *((None, None) if on is None else (on.as_released, on.decoded))]
-        plain = [*_reached(row, worth), _accuracy(worth.accuracy)]
+        plain = [*_reached(row, worth), _accuracy(worth.received)]
         return [*begin, f"{worth.epsilon:.3g}", *(plain if result.decoding is None else map(_in_percent, read)), mark]
     return [
         *begin,
@@ -251,7 +271,7 @@ def _cells(row: Row, mark: str, result: ComparisonResult) -> list[str]:
         f"{reached.worst:.2f}",
         f"{reached.adversary:.2f}",
         _accuracy(worth.accuracy),
-        *([] if result.decoding is None else [_accuracy(worth.received), _accuracy(worth.best_known)]),
+        *map(_accuracy, [worth.received, worth.best_known][: len(_received_columns(result))]),
         f"{worth.distance.mean:.2f}",
         f"{worth.words_per_second:,.0f}",
         mark,
