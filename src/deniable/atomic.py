@@ -11,12 +11,12 @@ that is killed leaves its draft behind; the next one to write that file sweeps i
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import re
 import secrets
 import shutil
 import stat
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -28,7 +28,7 @@ from deniable.errors import RecordError
 _ABANDONED_SECONDS = 3600
 _SECONDS_BETWEEN_TRIES = 0.05
 _NAME_BYTES = 4
-_CAREFULLY = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_CAREFULLY = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _IS_A_LINK = "is a link, and nothing is written through links; remove it"
 # Some network file systems cannot sync a folder, and a folder that may only be written to cannot be opened.
 _CANNOT_SYNC = (errno.EACCES, errno.EINVAL, errno.ENOTSUP)
@@ -221,7 +221,7 @@ def discard_drafts(path: Path, *, older_than: float = 0.0) -> None:
 
 def sync_file(path: Path) -> None:
     """Wait until the file's content is on disk."""
-    _sync(path, os.O_RDWR)  # Windows syncs only what it may write to
+    _sync(path, os.O_RDWR)
 
 
 def sync_folder(path: Path) -> None:
@@ -248,30 +248,13 @@ def _sync(path: Path, flags: int) -> None:
         os.close(descriptor)
 
 
-if sys.platform == "win32":  # pragma: no cover
-
-    def lock(file: IO[bytes] | int, *, wait: bool) -> bool:
-        """Lock an open file or descriptor until it is closed; return whether it is locked: without ``wait``, another may prevent it."""
-        import msvcrt
-
-        try:
-            msvcrt.locking(file if isinstance(file, int) else file.fileno(), msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
-        except OSError:
-            if wait:
-                raise
-            return False
-        return True
-else:
-
-    def lock(file: IO[bytes] | int, *, wait: bool) -> bool:
-        """Lock an open file or descriptor until it is closed; return whether it is locked: without ``wait``, another may prevent it."""
-        import fcntl
-
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
+def lock(file: IO[bytes] | int, *, wait: bool) -> bool:
+    """Lock an open file or descriptor until it is closed; return whether it is locked: without ``wait``, another may prevent it."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def lock_within(file: IO[bytes] | int, seconds: float) -> bool:

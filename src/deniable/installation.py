@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from pathlib import Path
+
+if not hasattr(os, "O_CLOEXEC"):  # every import of deniable comes through here
+    raise ImportError("deniable runs on Linux and macOS: this system cannot open files in the way that it needs, so nothing was released")
 
 
 def install_command(extra: str) -> str:

@@ -36,6 +36,7 @@ def test_a_key_is_made_used_named_in_the_receipt_and_never_shown(command: Comman
     made = run(command, "key", "new", "my.key")
     assert made.returncode == 0
     fingerprint = made.stdout.strip()
+    assert "Receipts name it by its fingerprint, which is no secret" in made.stderr
     assert (command.folder / "my.key").stat().st_mode & 0o777 == 0o600
     assert run(command, "key", "show", "my.key").stdout.strip() == fingerprint
     secret = (command.folder / "my.key").read_text().split()[-1]

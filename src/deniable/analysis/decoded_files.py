@@ -50,7 +50,7 @@ def decode_file(
         check_place(goal)
         check_apart(str(source), goal)
         if goal.exists() and not force:
-            raise RecordError(goal, "exists already; replace it with --force")
+            raise RecordError(goal, "exists already; replace it with force=True")
     received = receive(card, read_texts(source, column=column, **reading), report=channel_report, **decoding)
     if top is not None:
         _write_candidates(source, goal, received, top, column=column, report=report, **reading)

@@ -10,6 +10,7 @@ import typer
 
 from deniable.cli import audit, calibrate, check, doctor, embeddings, explain, key, mechanisms, privatize, receipt, receiving, serve, watch
 from deniable.cli.measuring import compare, reproduce, tune, utility
+from deniable.cli.terminal import as_typed
 from deniable.errors import DeniableError, printable
 from deniable.version import __version__
 
@@ -66,7 +67,7 @@ def main() -> None:
     try:
         app()
     except DeniableError as error:
-        print(f"deniable: {error}", file=sys.stderr)
+        print(f"deniable: {as_typed(error)}", file=sys.stderr)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever presses twice still gets this exit code

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -20,12 +21,14 @@ def new(file: Annotated[Path, typer.Argument(help="The file to make; an existing
     """Make a key file that only its owner can read, and print the key's fingerprint."""
     from deniable.keyed import Keyed
 
-    print(Keyed.new_file(file).fingerprint)
+    fingerprint = Keyed.new_file(file).fingerprint
+    print(f"The key is in {file}: keep it secret. Receipts name it by its fingerprint, which is no secret:", file=sys.stderr)
+    print(fingerprint)
 
 
 @app.command("show")
 def show(file: Annotated[Path, typer.Argument(help="A key file.")]) -> None:
-    """Print the fingerprint of a key, which receipts name it by; the key itself is never shown."""
+    """Print the fingerprint of a key, by which receipts name it. It is no secret; the key itself is never shown."""
     from deniable.keyed import Keyed
 
     print(Keyed.from_file(file).fingerprint)

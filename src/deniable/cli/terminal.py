@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
 def print_json(value: object) -> None:
     """Print a value as JSON."""
     print(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def as_typed(message: object) -> str:
+    """Return a message with the options it names written as they are typed, not as they are given in Python."""
+    return re.sub(r"\b(force|resume)=True\b", r"--\1", str(message))
 
 
 def save_json(path: Path, value: object) -> None:

@@ -73,13 +73,17 @@ class DrawsByParts(ABC):
             raise AttributeError(f"cannot change {name}: the options of a mechanism are fixed; make a new {type(self).__name__}")
         super().__setattr__(name, value)
 
-    def __init__(self, embedding: Embedding, *, epsilon: float) -> None:
+    def __init__(self, embedding: Embedding, epsilon: float) -> None:
         """Hold the public embedding and ε.
 
         :raises InvalidParameter: if ``epsilon`` is not a finite number greater than 0.
         """
         self._epsilon = validated_epsilon(epsilon)
         self._embedding = embedding
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the options without what is prepared from them, such as a search: the process that gets a copy prepares its own."""
+        return {name: value for name, value in vars(self).items() if not isinstance(getattr(type(self), name, None), cached_property)}
 
     def remember_nothing(self) -> None:  # noqa: B027 - most have nothing to forget
         """Keep nothing from now on of the words that come in, from one call to the next: how long a later call takes would tell them."""

@@ -59,7 +59,7 @@ _made: WeakKeyDictionary[Embedding, dict[int, Cells]] = WeakKeyDictionary()
 class CusText(DrawsByParts, ExactSums):
     """A draw among the K words of a public cell: ε-local differential privacy inside each cell, the cell itself exposed."""
 
-    def __init__(self, embedding: Embedding, *, epsilon: float, k: int = 20) -> None:
+    def __init__(self, embedding: Embedding, epsilon: float, *, k: int = 20) -> None:
         """Prepare the mechanism; cells have ``k`` words, one of them up to twice as many.
 
         :raises InvalidParameter: if ``epsilon`` is not a finite number greater than 0, or ``k`` not a whole number of at least 2.

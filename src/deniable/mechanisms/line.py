@@ -58,7 +58,7 @@ _neighbours: WeakKeyDictionary[Embedding, Ids] = WeakKeyDictionary()
 class Line(DrawsByParts, ExactSums):
     """Geometric noise on the place in a public list of all words: ε times the places between two words."""
 
-    def __init__(self, embedding: Embedding, *, epsilon: float, lists: int = 1) -> None:
+    def __init__(self, embedding: Embedding, epsilon: float, *, lists: int = 1) -> None:
         """Prepare the mechanism; ``lists`` is the number of public lists, one of which is drawn for each token.
 
         :raises InvalidParameter: if ``epsilon`` is not a finite number greater than 0, or ``lists`` not a whole number from 1 to 100.

@@ -33,7 +33,7 @@ _ROWS_AT_ONCE = 16_384
 class Mahalanobis(NearestWord):
     """Noise shaped like the cloud of words, nearest word: ε·d_S metric privacy in the regularised Mahalanobis distance d_S."""
 
-    def __init__(self, embedding: Embedding, *, epsilon: float, lam: float = 0.2) -> None:
+    def __init__(self, embedding: Embedding, epsilon: float, *, lam: float = 0.2) -> None:
         """Prepare the mechanism; ``lam`` is λ, from 0 (round noise) to less than 1 (all of the words' shape).
 
         :raises InvalidParameter: if ``epsilon`` is not a finite number greater than 0, or ``lam`` not in [0, 1).

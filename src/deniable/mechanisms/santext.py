@@ -63,7 +63,7 @@ class SanText(Softmax):
 class SanTextPlus(SanText):
     """SanText for sensitive words, and mostly no change for the others: ε·d among sensitive words, others exposed."""
 
-    def __init__(self, embedding: Embedding, *, epsilon: float, sensitive: Iterable[str], p: float = 0.2) -> None:
+    def __init__(self, embedding: Embedding, epsilon: float, *, sensitive: Iterable[str], p: float = 0.2) -> None:
         """Prepare the mechanism; ``sensitive`` are public words, and ``p`` how often other words are replaced.
 
         :raises InvalidParameter: if ``epsilon`` is not a finite number greater than 0, ``p`` not in [0, 1], or ``sensitive`` is

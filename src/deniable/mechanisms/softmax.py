@@ -60,7 +60,7 @@ Flags = NDArray[np.bool_]
 class Softmax(DrawsByParts, ExactSums):
     """Draws from exp(-(ε/2)·cost) for the cost of a subclass, exactly and without a table of pairs."""
 
-    def __init__(self, embedding: Embedding, *, epsilon: float) -> None:
+    def __init__(self, embedding: Embedding, epsilon: float) -> None:
         """Prepare the mechanism.
 
         :raises InvalidParameter: if ``epsilon`` is not a finite number greater than 0.

@@ -31,7 +31,7 @@ from deniable.parameters import validated_share
 class TEM(Softmax):
     """P(u | w) proportional to exp(-(ε/2)·min(d(w, u), γ)): ε·min(d, γ) metric privacy, and local privacy with ε·γ."""
 
-    def __init__(self, embedding: Embedding, *, epsilon: float, beta: float = 0.001) -> None:
+    def __init__(self, embedding: Embedding, epsilon: float, *, beta: float = 0.001) -> None:
         """Prepare the mechanism; ``beta`` sets the distance γ beyond which all words are alike.
 
         :raises InvalidParameter: if ``epsilon`` is not a finite number greater than 0, or ``beta`` does not lie between 0 and 1

@@ -35,7 +35,7 @@ class Vickrey(NearestWord):
     """Noise, then one of the two nearest words of the noisy point: the guarantee of the noise, fewer words unchanged."""
 
     def __init__(
-        self, embedding: Embedding, *, epsilon: float, t: float = 0.75, noise: Noise = "multivariate", lam: float | None = None
+        self, embedding: Embedding, epsilon: float, *, t: float = 0.75, noise: Noise = "multivariate", lam: float | None = None
     ) -> None:
         """Prepare the mechanism; ``t`` weighs the second word, and ``lam`` is that of Mahalanobis noise (0.2).
 

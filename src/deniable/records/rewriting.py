@@ -94,7 +94,7 @@ def check_rewritten(path: Path, target: Path, *, column: str | None, force: bool
     check_apart(str(path), target)
     _layout(path, column, reading).check_output_name(target)
     if target.exists() and not force:
-        raise RecordError(target, "exists already; replace it with --force")
+        raise RecordError(target, "exists already; replace it with force=True")
 
 
 def _layout(path: Path, column: str | None, reading: ReadingOptions) -> Layout:

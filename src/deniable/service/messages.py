@@ -19,7 +19,7 @@ RecordName = str | int
 _OPTION = re.compile(r"--(column|delimiter|encoding|record-id|no-header)\b(?: (?='))?")
 _FOR_A_TERMINAL = {
     f"; {TO_SEE_THE_NAMES}": "",
-    "; the work can be continued with --resume": "",
+    "; the work can be continued with resume=True": "",
     ", for another sheet --sheet": "",
     "say --format jsonl": "give the file a name that ends in .jsonl",
 }

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
@@ -131,6 +131,13 @@ class Privatizer:
         if not name.startswith("_"):
             raise AttributeError(_unchangeable(name))
         super().__delattr__(name)
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be pickled or copied: a copy would repeat the noise.
+
+        :raises TypeError: always.
+        """
+        raise TypeError("a Privatizer cannot be pickled or copied: send its Recipe, and call recipe.make() in each process")
 
     def remember_nothing(self) -> None:
         """Keep nothing of the words of a text once it is released, for who releases texts of people who must not learn of one another.

@@ -290,6 +290,8 @@ def recipe_from(recipe: Recipe | None, settings: Mapping[str, Any]) -> Recipe:
     """
     if recipe is None:
         return Recipe(**settings)
+    if not isinstance(recipe, Recipe):
+        raise InvalidParameter("recipe", recipe, "is neither a Recipe nor a Privatizer; give an ε by name: epsilon=6")
     if settings:
         raise InvalidParameter("recipe", "given", f"holds all settings already; leave out {', '.join(sorted(settings))}")
     return recipe

@@ -225,7 +225,7 @@ def test_what_was_begun_under_another_version_of_the_noise_is_refused_and_stays_
     stop_midway(keyed(), source, target, monkeypatch)
     say_it_was_begun_with(tmp_path / "out.csv.journal", **said)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    with pytest.raises(ResumeError, match=rf"begun by another version of deniable.*{shown}.*start over with --force"):
+    with pytest.raises(ResumeError, match=rf"begun by another version of deniable.*{shown}.*start over with force=True"):
         privatize_file(keyed(), source, target, columns=["text"], resume=True)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
     assert privatize_file(keyed(), source, target, columns=["text"], force=True) is not None

@@ -49,7 +49,7 @@ def test_resuming_never_takes_the_output_of_another_job_for_its_own(
     assert release(**then) is not None
     before = (tmp_path / "out.csv").read_bytes()
     assert release(**then) is None
-    with pytest.raises(ResumeError, match=r"is finished, by another job: .*start over with --force|is finished, with other settings"):
+    with pytest.raises(ResumeError, match=r"is finished, by another job: .*start over with force=True|is finished, with other settings"):
         release(**now)
     assert (tmp_path / "out.csv").read_bytes() == before
     receipt = json.loads((tmp_path / "out.csv.receipt.json").read_text())
@@ -138,7 +138,7 @@ def test_a_partial_output_is_neither_continued_nor_dropped_unasked(
     private: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checkpoint_every_batch: None
 ) -> None:
     source, target = stopped_job(private, tmp_path, monkeypatch)
-    with pytest.raises(ResumeError, match="--resume, or start over with --force"):
+    with pytest.raises(ResumeError, match="resume=True, or start over with force=True"):
         privatize_file(private, source, target)
     assert (tmp_path / "out.txt.partial").stat().st_size > 0
     privatize_file(private, source, target, force=True)

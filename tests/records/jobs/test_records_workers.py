@@ -54,7 +54,7 @@ def test_a_worker_that_is_killed_gives_one_clear_error(private: Privatizer) -> N
         results = release(batches(1_000))
         next(results)
         os.kill(int(Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()[-1]), signal.SIGKILL)
-        with pytest.raises(WorkerLost, match=r"a worker process died.*--resume"):
+        with pytest.raises(WorkerLost, match=r"a worker process died.*resume=True"):
             list(results)
 
 

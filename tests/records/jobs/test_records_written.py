@@ -16,7 +16,7 @@ from tests.records.jobs.stopped_jobs import source_in
 def test_an_existing_output_is_replaced_only_by_force(private: Privatizer, tmp_path: Path) -> None:
     source, target = source_in(tmp_path), tmp_path / "out.txt"
     target.write_text("mine")
-    with pytest.raises(RecordError, match="--force"):
+    with pytest.raises(RecordError, match="force=True"):
         privatize_file(private, source, target)
     assert target.read_text() == "mine"
     assert privatize_file(private, source, target, force=True) is not None
@@ -60,7 +60,7 @@ def test_a_card_that_could_not_be_written_is_reported_before_the_work(private: P
 def test_a_card_that_is_there_is_replaced_only_by_force(private: Privatizer, tmp_path: Path) -> None:
     source, target, card = source_in(tmp_path), tmp_path / "out.txt", tmp_path / "out.txt.card.json"
     card.write_text("of another release")
-    with pytest.raises(RecordError, match=r"out.txt.card.json: exists already; replace it with --force"):
+    with pytest.raises(RecordError, match=r"out.txt.card.json: exists already; replace it with force=True"):
         privatize_file(private, source, target)
     assert card.read_text() == "of another release"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.txt", "out.txt.card.json"]

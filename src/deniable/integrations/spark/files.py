@@ -125,7 +125,7 @@ def _check_target(source: str, target: str, noted: Path, *, force: bool) -> None
         check_regular(beside(Path(target), CARD), "the card goes there; name another output")
     for path in (Path(target), noted, beside(Path(target), CARD)):
         if not force and not _URI.match(str(path)) and path.exists():
-            raise RecordError(path, "exists already; replace it with --force")
+            raise RecordError(path, "exists already; replace it with force=True")
 
 
 def _check_apart(noted: Path, source: str, target: str) -> None:

@@ -104,7 +104,7 @@ class Job:
         if resume and self._source.identity() is None:
             raise InvalidParameter("resume", True, "a stream cannot be read again; resuming needs a file as input")
         if resume and self._private.settings.seeded:
-            raise InvalidParameter("resume", True, "with a seed the noise of the earlier run would be repeated; start over with --force")
+            raise InvalidParameter("resume", True, "with a seed the noise of the earlier run would be repeated; start over with force=True")
         # Made now and not at the end: a calibration that cannot be read is said before anything is drawn, and it is read once.
         promised, card = self._private.receipt_for(Tally()), self._private.card.for_columns(self._layout.columns)
         reader = open_reader(self._source, self._layout, naming_for(self._private, self._source, self._layout))
@@ -124,7 +124,7 @@ class Job:
         except OSError as error:
             if error.filename is not None:
                 raise
-            problem = f"{error.strerror or error}; the work can be continued with --resume"
+            problem = f"{error.strerror or error}; the work can be continued with resume=True"
             raise RecordError(self.partial_path, problem) from error
         finally:
             if not journal.ends:  # there is nothing to continue from
@@ -151,8 +151,8 @@ class Job:
         force = force or (resume and journal.replaces)
         if not force:
             if journal.ends or (journal.job is None and self.partial_path.exists()):
-                way_out = "its journal is gone; " if resume else "continue it with --resume, or "
-                raise ResumeError(self.partial_path, f"is there from an earlier run; {way_out}start over with --force")
+                way_out = "its journal is gone; " if resume else "continue it with resume=True, or "
+                raise ResumeError(self.partial_path, f"is there from an earlier run; {way_out}start over with force=True")
             self._refuse(self.target)
             self._refuse(self.receipt_path)
             self._refuse(self.card_path)
@@ -238,7 +238,7 @@ class Job:
 
     def _refuse(self, path: Path) -> None:
         if path.exists():
-            raise RecordError(path, "exists already; replace it with --force")
+            raise RecordError(path, "exists already; replace it with force=True")
 
     def _clean_up(self, journal: Journal) -> None:
         if journal.job is not None:
@@ -308,11 +308,11 @@ def check_identity(begun: Mapping[str, Any], now: Mapping[str, Any], partial: Pa
     differing = [key for key in {**begun, **now} if begun.get(key) != now.get(key)]
     if versions := [f"{_VERSIONS[key]} {begun.get(key)}, now {now.get(key)}" for key in _VERSIONS if key in differing]:
         problem = f"was begun by another version of deniable, which cuts text or draws noise otherwise ({'; '.join(versions)})"
-        way_out = "finish it with that version, or delete it with its journal, or start over with --force: all is drawn anew then"
+        way_out = "finish it with that version, or delete it with its journal, or start over with force=True: all is drawn anew then"
         raise ResumeError(partial, f"{problem}; {way_out}")
     if differing:
         settings = "; ".join(f"{key} was {begun.get(key)!r} and is {now.get(key)!r}" for key in differing)
-        raise ResumeError(partial, f"belongs to another job: {settings}. Use the same settings, or start over with --force")
+        raise ResumeError(partial, f"belongs to another job: {settings}. Use the same settings, or start over with force=True")
 
 
 def receipt_of(promised: Receipt, reader: Reader, layout: Layout, tally: Tally, generators: Sequence[str] = ()) -> Receipt:
@@ -367,7 +367,7 @@ def check_finished(private: Privatizer, job: str, receipt: Path, target: Path) -
         then = {key: made[key] for key in _DESCRIBING}
         noise = dict(made.get("randomness", {}))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        problem = f"exists, and no receipt ({receipt.name}) says that it was released; name another output, or start over with --force"
+        problem = f"exists, and no receipt ({receipt.name}) says that it was released; name another output, or start over with force=True"
         raise ResumeError(target, problem) from None
     described = private.settings.to_dict()
     differing = [key for key in _DESCRIBING if then[key] != described[key]]
@@ -376,11 +376,11 @@ def check_finished(private: Privatizer, job: str, receipt: Path, target: Path) -
     elif noise.get("source") == "keyed" and noise.get("version", 1) != described["randomness"].get("version"):
         differing.append("version of keyed noise")
     if differing:
-        problem = f"is finished, with other settings ({', '.join(differing)}); name another output, or start over with --force"
+        problem = f"is finished, with other settings ({', '.join(differing)}); name another output, or start over with force=True"
         raise ResumeError(target, problem)
     if made.get("job") != job:
         another = "the input lay elsewhere, or other columns were named, other words kept, or the file was read otherwise"
-        raise ResumeError(target, f"is finished, by another job: {another}; name another output, or start over with --force")
+        raise ResumeError(target, f"is finished, by another job: {another}; name another output, or start over with force=True")
 
 
 def check_budget(record_epsilon: float | None, columns: Sequence[str], *, lists: bool = False) -> None:

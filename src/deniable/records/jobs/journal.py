@@ -177,10 +177,10 @@ class Partial:
         try:
             partial._descriptor = open_regular(path, os.O_RDWR)
         except FileNotFoundError:
-            raise ResumeError(path, "is gone, so the job cannot be continued; start over with --force") from None
+            raise ResumeError(path, "is gone, so the job cannot be continued; start over with force=True") from None
         if _checksum(partial._descriptor, length) != crc:
             partial.close()
-            raise ResumeError(path, "is not what the earlier run wrote; start over with --force")
+            raise ResumeError(path, "is not what the earlier run wrote; start over with force=True")
         keep_private(partial._descriptor)
         os.ftruncate(partial._descriptor, length)
         os.lseek(partial._descriptor, length, os.SEEK_SET)

@@ -219,7 +219,7 @@ def _by_workers(pool: ProcessPoolExecutor, batches: Iterator[Batch], *, at_once:
         while waiting:
             yield _result(*waiting.popleft())
     except BrokenProcessPool:
-        problem = "a worker process died (killed, or out of memory); what is on record is safe, and --resume continues from there"
+        problem = "a worker process died (killed, or out of memory); what is on record is safe, and resume=True continues from there"
         raise WorkerLost(problem) from None
 
 
