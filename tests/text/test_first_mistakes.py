@@ -26,7 +26,7 @@ def test_epsilon_may_be_given_without_its_name(embedding: Embedding) -> None:
 def test_what_is_neither_a_recipe_nor_a_privatizer_is_refused(given: object) -> None:
     for make in (privatizer_from, recipe_from):
         with pytest.raises(InvalidParameter, match="epsilon=6"):
-            make(given, {})  # type: ignore[operator]
+            make(given, {})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("act", [pickle.dumps, copy.copy, copy.deepcopy])

@@ -114,6 +114,17 @@ def test_the_cut_ends_inside_a_text(monkeypatch: pytest.MonkeyPatch, embedding: 
     assert len(calls) == 11
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("unit", ["a.❶", "❶❶", "5!", "a-b'", "東京に", "»fox«"])
+@pytest.mark.parametrize("punctuation", ["drop", "keep"])
+def test_the_cut_ends_inside_a_text_without_spaces(kind: str, unit: str, punctuation: Any) -> None:
+    drafter = policies.Drafter(embedding_of(KINDS[kind]), policies.TextPolicy(punctuation=punctuation))
+    check, calls = after(1_000_000)
+    with interrupted_by(check):
+        words = drafter.draft(unit * (200_000 // len(unit)), record=1).words
+    assert len(calls) > words // 10_000, "one check for every few thousand words"
+
+
 def test_the_cut_ends_inside_a_run_without_spaces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unspaced, "_CHARACTERS_AT_ONCE", 100)
     private = Privatizer(Multivariate(embedding_of(KINDS["unspaced"]), epsilon=6))

@@ -31,6 +31,7 @@ PUBLIC_PUNCTUATION = frozenset(".,;:!?\"'()[]{}-–—/&%«»¿¡。、")
 _SPACES = regex.compile(r"\s+")
 _SPACE = regex.compile(r"[ \t\r\n]")
 _CHARACTERS_AT_ONCE = 1 << 16
+_WORDS_AT_ONCE = 1 << 12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,6 +205,8 @@ class Drafter:
         kept_gaps, carried = [], ""
         shapes = []
         for i, (word, word_id) in enumerate(zip(words, ids, strict=True)):
+            if i % _WORDS_AT_ONCE == 0:
+                check_interrupt()
             carried += _public_marks(gaps[i]) if gaps is not None else ""
             position = len(draft.drawn) + len(draft.fixed)
             if kept[i]:

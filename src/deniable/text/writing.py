@@ -15,9 +15,11 @@ import regex
 
 from deniable.decoding.released import ReleasedWords
 from deniable.embeddings.embedding import Embedding
+from deniable.progress import check_interrupt
 from deniable.words.cutter import CLITICS
 
 REDACTED = "[redacted]"
+_WORDS_AT_ONCE = 1 << 12
 
 Shape = Callable[[str], str]
 
@@ -82,6 +84,8 @@ class Writer:
         pieces: list[str] = []
         inside: list[str] = []
         for i, gap in enumerate(gaps):
+            if i % _WORDS_AT_ONCE == 0:
+                check_interrupt()
             word = words[i] if i < len(words) else None
             between = gap or (" " if 0 < i < len(words) else "")
             joined = self._joins_clitics and i > 0 and between == " " and word is not None and word.lower() in CLITICS

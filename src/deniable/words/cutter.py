@@ -32,6 +32,7 @@ from typing import Protocol
 
 import regex
 
+from deniable.progress import check_interrupt
 from deniable.words.addresses import ADDRESS, PATH, TOP_DOMAINS
 from deniable.words.languages import LANGUAGE_RULES, LanguageRules, normalise
 
@@ -43,6 +44,8 @@ A vocabulary that asks for more is cut by ``LANGUAGE_RULES``: see ``rules_for``.
 _OF_CODES = frozenset("-/.:")
 _SHORT = 3
 _LONGEST_CODE = 200
+_SHORT_TEXT = 1 << 17
+_PIECES_AT_ONCE = 1 << 12
 _LETTERS_OF_A_PHONE = regex.compile(r"(?<=-\p{N}{3})-\p{L}{4,7}(?![\w-])")
 
 CLITICS = frozenset({"'s", "n't", "'re", "'ve", "'ll", "'d", "'m"})
@@ -99,7 +102,7 @@ class Chunks:
 
     def texts(self, text: str) -> list[str]:
         """Return the chunks of a text."""
-        if text.isascii() or not _ANY_MARK_NUMBER.search(text):
+        if len(text) <= _SHORT_TEXT and (text.isascii() or not _ANY_MARK_NUMBER.search(text)):
             return self._pattern.findall(text)
         return [text[start:stop] for start, stop in self.spans(text, 0, len(text))]
 
@@ -108,7 +111,9 @@ class Chunks:
         here: int | None = start
         while here is not None:
             begin, here = here, None
-            for match in self._pattern.finditer(text, begin, stop):
+            for count, match in enumerate(self._pattern.finditer(text, begin, stop)):
+                if count % _PIECES_AT_ONCE == 0:
+                    check_interrupt()
                 yield match.span()
                 if _ANY_MARK_NUMBER.match(text, match.end() - 1) and (marks := _MARKS.match(text, match.end(), stop)):
                     here = yield from self._among_marks(text, *marks.span(), stop)
@@ -117,7 +122,9 @@ class Chunks:
     @staticmethod
     def _among_marks(text: str, start: int, end: int, stop: int) -> Generator[tuple[int, int], None, int]:
         """Yield the chunks among marks that join no numbers; return where the pattern has to go on."""
-        for match in _CHUNK_AMONG_MARKS.finditer(text, start, end):
+        for count, match in enumerate(_CHUNK_AMONG_MARKS.finditer(text, start, end)):
+            if count % _PIECES_AT_ONCE == 0:
+                check_interrupt()
             if _GOES_ON.match(text, match.end(), stop):
                 return match.start()
             yield match.span()
@@ -189,7 +196,9 @@ class Tokeniser:
             yield from self._split(chunk)
 
     def _split(self, chunk: str) -> Iterator[str]:
-        for part in _COMPOUND.split(chunk):
+        for count, part in enumerate(_COMPOUND.split(chunk)):
+            if count % _PIECES_AT_ONCE == 0:
+                check_interrupt()
             if self._elision is not None and not self._holds(part) and (elided := self._elision.match(part)):
                 yield elided.group()
                 part = part[elided.end() :]
