@@ -1,7 +1,8 @@
 """The largest ε that meets the targets, and the words that stand in the way.
 
-Targets: N_w at most ``max_unchanged``, and at least ``min_distinct`` distinct words among one draw a ray, for a share
-``quantile`` of the words that were looked at (1 = all of these). Whatever is found is evaluated once more on them before it is returned.
+Targets: a capacity of at most ``max_capacity``, which grows with ε and is searched for by itself; N_w at most ``max_unchanged``,
+and at least ``min_distinct`` distinct words among one draw a ray, for a share ``quantile`` of the words that were looked at
+(1 = all of these). Whatever is found is evaluated once more on them before it is returned.
 
 - N_w by rays grows with ε, so the largest ε is found by halving.
 - N_w of protected words may fall and rise with ε, so no halving finds the largest value. What is known is a ceiling: above it the other
@@ -30,11 +31,12 @@ from deniable.arrays import Floats, Ids
 from deniable.calibration.by_rays import RayCalibration, epsilon_range, typical_epsilon
 from deniable.calibration.calibration import Calibration, ShareBound, bound_share
 from deniable.calibration.distinct import DistinctWords
-from deniable.calibration.result import Choice, Targets, allowed_failures
+from deniable.calibration.result import Choice, Targets, allowed_failures, capacity_at
 from deniable.calibration.table import TableCalibration
 from deniable.channel.rays.rays import RadialRays
 from deniable.channel.rays.statistics import unchanged
 from deniable.errors import InvalidParameter, TargetsNotMet
+from deniable.measures.estimate import Estimate, solve
 from deniable.progress import Report
 
 _SMALLEST_STEP = 1e-4
@@ -55,7 +57,9 @@ def choose(calibration: Calibration, targets: Targets, *, report: Report | None 
     :raises InvalidParameter: if no target is given, or distinct words are asked for and were not counted.
     """
     if not targets.given:
-        raise InvalidParameter("targets", "none", "give max_unchanged or min_distinct")
+        raise InvalidParameter("targets", "none", "give max_unchanged, min_distinct or max_capacity")
+    if targets.max_capacity is not None:
+        return _within_capacity(calibration, targets, report)
     if isinstance(calibration, RayCalibration):
         return _largest_by_distinct(calibration, targets, report) if targets.min_distinct is not None else _largest(calibration, targets)
     if targets.min_distinct is not None and calibration.distinct is None:
@@ -68,6 +72,26 @@ def choose(calibration: Calibration, targets: Targets, *, report: Report | None 
         raise TargetsNotMet(_why_not(calibration, targets))
     above = calibration.epsilons[calibration.epsilons > best.epsilon]
     return _largest_of_table(calibration, best, float(above.min()) if len(above) else None)
+
+
+def _within_capacity(calibration: Calibration, targets: Targets, report: Report | None) -> Choice:
+    """Return the largest ε found that meets the target on the capacity, which grows with ε, and the other targets."""
+    most, others = targets.max_capacity, replace(targets, max_capacity=None)
+    assert most is not None  # noqa: S101 - said by the caller
+
+    def measure(epsilon: float, turn: int) -> Estimate:  # noqa: ARG001 - the calibration has the same draws for all
+        found = capacity_at(calibration, epsilon)
+        if found is None:
+            raise InvalidParameter("max_capacity", most, "the capacity is not known for this mechanism and these words")
+        return found
+
+    epsilon, _ = solve(measure, most, start=calibration.epsilon_reaching(0.05), what="the capacity")
+    if others.given:
+        epsilon = min(epsilon, choose(calibration, others, report=report).epsilon)
+    choice = evaluate(calibration, epsilon, targets)
+    if not choice.meets_targets:
+        raise TargetsNotMet(_why_not(calibration, targets, smallest=epsilon))
+    return choice
 
 
 def choose_for_protection(
@@ -115,6 +139,7 @@ def evaluate(calibration: Calibration, epsilon: float, targets: Targets, *, dist
         distinct=distinct,
         failing=rows[np.argsort(-means[rows], kind="stable")],
         missing=_missing_share(calibration, targets, stays, too_few),
+        capacity=None if targets.max_capacity is None else capacity_at(calibration, epsilon),
     )
 
 

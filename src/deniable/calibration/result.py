@@ -16,20 +16,25 @@ from deniable.arrays import Floats, Ids
 from deniable.calibration.calibration import Calibration, LookedAt, ShareBound
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
+from deniable.measures.capacity import capacity, sum_of_unchanged
+from deniable.measures.estimate import Estimate
 from deniable.neighbours import best_neighbours
-from deniable.parameters import validated_max_unchanged
+from deniable.parameters import validated_epsilon, validated_max_unchanged
 from deniable.text.note import Spread
+
+_MOST_SUMS, _DRAWS_FOR_CAPACITY = 1 << 28, 4_000
 
 ENTROPIES = ("H0", "H1", "H2", "Hinf")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Targets:
-    """What words must meet; ``quantile`` is a share of the words that are looked at."""
+    """What words must meet, of which ``quantile`` is a share of those looked at; and what the capacity of the mechanism must not exceed."""
 
     max_unchanged: float | None = None
     min_distinct: int | None = None
     quantile: float = 1.0
+    max_capacity: float | None = None
 
     def __post_init__(self) -> None:
         """Check the targets.
@@ -40,13 +45,15 @@ class Targets:
             validated_max_unchanged(self.max_unchanged)
         if self.min_distinct is not None and self.min_distinct < 1:
             raise InvalidParameter("min_distinct", self.min_distinct, "must be a whole number of at least 1")
+        if self.max_capacity is not None and validated_epsilon(self.max_capacity, "max_capacity") <= 2.0:
+            raise InvalidParameter("max_capacity", self.max_capacity, "must be above 2: the factor by which a reader's chance may rise")
         if not 0.0 < self.quantile <= 1.0:
             raise InvalidParameter("quantile", self.quantile, "must be above 0 and at most 1 (all words)")
 
     @property
     def given(self) -> bool:
         """Whether there is a target at all."""
-        return self.max_unchanged is not None or self.min_distinct is not None
+        return not (self.max_unchanged is self.min_distinct is self.max_capacity is None)
 
     def check_within_reach(self, *, words: int, draws: int) -> None:
         """Do nothing if a vocabulary of this many words and this many draws can give the distinct words that are asked for.
@@ -63,7 +70,9 @@ class Targets:
 
     def to_dict(self) -> dict[str, float | int | None]:
         """Return the targets as JSON-ready data."""
-        return {"max_unchanged": self.max_unchanged, "min_distinct": self.min_distinct, "quantile": self.quantile}
+        targets: dict[str, float | int | None] = {"max_unchanged": self.max_unchanged, "min_distinct": self.min_distinct}
+        more = {} if self.max_capacity is None else {"max_capacity": self.max_capacity}
+        return targets | {"quantile": self.quantile} | more
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +81,8 @@ class Choice:
 
     ``failing`` are the rows of words that miss a target (at most a share 1 - quantile of them), worst first; a protected word
     does also where its stand-in stays too often. ``upper`` bounds N_w of the words looked at, all at once, with 95 % confidence.
-    ``missing`` bounds the share of the vocabulary that misses a target; None unless the words are a random sample of it.
+    ``missing`` bounds the share of the vocabulary that misses a target; None unless the words are a random sample of it. ``capacity`` is
+    known where a target asks for it.
     """
 
     epsilon: float
@@ -83,10 +93,14 @@ class Choice:
     distinct: Ids | None
     failing: Ids
     missing: ShareBound | None = None
+    capacity: Estimate | None = None
 
     @property
     def meets_targets(self) -> bool:
-        """Whether enough of the words looked at meet the targets."""
+        """Whether enough of the words looked at meet the targets, and the capacity does."""
+        most = self.targets.max_capacity
+        if most is not None and (self.capacity is None or self.capacity.high > most):
+            return False
         return len(self.failing) <= allowed_failures(len(self.unchanged), self.targets.quantile)
 
 
@@ -114,16 +128,26 @@ class SupportRow:
 
 @dataclass(frozen=True, kw_only=True)
 class EpsilonRow:
-    """What was found over the words at one ε: N_w, how many words have more than one half, and what words may become where it is known."""
+    """What was found over the words at one ε: N_w, how many words have more than one half, and what words may become where it is known.
+
+    ``capacity`` is that of the whole mechanism; None where it is not known.
+    """
 
     epsilon: float
     unchanged: Spread
     words_above_half: int
     support: SupportRow | None
+    capacity: Estimate | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as JSON-ready data."""
-        row = {"epsilon": self.epsilon, "unchanged": self.unchanged.to_dict(), "words_above_half": self.words_above_half}
+        capacity = None if self.capacity is None else {"value": self.capacity.value, "at_most": self.capacity.high}
+        row = {
+            "epsilon": self.epsilon,
+            "unchanged": self.unchanged.to_dict(),
+            "words_above_half": self.words_above_half,
+            "capacity": capacity,
+        }
         return row if self.support is None else row | self.support.to_dict()
 
 
@@ -240,9 +264,29 @@ def summarize(calibration: Calibration, epsilons: list[float], sample: Calibrati
                 unchanged=spread_of(means, with_mean=True),
                 words_above_half=int((means > 0.5).sum()),
                 support=_support_row(calibration if sample is None else sample, epsilon),
+                capacity=capacity_at(calibration, epsilon),
             )
         )
     return rows
+
+
+def capacity_at(calibration: Calibration, epsilon: float) -> Estimate | None:
+    """Return the capacity of the mechanism at one ε, for words released by the default policies; None where it is not known.
+
+    It is the sum of N_w where that is right, and is estimated or summed for itself elsewhere, as long as that does not take minutes.
+    """
+    if calibration.looked_at.how == "listed":
+        return None
+    mechanism = calibration.mechanism(calibration.embedding, epsilon=epsilon)
+    if calibration.method != "exact":
+        _, error = calibration.average(epsilon)
+        means, _ = calibration.unchanged(epsilon)
+        found = sum_of_unchanged(mechanism, calibration.ids, means, error, at_random=calibration.at_random)
+        if found is not None:
+            return found
+    elif len(calibration.embedding) ** 2 > _MOST_SUMS:
+        return None
+    return capacity(mechanism, draws=_DRAWS_FOR_CAPACITY)
 
 
 def _support_row(calibration: Calibration, epsilon: float) -> SupportRow | None:

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from deniable.calibration.calibration import LookedAt
     from deniable.calibration.protection import By, Protection
     from deniable.calibration.result import CalibrationResult, Choice, EpsilonRow, WordRow
+    from deniable.embeddings.embedding import Embedding
+    from deniable.mechanisms.catalogue import ChosenMechanism
+
+
+_SUPPORT = ("distinct mean", "worst", "H₁ bits")
 
 
 @with_groups
@@ -32,6 +37,16 @@ def calibrate(
     ] = None,
     min_distinct: Annotated[
         int | None, typer.Option(help="In as many draws as --rays says, a word must become at least this many distinct words.")
+    ] = None,
+    max_capacity: Annotated[
+        float | None,
+        typer.Option(help="At most this factor may seeing a released word raise anybody's chance to guess right, on average, such as 50."),
+    ] = None,
+    named_at_most: Annotated[
+        float | None,
+        typer.Option(
+            help="Alone: the share of the words of English text that a reader of single released words may name at most, such as 0.08."
+        ),
     ] = None,
     quantile: Annotated[float, typer.Option(help="The share of the words looked at that must meet the targets; 1 is all.")] = 1.0,
     epsilon: Annotated[list[float] | None, typer.Option("--epsilon", "-e", help="A value of ε to look at. May be repeated.")] = None,
@@ -79,9 +94,14 @@ def calibrate(
     from deniable.words.word_list import read_word_list
 
     chosen = mechanism.choose()
-    targets = calibration.Targets(max_unchanged=max_unchanged, min_distinct=min_distinct, quantile=quantile)
+    targets = calibration.Targets(max_unchanged=max_unchanged, min_distinct=min_distinct, quantile=quantile, max_capacity=max_capacity)
     protection = _protection(protect, save_as, most_protected)
     opened = mechanism.open()
+    if named_at_most is not None:
+        if targets.given or epsilon or protection is not None:
+            raise typer.BadParameter("--named-at-most chooses epsilon by itself: give no other target, no --epsilon and no --protect")
+        _show_named(chosen, opened, named_at_most, as_json=as_json)
+        return
     if report is None and not targets.given and not as_json:
         report = Path(f"{Path(opened.name).name}-calibration.html")
     files = calibration.Files(
@@ -112,6 +132,33 @@ def calibrate(
         print_json(result.to_dict())
     else:
         _show(result)
+
+
+def _show_named(chosen: ChosenMechanism, opened: Embedding, at_most: float, *, as_json: bool) -> None:
+    """Print the largest ε at which no reader of single words names more than a share of the words of English text."""
+    from deniable.measures.risk import epsilon_of_risk
+    from deniable.report.wording import percent
+
+    found = epsilon_of_risk(chosen, opened, at_most)
+    if as_json:
+        print_json(
+            {
+                "embedding": opened.name,
+                "fingerprint": opened.fingerprint,
+                "mechanism": chosen.name,
+                "parameters": chosen.identity(opened)["parameters"],
+                "targets": {"named_at_most": at_most},
+                "epsilon": found.epsilon,
+                "bayes_bound": found.bound.to_dict(),
+            }
+        )
+        return
+    console = open_console()
+    most, blind = percent(found.bound.high), percent(found.bound.blind)
+    console.print(
+        f"ε = {found.epsilon:g}: of words as frequent as in English text, a reader of single released words names at most {most},"
+    )
+    console.print(f"whatever the method (95 % confidence); without the release it is {blind}")
 
 
 def _protection(by: str | None, name: str | None, most_protected: float) -> Protection | None:
@@ -156,6 +203,7 @@ def _show_choice(console: Console, choice: Choice, looked_at: LookedAt, *, exact
 
     targets = choice.targets
     asked = [f"N_w ≤ {targets.max_unchanged:g}"] if targets.max_unchanged is not None else []
+    asked += [f"capacity ≤ {targets.max_capacity:g}"] if targets.max_capacity is not None else []
     asked += [f"≥ {targets.min_distinct:,} distinct words"] if targets.min_distinct is not None else []
     verb = "meets" if choice.meets_targets else "MISSES"
     console.print(f"ε = {choice.epsilon:g} {verb} {' and '.join(asked)} for {looked_at.share(targets.quantile)}")
@@ -188,12 +236,13 @@ def _method(result: CalibrationResult) -> str:
 
 def _table(rows: Sequence[EpsilonRow]) -> Table:
     with_support = any(row.support for row in rows)
-    columns = ["ε", "N_w mean", "median", "95 %", "worst", "> 0.5", *(("distinct mean", "worst", "H₁ bits") if with_support else ())]
+    columns = ["ε", "capacity", "N_w mean", "median", "95 %", "worst", "> 0.5", *(_SUPPORT if with_support else ())]
     cells = []
     for row in rows:
         stays = row.unchanged
         shares = [f"{value:.3f}" for value in (stays.mean, stays.median, stays.most, stays.worst)]
-        cells.append([f"{row.epsilon:.4g}", *shares, f"{row.words_above_half:,}"])
+        capacity = "-" if row.capacity is None else f"≤ {row.capacity.high:,.0f}"
+        cells.append([f"{row.epsilon:.4g}", capacity, *shares, f"{row.words_above_half:,}"])
         if row.support is not None:
             distinct = row.support.distinct
             cells[-1] += [f"{distinct.mean:.0f}", f"{distinct.worst:.0f}", f"{row.support.mean_entropies[1]:.1f}"]

@@ -1,0 +1,177 @@
+"""The capacity against the exact channel on a grid; wrong ways to compute it are refuted by the same comparison."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from deniable import TEM, Embedding, Gaussian, Mahalanobis, Multivariate, RandomizedResponse, RankSmoothing, Vickrey
+from deniable.arrays import Floats
+from deniable.calibration import Targets, calibrate
+from deniable.calibration.protection import protect
+from deniable.interfaces import Mechanism
+from deniable.measures.capacity import capacity, sum_of_unchanged
+from deniable.measures.estimate import Estimate
+from deniable.mechanisms.catalogue import ChosenMechanism
+from tests.measures.test_bayes_bound import density, small
+
+GRID = 2e-3  # how far sums on the grid are off
+
+
+def channel(mechanism: Mechanism) -> Floats:
+    """Return P(y | x) for all words and ⊥ in two dimensions, on a grid."""
+    embedding = mechanism.embedding
+    reach = 14.0 / mechanism.epsilon + 6.0
+    line = np.linspace(-reach, reach, 801)
+    points = np.stack(np.meshgrid(line, line), axis=-1).reshape(-1, 2)
+    nearest = ((points[:, None, :] - embedding.vectors[None]) ** 2).sum(axis=2).argmin(axis=1)
+    rows = []
+    for word in range(len(embedding) + 1):
+        of_word = density(mechanism, points, word)
+        rows.append(np.bincount(nearest, weights=of_word / of_word.sum(), minlength=len(embedding)))
+    return np.array(rows)
+
+
+def true_capacity(rows: Floats) -> float:
+    return float(rows.max(axis=0).sum())
+
+
+def summed(mechanism: Mechanism, rows: Floats, **options: Any) -> Estimate | None:
+    words = np.arange(len(mechanism.embedding))
+    return sum_of_unchanged(mechanism, words, np.diag(rows), 0.0, at_random=False, **options)
+
+
+def by_points(mechanism: Mechanism, **options: Any) -> Estimate:
+    found = capacity(mechanism, draws=30_000, **options)
+    assert found is not None
+    assert found.low <= found.value <= found.high
+    return found
+
+
+@pytest.mark.parametrize(("kind", "epsilon"), [(Multivariate, 1.0), (Multivariate, 4.0), (Gaussian, 1.5)])
+def test_the_sum_of_unchanged_shares_is_the_capacity_of_known_words(kind: Any, epsilon: float) -> None:
+    mechanism = kind(small(), epsilon=epsilon)
+    rows = channel(mechanism)
+    known = summed(mechanism, rows, unknown="error")
+    assert known is not None
+    assert known.value == pytest.approx(true_capacity(rows[:-1]), abs=GRID)
+    whole = summed(mechanism, rows)
+    assert whole is not None
+    assert true_capacity(rows) <= whole.value + GRID
+    without, everything = by_points(mechanism, unknown="error"), by_points(mechanism)
+    assert without.low - GRID <= true_capacity(rows[:-1]) <= without.high + GRID
+    assert true_capacity(rows) <= everything.high + GRID
+    if epsilon > 1.0:
+        return
+    # The median times the size, which a page might quote, is no bound.
+    assert np.median(np.diag(rows)) * 12 < true_capacity(rows[:-1]) - 0.1
+
+
+def test_stretched_noise_needs_its_own_metric() -> None:
+    mechanism = Mahalanobis(small(seed=3), epsilon=1.5, lam=0.95)
+    rows = channel(mechanism)
+    assert np.trace(rows) < true_capacity(rows[:-1]) - GRID  # the sum of N_w undershoots
+    assert summed(mechanism, rows) is None
+    assert true_capacity(rows) <= by_points(mechanism).high + GRID
+    assert by_points(Vickrey(small(seed=3), epsilon=1.5, noise="mahalanobis", lam=0.95)) == by_points(mechanism)
+
+
+def test_protected_words_come_out_less_often_than_the_capacity_counts() -> None:
+    safe = protect(small(seed=1), np.array([0, 5, 7]), by="unknown")
+    mechanism = Multivariate(safe, epsilon=3.0)
+    rows = channel(mechanism)
+    assert np.trace(rows) < true_capacity(rows[:-1]) - 10 * GRID
+    assert summed(mechanism, rows) is None
+    assert true_capacity(rows) <= by_points(mechanism).high + GRID
+
+
+def test_words_with_one_vector_count_once() -> None:
+    vectors = small().vectors.copy()
+    vectors[[3, 9]] = vectors[1]
+    mechanism = Multivariate(Embedding([f"w{i}" for i in range(12)], vectors), epsilon=2.0)
+    rows = channel(mechanism)
+    stays = np.diag(rows).copy()
+    stays[[3, 9]] = rows[1, 1]  # as calibrations count them
+    found = sum_of_unchanged(mechanism, np.arange(12), stays, 0.0, at_random=False, unknown="error")
+    assert found is not None
+    assert found.value == pytest.approx(true_capacity(rows[:-1]), abs=GRID)
+    assert stays.sum() > found.value + 0.1
+    points = by_points(mechanism, unknown="error")
+    assert points.low - GRID <= true_capacity(rows[:-1]) <= points.high + GRID
+
+
+@pytest.mark.parametrize("unknown", ["perturb", "redact", "drop", "error"])
+def test_policies_around_the_mechanism_count(unknown: str) -> None:
+    mechanism, kept = Multivariate(small(), epsilon=1.0), np.array([2, 4])
+    rows = channel(mechanism)
+    released = np.zeros((13, 13))
+    released[:, :12] = rows
+    released[kept] = np.eye(13)[kept]
+    if unknown in ("redact", "drop"):
+        released[12] = np.eye(13)[12]
+    inputs = released[:12] if unknown == "error" else released
+    found = summed(mechanism, rows, unknown=unknown, kept=kept)
+    assert found is not None
+    assert true_capacity(inputs) <= found.value + GRID
+    assert true_capacity(inputs) <= by_points(mechanism, unknown=unknown, kept=kept).high + GRID
+    plain = summed(mechanism, rows, unknown=unknown)
+    assert plain is not None
+    assert plain.value < found.value - 0.5
+    if unknown != "perturb":
+        assert plain.value < true_capacity(inputs)  # kept words must not be forgotten
+    assert capacity(mechanism, unknown="subwords") is None
+
+
+@pytest.mark.parametrize("kind", [TEM, RandomizedResponse])
+def test_exact_sums_give_the_exact_capacity_of_all_rows(kind: Any) -> None:
+    mechanism = kind(small(), epsilon=2.0)
+    rows = np.zeros((13, 12))
+    for word, (outputs, chances) in enumerate(mechanism.probabilities(np.arange(13))):
+        rows[word, outputs] = chances
+    found = capacity(mechanism)
+    assert found is not None
+    assert found.value == found.high == pytest.approx(true_capacity(rows))
+
+
+def test_what_is_made_of_the_noisy_point_has_no_more_than_the_noise() -> None:
+    plain = by_points(Multivariate(small(), epsilon=2.0))
+    assert by_points(RankSmoothing(Multivariate(small(), epsilon=2.0))) == plain
+
+
+def test_a_sample_is_scaled_up_with_the_error_of_the_mean() -> None:
+    mechanism = Multivariate(small(words=400), epsilon=5.0)
+    stays = np.random.default_rng(0).uniform(0.1, 0.3, 400)
+    ids = np.random.default_rng(1).choice(400, 50, replace=False)
+    whole = sum_of_unchanged(mechanism, np.arange(400), stays, 0.001, at_random=False)
+    some = sum_of_unchanged(mechanism, ids, stays[ids], 0.001, at_random=True)
+    assert whole is not None
+    assert some is not None
+    assert whole.high - whole.value == pytest.approx(400 * 1.645 * 0.001, rel=1e-3)  # of the sum: not a root of summed squares
+    assert some.high > whole.value > some.low
+    assert some.high - some.value > whole.high - whole.value
+    assert sum_of_unchanged(mechanism, ids, stays[ids], 0.001, at_random=False) is None
+
+
+def test_a_calibration_knows_the_capacity_and_meets_a_target_on_it() -> None:
+    result = calibrate(small(words=150, dimension=4), targets=Targets(max_capacity=12.0), draws=60)
+    row = result.to_dict()["table"][0]
+    assert result.choice is not None
+    assert result.choice.meets_targets
+    assert row["capacity"]["value"] <= row["capacity"]["at_most"] <= 12.0
+    assert result.to_dict()["targets"]["max_capacity"] == 12.0
+    larger = calibrate(small(words=150, dimension=4), targets=Targets(max_capacity=12.0), epsilons=[1.1 * result.choice.epsilon], draws=60)
+    assert larger.choice is not None
+    assert not larger.choice.meets_targets
+    # Against the noisy points, which know nothing of rays.
+    points = by_points(Multivariate(small(words=150, dimension=4), epsilon=result.choice.epsilon))
+    assert points.low <= row["capacity"]["at_most"]
+    assert row["capacity"]["value"] <= points.high + 1.0
+
+
+@pytest.mark.parametrize("name", ["vickrey", "tem", "mahalanobis"])
+def test_the_capacity_of_other_mechanisms_is_known_in_a_calibration(name: str) -> None:
+    result = calibrate(small(words=30, dimension=3), mechanism=ChosenMechanism(name=name), epsilons=[2.0], draws=20)
+    assert result.table[0].capacity is not None
+    assert result.table[0].capacity.high <= 31.0
