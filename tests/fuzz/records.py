@@ -102,8 +102,10 @@ def read_spreadsheet(folder: Path, source: random.Random) -> None:
     from deniable.records.rewriting import rewrite_file
 
     path = next(folder.iterdir())
-    rewrite_file(path, folder / f"out{path.suffix}", lambda texts: ["fox"] * len(texts), column="text")
-    read_records(folder, source)
+    if source.random() < 0.5:
+        read_records(folder, source)
+    else:
+        rewrite_file(path, folder / "out.xlsx", lambda texts: ["fox"] * len(texts), column="text")
 
 
 def read_json(folder: Path, source: random.Random) -> None:

@@ -94,7 +94,8 @@ def of_formats(commands: Commands, work: Path, ending: str) -> Iterator[tuple[st
             source = str(FROZEN / "inputs" / f"records{ending}{packed}")
             settings = [*columns, *options, "-e", "3", "--embedding", "plain", "--workers", str(workers)]
             name = f"{ending}{packed}, {naming}, {workers} at work"
-            _, content, beside = release_file(commands, work, name, source, ending + packed, settings)
+            written = ".xlsx" if ending == ".ods" else ending
+            _, content, beside = release_file(commands, work, name, source, written + packed, settings)
             yield name, content if not packed and workers == 1 else digest(content), beside
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from deniable import Keyed, Multivariate, Privatizer
 from deniable.purpose import reduce
 from deniable.records import privatize_file
+from deniable.records.formats.layout import released_name
 from tests.noninterference.releasing_both import ENGINES, KEY, LISTED_OR_UNKNOWN, check, make_private, one_place, same_names
 from tests.support.private_pairs import (
     NEVER_RELEASED,
@@ -49,7 +50,7 @@ def test_several_columns_and_consistent_replacement_are_the_same(output: str, co
             out.mkdir()
             write_input(source, texts, pair.notes)
             private = Privatizer(Multivariate(embedding(), epsilon=2.0), randomness=Keyed(KEY, consistent=consistent))
-            privatize_file(private, source, out / f"out.{output}", columns=["text", "note"], record_id="id")
+            privatize_file(private, source, out / released_name(f"out.{output}"), columns=["text", "note"], record_id="id")
             seen.append(all_that_is_seen(out))
     same = seen[0] == seen[1]
     assert same

@@ -6,11 +6,19 @@ from collections.abc import Sequence
 from itertools import groupby
 from xml.sax.saxutils import escape
 
-from deniable.records.formats.spreadsheets.ods_parts import NAMESPACES, TYPE
-
+TYPE = "application/vnd.oasis.opendocument.spreadsheet"
 _ODF = "urn:oasis:names:tc:opendocument:xmlns"
-_MORE = {"draw": f"{_ODF}:drawing:1.0", "dc": "http://purl.org/dc/elements/1.1/", "calcext": "urn:calcext"}
-_XMLNS = " ".join(f'xmlns:{prefix}="{uri}"' for prefix, uri in {**NAMESPACES, **_MORE}.items())
+_NAMESPACES = {
+    **{prefix: f"{_ODF}:{prefix}:1.0" for prefix in ("office", "style", "text", "table")},
+    "number": f"{_ODF}:datastyle:1.0",
+    "fo": f"{_ODF}:xsl-fo-compatible:1.0",
+    "xlink": "http://www.w3.org/1999/xlink",
+    "draw": f"{_ODF}:drawing:1.0",
+    "dc": "http://purl.org/dc/elements/1.1/",
+    "calcext": "urn:calcext",
+}
+_XMLNS = " ".join(f'xmlns:{prefix}="{uri}"' for prefix, uri in _NAMESPACES.items())
+_MANIFEST = f'<manifest:manifest xmlns:manifest="{_ODF}:manifest:1.0" manifest:version="1.2"/>'
 
 
 def content_of(spreadsheet: str, styles: str = "") -> str:
@@ -35,7 +43,11 @@ def ods_parts(rows: Sequence[Sequence[str | int | None]]) -> dict[str, str]:
             else:
                 cells.append(f'<table:table-cell office:value-type="string"><text:p>{escape(value)}</text:p></table:table-cell>')
         written.append(f'<table:table-row table:number-rows-repeated="{len(list(equal))}">{"".join(cells)}</table:table-row>')
-    return {"mimetype": TYPE, "content.xml": content_of(f'<table:table table:name="S">{"".join(written)}</table:table>')}
+    return {
+        "mimetype": TYPE,
+        "META-INF/manifest.xml": _MANIFEST,
+        "content.xml": content_of(f'<table:table table:name="S">{"".join(written)}</table:table>'),
+    }
 
 
 def leaky_ods(secret: str) -> dict[str, str]:
@@ -68,7 +80,7 @@ def leaky_ods(secret: str) -> dict[str, str]:
         f'<table:table-row><table:table-cell office:value-type="float" office:value="2"/><table:table-cell office:value-type="string" '
         f'office:string-value="{secret} the"/><table:table-cell table:style-name="ce1" office:value-type="date" '
         'office:date-value="2026-01-02">'
-        f"<text:p>02.01.26</text:p></table:table-cell><draw:frame>{secret}</draw:frame></table:table-row>"
+        f"<text:p>02.01.26</text:p></table:table-cell></table:table-row>"
         '<table:table-row table:number-rows-repeated="1048000"><table:table-cell table:number-columns-repeated="1000"/></table:table-row>'
         f'<table:named-expressions><table:named-range table:name="{secret}" table:cell-range-address="$Notes.$A$1:.$B$2"/>'
         f'<table:named-expression table:name="Said" table:expression="{secret}"/></table:named-expressions></table:table>'
@@ -91,5 +103,5 @@ def leaky_ods(secret: str) -> dict[str, str]:
         "settings.xml": f"<m>{secret}</m>",
         "Thumbnails/thumbnail.png": secret,
         "Object 1/content.xml": f"<m>{secret}</m>",
-        "META-INF/manifest.xml": f"<m>{secret}</m>",
+        "META-INF/manifest.xml": _MANIFEST.replace("/>", f' x="{secret}"/>'),
     }  # fmt: skip

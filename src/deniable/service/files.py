@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 from deniable.atomic import beside
 from deniable.compression import ENDINGS as COMPRESSION_ENDINGS
 from deniable.errors import InvalidParameter
-from deniable.records.formats.layout import format_of
+from deniable.records.formats.layout import format_of, released_name
 from deniable.service.job_folder import JobFile, JobFolder
 from deniable.service.jobs import JobStore
 from deniable.service.messages import Refused, refusal_of
@@ -63,12 +63,12 @@ class Files:
     async def output(self, request: Request) -> Response:
         """Give the released file."""
         job = self._done(request)
-        return _file(job.output(job.asked), f"released-{job.asked.name}")
+        return _file(job.output(job.asked), f"released-{released_name(job.asked.name)}")
 
     async def card(self, request: Request) -> Response:
         """Give the card, to be handed over with the released file."""
         job = self._done(request)
-        return _file(beside(job.output(job.asked), CARD), f"released-{job.asked.name}{CARD}", "application/json")
+        return _file(beside(job.output(job.asked), CARD), f"released-{released_name(job.asked.name)}{CARD}", "application/json")
 
     async def receipt(self, request: Request) -> Response:
         """Give the receipt, whose counts come from the private text: to be kept."""
@@ -158,7 +158,7 @@ class Files:
         if wait and told.state == "failed":
             raise Refused(422, told.error or "the file could not be released", headers=where)
         if wait and told.state == "done":
-            return _file(job.output(job.asked), f"released-{job.asked.name}", headers=where)
+            return _file(job.output(job.asked), f"released-{released_name(job.asked.name)}", headers=where)
         return json_reply(told, status=202, headers=where)
 
     def _done(self, request: Request) -> JobFolder:

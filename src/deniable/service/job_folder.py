@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Literal, TypeVar
 import msgspec
 
 from deniable.atomic import lock, write_whole
-from deniable.records.formats.layout import Layout, make_layout
+from deniable.records.formats.layout import Layout, make_layout, released_name
 from deniable.service.messages import Choice
 
 State = Literal["waiting", "working", "done", "failed"]
@@ -137,7 +138,7 @@ class JobFolder:
 
     def output(self, asked: JobFile) -> Path:
         """Return where the output lies once it is whole."""
-        return self.path / f"output{asked.ending}"
+        return self.path / released_name(f"output{asked.ending}")
 
     def bytes_taken(self) -> int:
         """Return what it takes on the disk, or will take at least while it is worked on."""
@@ -150,7 +151,10 @@ class JobFolder:
         """Delete the input, and of a job that failed what there is of an output; this needs nothing that was noted but the state."""
         failed = self.state.state == "failed"
         for path in (*self.path.glob("input*"), *(self.path.glob("output*") if failed else ())):
-            path.unlink(missing_ok=True)
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
 
 
 def _read(path: Path, kind: type[Noted]) -> Noted:

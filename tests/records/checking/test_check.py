@@ -161,7 +161,7 @@ def test_numbers_that_a_workbook_shows_as_dates_are_called_dates(tmp_path: Path)
         "seen": ('[$-407]d. mmmm" um "hh:mm', "date"),
         "stayed": ('0.0" days"', "number"),
         "price": ("[Red]#,##0.00_d\\y", "number"),
-        "at": ("hh:mm:ss", "number"),
+        "at": ("hh:mm:ss", "date"),
         "plain": ("General", "number"),
     }
     sheet = openpyxl.Workbook()
@@ -172,7 +172,7 @@ def test_numbers_that_a_workbook_shows_as_dates_are_called_dates(tmp_path: Path)
             cell.number_format = shown
     sheet.save(tmp_path / "a.xlsx")
     assert kinds(checked(tmp_path / "a.xlsx")) == {name: kind for name, (_, kind) in formats.items()} | {
-        "far": "other",
+        "far": "number",
         "note": "free text",
     }
     sheet.active.delete_rows(2, 20)

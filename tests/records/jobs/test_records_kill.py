@@ -22,6 +22,7 @@ import pytest
 from deniable import Embedding
 from deniable.embeddings import store
 from deniable.keyed.key_file import write_new_key
+from deniable.records.formats.layout import released_name
 from deniable.records.formats.parquet_files.partial import _batches
 from deniable.records.jobs.journal import Journal
 from deniable.text.card import read_card
@@ -140,12 +141,12 @@ def test_other_formats_that_are_killed_resume_to_the_very_output_of_a_whole_run(
     write_new_key(key)
     named = ["--format", "folder"] if ending == "folder" else ["-c", "text"]
     command: list[str | Path] = ["privatize", source, *named, "-e1", "--embedding", "tiny", "--quiet", "--key-file", key]
-    run = zygote.run(command, tmp_path / f"whole.{format_}")
+    run = zygote.run(command, tmp_path / released_name(f"whole.{format_}"))
     assert run["status"] == 0
-    wanted = content_of(tmp_path / f"whole.{format_}")
+    wanted = content_of(tmp_path / released_name(f"whole.{format_}"))
     moments, interrupted = random.Random(11), 0
     for kill in range(6):
-        target = tmp_path / f"out{kill}.{format_}"
+        target = tmp_path / released_name(f"out{kill}.{format_}")
         broken = zygote.run(command, target, length=moments.uniform(0.05, 0.98) * run["length"])
         assert broken["status"] in (0, -9)
         assert (broken["status"] == 0) == target.exists()

@@ -14,7 +14,7 @@ from deniable.progress import Report
 from deniable.records.checking.fields import WHOLE_LINE, Unnamed, read_fields
 from deniable.records.checking.profile import MOST_COLUMNS, ColumnProfile, Columns
 from deniable.records.checking.unknown import MANY, say_unknown, scripts_of_embedding
-from deniable.records.formats.layout import FOLDER, SPREADSHEETS, Layout, likely_delimiter
+from deniable.records.formats.layout import FOLDER, SPREADSHEETS, Layout, likely_delimiter, released_name
 from deniable.records.formats.opening import open_source
 from deniable.records.formats.paths import parse_path
 from deniable.records.formats.source import FileSource, Source
@@ -127,9 +127,9 @@ def _misread(layout: Layout, header: list[str | None], *, unnamed: int) -> str |
 def _other_sheets(source: Source, layout: Layout) -> list[str]:
     if layout.format not in SPREADSHEETS or not isinstance(source, FileSource):
         return []
-    from deniable.records.formats.spreadsheets.reader import open_workbook
+    from deniable.records.formats.spreadsheets.workbook import Workbook
 
-    return open_workbook(source, layout.format, layout.sheet).others
+    return [each.name for each in Workbook(source, layout.sheet).others]
 
 
 def _has_metadata(source: Source, layout: Layout, free: list[str | None]) -> bool:
@@ -145,7 +145,7 @@ def _has_metadata(source: Source, layout: Layout, free: list[str | None]) -> boo
 
 def _command(path: Path, layout: Layout, free: list[str | None], options: tuple[str, ...], *, names: bool) -> str:
     named = [part for name in free if name is not None for part in ("--column", name)]
-    target = f"private-{path.resolve().name}"
+    target = f"private-{released_name(path.resolve().name)}"
     never = ["--never-release", "names"] if names else []  # the built-in list is of names in Latin letters
     named_file = f"./{path}" if str(path).startswith("-") else str(path)  # it would be read as an option
     said = ["deniable", "privatize", named_file, *options, *named, *never, "--epsilon", f"{STARTING_EPSILON:g}", "--output", target]

@@ -22,8 +22,6 @@ from deniable.records.formats.source import LONGEST_RECORD, FileSource, Lines, S
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from deniable.records.formats.spreadsheets.cells import Cell
-
 
 class Other(enum.Enum):
     """What stands for a value that is not looked into: bytes, times, maps, dates that no calendar has, what is nested too deeply."""
@@ -46,7 +44,6 @@ WHOLE_LINE = None
 """The path of a text that has none: a line, or a file of a folder. No name of a column is the same, also not an empty one."""
 
 _DEEPEST = 20
-_DAY_ZERO = datetime.datetime(1899, 12, 30)  # of a workbook; in some it is in 1904, but which date it is does not matter here
 _LONE = re.compile("[\ud800-\udfff]")
 
 
@@ -126,25 +123,18 @@ def _flat(path: str, value: Any, depth: int = 0) -> Iterator[Field]:
 
 
 def _cells(source: FileSource, layout: Layout) -> Iterator[list[Field]]:
-    from deniable.records.formats.spreadsheets.reader import open_workbook
+    from deniable.records.formats.spreadsheets.workbook import Workbook, text_of
 
     names: list[str] | None = None
-    for row in open_workbook(source, layout.format, layout.sheet).rows():
+    for row in Workbook(source, layout.sheet).rows():
         if layout.header and names is None:
-            names = row.texts()
+            names = [text_of(value) or "" for value in row.values]
             continue
-        yield [(_name(names, cell.column - 1), _cell_value(cell)) for cell in row.cells]
-
-
-def _cell_value(cell: Cell) -> Value:
-    if cell.formula:
-        return Other.FORMULA
-    if not cell.date or not cell.text:
-        return cell.text
-    try:
-        return _DAY_ZERO + datetime.timedelta(days=float(cell.text))
-    except (ArithmeticError, ValueError):
-        return Other.VALUE
+        yield [
+            (_name(names, place), Other.FORMULA if place in row.formulas else value if isinstance(value, datetime.date) else text_of(value))
+            for place, value in enumerate(row.values)
+            if value is not None or place in row.formulas
+        ]
 
 
 def _parquet_rows(source: FileSource, layout: Layout) -> Iterator[list[Field]]:

@@ -93,6 +93,9 @@ class Layout:
         if self.format == FOLDER:
             return
         meant = format_of(target)
+        if self.format in SPREADSHEETS and meant == "ods":
+            name = printable(released_name(target.name))
+            raise InvalidParameter("output", str(target), f"spreadsheets are written as .xlsx, also those read from .ods; name it {name}")
         if meant is not None and not _fits(meant, self.format):
             problem = f"its name says {meant} and the input is {self.format}; formats are not converted"
             if self.format == "text":  # what is taken for granted of standard input and of a name without an ending
@@ -105,7 +108,12 @@ class Layout:
 def _fits(meant: str, written: str) -> bool:
     if meant == "text":  # .txt may hold anything that is text
         return written not in WHOLE
-    return meant == written or {meant, written} == {"csv", "tsv"} or (meant, written) == ("json", "jsonl")
+    return meant == written or {meant, written} in ({"csv", "tsv"}, set(SPREADSHEETS)) or (meant, written) == ("json", "jsonl")
+
+
+def released_name(name: str) -> str:
+    """Return what a release of a file is called beside it or in another folder: its own name, after which .ods gets the ending .xlsx."""
+    return f"{name}.xlsx" if name.lower().endswith(".ods") else name
 
 
 def make_layout(

@@ -25,7 +25,7 @@ from typing import Literal, get_args
 from deniable.atomic import beside
 from deniable.errors import DeniableError, InvalidParameter, RecordError, printable
 from deniable.progress import Progress
-from deniable.records.formats.layout import Layout, format_of
+from deniable.records.formats.layout import Layout, format_of, released_name
 from deniable.records.formats.opening import open_source
 from deniable.records.formats.source import Source
 from deniable.records.jobs.job import run_job, settings_digest
@@ -177,7 +177,7 @@ class Watch:
         :raises RecordError: if one is there and somebody else's, or was published and taken away before that was entered, or a link
             stands where something would be written.
         """
-        output, receipt, card = (beside(self._out / name, ending) for ending in ("", _RECEIPT, _CARD))
+        output, receipt, card = (beside(self._out / released_name(name), ending) for ending in ("", _RECEIPT, _CARD))
         for ending in ("", *_OURS):
             if (path := beside(output, ending)).is_symlink():
                 raise RecordError(path, "is a link, and nothing is written through links here; remove it")
@@ -198,7 +198,7 @@ class Watch:
     def _is_out(self, entry: LedgerEntry) -> bool:
         """Return whether the output got its name although the last event about the file does not say that it is released."""
         # Nothing but its renaming takes the partial file away once the output was about to get its name.
-        return entry.publishing and not beside(self._out / entry.name, ".partial").exists()
+        return entry.publishing and not beside(self._out / released_name(entry.name), ".partial").exists()
 
     def _settled(self, name: str, about: os.stat_result) -> bool:
         """Return whether the file has not changed for long enough, by its own time or by what was seen of it."""
@@ -209,7 +209,7 @@ class Watch:
         return max(time.time() - about.st_mtime, now - before[1]) >= self._settings.settle
 
     def _take_up(self, path: Path, about: os.stat_result, entry: LedgerEntry | None) -> bool:
-        target = self._out / path.name
+        target = self._out / released_name(path.name)
         layout = self._layout_of(path)
         published = target.exists()
         # By the ledger and not by the output, which its reader may have taken away. What was only begun and has no output yet

@@ -114,8 +114,9 @@ export function fileSection(stateOf) {
     byId("job-says").textContent = "Released.";
     byId("job-done").hidden = byId("job-receipt").hidden = false;
     byId("deleted-at").textContent = `at ${new Date(1000 * job.deleted_at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}`;
+    const released = `released-${file.name}${/\.ods$/i.test(file.name) ? ".xlsx" : ""}`;
     for (const [id, path, name] of [
-      ["get-output", "output", `released-${file.name}`], ["get-card", "card", `released-${file.name}.card.json`], ["get-receipt", "receipt", `${file.name}.receipt.json`],
+      ["get-output", "output", released], ["get-card", "card", `${released}.card.json`], ["get-receipt", "receipt", `${file.name}.receipt.json`],
     ]) {
       byId(id).onclick = (event) => { event.preventDefault(); download(`/jobs/${job.id}/${path}`, name); };
     }

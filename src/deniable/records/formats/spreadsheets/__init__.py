@@ -1,9 +1,8 @@
-"""Spreadsheets: the cells of named columns are released, and of all else only what cannot quote them.
+"""Spreadsheets: values, their types and the names of sheets go out; the cells of named columns in other words.
 
-A workbook repeats what stands in its cells in many places: tables of shared texts, last results of formulas, filters, comments, charts,
-thumbnails, properties. So the output is put together anew, from lists of what may pass (``xlsx_parts``, ``ods_parts``): cells, formulas
-without their results, formats, sheets. Whatever is not on a list is left out; what holds copies that cannot be told from cells (pivot
-tables, links to other workbooks, recorded changes) is refused.
+A workbook repeats what stands in its cells in many places: last results of formulas, comments, charts, filters, properties. So a new
+workbook is written from the values of cells alone, and results of formulas, which may quote a private cell, are left empty.
 
-``archive`` and ``xml`` read and write the containers, ``xlsx`` and ``ods`` know where rows and cells stand, ``reader`` releases them.
+``parser`` runs in a confined process: python-calamine reads the values, and the XML tells which cells are formulas and what is hidden.
+``workbook`` is what it sends, ``reader`` releases rows, ``writer`` writes them by XlsxWriter.
 """
