@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from statistics import mean
-from typing import Any
+
+from purpose_page.rows import read_rows
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "src" / "deniable" / "service" / "page" / "measured.js"
@@ -17,25 +17,24 @@ TASKS = {"agnews": "news topics", "sst2": "film reviews"}
 
 
 def measured() -> str:
-    """Return the module: for each task what a classifier gets right on original text, and on released text by ε."""
+    """Return the module: for each task what guessing and a classifier get right, on original text and on released text by ε."""
+    results = json.loads(RESULTS.read_text(encoding="utf-8"))
     tasks = []
-    fingerprint = ""
-    everything: list[dict[str, Any]] = json.loads(RESULTS.read_text(encoding="utf-8"))
-    plain = [each for each in everything if (each["embedding"]["name"], each["mechanism"]) == ("default", "multivariate")]
     for data, name in TASKS.items():
-        own = sorted((each for each in plain if each["name"] == data and each["releases"]), key=lambda each: each["epsilon"])
-        fingerprint = own[0]["embedding"]["fingerprint"]
+        found = [row for row in read_rows(results) if (row.data, row.space, row.mechanism) == (data, "default", "multivariate")]
         rows = [
             {
-                "epsilon": each["epsilon"],
-                "right": round(mean(release["accuracy"]["decoded words"]["both"] for release in each["releases"]), 3),
-                "named": round(mean(release["named"] for release in each["releases"]), 3),
+                "epsilon": row.epsilon,
+                "released": round(row.accuracy["released words"] / 100, 3),
+                "decoded": round(row.best("decoded") / 100, 3),
+                "named": round(row.named / 100, 3),
             }
-            for each in own
+            for row in sorted(found, key=lambda row: row.epsilon)
         ]
-        original = round(mean(one["words"]["both"] for each in own for one in each["original"]), 3)
-        tasks.append({"name": name, "texts": own[0]["texts"], "original": original, "rows": rows})
-    content = json.dumps({"fingerprint": fingerprint, "mechanism": "multivariate", "tasks": tasks}, indent=2)
+        guessing, original = round(found[0].majority / 100, 3), round(max(found[0].original.values()) / 100, 3)
+        tasks.append({"name": name, "guessing": guessing, "original": original, "rows": rows})
+    used = next(each["embedding"] for each in results if each["embedding"]["name"] == "default")
+    content = json.dumps({"fingerprint": used["fingerprint"], "mechanism": "multivariate", "tasks": tasks}, indent=2)
     head = "// Written by scripts/make_service_figures.py from docs/experiments; a test fails when they differ."
     return f"{head}\nexport const measured = {content};\n"
 

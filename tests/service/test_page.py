@@ -32,10 +32,24 @@ def test_the_slider_moves_everything(opened: Any, client: Client) -> None:
             int(named.split()[0]),
             outcomes,
             text_of(opened, "summary"),
-            text_of(opened, "fact-task"),
+            text_of(opened, "tasks"),
         )
     assert all(low < high for low, high in zip(shares[1.0][:3], shares[12.0][:3], strict=True)), shares
     assert all(low != high for low, high in zip(shares[1.0][3:], shares[12.0][3:], strict=True)), shares
+    assert quiet(opened) == []
+
+
+def test_labels_are_shown_at_measured_points_with_guessing(opened: Any, client: Client) -> None:
+    load(opened, client)
+    head = ["public texts", "measured ε", "guessing", "as released", "decoded", "original"]
+    for epsilon, news, reviews in (
+        (6.0, ["5.5", "25 %", "70 %", "80 %", "88 %"], ["5.9", "52 %", "54 %", "60 %", "78 %"]),
+        (1.0, ["3.9", "25 %", "50 %", "69 %", "88 %"], ["3.3", "52 %", "51 %", "54 %", "78 %"]),
+    ):
+        slide(opened, epsilon)
+        cells = "[...row.cells].map((cell) => cell.textContent.replace('\u00a0', ' '))"
+        shown = opened.execute_script(f"return [...document.querySelectorAll('#tasks tr')].map((row) => {cells})")
+        assert shown == [head, ["news topics", *news], ["film reviews", *reviews]]
     assert quiet(opened) == []
 
 

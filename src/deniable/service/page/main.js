@@ -63,7 +63,7 @@ function showFigures() {
   });
   showLeast();
   showMine();
-  showTask();
+  showTasks();
 }
 
 function isMeasured() {
@@ -92,21 +92,19 @@ function showMine() {
     : element("li", {}, element("span", { class: "name" }, word.word), element("span", { class: "wide-value" }, "not in the vocabulary: never comes out"))));
 }
 
-function showTask() {
-  const shown = byId("fact-task"), says = byId("fact-task-says");
-  const task = measured.tasks[0], rows = task.rows;
-  const first = rows[0], last = rows.at(-1);
-  if (!isMeasured()) { shown.textContent = "–"; says.textContent = "for a classifier: not measured with these vectors; `deniable utility` does"; return; }
-  const original = `It is ${percent(task.original)} on the original texts (${task.name}).`;
-  if (state.epsilon < first.epsilon || state.epsilon > last.epsilon) {
-    const near = state.epsilon < first.epsilon ? first : last;
-    shown.textContent = `${state.epsilon < first.epsilon ? "<" : ">"} ${percent(near.right)}`;
-    says.textContent = `right, for a classifier that learns from released text; measured from ε = ${first.epsilon.toFixed(1)} to ${last.epsilon.toFixed(1)}. ${original}`;
-    return;
-  }
-  const part = (state.epsilon - first.epsilon) / (last.epsilon - first.epsilon);
-  shown.textContent = `≈ ${percent(first.right + part * (last.right - first.right))}`;
-  says.textContent = `right, for a classifier that learns from released text, between two measured values. ${original}`;
+// Only what was measured is shown: of each task the measured ε that is nearest to the one chosen.
+function showTasks() {
+  byId("tasks").hidden = !isMeasured();
+  byId("tasks-says").textContent = isMeasured()
+    ? "A classifier learns from released texts and judges others, at the measured ε nearest to yours."
+    : "Not measured with these vectors; `deniable utility` measures it on your labelled texts.";
+  if (!isMeasured()) return;
+  const away = (row) => Math.abs(row.epsilon - state.epsilon);
+  byId("tasks").tBodies[0].replaceChildren(...measured.tasks.map((task) => {
+    const row = task.rows.reduce((best, each) => (away(each) < away(best) ? each : best));
+    const shares = [task.guessing, row.released, row.decoded, task.original].map((share) => element("td", {}, percent(share)));
+    return element("tr", {}, element("th", { scope: "row" }, task.name), element("td", {}, row.epsilon.toFixed(1)), ...shares);
+  }));
 }
 
 // Words are compared only with those of the text that the release was made from; both come by themselves.

@@ -5,64 +5,74 @@ export const measured = {
   "tasks": [
     {
       "name": "news topics",
-      "texts": 5600,
-      "original": 0.866,
+      "guessing": 0.252,
+      "original": 0.876,
       "rows": [
         {
           "epsilon": 3.859,
-          "right": 0.678,
+          "released": 0.504,
+          "decoded": 0.686,
           "named": 0.078
         },
         {
           "epsilon": 4.493,
-          "right": 0.724,
+          "released": 0.569,
+          "decoded": 0.745,
           "named": 0.102
         },
         {
           "epsilon": 4.981,
-          "right": 0.754,
+          "released": 0.645,
+          "decoded": 0.765,
           "named": 0.13
         },
         {
           "epsilon": 5.511,
-          "right": 0.793,
+          "released": 0.704,
+          "decoded": 0.795,
           "named": 0.168
         },
         {
           "epsilon": 7.064,
-          "right": 0.846,
+          "released": 0.8,
+          "decoded": 0.842,
           "named": 0.33
         }
       ]
     },
     {
       "name": "film reviews",
-      "texts": 9613,
-      "original": 0.788,
+      "guessing": 0.516,
+      "original": 0.78,
       "rows": [
         {
           "epsilon": 3.26,
-          "right": 0.543,
+          "released": 0.514,
+          "decoded": 0.543,
           "named": 0.078
         },
         {
           "epsilon": 4.082,
-          "right": 0.563,
+          "released": 0.518,
+          "decoded": 0.563,
           "named": 0.095
         },
         {
           "epsilon": 4.776,
-          "right": 0.571,
+          "released": 0.53,
+          "decoded": 0.571,
           "named": 0.115
         },
         {
           "epsilon": 5.86,
-          "right": 0.593,
+          "released": 0.544,
+          "decoded": 0.601,
           "named": 0.171
         },
         {
           "epsilon": 7.599,
-          "right": 0.647,
+          "released": 0.613,
+          "decoded": 0.644,
           "named": 0.33
         }
       ]
