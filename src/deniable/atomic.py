@@ -63,17 +63,18 @@ def open_plain_file(path: Path) -> IO[bytes]:
     return os.fdopen(descriptor, "rb")
 
 
-def read_plain_file(path: Path, *, longest: int, what: str, error: Callable[[Path, str], Exception]) -> bytes:
+def read_plain_file(path: Path, *, longest: int, what: str, error: Callable[[Path, str], Exception], pipe: bool = False) -> bytes:
     """Return the content of a plain file of at most ``longest`` bytes, or raise what ``error`` makes of the path and the problem.
 
-    ``what`` it should be is said of a file that is longer.
+    ``what`` it should be is said of a file that is longer. With ``pipe`` it may be a pipe, too, which is waited for.
     """
     try:
-        with open_plain_file(path) as file:
-            content = file.read(longest + 1)
+        with path.open("rb") if pipe else open_plain_file(path) as file:
+            # The size first: what is refused need not be read.
+            content = file.read(longest + 1) if os.fstat(file.fileno()).st_size <= longest else None
     except OSError as problem:
         raise error(path, problem.strerror or "cannot be read") from problem
-    if len(content) > longest:
+    if content is None or len(content) > longest:
         raise error(path, f"is larger than any {what} is")
     return content
 

@@ -18,10 +18,12 @@ from deniable.errors import DamagedDecoder
 
 FORMAT = 1
 
-_LONGEST = 1 << 30
+MOST_DIRECTIONS = 10_000
+"""A learnt decoder has no more directions than this: whoever opens its file pays for them, about a gigabyte for 50,000 words."""
+
+_LONGEST = 1 << 28
 _ARRAYS = {"about": "|u1", "inputs": "<i8", "prior": "<f8"}
 _NEARLY = 1e-6
-_MOST_DIRECTIONS = 1_000_000
 
 
 class DecoderFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -29,7 +31,7 @@ class DecoderFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     decoder: int = FORMAT
     card: str
-    directions: Annotated[int, msgspec.Meta(ge=1, le=_MOST_DIRECTIONS)]
+    directions: Annotated[int, msgspec.Meta(ge=1, le=MOST_DIRECTIONS)]
     embedding: str | None
     public: str | None
     public_digest: str | None

@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from deniable.analysis.decoder_file import DecoderFile, pack_decoder, read_decoder_file, unpack_decoder
+from deniable.analysis.decoder_file import MOST_DIRECTIONS, DecoderFile, pack_decoder, read_decoder_file, unpack_decoder
 from deniable.analysis.receiving import check_words, open_channel_of_inputs, receive
 from deniable.arrays import Floats, Ids
 from deniable.atomic import open_plain_file, whole_file
@@ -23,6 +23,7 @@ from deniable.decoding.decoder import Decoder
 from deniable.decoding.ngrams import read_bigrams
 from deniable.decoding.priors import SUPPORT
 from deniable.errors import DamagedDecoder, InvalidParameter, RecordError
+from deniable.parameters import validated_count
 from deniable.progress import Report
 from deniable.text.card import Card, GivenCard, card_from, parse_card
 from deniable.text.writing import marks_of
@@ -68,6 +69,8 @@ class DecoderState:
         :raises MalformedCard: if the card cannot be used, or the embedding here is another one.
         :raises NotThisRelease: if the text was not released as the card says.
         """
+        if validated_count(directions, "directions") > MOST_DIRECTIONS:
+            raise InvalidParameter("directions", directions, f"must be at most {MOST_DIRECTIONS:,}: a decoder is opened again elsewhere")
         card, texts = card_from(card), check_texts(released)
         path = None if public is None else Path(public)
         digest = None if path is None or not context else _digest_of(path)

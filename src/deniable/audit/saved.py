@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from deniable.atomic import read_plain_file
 from deniable.audit.authorship import AuthorshipResult
 from deniable.audit.bound.attempt import BoundResult
 from deniable.audit.inversion.results import InversionResult
@@ -16,6 +17,8 @@ from deniable.errors import RecordError
 
 AnyResult = BoundResult | InversionResult | MembershipResult | AuthorshipResult
 """The result of some audit."""
+
+_LONGEST = 64 << 20
 
 KINDS: Mapping[str, type[AnyResult]] = {
     "bound": BoundResult,
@@ -31,7 +34,7 @@ def read_result(path: Path) -> AnyResult:
     :raises RecordError: if the file is not one.
     """
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(read_plain_file(path, longest=_LONGEST, what="result of an audit", error=RecordError))
         kind = data["audit"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise RecordError(path, "is not the result of an audit; write one with: deniable audit … --save FILE") from None

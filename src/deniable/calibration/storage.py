@@ -306,6 +306,7 @@ class WorkLock:
 
 def _announced(path: Path) -> int | None:
     try:
-        return int(path.read_bytes())
+        with open_plain_file(path) as file:
+            return int(file.read(_LONGEST_NUMBER))
     except (OSError, ValueError):
         return None

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from deniable.atomic import write_whole
+from deniable.atomic import read_plain_file, write_whole
+from deniable.errors import RecordError
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 M = TypeVar("M", bound="DataclassInstance")
 
 _FORMAT = 2
+_LONGEST = 1 << 24
 """To be raised when a measurement comes out differently than before: what was saved then is measured again."""
 
 
@@ -38,10 +40,10 @@ class SavedMeasurements:
         written = json.dumps(key, sort_keys=True, ensure_ascii=False)
         path = self._folder / f"{hashlib.blake2b(written.encode(), digest_size=16).hexdigest()}.json"
         try:
-            saved = json.loads(path.read_text("utf-8"))
+            saved = json.loads(read_plain_file(path, longest=_LONGEST, what="measurement", error=RecordError))
             if saved["key"] == json.loads(written):
                 return msgspec.convert(saved["measured"], type=kind)
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        except (RecordError, ValueError, KeyError, TypeError, RecursionError):
             pass
         measured = measure()
         write_whole(path, json.dumps({"key": key, "measured": asdict(measured)}, ensure_ascii=False))

@@ -11,6 +11,7 @@ from typing import Any, Self
 import msgspec
 import numpy as np
 
+from deniable.atomic import read_plain_file
 from deniable.audit.results import EmbeddingSummary
 from deniable.comparison.knowledge import PublicSummary
 from deniable.comparison.matching import Target
@@ -252,13 +253,16 @@ class ComparisonResult(ComparisonSetup):
         return next(known, "adversary")
 
 
+_LONGEST = 64 << 20
+
+
 def read_comparison(path: Path) -> ComparisonResult:
     """Return a result that ``deniable compare --save`` wrote.
 
     :raises RecordError: if the file is not one.
     """
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(read_plain_file(path, longest=_LONGEST, what="comparison", error=RecordError))
         rows = [{**row, "worth": _worth_in(row)} for row in data["rows"]]
         return msgspec.convert({**data, "rows": rows}, type=ComparisonResult)
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:

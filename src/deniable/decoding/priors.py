@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from deniable.arrays import Floats, Ids
+from deniable.atomic import read_plain_file
 from deniable.channel.channel import Channel
 from deniable.decoding.ngrams import Bigrams
 from deniable.embeddings.embedding import Embedding
@@ -25,6 +26,8 @@ BY_RANK, UNIFORM = "rank", "uniform"
 """What may be known of words before a release is read, beside a file of counts."""
 
 _MANDELBROT = 2.7
+
+_LONGEST = 1 << 27
 
 _UNKNOWN_SHARE = 0.02
 """The share of unknown words to begin with; the release corrects it."""
@@ -127,7 +130,8 @@ def from_table(embedding: Embedding, path: Path) -> Floats:
     """
     counts: Counter[str] = Counter()
     try:
-        lines = path.read_bytes().decode("utf-8-sig").split("\n")  # other separators may stand in a word
+        content = read_plain_file(path, longest=_LONGEST, what="table of counts", error=RecordError, pipe=True)
+        lines = content.decode("utf-8-sig").split("\n")  # other separators may stand in a word
     except UnicodeDecodeError as error:
         raise RecordError(path, f"is not UTF-8 ({error.reason} at byte {error.start:,})") from None
     for number, line in enumerate(lines, 1):

@@ -27,6 +27,7 @@ Noted = TypeVar("Noted")
 JOB_ID = re.compile(r"[A-Za-z0-9_-]{22}")
 UPLOAD = ".upload"
 _CANCEL = "cancel"
+_LONGEST_NOTE = 1 << 24
 TIMES_THE_INPUT = 3
 """The input, its release, and the copy in which a compressed release gets its final form."""
 
@@ -163,7 +164,8 @@ def _read(path: Path, kind: type[Noted]) -> Noted:
     :raises UnreadableNote: if it says nothing that can be understood, now or later.
     """
     try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
+        with path.open("rb") as file:
+            return msgspec.json.decode(file.read(_LONGEST_NOTE), type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, IsADirectoryError, PermissionError):
         raise UnreadableNote from None
 

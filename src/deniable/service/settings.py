@@ -16,6 +16,7 @@ from typing import Annotated
 import msgspec
 import platformdirs
 
+from deniable.atomic import read_plain_file
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.catalogue import checked_options, entry_of
 from deniable.parameters import STARTING_EPSILON, validated_epsilon
@@ -27,6 +28,7 @@ from deniable.words.word_list import read_word_list
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _SHORTEST_TOKEN = 32
 _LONGEST_TOKEN_FILE = 4_096
+_LONGEST_SETTINGS = 1 << 20
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Port = Annotated[int, msgspec.Meta(ge=0, le=65_535)]
@@ -159,6 +161,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return lines[0].decode("ascii")
 
 
+def _unreadable(path: Path, problem: str) -> InvalidParameter:
+    return InvalidParameter("settings", str(path), f"cannot be read: {problem}")
+
+
 def read_settings(path: Path | None, *, host: str | None = None, port: int | None = None, workers: int | None = None) -> Settings:
     """Return the settings of a file, or the defaults; what is given beside it takes the place of what the file says.
 
@@ -170,9 +176,8 @@ def read_settings(path: Path | None, *, host: str | None = None, port: int | Non
     content: dict[str, object] = {}
     if path is not None:
         try:
-            content = tomllib.loads(path.read_bytes().decode("utf-8"))
-        except OSError as error:
-            raise InvalidParameter("settings", str(path), f"cannot be read: {error.strerror}") from None
+            written = read_plain_file(path, longest=_LONGEST_SETTINGS, what="file of settings", error=_unreadable, pipe=True)
+            content = tomllib.loads(written.decode("utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise InvalidParameter("settings", str(path), f"is not TOML: {error}") from None
     server = content.get("server", {})

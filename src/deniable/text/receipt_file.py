@@ -13,7 +13,7 @@ from deniable.errors import MalformedReceipt
 ENDING = ".receipt.json"
 """What the name of a receipt has after the name of the output."""
 
-_LONGEST = 4 << 20
+LONGEST_RECEIPT = 4 << 20
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 
@@ -148,7 +148,7 @@ def read_receipt_file(path: Path) -> ReceiptFile:
 
     :raises MalformedReceipt: if it cannot be read or is no receipt.
     """
-    return decode_receipt(read_plain_file(path, longest=_LONGEST, what="receipt", error=MalformedReceipt), path)
+    return decode_receipt(read_plain_file(path, longest=LONGEST_RECEIPT, what="receipt", error=MalformedReceipt), path)
 
 
 def decode_receipt(content: bytes | str, source: str | Path) -> ReceiptFile:

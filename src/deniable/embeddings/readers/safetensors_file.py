@@ -13,12 +13,15 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
 from deniable.arrays import Vectors
+from deniable.atomic import read_plain_file
 from deniable.embeddings.readers.raw import Block, RawEmbedding
 from deniable.errors import MalformedEmbedding
 
 _DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 _ROWS_AT_ONCE = 8192
 _BYTES_AT_ONCE = 1 << 24
+
+_LONGEST_WORDS = 1 << 28
 
 
 def read_safetensors(path: Path, *, source: Path) -> RawEmbedding:
@@ -53,7 +56,7 @@ def _words(metadata: dict[str, str], source: Path) -> list[str]:
     for beside in (source.with_name(f"{stem}.words.txt"), source.with_name("vocab.txt")):
         if beside.is_file():
             try:
-                text = beside.read_bytes().decode("utf-8")
+                text = read_plain_file(beside, longest=_LONGEST_WORDS, what="list of words", error=MalformedEmbedding).decode("utf-8")
             except UnicodeDecodeError as error:
                 raise MalformedEmbedding(beside, "is not UTF-8") from error
             return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]

@@ -19,9 +19,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from deniable.atomic import beside, check_apart, check_place, check_regular, discard_drafts, publish, remove, sync_file, write_whole
+from deniable.atomic import (
+    beside,
+    check_apart,
+    check_place,
+    check_regular,
+    discard_drafts,
+    publish,
+    read_plain_file,
+    remove,
+    sync_file,
+    write_whole,
+)
 from deniable.compression import compress, compression_for, repack
-from deniable.errors import InvalidParameter, RecordError, ResumeError, printable
+from deniable.errors import InvalidParameter, MalformedReceipt, RecordError, ResumeError, printable
 from deniable.progress import Progress
 from deniable.records.formats.layout import FOLDER, Layout
 from deniable.records.formats.opening import naming_for, open_reader
@@ -33,6 +44,7 @@ from deniable.text.card import Card
 from deniable.text.card_file import ENDING as CARD
 from deniable.text.privatizer import Privatizer
 from deniable.text.receipt import Receipt, Tally
+from deniable.text.receipt_file import LONGEST_RECEIPT
 from deniable.version import __version__
 from deniable.words.cutter import rules_for
 
@@ -363,10 +375,10 @@ def check_finished(private: Privatizer, job: str, receipt: Path, target: Path) -
         every setting that differs as far as it tells.
     """
     try:
-        made = json.loads(receipt.read_text(encoding="utf-8"))
+        made = json.loads(read_plain_file(receipt, longest=LONGEST_RECEIPT, what="receipt", error=MalformedReceipt))
         then = {key: made[key] for key in _DESCRIBING}
         noise = dict(made.get("randomness", {}))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):  # MalformedReceipt is a ValueError
         problem = f"exists, and no receipt ({receipt.name}) says that it was released; name another output, or start over with force=True"
         raise ResumeError(target, problem) from None
     described = private.settings.to_dict()

@@ -21,6 +21,7 @@ from deniable.text.receipt import Tally
 _VERSION = 1
 _SECONDS_UNTIL_WORKERS_NOTICE = 1.0
 _BYTES_AT_ONCE = 1 << 20
+_LONGEST_LINE = 1 << 28
 _FOREIGN = "exists and is not a journal of deniable, or one cut short in its first line; move it away"
 
 
@@ -224,8 +225,10 @@ def _entries(descriptor: int) -> Iterator[tuple[dict[str, Any], int]]:
     with open(os.dup(descriptor), "rb") as file:  # noqa: PTH123
         file.seek(0)
         end = 0
-        for line in file:
+        while line := file.readline(_LONGEST_LINE):
             checksum, _, text = line[:-1].partition(b" ")
+            if len(line) == _LONGEST_LINE:
+                raise ValueError("a line is longer than any entry")
             if not line.endswith(b"\n") or checksum != b"%08x" % zlib.crc32(text):
                 return
             end += len(line)

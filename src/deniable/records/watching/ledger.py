@@ -15,6 +15,8 @@ from deniable.errors import RecordError, ResumeError
 
 _SECONDS_UNTIL_WORKERS_NOTICE = 2.0
 _LONGEST_NUMBER = 20
+_LONGEST_LINE = 1 << 16
+_DAMAGED = "is damaged, or not a ledger of deniable; without it files could be released twice"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,14 +123,15 @@ class Ledger:
         with open(os.dup(self._descriptor), "rb") as file:  # noqa: PTH123
             file.seek(0)
             intact = 0
-            for number, line in enumerate(file, 1):
+            for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), 1):
+                if len(line) == _LONGEST_LINE:
+                    raise RecordError(self.path, _DAMAGED, line=number)
                 if not line.endswith(b"\n"):  # cut short by a kill, before anything was done about it
                     break
                 try:
                     entry = _entry_from(line)
                 except (ValueError, TypeError, RecursionError):
-                    problem = "is damaged, or not a ledger of deniable; without it files could be released twice"
-                    raise RecordError(self.path, problem, line=number) from None
+                    raise RecordError(self.path, _DAMAGED, line=number) from None
                 self._remember(entry)
                 intact += len(line)
         os.ftruncate(self._descriptor, intact)
