@@ -33,6 +33,7 @@ from deniable.errors import (
     UnusableAuditData,
     WorkerLost,
 )
+from deniable.integrations.frames import privatize
 from deniable.interfaces import Guarantee, Mechanism, Neighbours, Randomness
 from deniable.keyed import Keyed
 from deniable.mechanisms import (
@@ -105,4 +106,5 @@ __all__ = [  # noqa: RUF022 - sorted as sorted() does, which a test compares
     "Vickrey",
     "WorkerLost",
     "__version__",
+    "privatize",
 ]

@@ -18,17 +18,11 @@ Who receives a release decodes it with its card:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from deniable.decoding.decoder import LEAST_COUNT, Decoder
+from deniable.decoding.decoder import LEAST_COUNT
 from deniable.errors import MissingExtra
-from deniable.integrations.columns import TextColumn
-from deniable.text.card import GivenCard
-from deniable.text.privatizer import Privatizer
-
-if TYPE_CHECKING:
-    from deniable.analysis.decoder_state import DecoderState
+from deniable.integrations.frames import GivenDecoder, TextColumn
 
 try:
     import pandas
@@ -40,9 +34,7 @@ except ImportError as error:
 class DeniableAccessor(TextColumn["pandas.Series"]):
     """What ``series.deniable`` offers. New columns have the index and the name of the old one."""
 
-    def expected_counts(
-        self, decoder: Decoder | DecoderState | GivenCard, *, least: float = LEAST_COUNT, **settings: Any
-    ) -> pandas.DataFrame:
+    def expected_counts(self, decoder: GivenDecoder, *, least: float = LEAST_COUNT, **settings: Any) -> pandas.DataFrame:
         """Return how often each word is expected behind each text: one sparse column for each word, ``[unknown]`` last; the index stays.
 
         Takes what ``decode`` takes. Counts below ``least`` are left out; missing texts have none.
@@ -55,18 +47,3 @@ class DeniableAccessor(TextColumn["pandas.Series"]):
         opened, texts = self._open(decoder, settings)
         counts = count_words(opened, texts, least=least)
         return pandas.DataFrame.sparse.from_spmatrix(counts, index=self._series.index, columns=counted_words(opened))
-
-    def _release(self, private: Privatizer, record_ids: Any) -> pandas.Series:
-        return self._with(private.many(self._texts(), record_ids=record_ids))
-
-    def _texts(self) -> list[Any]:
-        series = self._series
-        return [None if gone else text for text, gone in zip(series.tolist(), series.isna().tolist(), strict=True)]
-
-    def _with(self, texts: Sequence[str | None]) -> pandas.Series:
-        series = self._series
-        changed = zip(series.tolist(), texts, series.isna().tolist(), strict=True)
-        kept = [text if gone else new for text, new, gone in changed]
-        # A categorical column would not admit words that are none of its categories.
-        dtype = object if isinstance(series.dtype, pandas.CategoricalDtype) else series.dtype
-        return pandas.Series(kept, index=series.index, name=series.name, dtype=dtype)
