@@ -1,7 +1,8 @@
 """Write docs/figures/two-directions.svg: a word on its way forward, and what can be told backward from the word it became.
 
 The forward half shows one real draw; where the words lie in it is not to scale. The percentages of the backward half are those of Bayes'
-rule with the built-in embedding, the mechanism of the paper at ε = 6 and words as frequent as their rank says, from 8,192 rays.
+rule with the built-in embedding, the mechanism of the paper at ε = 6 and words as frequent as their rank says, from at most 8,192
+points in the cell of the released word.
 
 Usage: python scripts/draw_two_directions.py
 """
@@ -18,13 +19,13 @@ from pathlib import Path
 import numpy as np
 
 from deniable import Embedding, InsecureSeededRandomness, Multivariate, Privatizer
-from deniable.channel.likelihood_by_rays import RayChannel
+from deniable.channel.columns import columns_of
 from deniable.decoding.priors import by_rank
 from deniable.report.palette import BLUE, INK, MUTED, PAPER, RULE, RUST, VARIABLES
 
 PICTURE = Path(__file__).resolve().parent.parent / "docs" / "figures" / "two-directions.svg"
 EPSILON = 6.0
-RAYS = 8192
+POINTS = 8192
 WENT_IN = ("my", "doctor", "said")
 CAME_OUT = "nurse"
 NAMED = 5
@@ -56,9 +57,8 @@ def real_release(embedding: Embedding) -> list[str]:
 def candidates(embedding: Embedding) -> list[tuple[str, float]]:
     """Return the likeliest words behind ``CAME_OUT``, the one that went in and all the others together, with their probabilities."""
     output = np.array([list(embedding.words).index(CAME_OUT)])
-    likelihoods = RayChannel(Multivariate(embedding, epsilon=EPSILON), rays=RAYS, seed=0)
-    logarithms = next(iter(likelihoods.log_likelihoods(output))) + np.log(by_rank(embedding))
-    posterior = np.exp(logarithms - logarithms.max())
+    channel = columns_of(Multivariate(embedding, epsilon=EPSILON), output, seed=0, points=POINTS)
+    posterior = next(channel.columns(output)) * by_rank(embedding)
     posterior /= posterior.sum()
     shown = {embedding.words[i]: float(posterior[i]) for i in np.argsort(-posterior)[:NAMED]}
     shown[WENT_IN[1]] = float(posterior[list(embedding.words).index(WENT_IN[1])])

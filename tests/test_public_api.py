@@ -65,6 +65,6 @@ def test_only_what_measures_draws_from_a_seed() -> None:
     }
     # A channel or a calibration by draws looks at words of the public vocabulary, a receiver at shares that were learnt from released
     # text, the search of tuning at public texts, of which it keeps shares only: nobody's text is released.
-    channels = ("channel/likelihood.py", "channel/points.py", "channel/rows.py")
+    channels = ("channel/allocation.py", "channel/points.py", "channel/rows.py")
     allowed = ("audit/", *channels, "comparison/", "calibration/table.py", "analysis/word_use.py", "tuning/search.py")
     assert {name for name in importers if not name.startswith(allowed)} == set()

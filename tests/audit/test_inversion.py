@@ -19,16 +19,24 @@ from deniable.audit.results import AtEpsilon, largest_acceptable
 from deniable.audit.saved import read_result
 from deniable.audit.shares import share_of
 from deniable.calibration.protection import protect
-from deniable.channel.likelihood import DrawnChannel, ExactChannel, channel_of
-from deniable.channel.likelihood_by_rays import RayChannel
+from deniable.channel.columns import Columns, columns_of
 from deniable.channel.points import SharedPoints, draw_points
 from deniable.decoding.posterior import BayesAdversary
 from deniable.decoding.priors import by_rank, from_corpus, from_table
 from deniable.errors import InvalidParameter, RecordError, UnusableAuditData
+from deniable.interfaces import Randomness
 from deniable.mechanisms import RandomizedResponse, Vickrey
 from deniable.mechanisms.catalogue import ChosenMechanism
 from tests.audit.wrong import never_changes
 from tests.support.strategies import line_embedding, random_embedding
+
+
+class SimulatedOnly(Multivariate):
+    """Draws in a way of its own, as far as its parents know, so that only draws tell of it."""
+
+    def noise(self, source: Randomness, epsilon: Floats) -> Floats:
+        return super().noise(source, epsilon)
+
 
 SMALL = InversionEffort(words_per_band=120, repeated_words=20, points=64, draws_per_word=20, at_risk=5)
 
@@ -82,58 +90,54 @@ def test_tiny_and_huge_epsilons_give_the_two_ends_for_the_mechanism_of_the_paper
     assert blind.bayes.value == pytest.approx(prior.max(), abs=5 * np.sqrt(prior.max() / 120))
 
 
+def columns(channel: Columns, outputs: Ids) -> Floats:
+    """Return P(y | x): a row for each output, a column for each word."""
+    found: Floats = np.stack(list(channel.columns(outputs)))[:, np.argsort(channel.inputs)]
+    return found
+
+
 def test_the_channel_on_a_line_is_that_of_laplace_noise() -> None:
     epsilon = 0.8
-    channel = RayChannel(Multivariate(line_embedding(-1.0, 0.0, 2.0), epsilon=epsilon), rays=4_000, seed=0)
-    found = np.exp(np.stack(list(channel.log_likelihoods(np.arange(3)))))
+    found = columns(columns_of(Multivariate(line_embedding(-1.0, 0.0, 2.0), epsilon=epsilon), np.arange(3), seed=0), np.arange(3))
     for word, place in enumerate((-1.0, 0.0, 2.0)):
         below = laplace(loc=place, scale=1 / epsilon).cdf(np.array([-0.5, 1.0]))
-        assert found[:, word] == pytest.approx([below[0], below[1] - below[0], 1 - below[1]], abs=0.02)
-
-
-@pytest.mark.parametrize("epsilon", [1e-3, 1.0, 4.0])
-def test_the_probabilities_of_the_channel_sum_to_one_for_every_input(epsilon: float) -> None:
-    embedding = random_embedding(40, 6)
-    channel = RayChannel(Multivariate(embedding, epsilon=epsilon), rays=2_000, seed=0)
-    sums = np.exp(np.stack(list(channel.log_likelihoods(np.arange(40))))).sum(axis=0)
-    assert sums == pytest.approx(np.ones(40), abs=0.2)
-    assert sums.mean() == pytest.approx(1.0, abs=0.05)
+        assert found[:, word] == pytest.approx([below[0], below[1] - below[0], 1 - below[1]], abs=0.04)
 
 
 def test_rays_and_draws_tell_the_same_story() -> None:
-    mechanism = Multivariate(random_embedding(30, 5), epsilon=3.0)
-    rays = np.exp(np.stack(list(RayChannel(mechanism, rays=1_000, seed=0).log_likelihoods(np.arange(30)))))
-    drawn = np.exp(np.stack(list(DrawnChannel(mechanism, draws_per_word=2_000, seed=1).log_likelihoods(np.arange(30)))))
+    embedding, epsilon, outputs = random_embedding(30, 5), 3.0, np.arange(30)
+    rays = columns(columns_of(Multivariate(embedding, epsilon=epsilon), outputs, seed=0), outputs)
+    drawn = columns(columns_of(SimulatedOnly(embedding, epsilon=epsilon), outputs, seed=1, draws=2_000), outputs)
     assert np.abs(rays - drawn).max() < 0.06
 
 
 def test_the_exact_channel_is_what_the_mechanism_says() -> None:
     mechanism = RandomizedResponse(random_embedding(20, 3), epsilon=2.0)
-    found = np.exp(np.stack(list(ExactChannel(mechanism, mechanism.embedding).log_likelihoods(np.arange(20)))))
     kept = np.exp(2.0) / (np.exp(2.0) + 19)
-    assert np.diag(found) == pytest.approx(np.full(20, kept))
-    assert found.sum(axis=0) == pytest.approx(np.ones(20))
+    for outputs in (np.arange(20), np.array([3, 17])):
+        found = columns(columns_of(mechanism, outputs, seed=0), outputs)
+        assert found[np.arange(len(outputs)), outputs] == pytest.approx(np.full(len(outputs), kept))
+        assert np.sort(found, axis=1)[:, 0] == pytest.approx(np.full(len(outputs), (1.0 - kept) / 19))
 
 
 def test_mechanisms_without_rays_or_sums_are_simulated() -> None:
-    channel = channel_of(Vickrey(random_embedding(20, 3), epsilon=2.0), np.arange(3), seed=0, draws_per_word=5)
-    assert isinstance(channel, DrawnChannel)
+    assert columns_of(Vickrey(random_embedding(20, 3), epsilon=2.0), np.arange(3), seed=0, draws=5).how == "5 draws of each word"
 
 
 def test_a_protected_word_looks_like_the_word_that_stands_in_for_it() -> None:
     embedding = random_embedding(30, 3)
     safe = protect(embedding, np.array([4]), by="nearest")
     stand_in = int(safe.stands_in(np.array([4]))[0])
-    found = np.stack(list(RayChannel(Multivariate(safe, epsilon=5.0), rays=50, seed=0).log_likelihoods(np.arange(30))))
+    found = columns(columns_of(Multivariate(safe, epsilon=5.0), np.arange(30), seed=0), np.arange(30))
     assert np.array_equal(found[:, 4], found[:, stand_in])
 
 
 def test_the_adversary_weighs_likelihood_by_frequency() -> None:
     class Fixed:
-        how = "fixed"
+        how, inputs = "fixed", np.arange(2)
 
-        def log_likelihoods(self, outputs: Ids) -> Iterator[Floats]:
-            return iter([np.log(np.array([0.3, 0.7])) for _ in outputs])
+        def columns(self, outputs: Ids) -> Iterator[Floats]:
+            return iter([np.array([0.3, 0.7]) for _ in outputs])
 
     outputs = np.array([0, 0])
     assert BayesAdversary(Fixed(), np.array([0.5, 0.5])).guesses(outputs).tolist() == [1, 1]
@@ -163,10 +167,10 @@ def test_points_are_drawn_once_for_all_that_an_audit_reads(monkeypatch: pytest.M
         drawn.append(len(options["of"]))
         return draw_points(*arguments, **options)
 
-    monkeypatch.setattr("deniable.channel.likelihood_by_points.draw_points", draw)
+    monkeypatch.setattr("deniable.channel.columns.draw_points", draw)
     embedding = random_embedding(60, 4)
     found = invert(Multivariate(embedding, epsilon=2.5), by_rank(embedding), seed=1, effort=SMALL)
-    assert found.channel == "64 points for each word, which all words share"
+    assert found.channel == "at most 64 points of each released word"
     assert len(drawn) == 1
     assert found.bayes.value > found.prior_guess
 

@@ -60,7 +60,7 @@ def shift_lengths(numbers: Numbers) -> None:
 def test_a_whole_channel_is_opened(folder: Path) -> None:
     with opened(folder.parent) as channel:
         assert channel.done == 6
-        assert channel.arrays(mapped=True)["starts"].tolist() == [0, 3, 6, 9, 12, 15, 18]
+        assert channel.arrays()["starts"].tolist() == [0, 3, 6, 9, 12, 15, 18]
     forge(folder, lambda _: None)
     with opened(folder.parent) as channel:
         assert channel.done == 6
@@ -117,7 +117,7 @@ def test_rows_without_outputs_are_opened(folder: Path) -> None:
 
     forge(folder, empty)
     with opened(folder.parent) as channel:
-        assert len(channel.arrays(mapped=True)["outputs"]) == 0
+        assert len(channel.arrays()["outputs"]) == 0
 
 
 @pytest.mark.parametrize("name", ["settings.json", "journal.txt", "lengths", "outputs", "chances"])

@@ -287,7 +287,7 @@ def read_channel(folder: Path, _source: random.Random) -> None:
     with ChannelFolder(folder, CHANNEL, _CHANNEL_ROWS, words=20).opened() as opened:
         if opened.done < _CHANNEL_ROWS:
             return
-        inputs, arrays = np.arange(_CHANNEL_ROWS), opened.arrays(mapped=True)
+        inputs, arrays = np.arange(_CHANNEL_ROWS), opened.arrays()
         channel = Channel(embedding=small_embedding(), epsilon=5.0, method="rays", directions=9, inputs=inputs, **arrays)
         shares = channel.output_shares(np.full(_CHANNEL_ROWS, 1 / _CHANNEL_ROWS))
         assert np.isfinite(shares).all()

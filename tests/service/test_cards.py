@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from deniable.channel.likelihood_by_rays import RayChannel
+from deniable.channel.columns import columns_of
 from deniable.decoding.priors import by_rank
 from deniable.embeddings import store
 from deniable.interfaces import Mechanism
@@ -37,7 +37,8 @@ def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Release:
 
 def columns(mechanism: Mechanism, words: list[str]) -> Any:
     ids = np.array(Lookup(mechanism.embedding).ids(words), dtype=np.int64)
-    return np.array(list(RayChannel(mechanism, rays=64, seed=7).log_likelihoods(ids)))
+    channel = columns_of(mechanism, ids, seed=7, points=64)
+    return np.array(list(channel.columns(ids)))[:, np.argsort(channel.inputs)]
 
 
 @pytest.mark.parametrize("embedding", ["shaped", "made"])
@@ -63,7 +64,7 @@ def test_the_card_of_a_client_makes_the_channel_of_the_service(tmp_path: Path, r
     assert mechanism.embedding.fingerprint == own.embedding.fingerprint
     known = sorted(set(words) & set(mechanism.embedding.words))
     assert np.array_equal(columns(mechanism, known), columns(own, known))
-    best = np.argmax(columns(mechanism, asked["words"][0]) + np.log(by_rank(mechanism.embedding)), axis=1)
+    best = np.argmax(columns(mechanism, asked["words"][0]) * by_rank(mechanism.embedding), axis=1)
     assert [guess["guess"] for guess in told["guesses"]] == [mechanism.embedding.words[i] for i in best]
 
 

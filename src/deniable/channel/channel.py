@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 LEFT_OUT = 1e-3
 """What the listed outputs of a row leave out of its probability."""
 
-_COLUMNS_AT_ONCE = 4_096
 _NUMBERS_AT_ONCE = 1 << 20
 _PARTS = 16
 _EVEN = 0.1
@@ -73,7 +72,7 @@ class Channel:
 
         Of a channel that knows some outputs it is what is spread over these, and so no more than any row leaves out.
         """
-        most = 1.0 if self.asked is None else LEFT_OUT
+        most = 1.0 if self.asked is None else _LEAST_REST if self.is_exact else LEFT_OUT
         rest: Floats = np.clip(1.0 - self._listed_sums(np.ones(len(self.embedding))), _LEAST_REST, most)
         return rest
 
@@ -218,15 +217,20 @@ class Channel:
         with ThreadPoolExecutor(threads()) as pool:
             return list(pool.map(of_rows, [slice(start, stop) for start, stop in pairwise(edges)]))
 
-    def columns(self, outputs: Ids) -> Iterator[tuple[Ids, Floats]]:
-        """Yield for each released word the rows that list it, and P(y | x) there; all other rows have ``rest`` times ``background``."""
-        for start in range(0, len(outputs), _COLUMNS_AT_ONCE):
-            part = outputs[start : start + _COLUMNS_AT_ONCE]
-            found = self.by_output[:, part]
-            for column, output in enumerate(part.tolist()):
-                rows = found.indices[found.indptr[column] : found.indptr[column + 1]].astype(np.int64)
-                chances = found.data[found.indptr[column] : found.indptr[column + 1]].astype(np.float64)
-                yield rows, chances + self.rest[rows] * self.background[output]
+    @property
+    def how(self) -> str:
+        """From what the probabilities are known, in words."""
+        ways = {"rays": "rays", "points": "shared points", "simulation": "draws"}
+        return "exact probabilities" if self.is_exact else f"{self.directions:,} {ways[self.method]} of each word"
+
+    def columns(self, outputs: Ids) -> Iterator[Floats]:
+        """Yield for each released word P(y | x) of all rows."""
+        listed = self.by_output
+        for output in outputs.tolist():
+            column: Floats = self.rest * self.background[output]
+            part = slice(listed.indptr[output], listed.indptr[output + 1])
+            column[listed.indices[part]] += listed.data[part]
+            yield column
 
     @cached_property
     def by_output(self) -> Any:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import tempfile
+from collections.abc import Sequence
 from contextlib import ExitStack
-from pathlib import Path
 
 import numpy as np
 
 from deniable.arrays import Ids
 from deniable.channel.channel import LEFT_OUT, Channel
 from deniable.channel.rows import RowMaker, shares_points
-from deniable.channel.store import ChannelFolder
+from deniable.channel.store import ChannelFolder, HeldRows
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.places import work_folder
 from deniable.errors import InvalidParameter
+from deniable.interfaces import Mechanism
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count, validated_epsilon
 from deniable.progress import Report
@@ -74,8 +74,8 @@ def make_channels(
     """Return the channels of a mechanism at several ε, in the order of ``epsilons``; by rays one walk a word serves all of them.
 
     ``inputs`` are the words that may have gone in, ``embedding.unknown_id`` for ⊥; without them all words and ⊥. ``outputs`` are the
-    words whose columns are needed, such as those of one release: where these are few, a channel that shares points is made for them
-    alone, in seconds, and is not left on the disk; ``Channel.asked`` says so. ``directions`` is how many rays are followed from each
+    words whose columns are needed, such as those of one release: where these are few, a channel by shared points or exact sums is made
+    for them alone, and is not left on the disk; ``Channel.asked`` says so. ``directions`` is how many rays are followed from each
     input, draws made of it or, at most, points drawn around it (``allocation.draws_each``). What is finished stays on the disk (unless
     ``keep`` is false), so an interrupted run is continued by the next. With ``on_card`` the device that was asked for
     (``neighbours.set_device``) takes part, if it draws this mechanism's noise: it sums over points, with the same result, and a channel
@@ -94,41 +94,51 @@ def make_channels(
     groups = _epsilons_together(embedding, chosen, sorted(set(wanted)), ids)
     few = np.unique(outputs) if outputs is not None and _FEW * len(outputs) <= len(embedding) else None
     made: dict[float, Channel] = {}
-    with ExitStack() as opened:
-        for place, epsilons_there in enumerate(groups):
-            maker = RowMaker(
-                embedding,
-                chosen,
-                epsilons_there,
-                inputs=ids,
-                outputs=few,
-                directions=directions,
-                left_out=LEFT_OUT,
-                most=MOST_OUTPUTS,
-                on_card=on_card,
-            )
-            mapped = keep and maker.asked is None
-            if mapped:
-                root = work_folder(embedding, "channels")
-            else:
-                root = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="deniable-")))
-            folders = []
-            with ExitStack() as open_folders:
-                for epsilon in epsilons_there:
-                    settings = _settings(embedding, chosen, maker, epsilon, None if inputs is None else ids)
-                    folders.append(open_folders.enter_context(ChannelFolder(root, settings, len(ids), words=len(embedding)).opened()))
-                _fill(folders, maker, _Rising(report, place * len(ids), len(groups) * len(ids)))
-                for epsilon, folder in zip(epsilons_there, folders, strict=True):
-                    made[epsilon] = Channel(
-                        embedding=embedding,
-                        epsilon=epsilon,
-                        method=maker.method,
-                        directions=maker.directions,
-                        inputs=maker.ordered,
-                        asked=maker.asked,
-                        **folder.arrays(mapped=mapped),
-                    )
+    for turn, epsilons_there in enumerate(groups):
+        maker = RowMaker(
+            [chosen(embedding, epsilon=epsilon) for epsilon in epsilons_there],
+            inputs=ids,
+            outputs=few,
+            directions=directions,
+            left_out=LEFT_OUT,
+            most=MOST_OUTPUTS,
+            on_card=on_card,
+        )
+        with ExitStack() as opened:
+            places: list[ChannelFolder | HeldRows] = []
+            for epsilon in epsilons_there:
+                if not keep or maker.asked is not None:
+                    places.append(HeldRows())
+                    continue
+                settings = _settings(embedding, chosen, maker, epsilon, None if inputs is None else ids)
+                folder = ChannelFolder(work_folder(embedding, "channels"), settings, len(ids), words=len(embedding))
+                places.append(opened.enter_context(folder.opened()))
+            _fill(places, maker, _Rising(report, turn * len(ids), len(groups) * len(ids)))
+            made.update(zip(epsilons_there, _channels(maker, places), strict=True))
     return [made[epsilon] for epsilon in wanted]
+
+
+def make_rows(mechanism: Mechanism, inputs: Ids, *, outputs: Ids | None = None, directions: int = DIRECTIONS) -> Channel:
+    """Return the channel of one mechanism from ``inputs``, given in order, to all words or to ``outputs``; it stays in memory."""
+    maker = RowMaker([mechanism], inputs=inputs, outputs=outputs, directions=directions, left_out=LEFT_OUT, most=MOST_OUTPUTS)
+    held = HeldRows()
+    _fill([held], maker, _Rising(None, 0, len(inputs)))
+    return _channels(maker, [held])[0]
+
+
+def _channels(maker: RowMaker, places: Sequence[ChannelFolder | HeldRows]) -> list[Channel]:
+    return [
+        Channel(
+            embedding=made.embedding,
+            epsilon=made.epsilon,
+            method=maker.method,
+            directions=maker.directions,
+            inputs=maker.ordered,
+            asked=maker.asked,
+            **place.arrays(),
+        )
+        for made, place in zip(maker.made, places, strict=True)
+    ]
 
 
 def _epsilons_together(embedding: Embedding, mechanism: ChosenMechanism, epsilons: list[float], ids: Ids) -> list[list[float]]:
@@ -151,7 +161,7 @@ class _Rising:
             self._report(reached, self._total)
 
 
-def _fill(folders: list[ChannelFolder], maker: RowMaker, report: _Rising) -> None:
+def _fill(folders: Sequence[ChannelFolder | HeldRows], maker: RowMaker, report: _Rising) -> None:
     """Make all rows that are missing in one of the folders; what comes before all rows counts as much as they do."""
     done, rows_in_all = min(folder.done for folder in folders), len(maker.ordered)
     if done == rows_in_all:

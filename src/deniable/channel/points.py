@@ -15,7 +15,7 @@ Points are about public words and stay in memory: nothing that was released has 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -75,6 +75,15 @@ class SharedPoints:
     def kept(self) -> Ids:
         """How many points of each output were kept."""
         return np.minimum(self.counts, len(self.layers))
+
+    def some(self, places: Ids) -> SharedPoints:
+        """Return the points of the outputs at some places, given in order."""
+        layers = []
+        for layer in self.layers:
+            have = places[: int(np.searchsorted(places, len(layer.own)))]
+            if len(have):
+                layers.append(Layer(points=layer.points[have], own=layer.own[have]))
+        return replace(self, outputs=self.outputs[places], counts=self.counts[places], layers=layers)
 
 
 class NoiseMetric:

@@ -28,10 +28,8 @@ from deniable.channel.point_sums import PointSums, ProcessorSums
 from deniable.channel.points import NoiseMetric, SharedPoints, draw_points, points_each
 from deniable.channel.rays.rays import Envelope, RadialRays
 from deniable.channel.rays.statistics import furthest_radius, length_function, row_on_rays
-from deniable.embeddings.embedding import Embedding
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.base import Method, NearestWord, exact_sums, method_of, radial_noise
-from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours.selection import device_in_use, released_words
 from deniable.neighbours.threads import threads
 from deniable.progress import Report
@@ -76,9 +74,7 @@ class RowMaker:
 
     def __init__(
         self,
-        embedding: Embedding,
-        mechanism: ChosenMechanism,
-        epsilons: list[float],
+        made: list[Mechanism],
         *,
         inputs: Ids,
         directions: int,
@@ -87,22 +83,23 @@ class RowMaker:
         outputs: Ids | None = None,
         on_card: bool = False,
     ) -> None:
-        """Prepare the rows of ``inputs``, given in order; by points, at one ε, where ``outputs`` may be the only ones that are needed.
+        """Prepare the rows of ``inputs``, given in order, under mechanisms that differ in ε only; by points there is one.
 
-        ``on_card`` sums over points on the device that was asked for, and takes draws there in place of rays, where it draws this noise.
+        ``outputs`` may be the only ones that are needed. ``on_card`` sums over points on the device that was asked for, and takes draws
+        there in place of rays, where it draws this noise.
         """
-        self._embedding, self._epsilons = embedding, epsilons
+        embedding, self.made = made[0].embedding, made
+        self._embedding, self._epsilons = embedding, [each.epsilon for each in made]
         self._left_out, self._most, self._on_card = left_out, most, on_card
         self._outputs = len(released_words(embedding))
-        self.made = [mechanism(embedding, epsilon=epsilon) for epsilon in epsilons]
-        shared = shares_points(self.made[0], inputs)
-        self.asked = outputs if shared else None
-        """The outputs that rows are made of, where that is not all."""
+        shared = shares_points(made[0], inputs)
         self._directions = draws_each(embedding, len(inputs), directions) if shared else directions
-        cards = [card_draws(made, directions) for made in self.made] if on_card and not shared else []
+        cards = [card_draws(each, directions) for each in made] if on_card and not shared else []
         self._cards = [card for card in cards if card is not None]
-        self.method: Method = "points" if shared else "simulation" if self._cards else method_of(self.made[0])
-        noise = radial_noise(self.made[0])
+        self.method: Method = "points" if shared else "simulation" if self._cards else method_of(made[0])
+        self.asked = outputs if self.method in ("points", "exact") else None
+        """The outputs that rows are made of, where that is not all: rays and draws meet all outputs at once."""
+        noise = radial_noise(made[0])
         self._rays = None if noise is None or self.method != "rays" else RadialRays(embedding, noise, rays=directions)
         self._sums: PointSums | None = None
         self.ordered = self._in_order(inputs)
@@ -208,8 +205,13 @@ class RowMaker:
     def _by_sums(self, ids: Ids) -> Iterator[list[Row]]:
         sums = exact_sums(self.made[0])
         assert sums is not None  # noqa: S101 - said by the method
+        asked = None if self.asked is None else np.isin(np.arange(len(self._embedding)), self.asked)
         for outputs, chances in sums.distributions(self._embedding.stands_in(ids), np.array(self._epsilons)):
-            yield [self._cut_unsorted(*self._above_even(outputs, row)) for row in chances]
+            if asked is None:
+                yield [self._cut_unsorted(*self._above_even(outputs, row)) for row in chances]
+            else:
+                some = asked[outputs]
+                yield [self._cut_unsorted(outputs[some], row[some], most=len(row), left_out=0.0) for row in chances]
 
     def _above_even(self, outputs: Ids, chances: Floats) -> tuple[Ids, Floats]:
         """Return what of a row lies above its least probability, if most words have just that: a channel spreads evenly what is left out.

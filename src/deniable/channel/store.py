@@ -65,11 +65,7 @@ class ChannelFolder:
 
     def append(self, rows: list[Row]) -> None:
         """Add the next rows, on the disk before they count."""
-        block = Block(
-            lengths=np.array([len(row.outputs) for row in rows], dtype="<i4"),
-            outputs=np.concatenate([row.outputs for row in rows]).astype("<i4"),
-            chances=_rounded_down(np.concatenate([row.chances for row in rows])),
-        )
+        block = _block_of(rows)
         for name, numbers in zip(Block._fields, block, strict=True):
             with open_for_writing(self.folder / name, "ab") as file:
                 file.write(numbers.tobytes())
@@ -81,10 +77,10 @@ class ChannelFolder:
             os.fsync(journal.fileno())
         self.done += len(rows)
 
-    def arrays(self, *, mapped: bool) -> dict[str, NDArray[Any]]:
-        """Return where the rows start, their outputs and their probabilities; the last two are mapped from the disk, or read."""
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return where the rows start, their outputs and their probabilities; the last two are mapped from the disk."""
         starts = np.concatenate([[0], np.cumsum(np.fromfile(self.folder / "lengths", dtype="<i4"), dtype=np.int64)])
-        read = partial(np.memmap, mode="r") if mapped and starts[-1] else np.fromfile  # an empty file cannot be mapped
+        read = partial(np.memmap, mode="r") if starts[-1] else np.fromfile  # an empty file cannot be mapped
         return {"starts": starts} | {name: read(self.folder / name, dtype=_FILES[name]) for name in ("outputs", "chances")}
 
     def _begin(self) -> None:
@@ -157,6 +153,33 @@ class ChannelFolder:
                     many -= _NUMBERS_AT_ONCE
         except FileNotFoundError:
             raise DamagedChannel(self.folder / name, "it is missing") from None
+
+
+class HeldRows:
+    """The rows of one channel in memory, with the numbers that a folder would have."""
+
+    def __init__(self) -> None:
+        self._blocks: list[Block] = []
+        self.done = 0
+
+    def append(self, rows: list[Row]) -> None:
+        """Add the next rows."""
+        self._blocks.append(_block_of(rows))
+        self.done += len(rows)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return where the rows start, their outputs and their probabilities."""
+        lengths, outputs, chances = (np.concatenate(each) for each in zip(*self._blocks, strict=True))
+        self._blocks.clear()
+        return {"starts": np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]), "outputs": outputs, "chances": chances}
+
+
+def _block_of(rows: list[Row]) -> Block:
+    return Block(
+        lengths=np.array([len(row.outputs) for row in rows], dtype="<i4"),
+        outputs=np.concatenate([row.outputs for row in rows]).astype("<i4"),
+        chances=_rounded_down(np.concatenate([row.chances for row in rows])),
+    )
 
 
 def _crc(block: Block) -> bytes:

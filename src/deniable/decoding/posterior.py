@@ -14,7 +14,7 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
-from deniable.channel.likelihood import Likelihoods
+from deniable.channel.columns import Columns
 from deniable.errors import InvalidParameter
 from deniable.neighbours.threads import threads
 
@@ -166,24 +166,26 @@ def _likeliest(columns: Ids, posterior: Floats, width: int, most: int) -> Ids:
 class BayesAdversary:
     """Guesses argmax_x π(x)·P(y | x): nobody who knows π and the mechanism guesses right more often."""
 
-    def __init__(self, likelihoods: Likelihoods, prior: Floats) -> None:
-        self._likelihoods = likelihoods
-        with np.errstate(divide="ignore"):
-            self._log_prior = np.log(prior)
+    def __init__(self, channel: Columns, prior: Floats) -> None:
+        """Guess by a channel and a prior over all words."""
+        self._channel, self._prior = channel, prior[channel.inputs]
 
     def guesses(self, outputs: Ids) -> Ids:
         """Return the guess for each released word."""
         wanted, places = np.unique(outputs, return_inverse=True)
-        best = [int(np.argmax(found + self._log_prior)) for found in self._likelihoods.log_likelihoods(wanted)]
-        return np.array(best, dtype=np.int64)[places]
+        best = [int(np.argmax(column * self._prior)) for column in self._channel.columns(wanted)]
+        guesses: Ids = self._channel.inputs[best][places]
+        return guesses
 
     def guesses_from_repeats(self, outputs: Ids, counts: tuple[int, ...]) -> dict[int, Ids]:
         """Return for each row of ``outputs`` (independent releases of one word) the guess from its first m, for each m."""
         wanted, places = np.unique(outputs, return_inverse=True)
-        known = np.stack(list(self._likelihoods.log_likelihoods(wanted))).astype(np.float32)
+        with np.errstate(divide="ignore"):
+            logs = np.stack([np.log(column).astype(np.float32) for column in self._channel.columns(wanted)])
+            log_prior = np.log(self._prior)
         table = places.reshape(outputs.shape)
         answer = {m: np.empty(len(outputs), dtype=np.int64) for m in counts}
         for row, seen in enumerate(table):
             for m in counts:
-                answer[m][row] = int(np.argmax(known[seen[:m]].sum(axis=0) + self._log_prior))
+                answer[m][row] = self._channel.inputs[int(np.argmax(logs[seen[:m]].sum(axis=0) + log_prior))]
         return answer

@@ -18,10 +18,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from deniable.arrays import Floats
+from deniable.channel.columns import columns_of
 from deniable.channel.explanation import Explanation, explain_word
-from deniable.channel.likelihood_by_rays import RayChannel
 from deniable.channel.rays.rays import RadialRays
 from deniable.channel.rays.statistics import length_function, unchanged
+from deniable.decoding.posterior import BayesAdversary
 from deniable.decoding.priors import by_rank
 from deniable.errors import DeniableError
 from deniable.interfaces import Mechanism
@@ -49,7 +50,7 @@ from deniable.words.cutter import Cutter, Lookup
 
 _RAYS = 200
 _DRAWS = 300
-_RAYS_TO_DECODE = 64
+_POINTS_TO_DECODE = 64
 _MOST_WORDS = 500
 _MOST_DECODED = 60
 _MOST_WAITING = 16
@@ -70,7 +71,6 @@ class Facts:
         self._decode_thread = ThreadPoolExecutor(1, thread_name_prefix="decode")  # seconds a text: nobody's words wait for it
         self._waiting = {self._words_thread: 0, self._decode_thread: 0}
         self._rays: OrderedDict[str, RadialRays] = OrderedDict()
-        self._channels: OrderedDict[str, RayChannel] = OrderedDict()
 
     def stop(self) -> None:
         """End when what was begun is done."""
@@ -169,8 +169,7 @@ class Facts:
         words = await self._in_thread(lambda: prepared.words(asked.text), self._words_thread)
         if len(words) > _MOST_DECODED:
             raise Refused(413, f"text: at most {_MOST_DECODED} words are decoded here; use `deniable decode` with the card")
-        key = prepared.recipe.describe()
-        return json_reply(await self._in_thread(lambda: self._guesses(key, mechanism, words), self._decode_thread))
+        return json_reply(await self._in_thread(lambda: _guesses(mechanism, words), self._decode_thread))
 
     async def _explain_reply(self, asked: ExplainRequest) -> Response:
         if not 1 <= asked.top <= 50:
@@ -231,18 +230,17 @@ class Facts:
         shares, _ = unchanged(ends, epsilons, length_function(rays.noise))
         return [[round(share, 5) for share in row] for row in shares.tolist()]
 
-    def _guesses(self, key: str, mechanism: Mechanism, words: list[str]) -> DecodeReply:
-        embedding = mechanism.embedding
-        # Audits draw points around all words. Here that would take half a minute before the first answer at each ε, and so few points as
-        # take a second tell less than rays.
-        channel = self._channels.get(key) or RayChannel(mechanism, rays=_RAYS_TO_DECODE, seed=_SEED)
-        _remember(self._channels, key, channel)
-        ids = Lookup(embedding).ids(words)
-        known = np.array(sorted({i for i in ids if i != embedding.unknown_id}), dtype=np.int64)
-        prior = np.log(by_rank(embedding))
-        best = {int(i): int(np.argmax(column + prior)) for i, column in zip(known, channel.log_likelihoods(known), strict=True)}
-        guesses = [Guess(released=word, guess=embedding.words[best[i]] if i in best else "") for word, i in zip(words, ids, strict=True)]
-        return DecodeReply(guesses=guesses, by=f"Bayes' rule on {channel.how}; words as frequent as their rank says")
+
+def _guesses(mechanism: Mechanism, words: list[str]) -> DecodeReply:
+    embedding = mechanism.embedding
+    ids = Lookup(embedding).ids(words)
+    known = np.array(sorted({i for i in ids if i != embedding.unknown_id}), dtype=np.int64)
+    if not len(known):
+        return DecodeReply(guesses=[Guess(released=word, guess="") for word in words], by="no released word is known")
+    channel = columns_of(mechanism, known, seed=_SEED, points=_POINTS_TO_DECODE)
+    best = dict(zip(known.tolist(), BayesAdversary(channel, by_rank(embedding)).guesses(known).tolist(), strict=True))
+    guesses = [Guess(released=word, guess=embedding.words[best[i]] if i in best else "") for word, i in zip(words, ids, strict=True)]
+    return DecodeReply(guesses=guesses, by=f"Bayes' rule on {channel.how}; words as frequent as their rank says")
 
 
 def _explained(mechanism: Mechanism, word: str, top: int) -> ExplainReply:

@@ -16,9 +16,9 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.audit.inversion.results import BandFinding, InversionFinding, RepeatFinding, WordAtRisk
 from deniable.audit.shares import Estimate, Share, share_of
+from deniable.channel.columns import columns_of
 from deniable.channel.distribution import binomial_error
 from deniable.channel.draws import Draws
-from deniable.channel.likelihood import channel_of
 from deniable.decoding.posterior import BayesAdversary
 from deniable.decoding.priors import SUPPORT
 from deniable.interfaces import Mechanism
@@ -54,8 +54,8 @@ class TextEffort:
 class InversionEffort(TextEffort):
     """How much is simulated: words per band, words that are released again and again, and what the channel is estimated from.
 
-    ``points`` are drawn for each word of the embedding and shared by all; where it has fewer than 1,000 words, as many rays go through the
-    cell of each released word. ``draws_per_word`` are made where neither is possible.
+    At most ``points`` are kept in the cell of each released word; where the embedding has fewer than 1,000 words, rays are followed from
+    each of them. ``draws_per_word`` are made where neither is possible.
 
     Of running text about ``places`` words are attacked, by attackers who think of ``support`` words, the most frequent ones, and follow
     ``directions`` from each of them (or draw it as many times) to learn what it becomes. The attacker who learns releases about
@@ -106,7 +106,7 @@ def invert(mechanism: Mechanism, prior: Floats, *, seed: int, effort: InversionE
     # The channel is asked for all of them: points are drawn once.
     read = [*(each.outputs for each in of_bands), repeated.outputs[:, : max(_BAYES_REPEATS)], exposed.outputs]
     outputs = np.concatenate([each.ravel() for each in read])
-    channel = channel_of(mechanism, outputs, seed=2 * seed, points=effort.points, draws_per_word=effort.draws_per_word)
+    channel = columns_of(mechanism, outputs, seed=2 * seed, points=effort.points, draws=effort.draws_per_word)
     adversary = BayesAdversary(channel, prior)
     found = _judge_bands(bands, of_bands, adversary)
     return InversionFinding(

@@ -59,8 +59,8 @@ class EffortOptions:
     points: Annotated[
         int,
         typer.Option(
-            help="For multivariate, mahalanobis and gaussian: how many points are drawn for each word of the embedding. "
-            "Where it has fewer than 1,000 words, rays through the cell of each released word, for multivariate."
+            help="For multivariate, mahalanobis and gaussian: at most how many noisy points are kept of each released word. "
+            "Where the embedding has fewer than 1,000 words, rays are followed from each of them."
         ),
     ] = 128
     draws: Annotated[
