@@ -87,7 +87,7 @@ def test_seldom_outputs_get_points_around_the_words_near_them(monkeypatch: pytes
 def test_it_stays_off_the_disk_and_many_outputs_get_the_whole_channel() -> None:
     assert make_channel(EMBEDDING, epsilon=EPSILON, outputs=ASKED).asked is not None
     assert not work_folder(EMBEDDING, "channels").exists() or not list(work_folder(EMBEDDING, "channels").iterdir())
-    many = make_channel(EMBEDDING, epsilon=EPSILON, outputs=np.arange(WORDS // 2), directions=20, keep=False)
+    many = make_channel(EMBEDDING, epsilon=EPSILON, outputs=np.arange(WORDS // 2 + 1), directions=20, keep=False)
     assert many.asked is None
     assert many.knows(np.arange(WORDS)).all()
 

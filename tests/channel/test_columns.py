@@ -37,6 +37,7 @@ def made(name: str, embedding: Embedding = EMBEDDING, epsilon: float = EPSILON) 
 @pytest.fixture(autouse=True)
 def fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(allocation, "SPREAD_DRAWS", 10_000)
+    monkeypatch.setattr(allocation, "SPREAD_AN_OUTPUT", 0)
     monkeypatch.setattr(allocation, "_PILOT_DRAWS", 5_000)
 
 
@@ -120,7 +121,9 @@ def test_their_reader_knows_more_than_that_of_as_many_rays() -> None:
     assert named > named_by_rays - 3.0 * np.sqrt(0.25 / len(truth))
 
 
-def test_wrong_columns_are_told_from_right_ones() -> None:
+def test_wrong_columns_are_told_from_right_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(allocation, "SPREAD_DRAWS", 100 * WORDS)
+    monkeypatch.setattr(allocation, "LEAST_MET", 0)
     truth, outputs = released()
     channel = PointColumns(made("multivariate"), ALL, points=100, seed=0)
     right, _ = read(channel, truth, outputs)

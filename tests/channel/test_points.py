@@ -272,6 +272,28 @@ def test_no_more_points_are_drawn_than_say_something(monkeypatch: pytest.MonkeyP
     assert draws_each(EMBEDDING, 10**9, 100) == 1
 
 
+def test_outputs_that_are_met_more_often_keep_more_points_and_all_together_as_many_as_are_wanted() -> None:
+    counts = np.array([4_000, 900, 100, 25, 25, 9, 3, 1])
+    assert points.thinned(counts, most=32, in_all=None).tolist() == np.minimum(counts, 32).tolist()
+    assert points.thinned(counts, most=32, in_all=10_000).tolist() == np.minimum(counts, 32).tolist()
+    kept = points.thinned(counts, most=32, in_all=40)
+    assert 32 <= kept.sum() <= 40
+    assert (np.diff(kept) <= 0).all()
+    assert (kept <= np.minimum(counts, 32)).all()
+    assert kept[:2] / kept[2:4] == pytest.approx(np.sqrt(counts[:2] / counts[2:4]), rel=0.5)
+    assert points.thinned(counts, most=32, in_all=1).tolist() == np.minimum(counts, points.FEWEST_POINTS_EACH).tolist()
+
+
+def test_sums_over_thinned_points_are_those_of_the_definition() -> None:
+    mechanism = Multivariate(EMBEDDING, epsilon=EPSILON)
+    noise, ids = radial_noise(mechanism), np.arange(WORDS + 1)
+    assert noise is not None
+    found = draw_points(mechanism, noise, ids, draws_of_inputs(EMBEDDING, ids, 40 * len(ids)), seed=3, in_all=5 * WORDS)
+    assert 1 <= found.kept.min() < found.kept.max() < points.MOST_POINTS_EACH
+    assert [len(layer.own) for layer in found.layers] == [int((found.kept > turn).sum()) for turn in range(int(found.kept.max()))]
+    assert summed(ProcessorSums(found), found) == pytest.approx(by_definition(found), rel=1e-3, abs=1e-7)
+
+
 def test_less_memory_means_fewer_points_of_each_output(monkeypatch: pytest.MonkeyPatch) -> None:
     each = points.points_each
     assert each(EMBEDDING, 200) == points.MOST_POINTS_EACH

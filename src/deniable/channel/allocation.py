@@ -23,8 +23,11 @@ SPREAD_DRAWS = 150_000
 LEAST_MET = 32
 """An output that fewer of these points are expected to meet gets points around the words near it."""
 
+SPREAD_AN_OUTPUT = 40
+"""There are as many of them as this for each output, where that is more."""
+
 NEAR, DRAWS_AROUND = 40, 30
-"""From how many words near such an output, and how many from each."""
+"""From how many words near such an output, and how many from each at most: all together no more than are spread."""
 
 _PILOT_DRAWS = 50_000
 _NUMBERS_AT_ONCE = 1 << 24
@@ -55,13 +58,13 @@ def draws_for_outputs(mechanism: NearestWord, noise: RadialNoise, inputs: Ids, o
     depended on them would be biased.
     """
     embedding = mechanism.embedding
-    each = draws_of_inputs(embedding, inputs, SPREAD_DRAWS)
+    each = draws_of_inputs(embedding, inputs, max(SPREAD_DRAWS, SPREAD_AN_OUTPUT * len(outputs)))
     pilot = draws_of_inputs(embedding, inputs, _PILOT_DRAWS)
     _, met = SeededPoints(mechanism, seed=seed).of_each(embedding.stands_in(np.repeat(inputs, pilot)))
     expected = np.bincount(met, minlength=len(embedding))[outputs] * (each.sum() / pilot.sum())
     seldom = outputs[expected < LEAST_MET]
-    metric = NoiseMetric(mechanism, noise, inputs)
-    np.add.at(each, _near(metric, embedding.rows(seldom), min(NEAR, len(inputs))).ravel(), DRAWS_AROUND)
+    near = _near(NoiseMetric(mechanism, noise, inputs), embedding.rows(seldom), min(NEAR, len(inputs)))
+    np.add.at(each, near.ravel(), max(1, min(DRAWS_AROUND, int(each.sum()) // max(1, near.size))))
     return each
 
 

@@ -68,12 +68,14 @@ class PointColumns:
     def __init__(self, mechanism: NearestWord, outputs: Ids, *, points: int, seed: int) -> None:
         noise = radial_noise(mechanism)
         assert noise is not None  # noqa: S101 - said by ``shares_points``
-        self.inputs, outputs = np.arange(len(mechanism.embedding), dtype=np.int64), np.unique(outputs)
-        pairs, numbers = len(outputs) * len(self.inputs), len(outputs) * mechanism.embedding.dimension
-        keep = max(FEWEST_POINTS_EACH, min(points, _MOST_PAIRS // max(1, pairs), MOST_NUMBERS // max(1, numbers)))
+        words, outputs = len(mechanism.embedding), np.unique(outputs)
+        self.inputs = np.arange(words, dtype=np.int64)
+        keep = max(FEWEST_POINTS_EACH, min(points, MOST_NUMBERS // max(1, len(outputs) * mechanism.embedding.dimension)))
         self.how = f"at most {keep:,} points of each released word"
         each = draws_for_outputs(mechanism, noise, self.inputs, outputs, seed=_PILOT_SEEDS + seed)
-        self.points = draw_points(mechanism, noise, self.inputs, each, seed=_OWN_SEEDS + seed, of=outputs, keep=keep)
+        self.points = draw_points(
+            mechanism, noise, self.inputs, each, seed=_OWN_SEEDS + seed, of=outputs, keep=keep, in_all=_MOST_PAIRS // words
+        )
         self._place = {int(word): place for place, word in enumerate(self.points.outputs)}
 
     def columns(self, outputs: Ids) -> Iterator[Floats]:

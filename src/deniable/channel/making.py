@@ -26,10 +26,10 @@ DIRECTIONS = 1000
 MOST_OUTPUTS = 4_096
 """No row lists more outputs than this, but that of ⊥ by points; a softmax at a small ε has weight everywhere."""
 
-_FEW = 4
+_FEW = 2
 """Outputs are few if there are so many times as many words."""
 
-_FORMAT = 6
+_FORMAT = 7
 
 
 def make_channel(

@@ -43,7 +43,12 @@ MOST_NUMBERS = 1 << 27
 FURTHEST = 1_000.0
 """How far words may lie from their centre, in lengths of 1/ε, for float32 to tell their distances well enough."""
 
+MEAN_POINTS = 10
+"""As many points as this are kept of an output on average where there are many outputs."""
+
 _NUMBERS_AT_ONCE = 1 << 22
+_HALVINGS = 20
+_KEPT_OF_DRAWN = 0.4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,22 +64,19 @@ class SharedPoints:
     """Points around input words, as -log K(z | x) needs them, up to a constant: distances are in lengths of 1/ε.
 
     ``outputs`` are the words that points are nearest to, those with most points first; of ``draws`` points ``counts`` were nearest to each,
-    and ``layers`` holds those that were kept. ``weights`` is how many points came from each input word, of all. With ``squared`` the
-    density falls with half the square of the distance, and coordinates were divided by √2, so that the square alone is needed.
+    ``kept`` of these were kept, and ``layers`` holds them. ``weights`` is how many points came from each input word, of all. With
+    ``squared`` the density falls with half the square of the distance, and coordinates were divided by √2, so that the square alone is
+    needed.
     """
 
     inputs: Vectors = field(repr=False)
     weights: Floats = field(repr=False)
     outputs: Ids = field(repr=False)
     counts: Ids = field(repr=False)
+    kept: Ids = field(repr=False)
     draws: int
     layers: list[Layer] = field(repr=False)
     squared: bool
-
-    @property
-    def kept(self) -> Ids:
-        """How many points of each output were kept."""
-        return np.minimum(self.counts, len(self.layers))
 
     def some(self, places: Ids) -> SharedPoints:
         """Return the points of the outputs at some places, given in order."""
@@ -83,7 +85,7 @@ class SharedPoints:
             have = places[: int(np.searchsorted(places, len(layer.own)))]
             if len(have):
                 layers.append(Layer(points=layer.points[have], own=layer.own[have]))
-        return replace(self, outputs=self.outputs[places], counts=self.counts[places], layers=layers)
+        return replace(self, outputs=self.outputs[places], counts=self.counts[places], kept=self.kept[places], layers=layers)
 
 
 class NoiseMetric:
@@ -141,6 +143,11 @@ def points_each(embedding: Embedding, inputs: int, asked: Ids | None = None) -> 
     return max(FEWEST_POINTS_EACH, min(quick, MOST_NUMBERS // (outputs * embedding.dimension)))
 
 
+def points_in_all(outputs: int, inputs: int, draws: int) -> int:
+    """Return how many points of so many outputs are kept together, of so many that are drawn."""
+    return max(MOST_PAIRS_ASKED // inputs, min(MEAN_POINTS * outputs, int(_KEPT_OF_DRAWN * draws)))
+
+
 def draw_points(
     mechanism: NearestWord,
     noise: RadialNoise,
@@ -150,12 +157,13 @@ def draw_points(
     seed: int,
     of: Ids | None = None,
     keep: int | None = None,
+    in_all: int | None = None,
     report: Report | None = None,
 ) -> SharedPoints:
     """Return points around the input words, which are given in the order of their ids: ``each`` says how many around each.
 
-    With ``of`` only points of these outputs are kept, at most ``keep`` of each. One that no point was drawn of gets its own vector as its
-    only point: something is then known of it. ``report`` is told how many are drawn, of how many.
+    With ``of`` only points of these outputs are kept, at most ``keep`` of each, and about ``in_all`` together. One that no point was drawn
+    of gets its own vector as its only point: something is then known of it. ``report`` is told how many are drawn, of how many.
     """
     embedding, ends, entering = mechanism.embedding, np.cumsum(each), mechanism.embedding.stands_in(inputs)
     total = int(ends[-1])
@@ -173,15 +181,33 @@ def draw_points(
     if of is not None:
         kept.add_own_vectors(embedding, metric)
     places = kept.in_order()
+    numbers = thinned(kept.counts[places], most=most, in_all=in_all)
     return SharedPoints(
         inputs=metric.inputs,
         weights=each / total,
         outputs=kept.words[places],
         counts=kept.counts[places],
+        kept=numbers,
         draws=total,
-        layers=kept.layers(places, metric),
+        layers=kept.layers(places, numbers, metric),
         squared=metric.squared,
     )
+
+
+def thinned(counts: Ids, *, most: int, in_all: int | None) -> Ids:
+    """Return how many points to keep of outputs of which so many were drawn: at most ``most`` of each, and about ``in_all`` together.
+
+    An output that is released n times as often is told of √n times as many points: that tells most of released words, for the same work.
+    """
+    kept: Ids = np.minimum(counts, most)
+    if in_all is None or kept.sum() <= in_all:
+        return kept
+    roots, low, high = np.sqrt(counts), 0.0, float(most)
+    for _ in range(_HALVINGS):
+        factor = (low + high) / 2.0
+        fewer: Ids = np.minimum(kept, np.maximum(FEWEST_POINTS_EACH, np.ceil(factor * roots))).astype(np.int64)
+        low, high = (factor, high) if fewer.sum() <= in_all else (low, factor)
+    return np.minimum(kept, np.maximum(FEWEST_POINTS_EACH, np.ceil(low * roots))).astype(np.int64)
 
 
 class _KeptPoints:
@@ -225,11 +251,11 @@ class _KeptPoints:
         met = np.flatnonzero(self.counts)
         return met[np.argsort(-self.counts[met], kind="stable")]
 
-    def layers(self, places: Ids, metric: NoiseMetric) -> list[Layer]:
-        """Return the points as layers, in the coordinates of the noise."""
+    def layers(self, places: Ids, numbers: Ids, metric: NoiseMetric) -> list[Layer]:
+        """Return so many points of the words at these places as layers, in the coordinates of the noise."""
         layers = []
-        for turn in range(min(len(self._points), int(self.counts.max()))):
-            some = places[self.counts[places] > turn]
+        for turn in range(int(numbers.max())):
+            some = places[numbers > turn]
             points = metric.of(self._points[turn][some])
             layers.append(Layer(points=points, own=metric.to_own(points, self._owners[some, turn])))
         return layers

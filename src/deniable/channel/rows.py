@@ -25,7 +25,7 @@ from deniable.channel.card_draws import SEED as CARD_SEED
 from deniable.channel.card_draws import card_draws
 from deniable.channel.draws import Draws
 from deniable.channel.point_sums import PointSums, ProcessorSums
-from deniable.channel.points import NoiseMetric, SharedPoints, draw_points, points_each
+from deniable.channel.points import NoiseMetric, SharedPoints, draw_points, points_each, points_in_all
 from deniable.channel.rays.rays import Envelope, RadialRays
 from deniable.channel.rays.statistics import furthest_radius, length_function, row_on_rays
 from deniable.interfaces import Mechanism
@@ -152,6 +152,7 @@ class RowMaker:
             seed=SEED,
             of=self.asked,
             keep=self.points_each,
+            in_all=points_in_all(self._outputs if self.asked is None else len(self.asked), len(self.ordered), int(each.sum())),
             report=lambda done, of: report(done, 2 * of),
         )
         device = device_in_use() if self._on_card else None
