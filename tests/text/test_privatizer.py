@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deniable import Embedding, InvalidParameter, Multivariate, Privatizer, UnknownWord
+from deniable import Embedding, InsecureSeededRandomness, InvalidParameter, Multivariate, Privatizer, UnknownWord
 from deniable.text.policies import PUBLIC_PUNCTUATION
 from deniable.text.writing import REDACTED
 from tests.support.strategies import NASTY_TEXT
@@ -317,3 +317,15 @@ def test_a_release_prints_and_logs_nothing(
     private.receipt().to_json()
     assert caplog.records == []
     assert capfd.readouterr() == ("", "")
+
+
+def test_which_words_are_drawn_together_does_not_depend_on_how_many_are_unknown(embedding: Embedding) -> None:
+    """With a seed the words of a text depend on which others are drawn with it."""
+    texts = ["the fox it do the fox it do"] * 6_000
+    unknown = ["zorb blatt zorb blatt zorb blatt zorb blatt"] * 3_000 + texts[3_000:]
+
+    def last(texts: list[str]) -> list[str | None]:
+        seeded = Privatizer(Multivariate(embedding, epsilon=1), randomness=InsecureSeededRandomness(insecure_seed=1))
+        return seeded.many(texts)[3_000:]
+
+    assert last(texts) == last(unknown)

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from deniable import Embedding, Multivariate, SanTextPlus
-from deniable.text.recipe import share_unchanged, warning_of
+import numpy as np
+import pytest
+
+from deniable import TEM, Embedding, Mahalanobis, Multivariate, SanTextPlus, Vickrey
+from deniable.text.warning import share_unchanged, warning_of
 from tests.support.strategies import random_embedding
 
 
@@ -38,3 +41,22 @@ def test_a_protected_word_does_not_count_as_unchanged() -> None:
     embedding = random_embedding(200, 5)
     embedding.protection = np.full(201, 7)  # every word goes in as one and the same
     assert share_unchanged(Multivariate(embedding, epsilon=1e9)) < 0.2
+
+
+@pytest.mark.parametrize("mechanism", [Multivariate, Mahalanobis, Vickrey, TEM])
+def test_an_epsilon_that_leaves_nothing_is_warned_about(mechanism: Any) -> None:
+    embedding = Embedding.open()
+    tiny = 0.01 if mechanism is TEM else 0.5
+    warning = str(warning_of(mechanism(embedding, tiny)))
+    assert f"ε = {tiny:g} leaves hardly anything of the text" in warning
+    assert warning == str(warning_of(mechanism(embedding, tiny))), "nothing of it is by chance"
+    assert "even for a record of one word" in str(warning_of(mechanism(embedding, 6), record_epsilon=tiny))
+
+
+@pytest.mark.parametrize("epsilon", [3, 4, 6])
+def test_an_epsilon_at_which_something_is_left_is_not_warned_about(epsilon: float) -> None:
+    assert warning_of(Multivariate(Embedding.open(), epsilon)) is None
+
+
+def test_epsilon_one_is_warned_about() -> None:
+    assert "ε = 1 leaves hardly anything" in str(warning_of(Multivariate(Embedding.open(), 1)))

@@ -383,12 +383,12 @@ class ReleaseOptions(VocabularyOptions):
         return resolved
 
 
-def warn_if_hardly_anything_changes(private: Privatizer) -> None:
-    """Say on standard error if most words would be released as they are.
+def warn_of_the_epsilon(private: Privatizer) -> None:
+    """Say on standard error if most words would be released as they are, or hardly anything of them could be read.
 
     No option silences it: who asks for less to read does not ask for less privacy.
     """
-    from deniable.text.recipe import warning_of
+    from deniable.text.warning import warning_of
 
     if (warning := warning_of(private.mechanism, record_epsilon=private.record_epsilon)) is not None:
         print(f"deniable: warning: {warning}", file=sys.stderr)

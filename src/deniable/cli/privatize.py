@@ -19,7 +19,7 @@ from deniable.cli.options import (
     ReleaseOptions,
     Threads,
     Workers,
-    warn_if_hardly_anything_changes,
+    warn_of_the_epsilon,
     with_groups,
 )
 from deniable.cli.receipt import ReceiptPage, check_page, write_page
@@ -101,7 +101,7 @@ def privatize(
             layout = make_layout(source, columns=columns, record_id=named_by, **reading.reading())
         resolved = release.resolve(budget, lambda line: _say(line, quiet=quiet))
         private = resolved.make(randomness=_seeded(insecure_seed))
-        warn_if_hardly_anything_changes(private)
+        warn_of_the_epsilon(private)
         if engine == "local" and source is not None:
             _warn_of_unknown_words(private, source, layout)
         made: Receipt | None

@@ -20,7 +20,7 @@ from deniable.cli.options import (
     ReleaseOptions,
     Threads,
     Workers,
-    warn_if_hardly_anything_changes,
+    warn_of_the_epsilon,
     with_groups,
 )
 
@@ -74,7 +74,7 @@ def watch(
             warn(line)
 
     private = release.resolve(budget, say).make()
-    warn_if_hardly_anything_changes(private)
+    warn_of_the_epsilon(private)
     shown = None if quiet or not sys.stderr.isatty() else Progress
     settings = WatchSettings(settle=settle, same_content=cast(SameContent, same_content), workers=workers, progress=shown)
     watching = Watch(private, folder, out, layout_of, settings=settings, say=say, warn=warn)

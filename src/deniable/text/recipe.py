@@ -13,8 +13,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypedDict, cast
 
-import numpy as np
-
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.leaving_out import leave_out
 from deniable.errors import InvalidParameter, KeyFileError, MalformedEmbedding
@@ -22,8 +20,7 @@ from deniable.interfaces import Mechanism, Randomness
 from deniable.keyed import Keyed
 from deniable.mechanisms.catalogue import CATALOGUE, checked_options, entry_of
 from deniable.parameters import validated_epsilon
-from deniable.randomness import SecureRandomness
-from deniable.report.wording import most_words, percent
+from deniable.report.wording import most_words
 from deniable.text.note import Note, note_for_target
 from deniable.text.policies import CasePolicy, PunctuationPolicy, TextPolicy, UnknownPolicy
 from deniable.text.privatizer import Privatizer
@@ -31,12 +28,6 @@ from deniable.words.never_release import GivenList, NeverRelease
 
 _HARDLY_ANY = 0.005
 """If the median word is released unchanged less often than this, hardly anything of the meaning is left."""
-
-_TOO_MANY = 0.75
-"""If more than this share of the words is released unchanged, a release hardly changes anything."""
-
-_NEXT_TO_NOTHING = 1e-9
-"""An ε at which words are released unchanged only if the mechanism keeps some at any ε."""
 
 Options = tuple[tuple[str, Any], ...]
 """Options of a mechanism as plain values, sorted by name."""
@@ -227,60 +218,6 @@ def _is_forced_by_few_words(note: Note, epsilon: float, max_unchanged: float) ->
     median = next(row.unchanged.median for row in note.table if row.epsilon == epsilon)
     small = epsilon == note.table[0].epsilon or median < _HARDLY_ANY
     return bool(small and median < max_unchanged / 10)
-
-
-def share_unchanged(mechanism: Mechanism, *, epsilon: float | None = None, sample: int = 256) -> float:
-    """Return which share of ``sample`` words, drawn at random from the vocabulary, is released unchanged in one draw each.
-
-    ``epsilon`` is that of the mechanism unless another is given.
-    """
-    ids = np.random.default_rng().integers(0, len(mechanism.embedding), sample)
-    spent = np.full(sample, mechanism.epsilon if epsilon is None else epsilon)
-    return float((mechanism.perturb(mechanism.embedding.stands_in(ids), SecureRandomness(), epsilon=spent) == ids).mean())
-
-
-def warning_of(mechanism: Mechanism, *, record_epsilon: float | None = None) -> str | None:
-    """Return a warning if most words would be released unchanged, made from public facts before any text is read; else None.
-
-    ``record_epsilon`` is a budget per record, divided by its words; the mechanism's ε stays the most that a word gets.
-    """
-    name, budget = mechanism.embedding.name, record_epsilon
-    if budget is None or budget > mechanism.epsilon:
-        share = share_unchanged(mechanism)
-        if share <= _TOO_MANY:
-            return None
-        return (
-            f"at ε = {mechanism.epsilon:g} about {percent(share)} of the words of {name} are released as they are; choose a smaller ε "
-            "(`deniable explain WORD --epsilon E` shows what it does)"
-        )
-    if share_unchanged(mechanism, epsilon=_NEXT_TO_NOTHING) > _TOO_MANY:
-        kept = f"whatever the budget, most words of {name} are released as they are by this mechanism"
-        return f"{kept} (`deniable explain WORD` shows what it does)"
-    words = _longest_record_that_hardly_changes(mechanism, budget)
-    if not words:
-        return None
-    few = "one word" if words == 1 else f"up to about {words:,} words"
-    return (
-        f"a budget of {budget:g} per record is too large for records of {few}: most words of {name} are released as they are in them; "
-        "--epsilon beside --record-epsilon sets the most that a word gets"
-    )
-
-
-def _longest_record_that_hardly_changes(mechanism: Mechanism, budget: float) -> int:
-    """Return the most words a record may have for its share of the budget to change hardly anything; 0 if none does."""
-
-    def hardly(words: int) -> bool:
-        return share_unchanged(mechanism, epsilon=budget / words) > _TOO_MANY
-
-    if not hardly(1):
-        return 0
-    most, enough = 1, 2
-    while budget / enough > _NEXT_TO_NOTHING and hardly(enough):
-        most, enough = enough, 2 * enough
-    while enough - most > 1:
-        middle = (most + enough) // 2
-        most, enough = (middle, enough) if hardly(middle) else (most, middle)
-    return most
 
 
 def recipe_from(recipe: Recipe | None, settings: Mapping[str, Any]) -> Recipe:
