@@ -21,7 +21,7 @@ from deniable.decoding.ngrams import Bigrams, PairCounts
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import UnusableAuditData
 from deniable.words.cutter import Cutter, Lookup
-from deniable.words.public_text import read_lines
+from deniable.words.public_text import read_documents
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +85,7 @@ def read_context(embedding: Embedding, path: Path, attacked: Iterable[str]) -> P
     """
     cutter, lookup, counts, whole = Cutter(embedding), Lookup(embedding), PairCounts(len(embedding) + 1), blake2b(digest_size=16)
     apart, left_out = {digest_of(text) for text in attacked}, 0
-    for line in read_lines(path):
+    for line in read_documents(path):
         whole.update(line.encode() + b"\n")
         if not line.strip():
             continue

@@ -21,7 +21,7 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import UnusableAuditData
 from deniable.progress import Report
 from deniable.words.cutter import Cutter, Lookup
-from deniable.words.public_text import read_lines
+from deniable.words.public_text import read_documents
 
 _EVEN = 1e-3
 _PAIRS_AT_ONCE = 1 << 22
@@ -50,7 +50,7 @@ def read_bigrams(embedding: Embedding, path: Path, *, report: Report | None = No
     :raises UnusableAuditData: if the file holds no two words in a row.
     """
     cutter, lookup = Cutter(embedding), Lookup(embedding)
-    documents = (np.array(lookup.ids(cutter.words(line)), dtype=np.int64) for line in read_lines(path, report=report))
+    documents = (np.array(lookup.ids(cutter.words(line)), dtype=np.int64) for line in read_documents(path, report=report))
     found = count_bigrams(documents, len(embedding) + 1)
     if found is None:
         raise UnusableAuditData(path, "holds no two words in a row, so no language model can be made from it")

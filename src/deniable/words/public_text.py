@@ -16,17 +16,26 @@ _BYTES_AT_ONCE = 1 << 20
 _LONGEST_LINE = 1 << 24
 
 
-def read_lines(path: Path, *, report: Report | None = None) -> Iterator[str]:
-    """Yield the lines of a file; ``report`` is told how many bytes were read, of how many. A line without end is cut in parts.
+def read_documents(path: Path, *, report: Report | None = None) -> Iterator[str]:
+    """Yield the documents of a plain text file, one a line, as ``read_lines`` does.
 
     :raises RecordError: if the file is a table by its name, cannot be opened, is damaged, or is not UTF-8.
     """
     bare = path.with_suffix("") if path.suffix.lower() in ENDINGS else path
     if bare.suffix.lower() in NOT_PLAIN_TEXT:
-        problem = f"is a {bare.suffix[1:].upper()} file, whose column names, ids and other columns would be read as text"
         raise RecordError(
-            path, f"{problem}. --public, --text and --corpus take plain text: write the text column to a .txt, one document a line"
+            path,
+            f"is a {bare.suffix[1:].upper()} file, whose header, ids and other columns would be read too. --public, --text and --corpus "
+            "take plain text: write its text column to a .txt file, one document a line",
         )
+    yield from read_lines(path, report=report)
+
+
+def read_lines(path: Path, *, report: Report | None = None) -> Iterator[str]:
+    """Yield the lines of a file; ``report`` is told how many bytes were read, of how many. A line without end is cut in parts.
+
+    :raises RecordError: if the file cannot be opened, is damaged, or is not UTF-8.
+    """
     try:
         with path.open("rb") as raw:
             kind = compression_of(raw.read(BYTES_TO_TELL))

@@ -22,7 +22,7 @@ from deniable.decoding.ngrams import Bigrams, PairCounts
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import UnusableAuditData
 from deniable.words.cutter import Cutter, Lookup
-from deniable.words.public_text import read_lines
+from deniable.words.public_text import read_documents
 
 GROUPS = ("frequent", "rare", "names", "numbers", "unknown", "others")
 MOST_FREQUENT, NOT_RARE = 150, 10_000
@@ -158,7 +158,7 @@ def digest_of(document: str) -> bytes:
 
 def _documents(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines that are not empty, with their number among these."""
-    return enumerate(line for line in read_lines(path) if line.strip())
+    return enumerate(line for line in read_documents(path) if line.strip())
 
 
 def read_attacked_text(embedding: Embedding, path: Path, *, places: int, seed: int, listed: Ids | None = None) -> AttackedText:
@@ -171,7 +171,7 @@ def read_attacked_text(embedding: Embedding, path: Path, *, places: int, seed: i
     """
     random = np.random.default_rng([seed, 13])
     sample = _Sample[str](places, random)
-    for line in read_lines(path):
+    for line in read_documents(path):
         if line.strip():
             sample.offer(line)
     return make_attacked_text(embedding, sample.kept, source=path, places=places, random=random, listed=listed)
