@@ -46,7 +46,7 @@ def test_a_release_its_receipt_its_card_and_what_is_decoded_by_it(place: Path) -
     assert not {*LISTED, "maria"} & set(released.replace(",", " ").split())
     card, receipt = (json.loads((place / f"out.csv.{kind}.json").read_text()) for kind in ("card", "receipt"))
     assert card["embedding"]["never_release"]["words"] == LISTED
-    assert [each["name"] for each in card["embedding"]["never_release"]["lists"]] == ["names"]
+    assert [each["name"] for each in card["embedding"]["never_release"]["lists"]] == ["names-2"]
     assert receipt["embedding"]["never_release"]["words_left_out"] == 5
     done = run("decode", "out.csv", "-c", "text", "-o", "decoded.csv", "--directions", "100", "--quiet")
     assert done.exit_code == 0, done.output

@@ -33,6 +33,8 @@ WHOLE = {
     "whole parquet",
     "names",
     "names and words",
+    "latest names",
+    "latest names and words",
 }
 """Receipts and cards that are kept word for word; of the others there are digests."""
 
@@ -54,6 +56,7 @@ def all_of(folder: Path) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]
         "stored embeddings": in_python.of_stored_embeddings(home),
         "languages": in_python.of_languages(home),
         "names": with_names.of_names(home),
+        "latest names": with_names.of_names(home, with_names.LATEST),
         "integrations": by_libraries.of_integrations(home, folder / "golden.key"),
     }
     receipts: dict[str, Any] = {}

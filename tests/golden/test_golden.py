@@ -73,6 +73,7 @@ def test_every_mechanism_of_the_catalogue_has_golden_releases(commands: Commands
         ("stored embeddings", in_python.of_stored_embeddings),
         ("languages", in_python.of_languages),
         ("names", with_names.of_names),
+        ("latest names", lambda home: with_names.of_names(home, with_names.LATEST)),
     ],
 )
 def test_the_package_releases_what_it_released(folder: Path, group: str, make: Callable[[Path], dict[str, Any]]) -> None:
@@ -96,7 +97,7 @@ def test_texts_inside_objects_and_lists_are_released_as_they_were(commands: Comm
     check_with_what_lies_beside("nested", nested.of_nested(commands, tmp_path))
 
 
-def test_the_first_list_of_names_takes_out_and_releases_what_it_did(commands: Commands, tmp_path: Path) -> None:
+def test_lists_of_names_take_out_and_release_what_they_did(commands: Commands, tmp_path: Path) -> None:
     check_with_what_lies_beside("names by command", with_names.of_names_by_command(commands, tmp_path))
 
 
@@ -107,7 +108,10 @@ def test_work_with_names_that_was_cut_off_before_can_be_continued(commands: Comm
     shutil.copytree(FROZEN / "names-1", tmp_path, dirs_exist_ok=True)
     begun_elsewhere(tmp_path / f"{target_name}.journal", source)
     command = ["privatize", source_name, "-o", target_name, "--key-file", "golden.key", "--quiet", *options.split(), "--resume"]
-    ended = commands.run(*command, "--never-release", with_names.LIST, cwd=tmp_path)
+    before = content_of(tmp_path)
+    assert commands.run(*command, "--never-release", with_names.LATEST, cwd=tmp_path).status != 0, "another list is another release"
+    assert content_of(tmp_path) == before
+    ended = commands.run(*command, "--never-release", with_names.FIRST, cwd=tmp_path)
     assert ended.status == 0, ended.err
     assert compared.released(ended, tmp_path / target_name) == EXPECTED["names by command"]["whole with names"]
 

@@ -85,8 +85,9 @@ NeverReleased = Annotated[
     typer.Option(
         "--never-release",
         metavar="names|FILE",
-        help="A public list of words that never come out: names for the built-in one of given names and surnames, or a file with one or "
-        "more words a line. They are taken out of the vocabulary. May be repeated.",
+        help="A public list of words that never come out: names for the built-in one of common given names and surnames (names-1 for its "
+        "first version), or a file with one or more words a line. They are taken out of the vocabulary; names that are not listed can come "
+        "out. May be repeated.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]

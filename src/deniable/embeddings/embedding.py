@@ -286,7 +286,7 @@ class LeftOut:
 
     def in_words(self) -> str:
         """Return what was left out by which list, in public terms."""
-        lists = "".join(f", the list {name!r} among them" for name in self.listed.lists)
+        lists = "".join(f", the list {name!r} among them" for name in self.listed.called)
         return f"{self.count:,} of the {len(self.source):,} words of the vocabulary, by a public list of {words(len(self.listed))}{lists}"
 
 

@@ -39,7 +39,7 @@ def leave_out(embedding: Embedding, listed: NeverRelease) -> Embedding:
     smaller = copy(source) if len(kept) == len(source) else keep_rows(source, kept)
     left_out = LeftOut(listed=listed, source=source, kept=kept)
     if left_out.count:
-        smaller.name = f"{source.name}-without-{f'{left_out.count}-words' if listed.words else '-and-'.join(listed.lists)}"
+        smaller.name = f"{source.name}-without-{f'{left_out.count}-words' if listed.words else '-and-'.join(listed.called)}"
     smaller.left_out = left_out
     smaller.__dict__.pop("language_rules", None)  # a copy has those of the whole vocabulary
     return smaller

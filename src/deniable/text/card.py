@@ -41,7 +41,7 @@ from deniable.text.receipt import ReleaseSettings
 from deniable.text.writing import REDACTED
 from deniable.version import __version__
 from deniable.words.cutter import RULES, rules_for
-from deniable.words.never_release import BUILT_IN, NeverRelease, built_in_digest, fold
+from deniable.words.never_release import NeverRelease, built_in_digest, built_in_list, fold
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -274,11 +274,13 @@ class Card:
         named = self.never_release
         if named is None or embedding.fingerprint == self.fingerprint:
             return embedding
+        lists = []
         for each in named.lists:
-            if each.name not in BUILT_IN or built_in_digest(each.name) != each.digest:
+            if (known := built_in_list(each.digest)) is None:
                 problem = f"the list {each.name[:50]!r} is another one here; use the version that released it ({self.version[:20]!r})"
                 raise MalformedCard(self.source, problem)
-        listed = NeverRelease(words=frozenset(map(fold, named.words)), lists=tuple(each.name for each in named.lists))
+            lists.append(known)
+        listed = NeverRelease(words=frozenset(map(fold, named.words)), lists=tuple(lists), exact=True)
         try:
             return leave_out(embedding, listed)
         except InvalidParameter as error:
@@ -383,11 +385,11 @@ def _named_map(embedding: Embedding) -> NamedMap | None:
 def _named_words(embedding: Embedding) -> NamedNeverRelease | None:
     if (left_out := embedding.left_out) is None:
         return None
-    lists = left_out.listed.lists
+    listed = left_out.listed
     return NamedNeverRelease(
-        lists=tuple(NamedList(name=name, digest=built_in_digest(name)) for name in lists),
+        lists=tuple(NamedList(name=name, digest=built_in_digest(each)) for name, each in zip(listed.called, listed.lists, strict=True)),
         words=left_out.words_of_no_list,
-        digest=left_out.listed.digest,
+        digest=listed.digest,
         source_fingerprint=left_out.source.fingerprint,
     )
 

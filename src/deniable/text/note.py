@@ -32,7 +32,13 @@ from deniable.text.note_check import contradiction
 _LONGEST = 1 << 24
 
 FILE_NAME = "calibration.json"
-WITHOUT_NAMES = "calibration-without-names.json"
+
+
+def without_list(name: str) -> str:
+    """Return the name of the file with the calibration of the default embedding without the words of a built-in list."""
+    return f"calibration-without-{name}.json"
+
+
 """The file in the package for the default embedding without the words of the built-in list of names."""
 
 
@@ -317,8 +323,10 @@ def _file_name(mechanism: Mechanism) -> str:
 
 def _read_packaged(mechanism: Mechanism) -> Note | None:
     """Return the note that the package has of an embedding without some words."""
-    known = is_papers_mechanism(mechanism) and mechanism.embedding.left_out is not None
-    return _read_note(mechanism, _in_the_package(WITHOUT_NAMES)) if known else None
+    left_out = mechanism.embedding.left_out
+    if left_out is None or len(left_out.listed.lists) != 1 or not is_papers_mechanism(mechanism):
+        return None
+    return _read_note(mechanism, _in_the_package(without_list(left_out.listed.lists[0])))
 
 
 def _in_the_package(name: str) -> Traversable:

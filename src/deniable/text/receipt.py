@@ -308,7 +308,7 @@ class ReleaseSettings:
             described["map"] = asdict(embedding.linear_map.origin) | {"digest": embedding.linear_map.digest}
         if (left_out := embedding.left_out) is not None:
             described["never_release"] = {
-                "lists": list(left_out.listed.lists),
+                "lists": list(left_out.listed.called),
                 "digest": left_out.listed.digest,
                 "listed_words": len(left_out.listed),
                 "words_left_out": left_out.count,

@@ -2,27 +2,30 @@
 
 What a list holds
 -----------------
-Words are compared as ``fold`` writes them: in Unicode form NFKC with one kind of apostrophe and hyphen, whatever their case. A line may
-hold several words, and every one of them is listed. Hyphens, apostrophes and full stops separate words too, so that "Van Damme-Jones" lists
-"van", "damme-jones", "dammejones", "damme" and "jones". Passed over, unless the line holds nothing else, are single letters (initials),
-numbers, and the endings that English writes with an apostrophe: "J. O'Brien's" lists "o'brien", "obrien" and "brien", not every "j", "o"
-and "'s".
+Words are compared as ``fold`` writes them: in Unicode form NFKC with one kind of apostrophe and hyphen, whatever their case. Accents do not
+count either (``without_accents``): "Müller" lists "muller", and "Muller" lists "müller". A line may hold several words, and every one of
+them is listed. Hyphens, apostrophes and full stops separate words too, so that "Van Damme-Jones" lists "van", "damme-jones", "dammejones",
+"damme" and "jones". Passed over, unless the line holds nothing else, are single letters (initials), numbers, and the endings that English
+writes with an apostrophe: "J. O'Brien's" lists "o'brien", "obrien" and "brien", not every "j", "o" and "'s".
 
 A word of a vocabulary is never released if it is listed itself or one of its parts is: with "smith" on the list, "Smith", "smith's" and
 "smith-jones" are left out as well. Other forms of a word, such as its plural, are other words. For a built-in list, what a hyphen joins to
 a letter or number is no part: "Ray" is a name, and "x-ray" stays.
+
+A built-in list never changes: a new version is another list, and the one before it keeps what it takes out and how it compares.
 """
 
 from __future__ import annotations
 
 import hashlib
 import lzma
-from collections.abc import Iterable, Iterator, Sequence
+import unicodedata
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import regex
 
@@ -31,8 +34,11 @@ from deniable.words.cutter import CLITICS
 from deniable.words.languages import normalise, without_arabic_marks
 from deniable.words.word_list import read_word_list
 
-BUILT_IN = ("names",)
-"""The lists that come with the package; ``words/data/README.md`` says where they are from."""
+BUILT_IN = {"names": "names-2", "names-1": "names-1", "names-2": "names-2"}
+"""The lists that come with the package, by what they may be called; ``words/data/README.md`` says where they are from."""
+
+FIRST = "names-1"
+"""The list that was called "names" until there was another one. With it, accents tell words apart, as they did then."""
 
 _PARAMETER = "never_release"
 _PIECE = regex.compile(r"[\p{L}\p{M}\p{N}]++")
@@ -40,6 +46,8 @@ _LETTER = regex.compile(r"\p{L}")
 _CONTROL = regex.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _WITH_A_LETTER = regex.compile(r"(?:[A-Za-z]|\p{N}++)-[^-]++|[^-]++-(?:[A-Za-z]|\p{N}++)")
 _ONE_I = str.maketrans("ı", "i")
+_ACCENTS = regex.compile(r"[\u0300-\u036f]++")
+_LETTERS = str.maketrans({"ø": "o", "đ": "d", "ð": "d", "ł": "l", "æ": "ae", "œ": "oe", "þ": "th", "ħ": "h", "ŧ": "t"})
 _CLITIC = regex.compile(rf"(?:{'|'.join(sorted(CLITICS))})$")
 _COMMENT = "# "
 _ENDINGS_OF_FILES = (".txt", ".csv", ".tsv", ".lst", ".json", ".jsonl", ".gz", ".xz", ".zst", ".xlsx", ".ods", ".parquet", ".docx", ".pdf")
@@ -50,13 +58,15 @@ GivenList: TypeAlias = "NeverRelease | str | Path | Iterable[str | Path] | None"
 
 @dataclass(frozen=True, kw_only=True)
 class NeverRelease:
-    """A public list of words that are never released: built-in ``lists`` by name, and other ``words`` as ``fold`` writes them.
+    """A public list of words that are never released: versions of built-in ``lists``, and other ``words`` as ``fold`` writes them.
 
-    It must not be made from the private text: who has a release can tell which words never come out.
+    It must not be made from the private text: who has a release can tell which words never come out. Where the words are ``exact``,
+    accents tell them apart: those of a card are all that were left out.
     """
 
     words: frozenset[str] = frozenset()
     lists: tuple[str, ...] = ()
+    exact: bool = False
 
     @classmethod
     def of(cls, given: GivenList) -> NeverRelease:
@@ -92,7 +102,7 @@ class NeverRelease:
         if not isinstance(entry, str):
             raise InvalidParameter(_PARAMETER, type(entry).__name__, "must hold words, 'names' or a Path of a file")
         if entry in BUILT_IN:
-            return cls(lists=(entry,))
+            return cls(lists=(BUILT_IN[entry],))
         if entry.strip().casefold() in BUILT_IN:
             raise InvalidParameter(_PARAMETER, entry, f"write {entry.strip().casefold()!r} for the built-in list")
         if entry.lower().endswith(_ENDINGS_OF_FILES) or "/" in entry or "\\" in entry:
@@ -112,7 +122,13 @@ class NeverRelease:
 
     def __or__(self, other: NeverRelease) -> NeverRelease:
         """Return what is listed in either."""
-        return NeverRelease(words=self.words | other.words, lists=tuple(sorted({*self.lists, *other.lists})))
+        lists = tuple(sorted({*self.lists, *other.lists}))
+        return NeverRelease(words=self.words | other.words, lists=lists, exact=self.exact and other.exact)
+
+    @property
+    def called(self) -> tuple[str, ...]:
+        """What cards and receipts call the built-in lists: the first one as it was called when there was no other."""
+        return tuple("names" if name == FIRST else name for name in self.lists)
 
     @property
     def digest(self) -> str:
@@ -122,17 +138,32 @@ class NeverRelease:
     def holds(self, word: str) -> bool:
         """Return whether a word of a vocabulary is listed, or one of its parts is."""
         forms = forms_of(word)
-        if not self.words.isdisjoint(forms):
+        if not self._compared.isdisjoint(forms if self._exact else with_plain(forms)):
             return True
         if len(forms) > 1 and _WITH_A_LETTER.fullmatch(word):
             forms -= set(_PIECE.findall(fold(word)))
-        return any(not built_in_words(name).isdisjoint(forms) for name in self.lists)
+        return any(_is_on(name, forms) for name in self.lists)
+
+    @property
+    def _exact(self) -> bool:
+        return self.exact or FIRST in self.lists
+
+    @cached_property
+    def _compared(self) -> frozenset[str]:
+        return self.words if self._exact else frozenset(with_plain(self.words))
+
+
+def _is_on(name: str, forms: set[str]) -> bool:
+    if name == FIRST:
+        return not built_in_words(name).isdisjoint(forms)
+    listed = _read_built_in(name)
+    return not listed.words.isdisjoint(with_plain(forms)) and listed.ordinary.isdisjoint(forms)
 
 
 @lru_cache(maxsize=8)
 def _digest(listed: NeverRelease) -> str:
     # Lists and other words apart: a word of one's own takes out more than the same word of a built-in list.
-    lists = [f"{name} {built_in_digest(name)}" for name in listed.lists]
+    lists = [f"names {built_in_digest(name)}" for name in listed.lists]  # the digest tells which version
     return _digest_of([*lists, "", *sorted(listed.words)])
 
 
@@ -147,6 +178,21 @@ def fold(text: str) -> str:
     """
     folded = normalise(text).casefold().translate(_ONE_I).replace("i\u0307", "i")
     return without_arabic_marks(folded) or folded
+
+
+def without_accents(folded: str) -> str:
+    """Return a folded word in the letters that people without these keys write: ``müller`` as ``muller``, ``ø`` as ``o``, ``æ`` as ``ae``.
+
+    Only accents of Latin, Greek and Cyrillic letters count: a mark of another script makes another letter.
+    """
+    if folded.isascii():
+        return folded
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", folded))).translate(_LETTERS)
+
+
+def with_plain(folded: Iterable[str]) -> set[str]:
+    """Return folded words as they are and without accents."""
+    return {form for word in folded for form in (word, without_accents(word))}
 
 
 def forms_of(word: str) -> set[str]:
@@ -196,26 +242,43 @@ def _read_file(path: Path) -> frozenset[str]:
     return words
 
 
+class _Listed(NamedTuple):
+    """A built-in list: its words, and ordinary words that are spelled like one of them but for an accent."""
+
+    words: frozenset[str]
+    ordinary: frozenset[str]
+
+
 @lru_cache(maxsize=len(BUILT_IN))
+def _read_built_in(name: str) -> _Listed:
+    """Read a list. The file of a later one holds what it adds to the first, and ordinary words after a minus."""
+    if name not in BUILT_IN.values():
+        raise InvalidParameter(_PARAMETER, name, f"there is no such list; the package has {', '.join(BUILT_IN)}")
+    packed = (resources.files("deniable.words") / "data" / f"{name}.txt.xz").read_bytes()
+    lines = set(lzma.decompress(packed).decode("utf-8").split("\n")[:-1])
+    ordinary = {line for line in lines if line.startswith("-")}
+    before = frozenset() if name == FIRST else built_in_words(FIRST)
+    return _Listed(before | (lines - ordinary), frozenset(line[1:] for line in ordinary))
+
+
 def built_in_words(name: str) -> frozenset[str]:
-    """Return the words of a built-in list.
+    """Return the words of a version of a built-in list.
 
     :raises InvalidParameter: if there is no such list.
     """
-    if name not in BUILT_IN:
-        raise InvalidParameter(_PARAMETER, name, f"there is no such list; the package has {', '.join(BUILT_IN)}")
-    return frozenset(_lines(name))
+    return _read_built_in(name).words
 
 
 @lru_cache(maxsize=len(BUILT_IN))
 def built_in_digest(name: str) -> str:
-    """Return what tells the content of a built-in list from that of another version of the package.
+    """Return what tells the content of a built-in list from that of another version of it.
 
     :raises InvalidParameter: if there is no such list.
     """
-    return _digest_of(sorted(built_in_words(name)))
+    listed = _read_built_in(name)
+    return _digest_of([*sorted(listed.words), *(f"-{word}" for word in sorted(listed.ordinary))])
 
 
-def _lines(name: str) -> Iterator[str]:
-    packed = (resources.files("deniable.words") / "data" / f"{name}.txt.xz").read_bytes()
-    return iter(lzma.decompress(packed).decode("utf-8").split("\n")[:-1])
+def built_in_list(digest: str) -> str | None:
+    """Return the version of a built-in list that has a digest, or None if the package has no such version."""
+    return next((name for name in BUILT_IN.values() if built_in_digest(name) == digest), None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import hashlib
 import re
-import unicodedata
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
@@ -14,7 +13,7 @@ from deniable.embeddings.embedding import Embedding
 from deniable.records.checking.fields import Other, Value
 from deniable.records.checking.languages import language_of_text, languages_of, scripts_of
 from deniable.words.cutter import Cutter, Lookup
-from deniable.words.never_release import built_in_words, fold
+from deniable.words.never_release import BUILT_IN, built_in_words, fold, without_accents
 
 Kind = Literal[
     "empty", "number", "date", "e-mail", "phone", "person", "identifier", "category", "free text", "short text", "formula", "other"
@@ -184,9 +183,9 @@ def _is_name(words: list[str]) -> bool:
     """Return whether a text is the name of a person: a few words of the built-in list, with initials among them or without."""
     if not 1 <= len(words) <= _LONGEST_NAME:
         return False
-    plain = [fold("".join(letter for letter in unicodedata.normalize("NFD", word) if not unicodedata.combining(letter))) for word in words]
+    plain = [without_accents(fold(word)) for word in words]
     told = [word for word in plain if len(word) > 1]
-    return bool(told) and built_in_words("names").issuperset(told)
+    return bool(told) and built_in_words(BUILT_IN["names"]).issuperset(told)
 
 
 def _look_of(text: str) -> str:
