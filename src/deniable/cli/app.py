@@ -67,7 +67,7 @@ def main() -> None:
     try:
         app()
     except DeniableError as error:
-        print(f"deniable: {as_typed(error)}", file=sys.stderr)
+        print(f"deniable: {printable(as_typed(error), keep_lines=True)}", file=sys.stderr)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever presses twice still gets this exit code

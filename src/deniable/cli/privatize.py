@@ -23,6 +23,8 @@ from deniable.cli.options import (
     with_groups,
 )
 from deniable.cli.receipt import ReceiptPage, check_page, write_page
+from deniable.cli.terminal import escape_json
+from deniable.errors import printable
 
 if TYPE_CHECKING:
     from deniable.interfaces import Randomness
@@ -182,7 +184,7 @@ def _to_standard_output(
     if card is not None:
         private.card.for_columns(layout.columns).write(card)
     if as_json:
-        print(made.to_json(), end="", file=sys.stderr)
+        print(escape_json(made.to_json()), end="", file=sys.stderr)
     return made
 
 
@@ -212,7 +214,7 @@ def _show(made: Receipt, output: str | Path, receipt: Path | None, *, as_json: b
     from deniable.text.card_file import ENDING
 
     if as_json:
-        print(made.to_json(), end="")
+        print(escape_json(made.to_json()), end="")
         return
     noted = beside(Path(output), ".receipt.json") if receipt is None else receipt
     kept = f"receipt: {noted}; keep it and do not hand it over, its counts come from the private text"
@@ -247,7 +249,7 @@ def _warn_of_unknown_words(private: Privatizer, source: Path, layout: Layout) ->
 
     if source.is_file() or source.is_dir():
         for warning in unknown_warnings(source, layout, private.mechanism.embedding):
-            print(f"deniable: warning: {warning}", file=sys.stderr)
+            print(f"deniable: warning: {printable(warning)}", file=sys.stderr)
 
 
 def _warn_by_counts(private: Privatizer, source: Path | None, made: Receipt) -> None:
@@ -256,7 +258,7 @@ def _warn_by_counts(private: Privatizer, source: Path | None, made: Receipt) -> 
 
     warning = counted_warning(made.tally.words, made.tally.unknown_words, private.mechanism.embedding)
     if warning is not None and (source is None or not (source.is_file() or source.is_dir())):
-        print(f"deniable: warning: {warning}", file=sys.stderr)
+        print(f"deniable: warning: {printable(warning)}", file=sys.stderr)
 
 
 def _say_what_is_relaxed(private: Privatizer, layout: Layout) -> None:
@@ -266,7 +268,7 @@ def _say_what_is_relaxed(private: Privatizer, layout: Layout) -> None:
     lists = layout.format in ("json", "jsonl") and leads_into_lists(layout.columns)
     for relaxation in relaxations_of(private.settings.relaxations, layout.columns, lists=lists):
         if not relaxation.startswith("insecure_seed"):  # said already, louder
-            print(f"deniable: relaxed: {relaxation}", file=sys.stderr)
+            print(f"deniable: relaxed: {printable(relaxation)}", file=sys.stderr)
 
 
 def _path(given: str | None) -> Path | None:

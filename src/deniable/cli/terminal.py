@@ -6,16 +6,24 @@ import json
 import re
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from deniable.errors import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
 
 def print_json(value: object) -> None:
     """Print a value as JSON."""
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+    print(escape_json(json.dumps(value, indent=2, ensure_ascii=False)))
+
+
+def escape_json(written: str) -> str:
+    """Return the same JSON with everything escaped that could act on a terminal, such as marks of direction."""
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in written) if not written.isprintable() else written
 
 
 def as_typed(message: object) -> str:
@@ -31,10 +39,17 @@ def save_json(path: Path, value: object) -> None:
 
 
 def open_console(width: int | None = None) -> Console:
-    """Return a console that prints text as it is, without colours of its own; as wide as the terminal unless ``width`` says."""
+    """Return a console that prints text without colours of its own; as wide as the terminal unless ``width`` says.
+
+    Names from files may be in the text and in tables: what could act on a terminal is written out.
+    """
     from rich.console import Console
 
-    return Console(highlight=False, markup=False, width=width)
+    class Escaping(Console):
+        def render_str(self, text: str, **options: Any) -> Text:
+            return super().render_str(printable(text, keep_lines=True), **options)
+
+    return Escaping(highlight=False, markup=False, width=width)
 
 
 def make_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str | None = None, left: Collection[int] = (0,)) -> Table:

@@ -67,6 +67,7 @@ from deniable.keyed.encoding import encode_id, encode_parts
 from deniable.keyed.key_file import KEY_BYTES, fresh_key, read_key, write_new_key
 from deniable.keyed.tokens import KeyedTokens, encrypt
 from deniable.words.cutter import RULES, rules_for
+from deniable.words.tables import other_tables
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers import CipherContext
@@ -152,6 +153,7 @@ class Keyed:
                 if not self.consistent
                 else "a word of a user is drawn once: repeating it, or releasing it again, gives the same word and spends nothing more"
             ),
+            **other_tables(),
         }
 
     def bind(

@@ -11,6 +11,7 @@ import typer
 
 from deniable.cli.options import AsJson
 from deniable.cli.terminal import make_table, open_console, print_json
+from deniable.errors import printable
 
 if TYPE_CHECKING:
     from deniable.embeddings.store import EmbeddingFacts
@@ -218,7 +219,7 @@ def show_facts(facts: EmbeddingFacts, *, as_json: bool) -> None:
             line = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
             if isinstance(value, tuple):
                 line = ", ".join(map(str, value))
-            typer.echo(f"{key.replace('_', ' ') + ':':<20} {line}")
+            typer.echo(f"{key.replace('_', ' ') + ':':<20} {printable(line)}")
 
 
 def _scales(scales: Sequence[float]) -> str:

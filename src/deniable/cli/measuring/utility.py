@@ -11,6 +11,7 @@ import typer
 
 from deniable.cli.options import DataFile, Epsilons, FileOptions, Quiet, VocabularyOptions, use_device, with_groups
 from deniable.cli.terminal import print_json
+from deniable.errors import printable
 
 
 class Model(StrEnum):
@@ -96,6 +97,6 @@ def utility(
     if as_json:
         print_json(found.to_dict())
         return
-    print(found.table(), end="")
+    print(printable(found.table(), keep_lines=True), end="")
     if report is not None:
         typer.echo(f"The curve and what it means: {report}")

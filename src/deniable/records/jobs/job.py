@@ -48,7 +48,7 @@ from deniable.text.receipt_file import LONGEST_RECEIPT
 from deniable.version import __version__
 from deniable.words.cutter import rules_for
 
-_VERSIONS = {"rules_for_words": "rules for words", "keyed_noise": "keyed noise"}
+_VERSIONS = {"rules_for_words": "rules for words", "keyed_noise": "keyed noise", "unicode_tables": "Unicode tables of regex"}
 _DESCRIBING = ("mechanism", "guarantee", "epsilon_per_word", "epsilon_per_record", "embedding", "policy")
 
 
@@ -307,6 +307,7 @@ def _settings(private: Privatizer, layout: Layout) -> dict[str, Any]:
         "keyed_noise": settings.randomness.get("version"),
         "key": settings.randomness.get("key"),
         "consistent": settings.randomness.get("consistent"),
+        **{name: settings.randomness[name] for name in ("unicode_tables",) if name in settings.randomness},
     }
 
 
