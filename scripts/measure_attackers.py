@@ -115,7 +115,9 @@ def measured_before(path: Path, asked: str) -> tuple[list[dict[str, Any]], int]:
 def channels_of(attack: TextAttack, given: argparse.Namespace, epsilons: list[float]) -> Iterator[Channel]:
     """Yield the channel at each ε: made on a GPU one by one, or on the processor."""
     if given.device == "cpu":
-        yield from attack.channels(parse_mechanism(given.mechanism), epsilons) if epsilons else ()
+        chosen = parse_mechanism(given.mechanism)
+        for epsilon in epsilons:
+            yield attack.channel(chosen(attack.embedding, epsilon=epsilon), chosen, seed=given.seed)
     else:
         from gpu_channels import ChannelsOnGpu
         from gpu_points import Effort

@@ -106,6 +106,17 @@ class Progress:
         return text
 
 
+def part_of(report: Report, place: int, count: int) -> Report:
+    """Return a report of one of ``count`` equal parts of the work; the last is told again if there are more of them."""
+    place = min(place, count - 1)
+
+    def report_part(done: int, total: int) -> None:
+        if done or not place:  # where a part begins the one before it has ended
+            report(place * total + done, count * total)
+
+    return report_part
+
+
 class Stages:
     """Progress of work that goes through its units several times: each pass has a bar, a rate and a time left of its own."""
 

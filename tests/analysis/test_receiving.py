@@ -12,6 +12,7 @@ from deniable import Embedding, InsecureSeededRandomness, InvalidParameter, Mult
 from deniable.analysis.decoded_files import decode_file
 from deniable.analysis.receiving import open_channel, receive
 from deniable.analysis.word_use import measure_word_use, rehearse
+from deniable.channel import rows
 from deniable.embeddings import store
 from deniable.errors import MalformedCard, NotThisRelease, RecordError
 from deniable.records import privatize_file
@@ -157,6 +158,16 @@ def test_the_support_is_what_was_asked_for(tmp_path: Path) -> None:
     inputs = receive(card, texts, public=public, support=25, directions=50).decoder.channel.inputs
     assert {2, 30, 31, space.unknown_id} <= set(inputs.tolist())
     assert len(inputs) == 26
+
+
+def test_a_channel_for_few_words_is_coarser_and_one_of_single_columns_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "FEWEST_INPUTS", 2)
+    card, space = make_private().card, embedding_of()
+    asked = open_channel(card, space, outputs=np.arange(3), words=20)
+    assert asked.asked is not None
+    few, some, many, all_ = (open_channel(card, space, words=words) for words in (20, 5_000, 50_000, None))
+    assert few.method == "points"
+    assert few.directions < some.directions < many.directions == all_.directions == asked.directions
 
 
 @pytest.mark.parametrize("ending", [".csv", ".jsonl", ".parquet", ".csv.gz", ".tsv"])

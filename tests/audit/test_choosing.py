@@ -14,10 +14,12 @@ from deniable import Multivariate
 from deniable.arrays import Ids
 from deniable.audit.inversion.drawn_words import TextEffort
 from deniable.audit.inversion.in_context import InContext
+from deniable.audit.inversion.judging import release_text
 from deniable.audit.inversion.language_model import ByLanguageModel, Weights
 from deniable.audit.inversion.results import ALONE, BLIND, IN_CONTEXT, LANGUAGE_MODEL, NEAREST_WORD
 from deniable.audit.inversion.shadow import Shadow
 from deniable.audit.inversion.text_attack import TextAttack
+from deniable.channel import rows
 from deniable.decoding.priors import first_shares
 from deniable.mechanisms.catalogue import ChosenMechanism
 from tests.audit.made_model import WORDS, MadeModel
@@ -102,8 +104,8 @@ def test_the_audit_chooses_so_and_no_attacker_falls_behind_the_one_before_it(tmp
     embedding, chosen = random_embedding(WORDS, 3), ChosenMechanism(name="multivariate")
     effort = TextEffort(places=600, support=WORDS, directions=200)
     attack = TextAttack.prepare(embedding, paths[0], paths[1], effort=effort, seed=0, model=MadeModel())
-    (channel,) = attack.channels(chosen, [EPSILON])
-    found = attack.attack(chosen(embedding, epsilon=EPSILON), channel, seed=0)
+    made = chosen(embedding, epsilon=EPSILON)
+    found = attack.attack(made, attack.channel(made, chosen, seed=0), seed=0)
     assert [each.name for each in found] == [BLIND, NEAREST_WORD, ALONE, IN_CONTEXT, LANGUAGE_MODEL]
     found = tuple(each for each in found if each.name != NEAREST_WORD)  # who knows nothing of the mechanism
     shares = [each.word.first.value for each in found]
@@ -112,3 +114,21 @@ def test_the_audit_chooses_so_and_no_attacker_falls_behind_the_one_before_it(tmp
         assert found[3].word.first.low > found[1].word.first.high
     else:
         assert abs(shares[3] - shares[1]) < 0.02
+
+
+def test_the_channel_of_attackers_who_do_not_learn_has_the_released_words_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    monkeypatch.setattr(rows, "FEWEST_INPUTS", 10)
+    paths = [tmp_path / "public.txt", tmp_path / "own.txt"]
+    for path, count in zip(paths, (4, 1), strict=True):
+        documents = follow_one_another(WORDS, count, 5, seed=count)
+        path.write_text("\n".join(" ".join(f"w{i}" for i in document) for document in documents), encoding="utf-8")
+    embedding, chosen = random_embedding(WORDS, 3), ChosenMechanism(name="multivariate")
+    made = chosen(embedding, epsilon=20.0)
+    for learnt in (False, True):
+        effort = TextEffort(places=5, support=WORDS, directions=20)
+        attack = TextAttack.prepare(embedding, paths[0], paths[1], effort=effort, seed=3, learnt=learnt)
+        channel = attack.channel(made, chosen, seed=3)
+        assert (channel.asked is None) == learnt
+        assert channel.knows(np.concatenate(release_text(made, attack.truth.text, seed=7))).all()
+        assert attack.attack(made, channel, seed=3) if not learnt else True

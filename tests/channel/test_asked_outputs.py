@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from deniable import Multivariate
 from deniable.arrays import Floats, Ids
-from deniable.channel import allocation, rows
+from deniable.channel import allocation, making, rows
 from deniable.channel.allocation import draws_for_outputs, draws_of_inputs
 from deniable.channel.channel import Channel
 from deniable.channel.draws import Draws
@@ -107,3 +108,14 @@ def test_kept_words_still_come_out_as_they_are() -> None:
     assert outputs.tolist() == [17]
     assert chances.tolist() == [1.0]
     assert channel.rest[17] < 1e-6
+
+
+def test_what_rows_do_not_list_of_the_asked_outputs_is_spread_over_these(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = make_channel(EMBEDDING, epsilon=EPSILON, outputs=ASKED)
+    monkeypatch.setattr(making, "MOST_OUTPUTS", 2)
+    cut = make_channel(EMBEDDING, epsilon=EPSILON, outputs=ASKED)
+    even = np.full(len(cut), 1.0 / len(cut))
+    assert np.diff(cut.starts).max() == 2
+    assert cut.output_shares(even)[ASKED].sum() == pytest.approx(whole.output_shares(even)[ASKED].sum(), rel=0.02)
+    listed_alone = dataclasses.replace(cut, dropped=None)
+    assert listed_alone.output_shares(even)[ASKED].sum() < 0.97 * whole.output_shares(even)[ASKED].sum()

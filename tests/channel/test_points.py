@@ -89,7 +89,6 @@ def test_coordinates_give_the_density_of_the_noise() -> None:
 
 def test_points_lie_nearest_to_their_output_and_no_more_than_some_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(points, "MOST_POINTS_EACH", 5)
-    monkeypatch.setattr(points, "POINTS_EACH", 5)
     found = drawn(EMBEDDING, draws=100)
     assert found.counts.sum() == found.draws == draws_of_inputs(EMBEDDING, np.arange(WORDS + 1), 100 * (WORDS + 1)).sum()
     assert (np.diff(found.counts) <= 0).all()
@@ -214,7 +213,6 @@ def test_a_row_whose_points_do_not_add_up_is_drawn(monkeypatch: pytest.MonkeyPat
     vectors[0, 0], vectors[399, 0] = 0.8, -0.9  # ⊥ lies between a frequent word, whose points are its own, and a rare one
     embedding = Embedding([f"w{i}" for i in range(400)], vectors, unknown=np.zeros(6))
     monkeypatch.setattr(points, "MOST_POINTS_EACH", 8)
-    monkeypatch.setattr(points, "POINTS_EACH", 8)
     # as few around ⊥ as around a rare word
     monkeypatch.setattr(rows, "draws_of_inputs", lambda space, inputs, draws: draws_of_inputs(space, np.zeros_like(inputs), draws))
     true = float((Draws(Multivariate(embedding, epsilon=40.0), seed=5).of(400, 20_000) == 0).mean())
@@ -272,6 +270,12 @@ def test_no_more_points_are_drawn_than_say_something(monkeypatch: pytest.MonkeyP
     assert draws_each(EMBEDDING, 10**9, 100) == 1
 
 
+def test_many_outputs_keep_a_few_points_each_and_few_outputs_many() -> None:
+    assert points.points_in_all(50_000, 20_001, 10_000_000) == points.MEAN_POINTS * 50_000
+    assert points.points_in_all(50_000, 20_001, 500_000) == 200_000
+    assert points.points_in_all(200, 20_001, 500_000) == points.MOST_PAIRS_ASKED // 20_001
+
+
 def test_outputs_that_are_met_more_often_keep_more_points_and_all_together_as_many_as_are_wanted() -> None:
     counts = np.array([4_000, 900, 100, 25, 25, 9, 3, 1])
     assert points.thinned(counts, most=32, in_all=None).tolist() == np.minimum(counts, 32).tolist()
@@ -296,13 +300,12 @@ def test_sums_over_thinned_points_are_those_of_the_definition() -> None:
 
 def test_less_memory_means_fewer_points_of_each_output(monkeypatch: pytest.MonkeyPatch) -> None:
     each = points.points_each
-    assert each(EMBEDDING, 200) == points.MOST_POINTS_EACH
-    assert each(EMBEDDING, points.MOST_PAIRS // (20 * WORDS)) == 20
-    assert each(EMBEDDING, points.MOST_PAIRS) == points.POINTS_EACH
+    assert each(EMBEDDING) == points.MOST_POINTS_EACH
+    assert each(EMBEDDING, np.arange(9)) == points.MOST_POINTS_ASKED
     monkeypatch.setattr(points, "MOST_NUMBERS", 3 * WORDS * 4)
-    assert each(EMBEDDING, 200) == each(EMBEDDING, points.MOST_PAIRS) == 4
+    assert each(EMBEDDING) == 4
     monkeypatch.setattr(points, "MOST_NUMBERS", 1)
-    assert each(EMBEDDING, 200) == points.FEWEST_POINTS_EACH
+    assert each(EMBEDDING) == each(EMBEDDING, np.arange(9)) == points.FEWEST_POINTS_EACH
     assert dense(make_channel(EMBEDDING, epsilon=EPSILON, directions=50, keep=False)).sum(axis=1) == pytest.approx(np.ones(WORDS + 1))
 
 

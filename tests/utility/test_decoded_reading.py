@@ -43,7 +43,9 @@ def classified(rows: list[tuple[str, str]]) -> ClassifiedTexts:
 def measured_in(rows: list[tuple[str, str]], embedding: Embedding, *epsilons: float, runs: int = 2) -> Measured:
     channels = open_channels(embedding, SANTEXT, epsilons, EFFORT, keep=False)
     mechanisms: dict[float, Mechanism] = {epsilon: SanText(embedding, epsilon=epsilon) for epsilon in epsilons}
-    return measure(classified(rows), mechanisms, LinearLearner(), channels=channels, runs=runs, held_out=0.25)
+    return measure(
+        classified(rows), mechanisms, LinearLearner(), open_channel=lambda epsilon, _: channels[epsilon], runs=runs, held_out=0.25
+    )
 
 
 def accuracies(outcomes: list[Outcome], at: str) -> list[float]:
@@ -123,7 +125,14 @@ def test_labels_of_judged_texts_have_no_say_in_the_choice(monkeypatch: pytest.Mo
     def found_with(changed: Ids) -> Measured:
         labels = data.labels.copy()
         labels[changed] = 1 - labels[changed]
-        return measure(replace(data, labels=labels), {MIXING: mechanism}, LinearLearner(), channels=channels, runs=1, held_out=0.25)
+        return measure(
+            replace(data, labels=labels),
+            {MIXING: mechanism},
+            LinearLearner(),
+            open_channel=lambda epsilon, _: channels[epsilon],
+            runs=1,
+            held_out=0.25,
+        )
 
     plain, other = found_with(judged[:0]), found_with(judged)
     assert plain.choices == other.choices

@@ -85,7 +85,7 @@ class DecoderState:
             card=card,
             inputs=decoder.channel.inputs[order],
             prior=decoder.prior[order],
-            directions=directions,
+            directions=decoder.channel.directions or directions,
             embedding=None if embedding is None else str(embedding),
             public=None if digest is None else str(path),
             public_digest=digest,

@@ -16,6 +16,7 @@ from deniable.analysis.likeness import MOST_EVIDENCE, evidence_against
 from deniable.arrays import Ids
 from deniable.channel.channel import Channel
 from deniable.channel.making import DIRECTIONS, make_channel
+from deniable.channel.rows import shares_points
 from deniable.decoding.decoder import Decoder
 from deniable.decoding.ngrams import Bigrams, read_bigrams
 from deniable.decoding.priors import BY_RANK, SUPPORT, known_before, most_frequent
@@ -32,6 +33,12 @@ from deniable.words.cutter import Lookup
 
 _MOST_STRANGE = 0.02
 """The share of words that are not in the embedding from which on a text cannot be a release; some files hold a few marks of their own."""
+
+
+_FEWEST_DRAWS = 25
+"""So many points are drawn around each word for a text of fewer than 1,000 words, 100 for one of fewer than 10,000, else 1,000 or more.
+
+These steps are few, so that releases of similar sizes find the same channel on the disk."""
 
 
 class DecodingOptions(TypedDict, total=False):
@@ -108,7 +115,9 @@ def receive(
     context = None if public is None else read_bigrams(space, public)
     known = known_before(space, prior, context)
     outputs = None if every_word else np.flatnonzero(counts.learn + counts.hold)
-    channel = open_channel(card, space, support=support, outputs=outputs, directions=directions, context=context, report=report)
+    channel = open_channel(
+        card, space, support=support, outputs=outputs, directions=directions, words=counts.words, context=context, report=report
+    )
     start = known[channel.inputs] / known[channel.inputs].sum()
     if check:
         check_likeness(card, channel, counts)
@@ -123,13 +132,15 @@ def open_channel(
     support: int = SUPPORT,
     outputs: Ids | None = None,
     directions: int = DIRECTIONS,
+    words: int | None = None,
     context: Bigrams | None = None,
     report: Report | None = None,
 ) -> Channel:
     """Return the channel that text with this card went through: from the most frequent words, the kept ones and ⊥ to all words or some.
 
-    Frequent are the words of the public text that ``context`` was read from, and then the first ones of the embedding. The device
-    that was asked for takes part, if there is one (``make_channels``).
+    Frequent are the words of the public text that ``context`` was read from, and then the first ones of the embedding. A text of few
+    ``words`` tells little of any, and needs no more than a coarse channel. The device that was asked for takes part, if there is one
+    (``make_channels``).
 
     :raises InvalidParameter: if a release with this card has no one channel.
     """
@@ -137,7 +148,13 @@ def open_channel(
     unknown = [embedding.unknown_id] if card.unknown in ("perturb", "subwords") else []
     inputs = [most_frequent(embedding, context, support), kept_words(card, embedding), np.array(unknown, dtype=np.int64)]
     entering = np.unique(np.concatenate(inputs))
+    if words is not None and outputs is None and _shares_points(card, embedding, entering):
+        directions = min(directions, max(_FEWEST_DRAWS, 10 ** (len(str(words)) - 2)))
     return open_channel_of_inputs(card, embedding, entering, outputs=outputs, directions=directions, on_card=True, report=report)
+
+
+def _shares_points(card: Card, embedding: Embedding, inputs: Ids) -> bool:
+    return card.mechanism is not None and shares_points(card.mechanism(embedding, epsilon=card.epsilon), inputs)
 
 
 def open_channel_of_inputs(

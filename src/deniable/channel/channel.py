@@ -49,7 +49,8 @@ class Channel:
 
     The outputs of row i are ``outputs[starts[i]:starts[i + 1]]``, with the probabilities ``chances``; ``rest[i]`` is what they leave out.
     ``directions`` is how many rays or draws each row was estimated from, or how many shared points were drawn for each; 0 after exact sums.
-    ``asked`` are the outputs that it knows, where it does not know all: what else an input becomes is then left out of all sums.
+    ``asked`` are the outputs that it knows, where it does not know all: what else an input becomes is then left out of all sums, and
+    ``dropped`` is how much of the probability of these each row does not list.
     """
 
     embedding: Embedding = field(repr=False)
@@ -61,6 +62,7 @@ class Channel:
     outputs: np.ndarray[Any, np.dtype[np.int32]] = field(repr=False)
     chances: np.ndarray[Any, np.dtype[np.float32]] = field(repr=False)
     asked: Ids | None = field(default=None, repr=False)
+    dropped: Floats | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         """Return the number of input words."""
@@ -72,9 +74,11 @@ class Channel:
 
         Of a channel that knows some outputs it is what is spread over these, and so no more than any row leaves out.
         """
-        most = 1.0 if self.asked is None else _LEAST_REST if self.is_exact else LEFT_OUT
-        rest: Floats = np.clip(1.0 - self._listed_sums(np.ones(len(self.embedding))), _LEAST_REST, most)
-        return rest
+        rest: Floats = np.clip(1.0 - self._listed_sums(np.ones(len(self.embedding))), _LEAST_REST, 1.0)
+        if self.asked is None:
+            return rest
+        dropped = 0.0 if self.dropped is None else self.dropped / self.background[self.asked].sum()
+        return np.minimum(rest, dropped + (_LEAST_REST if self.is_exact else LEFT_OUT))
 
     @cached_property
     def background(self) -> Floats:
@@ -102,7 +106,7 @@ class Channel:
             return _DRAWS_BEHIND_ASKED
         if self.method != "points":
             return float(self.directions)
-        return min(0.5 * self.directions, float(_DRAWS_BEHIND_A_POINT * points_each(self.embedding, len(self))))
+        return min(0.5 * self.directions, float(_DRAWS_BEHIND_A_POINT * points_each(self.embedding)))
 
     @property
     def is_exact(self) -> bool:

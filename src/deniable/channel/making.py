@@ -135,6 +135,7 @@ def _channels(maker: RowMaker, places: Sequence[ChannelFolder | HeldRows]) -> li
             directions=maker.directions,
             inputs=maker.ordered,
             asked=maker.asked,
+            dropped=np.array(place.dropped) if isinstance(place, HeldRows) else None,
             **place.arrays(),
         )
         for made, place in zip(maker.made, places, strict=True)

@@ -26,25 +26,21 @@ from deniable.mechanisms.base import NearestWord
 from deniable.progress import Report
 from deniable.randomness import RadialNoise
 
-MOST_POINTS_EACH = 32
-POINTS_EACH = 16
+MOST_POINTS_EACH, MOST_POINTS_ASKED = 64, 128
 FEWEST_POINTS_EACH = 2
-"""How many points of each output are kept: 32 where time allows, else 16; fewer where memory is short, and never fewer than two."""
+"""How many points of each output are kept at most, of all or where some are asked for; fewer where memory is short, and never below two."""
 
-MOST_PAIRS = 1 << 35
-"""More than 16 points of each output are kept as long as no more pairs of an input word and a point are gone through: a minute or two."""
+MEAN_POINTS = 14
+"""How many points of an output are kept on average, where there are many outputs: then a reader loses nothing against 32 of each."""
 
-MOST_POINTS_ASKED, MOST_PAIRS_ASKED = 128, 1 << 29
-"""The same where some outputs are asked for: their points cost little beside the search for them, up to a few seconds."""
+MOST_PAIRS_ASKED = 1 << 29
+"""More are kept where there are few outputs, as long as no more pairs of an input word and a point are gone through: a second or two."""
 
 MOST_NUMBERS = 1 << 27
 """All kept points have no more coordinates than this, which is a gibibyte, since they are held twice; but two of each are kept anyway."""
 
 FURTHEST = 1_000.0
 """How far words may lie from their centre, in lengths of 1/ε, for float32 to tell their distances well enough."""
-
-MEAN_POINTS = 10
-"""As many points as this are kept of an output on average where there are many outputs."""
 
 _NUMBERS_AT_ONCE = 1 << 22
 _HALVINGS = 20
@@ -134,13 +130,10 @@ class NoiseMetric:
         return bool((np.einsum("ij,ij->i", self.inputs, self.inputs, dtype=np.float64) <= FURTHEST**2).all())
 
 
-def points_each(embedding: Embedding, inputs: int, asked: Ids | None = None) -> int:
-    """Return how many points of each output are kept, for so many input words; more where only some outputs are asked for."""
-    outputs, most, pairs = (
-        (len(embedding), MOST_POINTS_EACH, MOST_PAIRS) if asked is None else (len(asked), MOST_POINTS_ASKED, MOST_PAIRS_ASKED)
-    )
-    quick = max(POINTS_EACH, min(most, pairs // (outputs * inputs)))
-    return max(FEWEST_POINTS_EACH, min(quick, MOST_NUMBERS // (outputs * embedding.dimension)))
+def points_each(embedding: Embedding, asked: Ids | None = None) -> int:
+    """Return how many points of each output are kept at most; more where only some outputs are asked for."""
+    outputs, most = (len(embedding), MOST_POINTS_EACH) if asked is None else (len(asked), MOST_POINTS_ASKED)
+    return max(FEWEST_POINTS_EACH, min(most, MOST_NUMBERS // (outputs * embedding.dimension)))
 
 
 def points_in_all(outputs: int, inputs: int, draws: int) -> int:
@@ -168,7 +161,7 @@ def draw_points(
     embedding, ends, entering = mechanism.embedding, np.cumsum(each), mechanism.embedding.stands_in(inputs)
     total = int(ends[-1])
     source, chance = SeededPoints(mechanism, seed=seed), np.random.Generator(np.random.PCG64([seed, 1]))
-    most = points_each(embedding, len(inputs)) if keep is None else keep
+    most = points_each(embedding) if keep is None else keep
     kept = _KeptPoints(embedding, of, most=most)
     at_once = max(1, _NUMBERS_AT_ONCE // max(embedding.dimension, most))  # each is held against the kept ones of its output
     for start in range(0, total, at_once):

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -55,10 +55,11 @@ _WORDS_AT_ONCE = {"rays": 256, "exact": 256, "points": 1_024, "simulation": 64}
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """What one input word becomes at one ε: the likeliest outputs, by falling probability."""
+    """What one input word becomes at one ε: the likeliest outputs, by falling probability; ``dropped`` is what others have together."""
 
     outputs: Ids
     chances: Floats
+    dropped: float = 0.0
 
 
 def shares_points(mechanism: Mechanism, inputs: Ids) -> bool:
@@ -131,7 +132,7 @@ class RowMaker:
     @property
     def points_each(self) -> int | None:
         """How many points of each output are kept; None where there are none."""
-        return points_each(self._embedding, len(self.ordered), self.asked) if self.method == "points" else None
+        return points_each(self._embedding, self.asked) if self.method == "points" else None
 
     def prepare(self, report: Report) -> None:
         """Do what comes before all rows: draw the points that they share. ``report`` is told how much is done, of how much."""
@@ -176,7 +177,7 @@ class RowMaker:
 
     def _of_points(self, first: int, block: Vectors) -> list[Row]:
         if self.asked is not None:  # what they become else is not known, so neither are their sums
-            return [self._cut_unsorted(self._met, row * np.float32(1.0 - _POINTS_LEAVE_OUT), left_out=0.0) for row in block]
+            return [self._of_asked(row * np.float32(1.0 - _POINTS_LEAVE_OUT)) for row in block]
         found = []
         for word, row, total in zip(self.ordered[first : first + len(block)], block, block.sum(axis=1, dtype=np.float64), strict=True):
             if 1.0 / _FAR_FROM_ONE < total < _FAR_FROM_ONE:
@@ -187,6 +188,10 @@ class RowMaker:
                 drawn = self._counts(self.made[0], self._embedding.stands_in(np.array([word])), int(word))
                 found += [self._of_counts(*counted) for counted in drawn]
         return found
+
+    def _of_asked(self, chances: Vectors) -> Row:
+        row = self._cut_unsorted(self._met, chances, left_out=0.0)
+        return replace(row, dropped=max(0.0, float(chances.sum(dtype=np.float64) - row.chances.sum())))
 
     def _by_rays(self, ids: Ids) -> Iterator[list[Row]]:
         assert self._rays is not None  # noqa: S101 - said by the method

@@ -160,11 +160,13 @@ class HeldRows:
 
     def __init__(self) -> None:
         self._blocks: list[Block] = []
+        self.dropped: list[float] = []
         self.done = 0
 
     def append(self, rows: list[Row]) -> None:
         """Add the next rows."""
         self._blocks.append(_block_of(rows))
+        self.dropped += [row.dropped for row in rows]
         self.done += len(rows)
 
     def arrays(self) -> dict[str, NDArray[Any]]:

@@ -27,7 +27,7 @@ from deniable.embeddings.places import work_folder
 from deniable.errors import DeniableError, TargetsNotMet
 from deniable.interfaces import Mechanism
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.progress import Report
+from deniable.progress import Report, part_of
 from deniable.tuning.attacker import Attacker
 from deniable.tuning.receiver import Told, tell_labels
 from deniable.tuning.spaces import Space
@@ -166,7 +166,8 @@ class Search:
 
         def is_beyond(epsilon: float) -> bool:
             nonlocal within, made
-            (channel,) = self._channels(trial.space, [epsilon], self._thorough, _one_of(report, made, _MADE_AROUND))
+            part = None if report is None else part_of(report, made, _MADE_AROUND)
+            (channel,) = self._channels(trial.space, [epsilon], self._thorough, part)
             made += 1
             beyond = self._read(trial.space, channel).attacker > self._target
             if not beyond:
@@ -243,12 +244,6 @@ class Search:
     def _used(self, space: Space, point: Point, channel: Channel) -> Point:
         draws = Draws(self.release(space, point.epsilon), seed=3)
         return replace(point, told=tell_labels(draws.of_each, channel, self._learn, self._choose))
-
-
-def _one_of(report: Report | None, place: int, count: int) -> Report | None:
-    """Return a report of one of several equal parts of the work; the last is told again if there are more of them."""
-    place = min(place, count - 1)
-    return None if report is None else lambda done, total: report(place * total + done, count * total)
 
 
 def _share_of_way(low: float, high: float, aim: float) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Unpack
 
@@ -24,11 +24,11 @@ from deniable.learning.word_classifier import CountLearner, LinearLearner
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours.threads import threads as threads_of_this_process
 from deniable.parameters import validated_count, validated_epsilon, validated_share
-from deniable.progress import Report
+from deniable.progress import Report, part_of
 from deniable.records.labelled import ReadingOptions
 from deniable.utility.findings import Circumstances, Findings
 from deniable.utility.readings import AS_RELEASED, DECODED, Measured, TextReading, choose, decoded_points
-from deniable.utility.receiver import DecodingEffort, counted_version, decoded_version, open_channels
+from deniable.utility.receiver import DecodingEffort, counted_version, decoded_version, open_channel_of
 from deniable.utility.texts import ClassifiedTexts, read_classified
 
 Model = Literal["linear", "bilstm"]
@@ -76,8 +76,8 @@ def measure_utility(
     takes the first ``support`` words of the embedding for what may have gone in, and ``directions`` rays, points or draws from each;
     ``decode=False`` leaves it out.
 
-    ``channel_report`` hears how much of the channel is made, which may take minutes and is kept for the next time, ``report`` how many
-    releases were measured. Nothing of the releases is kept.
+    ``channel_report`` hears how much of the channels is made, those of the words that were released; ``report`` how many releases were
+    measured. Nothing of the releases is kept.
 
     :raises InvalidParameter: if a value is not allowed or a column is not there.
     :raises MissingExtra: if the library of the model is not installed.
@@ -95,14 +95,20 @@ def measure_utility(
     average = AverageUnchanged(space, chosen)
     values = values or sorted({average.epsilon(share) for share in SHARES})
     mechanisms = {value: chosen(space, epsilon=value) for value in values}
-    channels = {}
-    if decode and model == "linear":
-        channels = open_channels(space, chosen, values, effort, report=channel_report)
+    opened: list[Channel] = []
+
+    def open_channel(epsilon: float, released: Sequence[Version]) -> Channel:
+        part = None if channel_report is None else part_of(channel_report, values.index(epsilon), len(values))
+        channel = open_channel_of(space, chosen, epsilon, effort, released, report=part)
+        opened[:] = [channel]
+        return channel
+
+    decodes = decode and model == "linear"
     measured = measure(
         classified,
         mechanisms,
         learner,
-        channels=channels,
+        open_channel=open_channel if decodes else None,
         runs=runs,
         held_out=held_out,
         threads=threads_of_this_process(),
@@ -110,7 +116,7 @@ def measure_utility(
     )
     return Findings(
         points=points_of(measured.released),
-        decoded=None if not channels else decoded_points(measured, channels[values[0]]),
+        decoded=decoded_points(measured, opened[0]) if decodes else None,
         unchanged={value: average.at(value) for value in values},
         majority=majority_scores(classified.labels, held_out, runs=runs),
         acceptable_loss=acceptable_loss,
@@ -126,7 +132,7 @@ def measure_utility(
             held_out=held_out,
             judged=len(stratified_split(classified.labels, held_out, seed=1)[1]),
             average_unchanged_from=average.source,
-            not_decoded="" if channels else _NOT_ASKED_FOR if model == "linear" else _ONLY_LINEAR,
+            not_decoded="" if decodes else _NOT_ASKED_FOR if model == "linear" else _ONLY_LINEAR,
         ),
     )
 
@@ -155,40 +161,43 @@ def measure(
     *,
     runs: int,
     held_out: float,
-    channels: Mapping[float, Channel] | None = None,
+    open_channel: Callable[[float, Sequence[Version]], Channel] | None = None,
     threads: int = 1,
     report: Report | None = None,
 ) -> Measured:
     """Return one outcome for each run, ε and place of the perturbation; ``report`` hears how many releases were measured.
 
-    ``at`` is "nowhere", "train" (learn from released, judge original text), "test" (the other way round) or "both". With ``channels``,
-    one for each ε, released text is also decoded, and every run chooses one of the two readings on validation texts.
+    ``at`` is "nowhere", "train" (learn from released, judge original text), "test" (the other way round) or "both". With
+    ``open_channel``, which returns what decodes the releases at one ε, released text is also decoded, and every run chooses one of the two
+    readings on validation texts.
 
     :raises MissingExtra: if scikit-learn is not installed.
     """
     embedding = next(iter(mechanisms.values())).embedding
     original = original_version(data.texts, embedding)
-    original = counted_version(original, embedding) if channels else original
-    learners: dict[TextReading, Learner] = {AS_RELEASED: learner} | ({DECODED: CountLearner()} if channels else {})
+    original = original if open_channel is None else counted_version(original, embedding)
+    learners: dict[TextReading, Learner] = {AS_RELEASED: learner} | ({} if open_channel is None else {DECODED: CountLearner()})
     outcomes: dict[TextReading, list[Outcome]] = {AS_RELEASED: [], DECODED: []}
-    choices = []
-    done, total = 0, runs * len(mechanisms)
+    choices, trials = [], []
     for run in range(1, runs + 1):
         learnt, judged = stratified_split(data.labels, held_out, seed=run)
         judges = {name: _Judge(each, original, data.labels, learnt, judged, seed=run) for name, each in learners.items()}
-        validators = _validators(learners, original, data.labels, learnt, seed=run) if channels else {}
+        validators = {} if open_channel is None else _validators(learners, original, data.labels, learnt, seed=run)
         outcomes[AS_RELEASED].append(_outcome("nowhere", None, run, judges[AS_RELEASED].unperturbed(), 0.0, 0))
-        for epsilon, mechanism in sorted(mechanisms.items()):
-            released = released_version(original, mechanism, threads=threads)
-            changed, words = changed_share(original.passages, released.passages), len(released.passages.ids)
-            if channels:
-                released = decoded_version(released, channels[epsilon])
+        trials.append((run, judges, validators))
+    done, total = 0, runs * len(mechanisms)
+    for epsilon, mechanism in sorted(mechanisms.items()):
+        releases = [released_version(original, mechanism, threads=threads) for _ in trials]
+        channel = None if open_channel is None else open_channel(epsilon, releases)
+        for (run, judges, validators), release in zip(trials, releases, strict=True):
+            changed, words = changed_share(original.passages, release.passages), len(release.passages.ids)
+            released = release if channel is None else decoded_version(release, channel)
             for name, judge in judges.items():
                 outcomes[name] += [_outcome(at, epsilon, run, scores, changed, words) for at, scores in judge.scores(released).items()]
             validated = {name: validator.scores(released) for name, validator in validators.items()}
             choices += [
                 choose(at, epsilon, run, {name: scores[at]["accuracy"] for name, scores in validated.items()})
-                for at in (RELEASED_PLACES if channels else ())
+                for at in (() if channel is None else RELEASED_PLACES)
             ]
             done += 1
             if report is not None:

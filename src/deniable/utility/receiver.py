@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from deniable.arrays import Ids
 from deniable.channel.channel import Channel
-from deniable.channel.making import DIRECTIONS, make_channels
+from deniable.channel.making import DIRECTIONS, make_channel, make_channels
 from deniable.decoding.decoder import Decoder
 from deniable.decoding.priors import SUPPORT, first_shares
+from deniable.decoding.released import ReleasedWords
 from deniable.embeddings.embedding import Embedding
 from deniable.learning.version import Version
 from deniable.mechanisms.catalogue import ChosenMechanism
@@ -63,6 +64,30 @@ def open_channels(
         embedding, mechanism, epsilons=list(epsilons), inputs=inputs, directions=effort.directions, keep=keep, report=report
     )
     return dict(zip(epsilons, made, strict=True))
+
+
+def open_channel_of(
+    embedding: Embedding,
+    mechanism: ChosenMechanism,
+    epsilon: float,
+    effort: DecodingEffort,
+    released: Sequence[Version],
+    *,
+    report: Report | None = None,
+) -> Channel:
+    """Return the channel at one ε from the words that may have gone in to those of some releases."""
+    counts = ReleasedWords(embedding).count(" ".join(words) for release in released for words in release.words)
+    outputs = np.flatnonzero(counts.learn + counts.hold)
+    return make_channel(
+        embedding,
+        mechanism,
+        epsilon=epsilon,
+        inputs=input_words(embedding, effort),
+        outputs=outputs,
+        directions=effort.directions,
+        keep=False,
+        report=report,
+    )
 
 
 def whole_counts(ids: Ids | NDArray[np.int32], offsets: Ids, embedding: Embedding) -> Any:

@@ -73,12 +73,14 @@ def audit_inversion(
     )
     prior = _prior(embedding, frequencies, corpus, read)
     steps = _Steps(len(values), with_channels=read is not None, report=report)
-    channels = [] if read is None else read.channels(mechanism, values, report=steps.of_channels)
     found = []
     for place, value in enumerate(values):
         made = mechanism(embedding, epsilon=value)
         at_value = invert(made, prior, seed=seed, effort=effort)
-        found.append(at_value if read is None else replace(at_value, attackers=read.attack(made, channels[place], seed=seed)))
+        if read is not None:
+            channel = read.channel(made, mechanism, seed=seed, report=steps.of_channel(place))
+            at_value = replace(at_value, attackers=read.attack(made, channel, seed=seed))
+        found.append(at_value)
         steps.finish(place)
     return InversionResult(
         **head_of("inversion", embedding, mechanism, seed),
@@ -103,17 +105,17 @@ def _prior(embedding: Embedding, frequencies: Path | None, corpus: Path | None, 
 
 
 class _Steps:
-    """Progress by values of ε; in hundredths of them if there are channels to be made first, which count as one more."""
+    """Progress by values of ε; in hundredths of them if each has a channel to be made, which counts as half of it."""
 
     def __init__(self, values: int, *, with_channels: bool, report: Report | None) -> None:
-        self._report, self._before, self._parts = report, int(with_channels), 100 if with_channels else 1
-        self._total = self._parts * (self._before + values)
+        self._report, self._parts = report, 100 if with_channels else 1
+        self._total = self._parts * values
 
-    def of_channels(self, done: int, total: int) -> None:
-        self._say(self._parts * done // max(1, total))
+    def of_channel(self, place: int) -> Report:
+        return lambda done, total: self._say(self._parts * place + self._parts * done // (2 * max(1, total)))
 
     def finish(self, place: int) -> None:
-        self._say(self._parts * (self._before + place + 1))
+        self._say(self._parts * (place + 1))
 
     def _say(self, done: int) -> None:
         if self._report is not None:

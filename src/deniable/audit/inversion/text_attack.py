@@ -19,7 +19,7 @@ from deniable.audit.inversion.learnt import Learnt
 from deniable.audit.inversion.results import AttackedTextSummary, AttackerFinding
 from deniable.audit.inversion.text import MOST_FREQUENT, AttackedText, PublicText, read_attacked_text, read_public_text
 from deniable.channel.channel import Channel
-from deniable.channel.making import make_channels
+from deniable.channel.making import make_channel
 from deniable.decoding import priors
 from deniable.decoding.kinds import make_kinds
 from deniable.embeddings.embedding import Embedding
@@ -87,10 +87,21 @@ class TextAttack:
         """The words that attackers think of, ⊥ among them: the most frequent ones of the public text."""
         return np.append(priors.most_frequent(self.embedding, self.public.bigrams, self.effort.support), self.embedding.unknown_id)
 
-    def channels(self, mechanism: ChosenMechanism, epsilons: list[float], *, report: Report | None = None) -> list[Channel]:
-        """Return what the words that attackers think of become, at each ε."""
-        directions = self.effort.directions
-        return make_channels(self.embedding, mechanism, epsilons=epsilons, inputs=self.inputs, directions=directions, report=report)
+    def channel(self, mechanism: Mechanism, chosen: ChosenMechanism, *, seed: int, report: Report | None = None) -> Channel:
+        """Return what the words that attackers think of become: those words that ``attack`` with this seed releases, or all of them."""
+        released = [*release_text(mechanism, self.truth.text, seed=2 * seed + 1)]
+        if self.public.shadow is not None:
+            for words in (_WORDS_TO_CHOOSE_BY, _WORDS_FOR_A_MODEL):
+                released += self.public.shadow.release(mechanism, seed=2 * seed, words=words).released
+        return make_channel(
+            self.embedding,
+            chosen,
+            epsilon=mechanism.epsilon,
+            inputs=self.inputs,
+            outputs=None if self.learnt else np.unique(np.concatenate(released)),  # who learns releases far more text
+            directions=self.effort.directions,
+            report=report,
+        )
 
     def attack(self, mechanism: Mechanism, channel: Channel, *, seed: int) -> tuple[AttackerFinding, ...]:
         """Release the text in memory, and return what each attacker who knows the channel reaches."""

@@ -57,7 +57,7 @@ def utility(
     """Measure what ε costs on your own labelled texts: train on released and on original text, test both, draw the curve.
 
     The answer is for somebody who is given released text only, to learn from and to judge, and reads it as released or decoded,
-    whichever is better on validation texts. What words become is computed first for decoding: that may take minutes, and is kept.
+    whichever is better on validation texts. What words become is computed first for decoding: for the words that were released.
     Without --epsilon, the values are those at which an average word stays unchanged in 5, 25, 50, 75, 95 and 99 % of the draws.
     Nothing of the releases is kept.
     """
