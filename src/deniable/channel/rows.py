@@ -50,6 +50,9 @@ _FAR_FROM_ONE = 2.0
 """A row by points whose sum is further from 1 than this factor is drawn instead. So it goes with ⊥ at a large ε, if it lies in the cell of
 a frequent word: the points that are kept of this word are its own, and none of them lies near ⊥."""
 
+_FEWEST_OUTPUTS, _OUTPUTS_A_DRAW = 1_024, 40
+"""A row by few points lists fewer outputs: of the others they tell little."""
+
 _WORDS_AT_ONCE = {"rays": 256, "exact": 256, "points": 1_024, "simulation": 64}
 
 
@@ -91,10 +94,11 @@ class RowMaker:
         """
         embedding, self.made = made[0].embedding, made
         self._embedding, self._epsilons = embedding, [each.epsilon for each in made]
-        self._left_out, self._most, self._on_card = left_out, most, on_card
+        self._left_out, self._on_card = left_out, on_card
         self._outputs = len(released_words(embedding))
         shared = shares_points(made[0], inputs)
         self._directions = draws_each(embedding, len(inputs), directions) if shared else directions
+        self._most = min(most, max(_FEWEST_OUTPUTS, _OUTPUTS_A_DRAW * self._directions)) if shared else most
         cards = [card_draws(each, directions) for each in made] if on_card and not shared else []
         self._cards = [card for card in cards if card is not None]
         self.method: Method = "points" if shared else "simulation" if self._cards else method_of(made[0])
@@ -189,7 +193,7 @@ class RowMaker:
                 found += [self._of_counts(*counted) for counted in drawn]
         return found
 
-    def _of_asked(self, chances: Vectors) -> Row:
+    def _of_asked(self, chances: Floats) -> Row:
         row = self._cut_unsorted(self._met, chances, left_out=0.0)
         return replace(row, dropped=max(0.0, float(chances.sum(dtype=np.float64) - row.chances.sum())))
 
@@ -250,9 +254,11 @@ class RowMaker:
     def _cut_unsorted(self, outputs: Ids, chances: Floats, *, most: int | None = None, left_out: float | None = None) -> Row:
         most = self._most if most is None else most
         if len(outputs) > most:
-            largest = np.argpartition(-chances, most)[:most]
+            least = np.partition(chances, len(chances) - most)[len(chances) - most]
+            above = np.flatnonzero(chances > least)
+            largest = np.append(above, np.flatnonzero(chances == least)[: most - len(above)])
             outputs, chances = outputs[largest], chances[largest]
-        order = np.lexsort((outputs, -chances))
+        order = np.argsort(-chances, kind="stable")
         return self._cut(outputs[order], chances[order].astype(np.float64), most=most, left_out=left_out)
 
     def _cut(self, outputs: Ids, chances: Floats, *, most: int | None = None, left_out: float | None = None) -> Row:
