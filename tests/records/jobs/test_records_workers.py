@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -77,3 +78,18 @@ def test_a_seed_and_workers_do_not_go_together(embedding: Embedding, tmp_path: P
     (tmp_path / "in.txt").write_text("the\n")
     with pytest.raises(InvalidParameter, match="repeat one another's noise"):
         privatize_file(seeded, tmp_path / "in.txt", tmp_path / "out.txt", workers=2)
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc to find the workers")
+def test_workers_end_at_sigterm_whatever_the_command_does_then(private: Privatizer) -> None:
+    """Else the pool waits for ever for workers that are left when one is lost."""
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    try:
+        with releasing(private, workers=2) as release:
+            next(release(batches(1_000)))
+            for worker in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split():
+                status = Path(f"/proc/{worker}/status").read_text()
+                caught = int(next(line for line in status.splitlines() if line.startswith("SigCgt:")).split()[1], 16)
+                assert not caught >> (signal.SIGTERM - 1) & 1
+    finally:
+        signal.signal(signal.SIGTERM, before)
