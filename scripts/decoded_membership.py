@@ -1,12 +1,12 @@
-"""Membership asked of decoded text beside text as released, as ``deniable audit membership`` saved it: for docs/experiments/privacy.md."""
+"""Membership asked of decoded text beside text as released, as ``deniable lab membership`` saved it: for docs/experiments/privacy.md."""
 
 from __future__ import annotations
 
-from deniable.audit.membership.audit import MembershipResult
-from deniable.audit.membership.auditor import ScoreSummary
+from deniable.lab.membership.audit import MembershipResult
+from deniable.lab.membership.auditor import ScoreSummary
 from deniable.report.wording import percent_fixed
 
-COMMAND = """deniable audit membership irc_ubuntu_by_user.jsonl.xz -e 6 -e 8 -e 10 --users 50 --max-texts 100 --targets 2 --shadows 10 \\
+COMMAND = """deniable lab membership irc_ubuntu_by_user.jsonl.xz -e 6 -e 8 -e 10 --users 50 --max-texts 100 --targets 2 --shadows 10 \\
   --support 10000 --directions 200 --save docs/experiments/membership-decoded.json"""
 ASKED = ("original text", "released text")
 

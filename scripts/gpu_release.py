@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from deniable.audit.membership.streams import END, Streams
 from deniable.embeddings.embedding import Embedding
+from deniable.lab.membership.streams import END, Streams
 from deniable.mechanisms.multivariate import Multivariate
 from deniable.randomness import InsecureSeededRandomness
 

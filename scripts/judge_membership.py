@@ -14,8 +14,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.audit.membership.auditor import judge_conditions
-from deniable.audit.membership.plan import Plan
+from deniable.lab.membership.auditor import judge_conditions
+from deniable.lab.membership.plan import Plan
 
 
 def main() -> None:

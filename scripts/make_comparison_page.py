@@ -19,9 +19,9 @@ from pathlib import Path
 from attackers_prose import headline, read_results
 from decoding_prose import ahead_of_randomised_response
 from decoding_results import read_rows
-from deniable.comparison import ComparisonResult, read_comparison
-from deniable.comparison.report.comparison_page import privacy_utility_figure
-from deniable.comparison.report.words import LEGEND, columns_of, finding, legend_of, met_and_missed, target_name, telling_difference
+from deniable.lab.comparison import ComparisonResult, read_comparison
+from deniable.lab.comparison.report.comparison_page import privacy_utility_figure
+from deniable.lab.comparison.report.words import LEGEND, columns_of, finding, legend_of, met_and_missed, target_name, telling_difference
 from deniable.report.figure import png
 from earlier_attackers import compare, how_much_stronger
 
@@ -33,12 +33,12 @@ CORRECTION = (
     "on both sides and can decode it, at no cost in privacy, and that changes the order: randomised response, hard to beat as released "
     "(the tasks here are of sentiment), is not so once all are decoded. Its errors are uniform, so nothing can be learnt from them; a "
     "mechanism that keeps words near their meaning gets a part of what it lost back. [Measured with released text on both "
-    "sides](decoding.md){decoded}; `deniable compare` shows both."
+    "sides](decoding.md){decoded}; `deniable lab compare` shows both."
 )
 IN_CONTEXT = (
     "**What the adversary misses.** The adversaries below read each word by itself. [Measured on running text](attackers.md): {headline} "
-    "So what is equal below is equal for single words. `deniable compare --target context=0.2 --public corpus.txt` brings mechanisms to an "
-    "equal attacker in context, `--target kinds=0.3` to one who tells the kind of a word; {measured}."
+    "So what is equal below is equal for single words. `deniable lab compare --target context=0.2 --public corpus.txt` brings mechanisms "
+    "to an equal attacker in context, `--target kinds=0.3` to one who tells the kind of a word; {measured}."
 )
 STRONGER = (
     "**What it did not know.** {stronger} The comparisons below, but for that of the last section, were made before that and not repeated: "
@@ -51,7 +51,7 @@ CLEAR = (
 )
 AT_EQUAL_ATTACKERS = "comparison-sst2-attackers"
 COMMANDS = {
-    AT_EQUAL_ATTACKERS: """deniable compare sst2.jsonl.xz --embedding default --embedding sentiment-16-2 --mechanism multivariate \\
+    AT_EQUAL_ATTACKERS: """deniable lab compare sst2.jsonl.xz --embedding default --embedding sentiment-16-2 --mechanism multivariate \\
   --mechanism randomized-response --train 600 --test 600 --words 200 --longest 100 --runs 2 --directions 100 --no-decode \\
   --target named=0.17 --target context=0.17 --target kinds=0.35 --public public-reviews.txt.xz \\
   --save docs/experiments/comparison-sst2-attackers.json""",

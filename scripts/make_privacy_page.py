@@ -16,8 +16,8 @@ from typing import Any
 from matplotlib.figure import Figure
 
 import decoded_membership
-from deniable.audit.membership.audit import MembershipResult
 from deniable.audit.saved import read_result
+from deniable.lab.membership.audit import MembershipResult
 from deniable.report.figure import apply_style, new_figure, png
 from deniable.report.palette import MUTED
 from deniable.report.wording import percent_fixed
@@ -36,7 +36,7 @@ PAPER_AUC = {
     58.25: 0.9897,
 }
 """The AUC of the paper's table 4, from the raw log in its source."""
-NOT_DECODED = """- Membership above is asked of released text as it stands. `deniable audit membership` asks of decoded text too; that was
+NOT_DECODED = """- Membership above is asked of released text as it stands. `deniable lab membership` asks of decoded text too; that was
   not measured here."""
 SCORES = ("precision", "recall", "accuracy", "auc", "auc_either_way")
 
@@ -96,10 +96,10 @@ python scripts/judge_membership.py prepared docs/experiments/membership.json res
 python scripts/prepare_membership.py irc_ubuntu_by_user.jsonl.xz baselines --no-embedding --wordnet dict
 python scripts/run_membership_on_gpu.py baselines more-results --no-releases
 python scripts/judge_membership.py baselines docs/experiments/membership-baselines.json more-results
-{membership}deniable audit authorship enron_pan11.jsonl.xz --authors 10 -e 2 -e 6 -e 12 --support 10000 --directions 150 \\
+{membership}deniable lab authorship enron_pan11.jsonl.xz --authors 10 -e 2 -e 6 -e 12 --support 10000 --directions 150 \\
   --save docs/experiments/authorship-enron.json
 python scripts/measure_purpose.py prepare DATASETS --into data
-deniable audit authorship data/c50.jsonl.xz --author-column label --authors 20 -e 6.081 -e 7.506 --support 5000 --directions 100 \\
+deniable lab authorship data/c50.jsonl.xz --author-column label --authors 20 -e 6.081 -e 7.506 --support 5000 --directions 100 \\
   --save docs/experiments/authorship-c50.json
 python scripts/make_privacy_page.py
 ```
@@ -244,7 +244,7 @@ def _as_in_the_paper(data: dict[str, Any]) -> str:
 
 
 def _others() -> str:
-    from deniable.audit.report.words import finding, tables
+    from deniable.audit.catalogue import finding, tables
 
     lines: list[str] = []
     for pattern, heading in (("inversion-*.json", "Word inversion"), ("authorship-*.json", "Authorship")):
@@ -261,7 +261,7 @@ def _others() -> str:
 def _missed(decoded_text: MembershipResult | None) -> str:
     """Return what audits of words as they stand did not see, and by how much."""
     from attackers_prose import headline, missed_by_setting, points, read_results, table
-    from deniable.audit.authorship import AuthorshipResult
+    from deniable.lab.authorship import AuthorshipResult
     from earlier_attackers import compare, how_much_stronger
 
     lines = [] if decoded_text is None else decoded_membership.missed(decoded_text)

@@ -1,4 +1,4 @@
-"""Write docs/experiments/utility.md and its figures from the results of ``deniable reproduce``.
+"""Write docs/experiments/utility.md and its figures from the results of ``deniable lab reproduce``.
 
 Usage: python scripts/make_utility_page.py [RESULTS ...]
 
@@ -14,11 +14,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from deniable.lab.tasks.data.registry import TASKS
 from deniable.learning.figure import curve
 from deniable.learning.summary import markdown_table
 from deniable.report.figure import save
 from deniable.report.wording import percent_fixed
-from deniable.tasks.data.registry import TASKS
 from utility_prose import AGAINST_THE_PAPER, HEAD, HOW, NOTES, PAPER_SETTING
 from utility_results import Experiment, experiments_of, gather
 
@@ -40,7 +40,7 @@ def main() -> None:
     experiments = experiments_of(json.loads(RESULTS.read_text(encoding="utf-8")))
     after_tan = {e.name: e for e in experiments_of(json.loads(AFTER_TAN.read_text(encoding="utf-8")))}
     if not experiments:
-        raise SystemExit("no results: run deniable reproduce, and name its folder")
+        raise SystemExit("no results: run deniable lab reproduce, and name its folder")
     baselines: dict[str, Any] = json.loads((DOCS / "experiments" / "utility-baselines.json").read_text(encoding="utf-8"))
     unchanged = _unchanged()
     for experiment in experiments:

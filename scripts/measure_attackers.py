@@ -31,10 +31,12 @@ from typing import Any
 
 from deniable import Embedding
 from deniable.audit.inversion.drawn_words import TextEffort
-from deniable.audit.inversion.local_model import open_language_model
 from deniable.audit.inversion.text_attack import TextAttack
 from deniable.audit.results import head_of
 from deniable.channel.channel import Channel
+from deniable.lab.inversion.language_model import LanguageModelAttack
+from deniable.lab.inversion.learnt import LearntAttack
+from deniable.lab.inversion.local_model import open_language_model
 from deniable.learning.passages import passages_of
 from deniable.mechanisms.catalogue import parse_mechanism
 from deniable.text.policies import TextPolicy
@@ -67,10 +69,12 @@ def main(arguments: list[str] | None = None) -> None:
             public,
             text,
             words=given.words or (),
-            effort=TextEffort(places=given.places, support=given.support, directions=given.directions, shadow_words=given.shadow_words),
+            effort=TextEffort(places=given.places, support=given.support, directions=given.directions),
             seed=given.seed,
-            learnt=given.learnt,
-            model=None if given.language_model is None else open_language_model(given.language_model),
+            further=[
+                *([LearntAttack(shadow_words=given.shadow_words)] if given.learnt else []),
+                *([LanguageModelAttack(model=open_language_model(given.language_model))] if given.language_model else []),
+            ],
         )
     say(f"{attack.public.words:,} public words read", began)
     asked = "python scripts/measure_attackers.py " + shlex.join(without_folders(typed))

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from deniable.lab.tasks.data.examples import Classification, Task, fingerprint
+from deniable.lab.tasks.data.registry import TASKS
+from deniable.lab.tasks.experiment.reporting import baselines_of
 from deniable.learning.passages import Passages
 from deniable.learning.scores import class_scores
 from deniable.learning.version import Version
 from deniable.learning.word_classifier import LinearLearner
-from deniable.tasks.data.examples import Classification, Task, fingerprint
-from deniable.tasks.data.registry import TASKS
-from deniable.tasks.experiment.reporting import baselines_of
 from deniable.words.cutter import words_of
 
 PLACE = Path(__file__).resolve().parent.parent / "docs" / "experiments" / "utility-baselines.json"

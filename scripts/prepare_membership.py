@@ -17,15 +17,15 @@ from pathlib import Path
 import numpy as np
 
 from deniable import Embedding
-from deniable.audit.baselines import Baseline
-from deniable.audit.baselines.collection import Collection
-from deniable.audit.baselines.incognito_like import IncognitoLike
-from deniable.audit.baselines.versatile import VersatileSemantic, VersatileStatistical
-from deniable.audit.baselines.wordnet import WordNet
 from deniable.audit.draws import Users
-from deniable.audit.membership.audit import choose_users, measure_texts
-from deniable.audit.membership.plan import ORIGINAL
-from deniable.audit.membership.streams import Coder, pack
+from deniable.lab.baselines import Baseline
+from deniable.lab.baselines.collection import Collection
+from deniable.lab.baselines.incognito_like import IncognitoLike
+from deniable.lab.baselines.versatile import VersatileSemantic, VersatileStatistical
+from deniable.lab.baselines.wordnet import WordNet
+from deniable.lab.membership.audit import choose_users, measure_texts
+from deniable.lab.membership.plan import ORIGINAL
+from deniable.lab.membership.streams import Coder, pack
 from deniable.progress import Progress
 from deniable.records.labelled import LabelledTexts, read_labelled
 from deniable.words.cutter import words_of

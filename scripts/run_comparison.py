@@ -1,7 +1,7 @@
 """Runs the comparison of docs/experiments/comparison.md on a bare machine with many cores: every mechanism, two tasks, two embeddings.
 
 A folder brings the data (``prepare`` makes it): ``sst2.jsonl.xz``, ``imdb.jsonl.xz`` and, to continue, ``kept.tgz`` of an earlier call.
-All numbers come from ``deniable compare``, one process on one thread for each task, embedding and mechanism, all of them with one folder
+All numbers come from ``deniable lab compare``, one process on one thread for each task, embedding and mechanism, all with one folder
 of kept numbers: first two runs of everything, then five, then other constants. A task and embedding whose numbers are all there is
 written by the same command, in one process. The kept numbers come out at the end, however it ends.
 
@@ -68,7 +68,17 @@ class Place:
         """Return the command that compares these mechanisms on one task in one embedding."""
         task, embedding = setting
         sizes = {"train": 300, "test": 300, "words": 40} if self.tiny else SIZES[setting]
-        command = [sys.executable, "-m", "deniable", "compare", str(self.data / f"{task}.jsonl.xz"), "--embedding", embedding, "--quiet"]
+        command = [
+            sys.executable,
+            "-m",
+            "deniable",
+            "lab",
+            "compare",
+            str(self.data / f"{task}.jsonl.xz"),
+            "--embedding",
+            embedding,
+            "--quiet",
+        ]
         for mechanism in mechanisms:
             rare = f":sensitive={self.work / f'rare-{embedding}.txt'}" if mechanism == "santext-plus" else ""
             command += ["--mechanism", mechanism + rare]

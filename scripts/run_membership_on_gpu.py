@@ -48,9 +48,9 @@ def main() -> int:
     parser.add_argument("--small", action="store_true", help="two values of ε: a rehearsal")
     options = parser.parse_args()
     _only_the_folder()
-    from deniable.audit.membership.models import run_jobs
-    from deniable.audit.membership.plan import ORIGINAL, LanguageModelSettings, make_plan
-    from deniable.audit.membership.streams import unpack
+    from deniable.lab.membership.models import run_jobs
+    from deniable.lab.membership.plan import ORIGINAL, LanguageModelSettings, make_plan
+    from deniable.lab.membership.streams import unpack
     from gpu_release import BELOW_THE_GRID, PAPER_GRID, SEED, load, releases
 
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")

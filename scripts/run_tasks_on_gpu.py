@@ -83,7 +83,7 @@ def install(source: Path, name: str, first: int) -> None:
 
 
 def _start(task: str, options: argparse.Namespace, environment: dict[str, str], work: Path, name: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "deniable", "reproduce", task, "--data", str(options.folder / "data" / DATA[task])]
+    command = [sys.executable, "-m", "deniable", "lab", "reproduce", task, "--data", str(options.folder / "data" / DATA[task])]
     command += [
         "--embedding",
         name,

@@ -61,11 +61,11 @@ models are seeded by the number of the run (1, 2, 3).
 
 ```text
 deniable embeddings add glove.840B.300d.34k.w2v.txt --name glove-840B-300d-34k
-deniable reproduce imdb --data imdb_50k.jsonl.xz --embedding glove-840B-300d-34k --device cuda \\
+deniable lab reproduce imdb --data imdb_50k.jsonl.xz --embedding glove-840B-300d-34k --device cuda \\
     -e 5.82 -e 8.74 -e 11.65 -e 14.56 -e 17.47 -e 23.3 -e 29.12 -e 34.95 -e 40.77 -e 46.6 -e 52.42
-deniable reproduce enron --data enron_pan11.jsonl.xz --embedding glove-840B-300d-34k --device cuda -e 5.82 …
-deniable reproduce insuranceqa --data insuranceqa --embedding glove-840B-300d-34k --device cuda -e 5.82 …
-deniable reproduce insuranceqa --after-tan --data insuranceqa --embedding glove-840B-300d-34k --device cuda -e 14.56
+deniable lab reproduce enron --data enron_pan11.jsonl.xz --embedding glove-840B-300d-34k --device cuda -e 5.82 …
+deniable lab reproduce insuranceqa --data insuranceqa --embedding glove-840B-300d-34k --device cuda -e 5.82 …
+deniable lab reproduce insuranceqa --after-tan --data insuranceqa --embedding glove-840B-300d-34k --device cuda -e 14.56
 python scripts/measure_task_baselines.py --imdb imdb_50k.jsonl.xz --enron enron_pan11.jsonl.xz --insuranceqa insuranceqa
 python scripts/make_utility_page.py reproduced
 ```

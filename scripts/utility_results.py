@@ -1,4 +1,4 @@
-"""Results of ``deniable reproduce`` from folders and packed folders, gathered for the page about them."""
+"""Results of ``deniable lab reproduce`` from folders and packed folders, gathered for the page about them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from deniable.lab.tasks.data.registry import TASKS, training_settings
+from deniable.lab.tasks.experiment.outcomes import TaskOutcome
 from deniable.learning.summary import Point, points_of
-from deniable.tasks.data.registry import TASKS, training_settings
-from deniable.tasks.experiment.outcomes import TaskOutcome
 
 SHARED = ("task", "data", "embedding", "mechanism", "policy", "recipe")
 

@@ -40,12 +40,11 @@ ROOMS = (
     "audit",
     "analysis",
     "utility",
-    "comparison",
     "tuning",
-    "tasks",
     "service",
     "integrations",
     "cli",
+    "lab",
 )
 """Every room in the order in which it may import: those before it, never those after it. The package itself names what is public."""
 

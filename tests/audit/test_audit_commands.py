@@ -36,7 +36,7 @@ def texts_file(folder: Path, *, users: int = 8, each: int = 5, column: str = "us
 
 
 def failure(*arguments: str) -> BaseException:
-    result = run.invoke(app, ["audit", *arguments])
+    result = run.invoke(app, ["lab" if arguments[0] in ("membership", "authorship") else "audit", *arguments])
     assert result.exit_code != 0
     assert result.exception is not None
     return result.exception
@@ -85,7 +85,7 @@ def test_inversion_gives_json_and_a_report_of_several_results(tiny: Path) -> Non
 def test_authorship_reads_a_file_of_the_user(tiny: Path) -> None:
     pytest.importorskip("sklearn")
     file = texts_file(tiny, column="author")
-    result = run.invoke(app, ["audit", "authorship", str(file), "-e", "1e6", "--embedding", "tiny", "--json", "-q"])
+    result = run.invoke(app, ["lab", "authorship", str(file), "-e", "1e6", "--embedding", "tiny", "--json", "-q"])
     assert result.exit_code == 0, result.output
     answer = json.loads(result.stdout)
     assert answer["original"]["value"] == answer["released"][0]["learnt_from_original"]["value"] == 1.0
@@ -98,12 +98,12 @@ def test_how_to_read_the_file_can_be_said(tiny: Path, audit: list[str]) -> None:
     file = tiny / "a.data"
     file.write_bytes("the é;one\n".encode("latin-1"))
     reading = ["--format", "csv", "--delimiter", ";", "--no-header", "--encoding", "latin-1"]
-    result = run.invoke(app, ["audit", *audit, str(file), "-e", "1", "--embedding", "tiny", "-q", *reading, "--column", "1"])
+    result = run.invoke(app, ["lab", *audit, str(file), "-e", "1", "--embedding", "tiny", "-q", *reading, "--column", "1"])
     assert isinstance(result.exception, UnusableAuditData), "read, and found to be too little"
     for left_out in (slice(0, 2), slice(2, 4), slice(4, 5), slice(5, 7)):
         less = list(reading)
         del less[left_out]
-        result = run.invoke(app, ["audit", *audit, str(file), "-e", "1", "--embedding", "tiny", "-q", *less, "--column", "1"])
+        result = run.invoke(app, ["lab", *audit, str(file), "-e", "1", "--embedding", "tiny", "-q", *less, "--column", "1"])
         assert isinstance(result.exception, InvalidParameter | RecordError)
 
 
@@ -128,7 +128,7 @@ def test_membership_reads_a_file_of_the_user(tiny: Path) -> None:
         "--json",
         "-q",
     ]
-    result = run.invoke(app, ["audit", *arguments])
+    result = run.invoke(app, ["lab", *arguments])
     assert result.exit_code == 0, result.output
     answer = json.loads(result.stdout)
     assert answer["plan"] == {"in_each": 2, "targets": 1, "shadows": 1}
@@ -167,4 +167,4 @@ def test_a_missing_library_is_named(tiny: Path, monkeypatch: pytest.MonkeyPatch)
     assert "[utility]" in str(caught)  # scikit-learn is all it needs
     caught = failure("membership", str(texts_file(tiny, column="user")), "-e", "1", "--embedding", "tiny")
     assert isinstance(caught, MissingExtra)
-    assert "[experiments]" in str(caught)
+    assert "[lab]" in str(caught)

@@ -6,11 +6,11 @@ import sys
 import pytest
 
 import deniable.audit
-import deniable.comparison
+import deniable.lab.comparison
 
 
 def test_the_public_names_are_listed_in_order_and_all_there() -> None:
-    for module in (deniable.audit, deniable.comparison):
+    for module in (deniable.audit, deniable.lab.comparison):
         assert list(module.__all__) == sorted(module.__all__)
         assert all(getattr(module, name).__name__ == name for name in module.__all__)
 

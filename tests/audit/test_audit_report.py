@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from deniable.audit.authorship import AuthorshipFinding, AuthorshipResult
 from deniable.audit.bound.attempt import BoundPlace, BoundResult, WordPair
+from deniable.audit.catalogue import finding, tables
 from deniable.audit.inversion.results import (
     ALONE,
     BLIND,
@@ -24,18 +24,18 @@ from deniable.audit.inversion.results import (
     Success,
     WordAtRisk,
 )
-from deniable.audit.membership.audit import MembershipResult, ReleaseFacts, TextVolume
-from deniable.audit.membership.auditor import ScoreSpread, ScoreSummary
-from deniable.audit.membership.plan import LanguageModelSettings, PlanSummary
-from deniable.audit.report.words import finding, tables
-from deniable.audit.results import AuditName, EmbeddingSummary, Head
-from deniable.audit.saved import AnyResult, read_result
+from deniable.audit.results import AuditResult, EmbeddingSummary, Head
+from deniable.audit.saved import read_result
 from deniable.audit.shares import Estimate, Share
 from deniable.errors import RecordError
+from deniable.lab.authorship import AuthorshipFinding, AuthorshipResult
+from deniable.lab.membership.audit import MembershipResult, ReleaseFacts, TextVolume
+from deniable.lab.membership.auditor import ScoreSpread, ScoreSummary
+from deniable.lab.membership.plan import LanguageModelSettings, PlanSummary
 from deniable.learning.scores import Scores
 
 
-def head(audit: AuditName) -> Head:
+def head(audit: str) -> Head:
     embedding = EmbeddingSummary(name="<tiny>", fingerprint="f" * 32, protected=2)
     return {"audit": audit, "version": "0", "embedding": embedding, "mechanism": "multivariate", "seed": 0}
 
@@ -295,7 +295,7 @@ def test_a_page_of_audits_that_do_not_speak_of_one_release_says_so() -> None:
     assert "They have only ε = 5 in common" in shared
     other = replace(authorship(), embedding=replace(authorship().embedding, name="other", fingerprint="0" * 32))
     assert "of different mechanisms or embeddings: multivariate on &lt;tiny&gt;" in audit_page([membership(), other]).html()
-    same: list[list[AnyResult]] = [[inversion()], [membership(), authorship()]]
+    same: list[list[AuditResult]] = [[inversion()], [membership(), authorship()]]
     for alike in same:
         assert "different" not in audit_page(alike).html().replace("differently", "")
 
@@ -398,7 +398,7 @@ EVERY = [bound(), inversion(), membership(), authorship(), attacked_text()]
 
 
 @pytest.mark.parametrize("result", EVERY, ids=lambda result: result.audit)
-def test_every_table_has_as_many_cells_as_columns(result: AnyResult) -> None:
+def test_every_table_has_as_many_cells_as_columns(result: AuditResult) -> None:
     found = tables(result)
     assert found
     assert all(len(row) == len(table.columns) for table in found for row in table.rows)
@@ -413,7 +413,7 @@ def test_files_that_are_no_results_are_refused(content: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("result", EVERY, ids=lambda result: result.audit)
-def test_a_result_is_read_again(result: AnyResult, tmp_path: Path) -> None:
+def test_a_result_is_read_again(result: AuditResult, tmp_path: Path) -> None:
     file = tmp_path / "result.json"
     file.write_text(json.dumps(result.to_dict()))
     assert read_result(file) == result

@@ -51,7 +51,7 @@ def _wait_for(path: Path, work: subprocess.Popen[bytes], lines: int = 0) -> None
 def test_a_measurement_leaves_no_words_of_a_private_text_in_temporary_folders(tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text("text,label\n" + "good film,a\nbad story,b\n" * 100)
     (tmp_path / "tmp").mkdir()
-    options = ["compare", "data.csv", "--text", "text", "--label", "label", "--mechanism", "multivariate", "--target", "named=0.5"]
+    options = ["lab", "compare", "data.csv", "--text", "text", "--label", "label", "--mechanism", "multivariate", "--target", "named=0.5"]
     command = [sys.executable, "-c", _SLOW, *options, "--train", "100", "--test", "100", "--no-decode", "--quiet"]
     env = {**os.environ, "TMPDIR": str(tmp_path / "tmp"), "DENIABLE_HOME": str(tmp_path / "home")}
     with subprocess.Popen(command, cwd=tmp_path, env=env) as work:

@@ -154,7 +154,7 @@ def comparison_files() -> list[Files]:
 
 
 def read_saved_comparison(folder: Path, _source: random.Random) -> None:
-    from deniable.comparison.results import read_comparison
+    from deniable.lab.comparison.results import read_comparison
 
     read_comparison(folder / "result").front()
 

@@ -11,11 +11,11 @@ import pytest
 import torch
 
 from deniable.arrays import Ids
-from deniable.learning import ranker as ranker_module
-from deniable.learning.batches import DeviceTexts
-from deniable.learning.encoded_task import EncodedTask
+from deniable.lab.neural import ranker as ranker_module
+from deniable.lab.neural.batches import DeviceTexts
+from deniable.lab.neural.encoded_task import EncodedTask
+from deniable.lab.neural.ranker import Pairs, Ranker, RankerSettings
 from deniable.learning.passages import Passages
-from deniable.learning.ranker import Pairs, Ranker, RankerSettings
 
 
 def encode_task(right: list[list[int]]) -> EncodedTask:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from deniable.learning.batches import grouped_batches
-from deniable.learning.ranker import HardestOfSome, SoftmaxOfAll, groups_of_alike
+from deniable.lab.neural.batches import grouped_batches
+from deniable.lab.neural.ranker import HardestOfSome, SoftmaxOfAll, groups_of_alike
 
 SIMILAR = torch.tensor([[0.5, 0.4, 0.1], [0.2, 0.3, 0.9], [0.6, 0.1, 0.6]])
 WRONG = np.array([[False, True, True], [True, False, False], [True, True, False]])  # the third answer is right to the second question too

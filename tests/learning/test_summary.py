@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from deniable import Embedding
+from deniable.lab.tasks.data.examples import Classification
+from deniable.lab.tasks.experiment.reporting import write_curve_and_table
 from deniable.learning.figure import curve
 from deniable.learning.summary import Outcome, markdown_table, points_of
 from deniable.report.figure import svg
-from deniable.tasks.data.examples import Classification
-from deniable.tasks.experiment.reporting import write_curve_and_table
 
 
 def outcome(at: str, epsilon: float | None, run: int, accuracy: float) -> Outcome:

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from deniable import Embedding
-from deniable.comparison.naming import make_attacker
-from deniable.comparison.texts import cut_texts
 from deniable.embeddings import store
+from deniable.lab.comparison.naming import make_attacker
 from deniable.learning.passages import passages_of
+from deniable.learning.texts import cut_texts
 from deniable.mechanisms.catalogue import parse_mechanism
 from deniable.records.labelled import LabelledTexts
 from deniable.text.policies import TextPolicy

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from deniable.audit.membership.audit import MembershipResult, ReleaseFacts, TextVolume
-from deniable.audit.membership.auditor import QUESTIONS, ScoreSpread, ScoreSummary
-from deniable.audit.membership.plan import LanguageModelSettings, PlanSummary
 from deniable.audit.results import head_of
+from deniable.lab.membership.audit import MembershipResult, ReleaseFacts, TextVolume
+from deniable.lab.membership.auditor import QUESTIONS, ScoreSpread, ScoreSummary
+from deniable.lab.membership.plan import LanguageModelSettings, PlanSummary
 from deniable.learning.scores import Scores
 from deniable.mechanisms.catalogue import ChosenMechanism
 from tests.support.strategies import random_embedding

@@ -60,7 +60,7 @@ def test_of_two_results_alike_the_later_wins_and_another_recipe_is_refused(scrip
 
 
 def test_what_was_trained_after_tan_is_kept_apart(scripts: Path, tmp_path: Path) -> None:
-    from deniable.tasks.data.registry import training_settings
+    from deniable.lab.tasks.data.registry import training_settings
 
     module = importlib.import_module("utility_results")
     ours, tan = (

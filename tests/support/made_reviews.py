@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deniable.tasks.data.examples import Labelled
+from deniable.lab.tasks.data.examples import Labelled
 
 GOOD, BAD = [f"good{i}" for i in range(20)], [f"bad{i}" for i in range(20)]
 

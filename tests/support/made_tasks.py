@@ -9,7 +9,7 @@ import pytest
 
 from deniable import Embedding
 from deniable.embeddings import store
-from deniable.tasks.data.examples import AnswerSelection, Classification, Questions
+from deniable.lab.tasks.data.examples import AnswerSelection, Classification, Questions
 from tests.support.made_reviews import BAD, GOOD, made_reviews
 
 

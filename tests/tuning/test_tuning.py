@@ -15,15 +15,14 @@ from deniable import Embedding, InvalidParameter
 from deniable.channel.channel import Channel
 from deniable.channel.making import make_channels
 from deniable.cli.app import app
-from deniable.comparison.readings import OfAllWords
-from deniable.comparison.texts import Texts
 from deniable.decoding.kinds import make_kinds
 from deniable.decoding.ngrams import count_bigrams
 from deniable.embeddings import store
 from deniable.errors import TargetsNotMet, TaskDataError
+from deniable.learning.texts import Texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.tuning import TuningFindings, TuningSettings, tune
-from deniable.tuning.attacker import Attacker
+from deniable.tuning.attacker import Attacker, OfAllWords
 from deniable.tuning.search import Search, Trial
 from deniable.tuning.spaces import Space, make_spaces
 from deniable.tuning.texts import PublicAttributes, known_texts, read_attributes, split_parts, take_public, take_texts

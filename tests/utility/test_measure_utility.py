@@ -13,7 +13,7 @@ from deniable.cli.app import app
 from deniable.errors import InvalidParameter, RecordError, TaskDataError
 from deniable.learning.word_classifier import LinearLearner
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.utility import Findings, measure_utility, measurement
+from deniable.utility import Findings, measure_utility
 from deniable.utility.utility_page import utility_page, write_utility_figures
 from tests.support.made_texts import csv_of, made_rows
 
@@ -98,7 +98,7 @@ def test_what_cannot_be_is_refused(installed: Embedding) -> None:
     def measure(**changed: object) -> Findings:
         return measure_utility(**{"data": file, "text_column": "t", "label_column": "y", "embedding": "two-kinds", **changed})  # type: ignore[arg-type]
 
-    for name, value in {"epsilons": [0.0], "runs": 0, "held_out": 1.0, "acceptable_loss": 2.0, "model": "forest"}.items():
+    for name, value in {"epsilons": [0.0], "runs": 0, "held_out": 1.0, "acceptable_loss": 2.0}.items():
         with pytest.raises(InvalidParameter):
             measure(**{name: value})
     with pytest.raises(InvalidParameter):
@@ -109,12 +109,11 @@ def test_what_cannot_be_is_refused(installed: Embedding) -> None:
         measure(data="nothing.csv")
 
 
-def test_the_bilstm_reads_words_as_released_and_the_findings_say_so(installed: Embedding, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measurement, "make_learner", lambda *_, **__: LinearLearner())  # which model learns is not asked here
+def test_a_learner_of_your_own_reads_words_as_released_and_the_findings_say_so(installed: Embedding) -> None:
     file = csv_of(made_rows(60), Path("a.csv"))
-    found = measure_utility(file, text_column="t", label_column="y", epsilons=[5.0], embedding=installed, model="bilstm", runs=1)
+    found = measure_utility(file, text_column="t", label_column="y", epsilons=[5.0], embedding=installed, learner=LinearLearner(), runs=1)
     assert found.decoded is None
-    assert found.about.not_decoded == "the biLSTM reads words as released; decoded text needs the linear model"
+    assert found.about.not_decoded == "this learner reads words as released; decoded text needs the linear model"
     assert found.about.not_decoded in found.table()
     assert found.about.not_decoded in utility_page(found).html()
 

@@ -92,7 +92,7 @@ def test_labels_that_say_nothing_are_seldom_taken_for_learnt(two_kinds: Embeddin
 
 def test_the_bilstm_learns_too(two_kinds: Embedding, tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
-    from deniable.learning.classifier import BiLstmLearner, ClassifierSettings
+    from deniable.lab.neural.classifier import BiLstmLearner, ClassifierSettings
 
     torch.set_num_threads(1)
     settings = ClassifierSettings(units=8, dropout=0.1, batch=20, epochs=6, patience=6, learning_rate=0.02)

@@ -15,13 +15,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from deniable.audit.authorship import AuthorshipResult, audit_authorship
     from deniable.audit.bound.attempt import BoundResult, audit_bound
     from deniable.audit.inversion.audit import audit_inversion
     from deniable.audit.inversion.drawn_words import InversionEffort
     from deniable.audit.inversion.results import InversionResult
-    from deniable.audit.membership.audit import MembershipResult, audit_membership
     from deniable.audit.saved import read_result
+    from deniable.lab.authorship import AuthorshipResult, audit_authorship
+    from deniable.lab.membership.audit import MembershipResult, audit_membership
 
 __all__ = [
     "AuthorshipResult",

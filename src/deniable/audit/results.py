@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, Literal, TypedDict
+from typing import Any, TypedDict
 
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_epsilon
 from deniable.version import __version__
-
-AuditName = Literal["bound", "inversion", "membership", "authorship"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +32,7 @@ def summarise_embedding(embedding: Embedding) -> EmbeddingSummary:
 class AuditResult:
     """How every result begins: which audit, by which version, of what, from which seed."""
 
-    audit: AuditName
+    audit: str
     version: str
     embedding: EmbeddingSummary
     mechanism: str
@@ -70,14 +68,14 @@ class AdvisedResult(AuditResult):
 class Head(TypedDict):
     """The fields of every result, for the audit that makes one."""
 
-    audit: AuditName
+    audit: str
     version: str
     embedding: EmbeddingSummary
     mechanism: str
     seed: int
 
 
-def head_of(audit: AuditName, embedding: Embedding, mechanism: ChosenMechanism, seed: int) -> Head:
+def head_of(audit: str, embedding: Embedding, mechanism: ChosenMechanism, seed: int) -> Head:
     """Return how the result of an audit begins."""
     return {
         "audit": audit,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Callable
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from deniable.cli import audit, calibrate, check, doctor, embeddings, explain, key, mechanisms, privatize, receipt, receiving, serve, watch
-from deniable.cli.measuring import compare, reproduce, tune, utility
+from deniable.cli.measuring import tune, utility
 from deniable.cli.terminal import as_typed
 from deniable.errors import DeniableError, printable
 from deniable.version import __version__
@@ -47,8 +49,6 @@ for _command in (
     explain.explain,
     calibrate.calibrate,
     mechanisms.mechanisms,
-    compare.compare,
-    reproduce.reproduce,
     utility.utility,
     tune.tune,
     serve.serve,
@@ -58,6 +58,21 @@ for _command in (
 app.add_typer(embeddings.app, name="embeddings")
 app.add_typer(audit.app, name="audit")
 app.add_typer(key.app, name="key")
+# By name: nothing outside the lab imports it.
+app.add_typer(import_module("deniable.lab.commands").app, name="lab")
+
+
+def _moved(command: str) -> Callable[[list[str] | None], None]:
+    def moved(arguments: Annotated[list[str] | None, typer.Argument()] = None) -> None:  # noqa: ARG001 - whatever was typed
+        raise typer.BadParameter(f"this command is now: deniable lab {command}")
+
+    return moved
+
+
+# Old names, so that scripts get an answer that says where the command is.
+for _typer, _names in ((app, ("compare", "reproduce")), (audit.app, ("membership", "authorship"))):
+    for _name in _names:
+        _typer.command(_name, hidden=True, context_settings={"ignore_unknown_options": True})(_moved(_name))
 
 
 def main() -> None:

@@ -11,17 +11,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate, pairwise
+from typing import Literal
 
 import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
 from deniable.channel.distribution import binomial_error
-from deniable.comparison.readings import OfAllWords
 from deniable.decoding.context import ContextDecoder
 from deniable.decoding.kinds import Kinds, likeliest_kinds
 from deniable.decoding.ngrams import Bigrams
 from deniable.decoding.posterior import make_posterior
+
+OfAllWords = Literal["named", "context", "kinds"]
+"""What an attacker over all words may be asked for: words alone, words in context, or kinds of words."""
+
+OF_ALL_WORDS: tuple[OfAllWords, ...] = ("named", "context", "kinds")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +100,7 @@ class Attacker:
         return float((guesses[released] == self.ids)[self.ids != channel.embedding.unknown_id].mean())
 
     def success(self, reading: OfAllWords, channel: Channel, released: Ids, *, in_context: int | None = None) -> float:
-        """Return the share that is named, as ``comparison.readings`` has it: of the words alone or in context, or of their kinds.
+        """Return the share that is named, as ``OF_ALL_WORDS`` has it: of the words alone or in context, or of their kinds.
 
         In context and of kinds the better of the ways counts that the attacker has: alone, and in context with a model. About
         ``in_context`` words, or all, are read in context.

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from deniable.comparison.readings import OfAllWords
 from deniable.learning.summary import MeasuredEmbedding
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.tuning.attacker import NamedShares
+from deniable.tuning.attacker import NamedShares, OfAllWords
 from deniable.tuning.receiver import ReadAs
 from deniable.tuning.search import Point, Trial
 from deniable.tuning.spaces import Space

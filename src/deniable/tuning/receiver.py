@@ -16,10 +16,10 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
-from deniable.comparison.received import learn_counts, learn_words, mean_vectors
-from deniable.comparison.texts import Texts
 from deniable.embeddings.embedding import Embedding
+from deniable.learning.receivers import learn_counts, learn_words, mean_vectors
 from deniable.learning.scores import sklearn
+from deniable.learning.texts import Texts
 from deniable.utility.receiver import expected_counts, whole_counts
 
 ReadAs = Literal["as released", "decoded", "mean vectors"]

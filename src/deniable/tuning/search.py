@@ -21,14 +21,18 @@ from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
 from deniable.channel.draws import Draws
 from deniable.channel.making import make_channels
-from deniable.comparison.readings import OfAllWords
-from deniable.comparison.texts import Texts
 from deniable.embeddings.places import work_folder
 from deniable.errors import DeniableError, TargetsNotMet
 from deniable.interfaces import Mechanism
+from deniable.learning.texts import Texts
 from deniable.mechanisms.catalogue import ChosenMechanism
+<<<<<<< HEAD
 from deniable.progress import Report, part_of
 from deniable.tuning.attacker import Attacker
+=======
+from deniable.progress import Report
+from deniable.tuning.attacker import Attacker, OfAllWords
+>>>>>>> 89a8a0f (lab: move the paper's tasks, comparison and research attackers)
 from deniable.tuning.receiver import Told, tell_labels
 from deniable.tuning.spaces import Space
 from deniable.utility.receiver import DecodingEffort

@@ -11,9 +11,9 @@ from typing import Unpack
 import numpy as np
 
 from deniable.arrays import Ids
-from deniable.comparison.texts import Texts
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, TaskDataError
+from deniable.learning.texts import Texts
 from deniable.parameters import validated_count
 from deniable.purpose.public_texts import PublicTexts, are_numbers, check_learnable, number_of, read_public, without_gaps
 from deniable.records.labelled import ReadingOptions, labelled_records

@@ -12,14 +12,13 @@ import numpy as np
 
 from deniable.arrays import Ids
 from deniable.channel.channel import Channel
-from deniable.comparison.readings import OF_ALL_WORDS, OfAllWords
-from deniable.comparison.texts import Texts
 from deniable.decoding.kinds import make_kinds, most_frequent_words
 from deniable.decoding.ngrams import Bigrams, read_bigrams
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.learning.scores import sklearn
 from deniable.learning.summary import MeasuredEmbedding
+from deniable.learning.texts import Texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count, validated_share
 from deniable.progress import Report
@@ -28,7 +27,7 @@ from deniable.purpose.shaping import validated_strength
 from deniable.randomness import SecureRandomness
 from deniable.records.labelled import ReadingOptions
 from deniable.report.wording import percent
-from deniable.tuning.attacker import Attacker
+from deniable.tuning.attacker import OF_ALL_WORDS, Attacker, OfAllWords
 from deniable.tuning.findings import AttackFinding, AttributeFinding, AttributeReading, Counts, Sample, ToldAttribute, Tried, TuningFindings
 from deniable.tuning.receiver import ReadAs, tell_labels, tell_labels_by, tell_original
 from deniable.tuning.search import QUICK, THOROUGH, Search, Trial

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, Unpack
+from typing import Unpack
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from deniable.channel.channel import Channel
 from deniable.channel.making import DIRECTIONS
 from deniable.decoding.priors import SUPPORT
 from deniable.embeddings.embedding import Embedding
-from deniable.errors import InvalidParameter, MissingExtra
 from deniable.interfaces import Mechanism
 from deniable.learning.perturbation import changed_share
 from deniable.learning.scores import class_scores
@@ -31,14 +30,12 @@ from deniable.utility.readings import AS_RELEASED, DECODED, Measured, TextReadin
 from deniable.utility.receiver import DecodingEffort, counted_version, decoded_version, open_channel_of
 from deniable.utility.texts import ClassifiedTexts, read_classified
 
-Model = Literal["linear", "bilstm"]
-
 VALIDATION = 0.25
 """The share of the texts to learn from by which a reading is chosen."""
 
 RELEASED_PLACES = ("train", "test", "both")
 _NOT_ASKED_FOR = "decoding was switched off"
-_ONLY_LINEAR = "the biLSTM reads words as released; decoded text needs the linear model"
+_ONLY_LINEAR = "this learner reads words as released; decoded text needs the linear model"
 
 
 def measure_utility(
@@ -49,12 +46,11 @@ def measure_utility(
     epsilons: Sequence[float] = (),
     embedding: str | Path | Embedding = "default",
     mechanism: ChosenMechanism | None = None,
-    model: Model = "linear",
+    learner: Learner | None = None,
     runs: int = 3,
     held_out: float = 0.25,
     texts: int | None = None,
     acceptable_loss: float = 0.02,
-    device: str = "cpu",
     decode: bool = True,
     support: int = SUPPORT,
     directions: int = DIRECTIONS,
@@ -66,13 +62,13 @@ def measure_utility(
 
     The file is CSV, TSV, JSON Lines or Parquet; ``format``, ``delimiter``, ``header`` and ``encoding`` say how it is read, as for
     ``privatize_file``. Without ``epsilons``, the values are those at which an average word stays itself in 5, 25, 50, 75, 95 and 99 %
-    of the draws. ``model`` is TF-IDF with logistic regression ("linear") or the paper's biLSTM ("bilstm", slow; trained on ``device``).
+    of the draws. ``learner`` is TF-IDF with logistic regression unless another is given, such as the paper's biLSTM of ``deniable.lab``.
     Everything is done ``runs`` times, with fresh noise and another ``held_out`` share of every class to judge by. ``texts`` takes
     at most that many texts, drawn at random. ``acceptable_loss`` is the loss of accuracy that the findings' advice accepts; the advice is
     for somebody who is given released text only, to learn from and to judge.
 
-    Released text is read in two ways: its words as released, and decoded (how often each word is expected behind it), which needs the
-    linear model. Which way to read it is chosen in every run on a part of the texts to learn from, and the advice goes by that. Decoding
+    Released text is read in two ways: its words as released, and decoded (how often each word is expected behind it), if no other
+    learner is given. Which way is chosen in every run on a part of the texts to learn from, and the advice goes by that. Decoding
     takes the first ``support`` words of the embedding for what may have gone in, and ``directions`` rays, points or draws from each;
     ``decode=False`` leaves it out.
 
@@ -91,10 +87,12 @@ def measure_utility(
     chosen = ChosenMechanism() if mechanism is None else mechanism
     classified = read_classified(Path(data), text_column=text_column, label_column=label_column, most=texts, **reading)
     space = embedding if isinstance(embedding, Embedding) else Embedding.open(embedding)
-    learner = make_learner(model, space, device=device)
+    with_decoding = decode and learner is None
+    learner = LinearLearner() if learner is None else learner
     average = AverageUnchanged(space, chosen)
     values = values or sorted({average.epsilon(share) for share in SHARES})
     mechanisms = {value: chosen(space, epsilon=value) for value in values}
+<<<<<<< HEAD
     opened: list[Channel] = []
 
     def open_channel(epsilon: float, released: Sequence[Version]) -> Channel:
@@ -104,6 +102,11 @@ def measure_utility(
         return channel
 
     decodes = decode and model == "linear"
+=======
+    channels = {}
+    if with_decoding:
+        channels = open_channels(space, chosen, values, effort, report=channel_report)
+>>>>>>> 89a8a0f (lab: move the paper's tasks, comparison and research attackers)
     measured = measure(
         classified,
         mechanisms,
@@ -132,26 +135,13 @@ def measure_utility(
             held_out=held_out,
             judged=len(stratified_split(classified.labels, held_out, seed=1)[1]),
             average_unchanged_from=average.source,
+<<<<<<< HEAD
             not_decoded="" if decodes else _NOT_ASKED_FOR if model == "linear" else _ONLY_LINEAR,
+=======
+            not_decoded="" if channels else _ONLY_LINEAR if decode else _NOT_ASKED_FOR,
+>>>>>>> 89a8a0f (lab: move the paper's tasks, comparison and research attackers)
         ),
     )
-
-
-def make_learner(model: Model, embedding: Embedding, *, device: str = "cpu") -> Learner:
-    """Return the learner of that name; the biLSTM starts from the vectors of the embedding and is trained on a device.
-
-    :raises InvalidParameter: if there is no such model.
-    :raises MissingExtra: if its library is not installed.
-    """
-    if model == "linear":
-        return LinearLearner()
-    if model != "bilstm":
-        raise InvalidParameter("model", model, "must be linear or bilstm")
-    try:
-        from deniable.learning.classifier import BiLstmLearner
-    except ImportError as error:
-        raise MissingExtra("the biLSTM", "experiments") from error
-    return BiLstmLearner(embedding, device=device)
 
 
 def measure(

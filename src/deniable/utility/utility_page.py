@@ -51,7 +51,7 @@ def utility_page(found: Findings) -> Page:
         page.add_note(
             "Already from the original text the classifier learns hardly more than which class is the most frequent. The curve says "
             "nothing then, and where it stays near the original there was nothing to lose: look for more texts, better labels, or another "
-            "model (--model bilstm).",
+            "model.",
             kind="warning",
         )
     page.add_facts(_facts(found))

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from deniable.arrays import Floats
 from deniable.audit.inversion.drawn_words import InversionEffort, invert
-from deniable.audit.inversion.language_model import LanguageModel
-from deniable.audit.inversion.learnt import require_torch
+from deniable.audit.inversion.further import FurtherAttacker
 from deniable.audit.inversion.results import InversionResult
 from deniable.audit.inversion.text_attack import TextAttack
 from deniable.audit.results import head_of, largest_acceptable, sorted_epsilons
@@ -31,8 +30,7 @@ def audit_inversion(
     public: Path | None = None,
     text: Path | None = None,
     words: Sequence[Path] = (),
-    learnt: bool = False,
-    language_model: LanguageModel | None = None,
+    further: Sequence[FurtherAttacker] = (),
     acceptable: float = 0.2,
     effort: InversionEffort | None = None,
     seed: int = 0,
@@ -43,14 +41,13 @@ def audit_inversion(
     They know word frequencies from ``frequencies`` (a file with a word and its count on each line), from ``corpus`` (a text, one document
     a line), or else from the embedding's order. With ``public``, a text of the same form, they also know which words follow one another,
     and running text is attacked: ``text``, one document a line, or one document in ten of the public text, which they then do not read.
-    ``words`` are lists of words, one a line, that are reported apart. With ``learnt`` an attacker is tried that releases public text
-    itself and learns from it, with ``language_model`` one that asks such a model what comes next. ``acceptable`` is how often the best
-    attacker may be right: the upper end of its 95 % interval counts, and no ε after one that fails is advised.
+    ``words`` are lists of words, one a line, that are reported apart. ``further`` are more attackers to try, such as those of
+    ``deniable.lab.inversion``. ``acceptable`` is how often the best attacker may be right: the upper end of its 95 % interval counts, and
+    no ε after one that fails is advised.
 
     :raises InvalidParameter: if an argument is not allowed.
     :raises RecordError: if a line of ``frequencies`` is not a word and its count, or a text cannot be read.
     :raises UnusableAuditData: if a file holds no known word.
-    :raises MissingExtra: if PyTorch is not installed and ``learnt`` needs it.
     """
     mechanism = ChosenMechanism() if mechanism is None else mechanism
     acceptable, values = validated_share(acceptable, "acceptable"), sorted_epsilons(epsilons)
@@ -60,17 +57,11 @@ def audit_inversion(
             "corpus" if corpus else "public", str(corpus or public), "cannot be given with another source of frequencies: give one"
         )
     if public is None:
-        asked = {"text": text, "words": words, "learnt": learnt, "language_model": language_model}
+        asked = {"text": text, "words": words, "further": further}
         for name, given in asked.items():
             if given:
                 raise InvalidParameter(name, str(given), "needs a public text that attackers read: give public too")
-    if learnt:
-        require_torch()
-    read = (
-        None
-        if public is None
-        else TextAttack.prepare(embedding, public, text, words=words, effort=effort, seed=seed, learnt=learnt, model=language_model)
-    )
+    read = None if public is None else TextAttack.prepare(embedding, public, text, words=words, effort=effort, seed=seed, further=further)
     prior = _prior(embedding, frequencies, corpus, read)
     steps = _Steps(len(values), with_channels=read is not None, report=report)
     found = []

@@ -37,7 +37,6 @@ class TextSizes(TypedDict, total=False):
     places: int
     support: int
     directions: int
-    shadow_words: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +46,6 @@ class TextEffort:
     places: int = 2_000
     support: int = SUPPORT
     directions: int = 300
-    shadow_words: int = 40_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,8 +56,7 @@ class InversionEffort(TextEffort):
     each of them. ``draws_per_word`` are made where neither is possible.
 
     Of running text about ``places`` words are attacked, by attackers who think of ``support`` words, the most frequent ones, and follow
-    ``directions`` from each of them (or draw it as many times) to learn what it becomes. The attacker who learns releases about
-    ``shadow_words`` words of public text itself.
+    ``directions`` from each of them (or draw it as many times) to learn what it becomes.
     """
 
     words_per_band: int = 150

@@ -12,10 +12,9 @@ import numpy as np
 from deniable.arrays import Floats, Ids
 from deniable.audit.inversion.attackers import AsReleased, Attacker, Blind, WordByWord
 from deniable.audit.inversion.drawn_words import TextEffort
+from deniable.audit.inversion.further import FurtherAttacker, Known
 from deniable.audit.inversion.in_context import InContext
 from deniable.audit.inversion.judging import Truth, judge, release_text
-from deniable.audit.inversion.language_model import ByLanguageModel, LanguageModel
-from deniable.audit.inversion.learnt import Learnt
 from deniable.audit.inversion.results import AttackedTextSummary, AttackerFinding
 from deniable.audit.inversion.text import MOST_FREQUENT, AttackedText, PublicText, read_attacked_text, read_public_text
 from deniable.channel.channel import Channel
@@ -30,9 +29,8 @@ from deniable.progress import Report
 from deniable.words.cutter import Lookup
 from deniable.words.word_list import read_word_list
 
-# How many words of public text attackers release to choose how far to trust what they read; fewer for a language model, which is slow.
 _WORDS_TO_CHOOSE_BY = 3_000
-_WORDS_FOR_A_MODEL = 400
+"""How many words of public text attackers release to choose how far to trust what they read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,9 +41,8 @@ class TextAttack:
     public: PublicText
     truth: Truth
     effort: TextEffort
-    learnt: bool
     shares: Floats = field(repr=False)
-    model: LanguageModel | None
+    further: Sequence[FurtherAttacker] = ()
 
     @classmethod
     def prepare(
@@ -57,8 +54,7 @@ class TextAttack:
         words: Sequence[Path] = (),
         effort: TextEffort,
         seed: int,
-        learnt: bool = False,
-        model: LanguageModel | None = None,
+        further: Sequence[FurtherAttacker] = (),
     ) -> TextAttack:
         """Read the texts and lists of words; ``audit_inversion`` says what they are."""
         lists = {path.stem: _read_list(embedding, path) for path in words}
@@ -72,15 +68,15 @@ class TextAttack:
             seed=seed,
             listed=listed,
             attacked=attacked,
-            shadow_words=effort.shadow_words if learnt else _WORDS_TO_CHOOSE_BY,
+            shadow_words=max([each.shadow_words or 0 for each in further], default=0) or _WORDS_TO_CHOOSE_BY,
         )
-        if learnt and read.shadow is None:
+        if read.shadow is None and any(each.shadow_words for each in further):
             raise UnusableAuditData(public, "is too short for an attacker who learns: give a public text with more documents, one a line")
         attacked = held if attacked is None else attacked
         assert attacked is not None  # noqa: S101 - one of the two
         shares = priors.shares_of_all(embedding, read.bigrams)
         truth = make_truth(embedding, attacked, shares, lists)
-        return cls(embedding=embedding, public=read, truth=truth, effort=effort, learnt=learnt, shares=shares, model=model)
+        return cls(embedding=embedding, public=read, truth=truth, effort=effort, shares=shares, further=further)
 
     @property
     def inputs(self) -> Ids:
@@ -127,27 +123,18 @@ class TextAttack:
             trust = learning.choose_trust(shadow.release(mechanism, seed=2 * seed, words=_WORDS_TO_CHOOSE_BY))
         in_context = InContext(channel, prior, self.public.bigrams, trust=trust)
         yield in_context
-        if self.learnt and shadow is not None:
-            yield Learnt(in_context, mechanism, shadow.documents, learning=learning, seed=2 * seed)
-        if self.model is not None:
-            yield self._with_model(self.model, mechanism, channel, prior, (in_context, alone, learning), seed)
-
-    def _with_model(
-        self,
-        model: LanguageModel,
-        mechanism: Mechanism,
-        channel: Channel,
-        prior: Floats,
-        others: tuple[InContext, WordByWord, InContext | None],
-        seed: int,
-    ) -> ByLanguageModel:
-        in_context, alone, learning = others
-        shadow, weights = self.public.shadow, None
-        if shadow is not None and learning is not None:
-            known = priors.first_shares(channel, shadow.bigrams)
-            trying = ByLanguageModel(learning, WordByWord(channel, known), channel, known, shadow.bigrams, model)
-            weights = trying.choose_weights(shadow.release(mechanism, seed=2 * seed, words=_WORDS_FOR_A_MODEL))
-        return ByLanguageModel(in_context, alone, channel, prior, self.public.bigrams, model, weights=weights)
+        known = Known(
+            mechanism=mechanism,
+            channel=channel,
+            prior=prior,
+            public=self.public,
+            alone=alone,
+            in_context=in_context,
+            learning=learning,
+            seed=2 * seed,
+        )
+        for each in self.further:
+            yield each.attacker(known)
 
     def summarise(self) -> AttackedTextSummary:
         """Return what was attacked and what was read."""

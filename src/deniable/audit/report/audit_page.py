@@ -5,50 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from deniable.audit.authorship import AuthorshipResult
 from deniable.audit.bound.attempt import BoundResult
+from deniable.audit.catalogue import audit_named, finding, tables
 from deniable.audit.inversion.results import InversionResult
-from deniable.audit.membership.audit import MembershipResult
 from deniable.audit.report.inversion import NOT_PROVEN, details, headline
-from deniable.audit.report.words import finding, tables
-from deniable.audit.saved import AnyResult
+from deniable.audit.results import AdvisedResult, AuditResult
 from deniable.report.page import Page
 from deniable.report.wording import no_curve, percent, words
 
-_Advised = InversionResult | MembershipResult | AuthorshipResult
 
-_HEADINGS = {
-    "bound": "Does the mechanism keep its promise",
-    "inversion": "Can the words be guessed",
-    "membership": "Can one tell whose text a model was trained on",
-    "authorship": "Can the author be recognised",
-}
-_TRIED = {
-    "bound": (
-        "The promise bounds how much likelier any output may be for one word than for another. Words and events were chosen on one half "
-        "of many draws and judged on the other half with exact confidence intervals, in small spaces, where a wrong mechanism shows, "
-        "through the whole path of a text, and on the embedding itself."
-    ),
-    "inversion": (
-        "Attackers who know the mechanism, ε, the embedding and how frequent words are guess the word behind every released word: "
-        "the one with the largest probability. Were the probabilities known exactly, nobody who knows no more could do better; here they "
-        "are computed or estimated, and one who takes the released word as it stands may name more. The guesses were judged on draws that "
-        "the attackers had not seen."
-    ),
-    "membership": (
-        "A language model is trained on the text of some users. An auditor, who trained models of its own on other users, looks at how "
-        "highly the model ranks the words of a user, and says whether that user's text was used. The plain auditor knows original text "
-        "only; the adaptive one releases its own text in the same way first."
-    ),
-    "authorship": (
-        "A classifier of words and spelling learns from texts with known authors, original or released, and names the author of "
-        "released texts that it has not seen. Where it says so, it also sees released text decoded: how often each word is expected behind "
-        "the released ones."
-    ),
-}
-
-
-def audit_page(results: Sequence[AnyResult]) -> Page:
+def audit_page(results: Sequence[AuditResult]) -> Page:
     """Return the page: what the best attacker reaches, the picture, what each attacker knew, and what this does not prove."""
     page = Page("What an attacker still learns", kicker="deniable audit", lead=_lead(results))
     apart = _tell_apart(results)
@@ -57,9 +23,9 @@ def audit_page(results: Sequence[AnyResult]) -> Page:
         page.add_note(warning, kind="warning")
     # Whether words can be named is what most readers come for.
     for result, which in sorted(zip(results, apart, strict=True), key=lambda each: not isinstance(each[0], InversionResult)):
-        page.add_section(f"{_HEADINGS[result.audit]}{which}?", _found(result, which))
+        page.add_section(f"{audit_named(result.audit).heading}{which}?", _found(result, which))
         _add_figures(page, result)
-        page.add_text("What was tried. " + _TRIED[result.audit])
+        page.add_text("What was tried. " + audit_named(result.audit).tried)
         if isinstance(result, InversionResult):
             _add_attackers(page, result)
         for table in tables(result):
@@ -79,7 +45,7 @@ def audit_page(results: Sequence[AnyResult]) -> Page:
     return page
 
 
-def _found(result: AnyResult, which: str) -> str:
+def _found(result: AuditResult, which: str) -> str:
     """Return what was found. What the best attacker of all results names is said in the lead."""
     if not isinstance(result, InversionResult):
         return finding(result)
@@ -119,17 +85,17 @@ def _add_knowledge(page: Page, result: InversionResult) -> None:
     )
 
 
-def _lead(results: Sequence[AnyResult]) -> str:
+def _lead(results: Sequence[AuditResult]) -> str:
     if any(isinstance(result, BoundResult) and result.refuted for result in results):
         return "The mechanism does not keep its promise. Do not release anything with it."
     inversions = [result for result in results if isinstance(result, InversionResult)]
     return " ".join([headline(inversions), _advice(results)] if inversions else [_advice(results)])
 
 
-def _advice(results: Sequence[AnyResult]) -> str:
-    of_audits: dict[str, list[_Advised]] = {}
+def _advice(results: Sequence[AuditResult]) -> str:
+    of_audits: dict[str, list[AdvisedResult]] = {}
     for result in results:
-        if not isinstance(result, BoundResult):
+        if isinstance(result, AdvisedResult):
             of_audits.setdefault(result.audit, []).append(result)
     advised = {audit: _largest_acceptable(found) for audit, found in of_audits.items()}
     if not advised:
@@ -143,22 +109,23 @@ def _advice(results: Sequence[AnyResult]) -> str:
     return f"Of the values of ε that were tried, {smallest:g} is the largest at which every attack stays within what was called acceptable."
 
 
-def _largest_acceptable(results: Sequence[_Advised]) -> float | None:
+def _largest_acceptable(results: Sequence[AdvisedResult]) -> float | None:
     """Return the largest ε that was tried in results of one audit, below the first at which one of them fails; None if there is none."""
     tried = [(epsilon, result.largest_acceptable_epsilon) for result in results for epsilon in _epsilons(result)]
     fails = min((epsilon for epsilon, largest in tried if largest is None or epsilon > largest), default=math.inf)
     return max((epsilon for epsilon, _ in tried if epsilon < fails), default=None)
 
 
-def _fact(result: AnyResult, which: str) -> tuple[str, str]:
+def _fact(result: AuditResult, which: str) -> tuple[str, str]:
     if isinstance(result, BoundResult):
         return "refuted" if result.refuted else "holds", f"the bound{which or _at(result)}"
+    assert isinstance(result, AdvisedResult)  # noqa: S101 - all others are
     largest = result.largest_acceptable_epsilon
     value = "none" if largest is None else f"ε = {largest:g}"
     return value, f"acceptable for {result.audit}{which} (at most {result.acceptable:g})"
 
 
-def _tell_apart(results: Sequence[AnyResult]) -> list[str]:
+def _tell_apart(results: Sequence[AuditResult]) -> list[str]:
     """Return what tells each result from others of its audit: its ε, what else differs, or its number; nothing if it is the only one."""
     said = []
     for place, result in enumerate(results):
@@ -171,7 +138,7 @@ def _tell_apart(results: Sequence[AnyResult]) -> list[str]:
     return said
 
 
-def _marks(result: AnyResult) -> tuple[str, ...]:
+def _marks(result: AuditResult) -> tuple[str, ...]:
     """Return what results of one audit may differ in, ε first."""
     marks = (_at(result), result.mechanism, f"{result.embedding.name} ({result.embedding.fingerprint[:12]})", f"seed {result.seed}")
     if not isinstance(result, InversionResult):
@@ -179,24 +146,16 @@ def _marks(result: AnyResult) -> tuple[str, ...]:
     return (*marks, "drawn words" if result.text is None else result.text.source)
 
 
-def _at(result: AnyResult) -> str:
+def _at(result: AuditResult) -> str:
     return f" at ε = {', '.join(f'{epsilon:g}' for epsilon in _epsilons(result))}"
 
 
-def _epsilons(result: AnyResult) -> tuple[float, ...]:
+def _epsilons(result: AuditResult) -> tuple[float, ...]:
     """Return the values of ε that were tried, by their size."""
-    match result:
-        case BoundResult():
-            return (result.epsilon,)
-        case InversionResult():
-            return tuple(sorted({each.epsilon for each in result.results}))
-        case MembershipResult():
-            return tuple(sorted({facts.epsilon for facts in result.facts.values()}))
-        case AuthorshipResult():
-            return tuple(sorted({each.epsilon for each in result.released}))
+    return audit_named(result.audit).epsilons(result)
 
 
-def _mixtures(results: Sequence[AnyResult]) -> list[str]:
+def _mixtures(results: Sequence[AuditResult]) -> list[str]:
     """Return what to say if the audits are not of one release: of another ε, or of another mechanism or embedding."""
     found = []
     tried: dict[str, set[float]] = {}
@@ -215,33 +174,15 @@ def _mixtures(results: Sequence[AnyResult]) -> list[str]:
     return found
 
 
-def _add_figures(page: Page, result: AnyResult) -> None:
-    from deniable.audit.report import figures
-
+def _add_figures(page: Page, result: AuditResult) -> None:
     tried = _epsilons(result)
     if len(tried) == 1 and not isinstance(result, BoundResult) and not (isinstance(result, InversionResult) and result.text is not None):
         page.add_text(no_curve(tried[0]))
-    elif isinstance(result, InversionResult):
-        alt = "Success of the adversaries against ε; the tables hold the values."
-        if result.text is not None:
-            caption = "How often each attacker names the word, and tells its kind, in running text. Bars are 95 % intervals."
-            page.add_figure(figures.attackers_figure(result), caption=caption, alt=alt)
-        else:
-            caption = "How often the word is named, over all text. Bars are two standard errors."
-            page.add_figure(figures.inversion_figure(result), caption=caption, alt=alt)
-    elif isinstance(result, MembershipResult) and result.facts:
-        caption = (
-            "The auditor's AUC; 0.5 is chance. An AUC below 0.5 is as good as one above it to an adversary who turns the answer around."
-        )
-        page.add_figure(figures.membership_figure(result), caption=caption, alt="AUC of the auditor against ε; the table holds the values.")
-    elif isinstance(result, AuthorshipResult) and result.released:
-        caption = "How often the author of a released text is named."
-        page.add_figure(
-            figures.authorship_figure(result), caption=caption, alt="Share of authors named against ε; the table holds the values."
-        )
+    elif (drawn := audit_named(result.audit).figure(result)) is not None:
+        page.add_figure(drawn.figure, caption=drawn.caption, alt=drawn.alt)
 
 
-def _made_from(result: AnyResult) -> str:
+def _made_from(result: AuditResult) -> str:
     embedding = result.embedding
     protected = f", {embedding.protected:,} words protected" if embedding.protected else ""
     return (

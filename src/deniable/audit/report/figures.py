@@ -6,9 +6,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from deniable.audit.authorship import AuthorshipResult
 from deniable.audit.inversion.results import BLIND, InversionResult
-from deniable.audit.membership.audit import MembershipResult
 from deniable.report.figure import apply_style, new_figure
 from deniable.report.palette import MUTED, SERIES
 
@@ -25,7 +23,7 @@ def inversion_figure(result: InversionResult) -> Figure:
         errors = [2 * share.standard_error for share in found]
         axes.errorbar(epsilons, [share.value for share in found], yerr=errors, marker="o", markersize=4, label=label)
     axes.axhline(result.results[0].prior_guess, color=MUTED, linestyle=":", label="guessing blindly")
-    _finish(axes, "share of words named")
+    finish_axes(axes, "share of words named")
     return figure
 
 
@@ -80,52 +78,8 @@ def repeats_figure(result: InversionResult) -> Figure:
     return figure
 
 
-@apply_style
-def membership_figure(result: MembershipResult) -> Figure:
-    """Return the auditor's AUC against ε for every question and adversary."""
-    figure, axes = new_figure()
-    by_epsilon, decoded = (
-        sorted((facts.epsilon, name) for name, facts in result.facts.items() if facts.decoded is way) for way in (False, True)
-    )
-    for question, adversary in (
-        ("original text", "plain"),
-        ("original text", "adaptive"),
-        ("released text", "plain"),
-        ("released text", "adaptive"),
-    ):
-        values = [result.protocol[name][question][adversary].mean.auc for _, name in by_epsilon]
-        axes.plot([e for e, _ in by_epsilon], values, marker="o", markersize=4, label=f"{question}, {adversary}")
-    if decoded:
-        values = [result.protocol[name]["original text"]["adaptive"].mean.auc for _, name in decoded]
-        axes.plot([e for e, _ in decoded], values, marker="s", markersize=4, linestyle="--", label="original text, adaptive, decoded")
-    axes.axhline(0.5, color=MUTED, linestyle=":")
-    _finish(axes, "AUC of the auditor")
-    return figure
-
-
-@apply_style
-def authorship_figure(result: AuthorshipResult) -> Figure:
-    """Return how often the author is named against ε."""
-    figure, axes = new_figure()
-    found = result.released
-    for name in found[0].shares:
-        values = [each.shares[name].value for each in found]
-        decoded = name.endswith("decoded")
-        axes.plot(
-            [each.epsilon for each in found],
-            values,
-            marker="s" if decoded else "o",
-            markersize=4,
-            linestyle="-" if decoded else "--",
-            label=f"learnt from {name}",
-        )
-    axes.axhline(result.original.value, color=MUTED, linestyle="--", label="original text")
-    axes.axhline(result.guess, color=MUTED, linestyle=":", label="guessing blindly")
-    _finish(axes, "share of authors named")
-    return figure
-
-
-def _finish(axes: Any, label: str) -> None:
+def finish_axes(axes: Any, label: str) -> None:
+    """Label axes that show a share against ε."""
     axes.set_xlabel("ε")
     axes.set_ylabel(label)
     axes.set_ylim(-0.03, 1.03)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from deniable.audit.catalogue import Audit, Drawn
 from deniable.audit.inversion.results import ALONE, BLIND, NEAREST_WORD, AttackerFinding, InversionFinding, InversionResult, Success
 from deniable.audit.report.table import Table, advise, unsure
 from deniable.audit.shares import Estimate, Share
@@ -231,3 +232,35 @@ def _value(share: Share | None) -> str:
 
 def _with_error(found: Estimate) -> str:
     return f"{percent_fixed(found.value)} ± {100 * found.standard_error:.1f}"
+
+
+def _inversion_figure(result: InversionResult) -> Drawn:
+    from deniable.audit.report import figures
+
+    if result.text is not None:
+        return Drawn(
+            figure=figures.attackers_figure(result),
+            caption="How often each attacker names the word, and tells its kind, in running text. Bars are 95 % intervals.",
+            alt="Success of the adversaries against ε; the tables hold the values.",
+        )
+    return Drawn(
+        figure=figures.inversion_figure(result),
+        caption="How often the word is named, over all text. Bars are two standard errors.",
+        alt="Success of the adversaries against ε; the tables hold the values.",
+    )
+
+
+INVERSION = Audit(
+    result=InversionResult,
+    heading="Can the words be guessed",
+    tried=(
+        "Attackers who know the mechanism, ε, the embedding and how frequent words are guess the word behind every released word: "
+        "the one with the largest probability. Were the probabilities known exactly, nobody who knows no more could do better; here they "
+        "are computed or estimated, and one who takes the released word as it stands may name more. The guesses were judged on draws that "
+        "the attackers had not seen."
+    ),
+    sentence=inversion_sentence,
+    tables=inversion_tables,
+    epsilons=lambda result: tuple(sorted({each.epsilon for each in result.results})),
+    figure=_inversion_figure,
+)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from deniable.cli.audit.options import AuditOptions, Epsilons
 from deniable.cli.options import VocabularyOptions, with_groups
+
+if TYPE_CHECKING:
+    from deniable.audit.inversion.further import FurtherAttacker
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,22 +34,6 @@ class AttackedTextFiles:
     words: Annotated[
         list[Path] | None,
         typer.Option(help="A file of words to report apart, one a line, such as names or drugs. Needs --public. May be repeated."),
-    ] = None
-
-    learnt: Annotated[
-        bool,
-        typer.Option(
-            "--learnt", help="Also try an attacker that releases public text itself and learns from it. Needs --public and PyTorch."
-        ),
-    ] = False
-
-    language_model: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODEL",
-            help="Also try an attacker with a language model from this machine: smollm2, which the extra attack installs, or the path of a "
-            "GGUF file or of a folder for transformers. Slow without a GPU: use --places 300. Needs --public.",
-        ),
     ] = None
 
 
@@ -74,7 +62,6 @@ class EffortOptions:
             help="With --public: at most how many points are drawn around each of these words, or directions followed, or draws made."
         ),
     ] = 300
-    shadow_words: Annotated[int, typer.Option(help="With --learnt: how many words of public text it releases and learns from.")] = 40_000
 
 
 @with_groups
@@ -92,19 +79,31 @@ def inversion(
     """Let attackers guess the words: how often is the guess right, and for which words most often?
 
     Without --public, --frequencies or --corpus they take word frequencies from the embedding's order (Zipf's law). With --public they also
-    read released words in their context, and the kind of a word is guessed beside the word itself.
+    read released words in their context, and the kind of a word is guessed beside the word itself. More attackers: deniable lab inversion.
     """
+    run(epsilon, mechanism, files, frequencies, corpus, acceptable, effort, audit, further=())
+
+
+def run(
+    epsilon: list[float],
+    mechanism: VocabularyOptions,
+    files: AttackedTextFiles,
+    frequencies: Path | None,
+    corpus: Path | None,
+    acceptable: float,
+    effort: EffortOptions,
+    audit: AuditOptions,
+    *,
+    further: Sequence[FurtherAttacker],
+) -> None:
+    """Audit with the attackers of the package and ``further`` ones."""
     from deniable.audit.inversion.audit import audit_inversion
     from deniable.audit.inversion.drawn_words import InversionEffort
 
     if len([path for path in (frequencies, corpus, files.public) if path is not None]) > 1:
         raise typer.BadParameter("give one of --public, --frequencies and --corpus")
-    if files.public is None and (files.text is not None or files.words or files.learnt or files.language_model):
-        raise typer.BadParameter("--text, --words, --learnt and --language-model need --public: a public text that the attackers have read")
-    if files.language_model is not None:
-        from deniable.audit.inversion.local_model import open_language_model
-
-        model = open_language_model(files.language_model)
+    if files.public is None and (files.text is not None or files.words or further):
+        raise typer.BadParameter("--text, --words and further attackers need --public: a public text that the attackers have read")
     sizes = vars(effort).copy()
     chosen, opened = mechanism.choose(), mechanism.open()
     with audit.progress("guessing", unit="steps") as report:
@@ -119,8 +118,7 @@ def inversion(
             public=files.public,
             text=files.text,
             words=files.words or (),
-            learnt=files.learnt,
-            language_model=None if files.language_model is None else model,
+            further=further,
             seed=audit.seed,
             report=report,
         )

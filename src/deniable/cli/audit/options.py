@@ -14,9 +14,9 @@ from deniable.cli.options import AsJson, Device, FileOptions, PageFile, Quiet, V
 from deniable.cli.terminal import make_table, open_console, print_json, save_json
 
 if TYPE_CHECKING:
-    from deniable.audit.decoded import Decoding
-    from deniable.audit.saved import AnyResult
+    from deniable.audit.results import AuditResult
     from deniable.embeddings.embedding import Embedding
+    from deniable.lab.decoded import Decoding
     from deniable.mechanisms.catalogue import ChosenMechanism
     from deniable.progress import Report
     from deniable.records.labelled import LabelledTexts
@@ -79,7 +79,7 @@ class DecodedOptions:
         :raises BadParameter: if there is a public text and nothing is decoded.
         :raises InvalidParameter: if a number is not allowed.
         """
-        from deniable.audit.decoded import Decoding
+        from deniable.lab.decoded import Decoding
 
         if self.public is not None and not self.decode:
             raise typer.BadParameter("--public is for decoding; leave out --no-decode or --public")
@@ -116,7 +116,7 @@ class AuditOptions:
         with Progress(label, unit=unit) as progress:
             yield None if self.quiet else progress.report
 
-    def finish(self, result: AnyResult) -> None:
+    def finish(self, result: AuditResult) -> None:
         """Print the result, and write it where it was asked for."""
         if self.save is not None:
             save_json(self.save, result.to_dict())
@@ -130,10 +130,10 @@ class AuditOptions:
             _show(result)
 
 
-def _show(result: AnyResult) -> None:
+def _show(result: AuditResult) -> None:
     """Print the finding in a sentence, then the tables."""
     from deniable.audit.bound.attempt import BoundResult
-    from deniable.audit.report.words import finding, tables
+    from deniable.audit.catalogue import finding, tables
 
     console = open_console()
     console.print(finding(result))

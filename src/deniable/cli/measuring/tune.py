@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from deniable.tuning.attacker import NamedShares
     from deniable.tuning.findings import TuningFindings
     from deniable.tuning.tuning import TuningSettings
+
+R = TypeVar("R", bound=str)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,10 +58,9 @@ class TuningOptions:
 
         :raises InvalidParameter: if a number is not allowed.
         """
-        from deniable.cli.measuring.compare import parse_reading
-        from deniable.comparison.readings import OF_ALL_WORDS
         from deniable.errors import InvalidParameter
         from deniable.parameters import validated_count
+        from deniable.tuning.attacker import OF_ALL_WORDS
         from deniable.tuning.tuning import DIMENSIONS, STRENGTHS, TuningSettings
         from deniable.utility.receiver import DecodingEffort
 
@@ -195,3 +197,21 @@ def _named(who: str, named: NamedShares, found: TuningFindings) -> str:
     if not named.judged_kinds:
         return f"{words}."
     return f"{words} and {percent(named.kinds)} of the kinds of less frequent ones ({percent(found.blind.kinds)} blind)."
+
+
+def parse_reading(typed: str, readings: Sequence[R]) -> tuple[R, float]:
+    """Return one of these readings and the share it is to have, typed as READING=VALUE.
+
+    :raises InvalidParameter: if there is no such reading, or the value is not a share.
+    """
+    from deniable.errors import InvalidParameter
+
+    name, _, value = typed.partition("=")
+    try:
+        number = float(value)
+    except ValueError:
+        number = -1.0
+    for known in readings:
+        if name == known and 0.0 < number < 1.0:
+            return known, number
+    raise InvalidParameter("--target", typed, f"must be READING=VALUE with a reading of {', '.join(readings)} and a value between 0 and 1")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -12,13 +11,6 @@ import typer
 from deniable.cli.options import DataFile, Epsilons, FileOptions, Quiet, VocabularyOptions, use_device, with_groups
 from deniable.cli.terminal import print_json
 from deniable.errors import printable
-
-
-class Model(StrEnum):
-    """The classifiers."""
-
-    linear = "linear"
-    bilstm = "bilstm"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +39,6 @@ def utility(
     epsilon: Epsilons = None,
     reading: FileOptions,
     mechanism: VocabularyOptions,
-    model: Annotated[Model, typer.Option(help="TF-IDF with logistic regression, or the biLSTM of the paper (slow).")] = Model.linear,
     learning: LearningOptions,
     report: Annotated[Path | None, typer.Option(help="Where to write the page. Default: DATA-utility.html in the current folder.")] = None,
     figures: Annotated[Path | None, typer.Option(help="A folder for the curve (PNG, SVG) and the table (Markdown).")] = None,
@@ -81,7 +72,6 @@ def utility(
             label_column=label,
             epsilons=epsilon or (),
             **chosen,
-            model=model.value,
             channel_report=None if quiet else preparing.report,
             report=None if quiet else progress.report,
             **vars(learning),

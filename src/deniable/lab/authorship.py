@@ -1,0 +1,254 @@
+"""Who wrote this? A classifier of style and topic, trained on original or on released text, names the author of released text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from deniable.audit.draws import draw_texts
+from deniable.audit.intervals import share_by_cluster
+from deniable.audit.results import AdvisedResult, AtEpsilon, head_of, largest_acceptable, sorted_epsilons
+from deniable.audit.shares import Share
+from deniable.decoding.decoder import Decoder
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import UnusableAuditData
+from deniable.interfaces import Mechanism
+from deniable.lab.author_models import AuthorClassifier, DecodingClassifier
+from deniable.lab.decoded import USUAL, Decoding, ReleaseDecoders
+from deniable.learning.scores import sklearn
+from deniable.mechanisms.catalogue import ChosenMechanism
+from deniable.parameters import validated_count, validated_share
+from deniable.progress import Report
+from deniable.records.labelled import LabelledTexts
+from deniable.words.cutter import Cutter, Lookup
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuthorshipFinding(AtEpsilon):
+    """How often the author of a text released at one ε is named, by classifiers trained on original and on released text.
+
+    ``decoded_from_original`` and ``decoded_from_released`` are by classifiers that read released text decoded; None if that was not tried.
+    """
+
+    learnt_from_original: Share
+    learnt_from_released: Share
+    decoded_from_original: Share | None = None
+    decoded_from_released: Share | None = None
+
+    @property
+    def success(self) -> float:
+        """How often the best of the classifiers is right."""
+        return max(share.value for share in self.shares.values())
+
+    @property
+    def at_most(self) -> float:
+        """The upper end of the 95 % intervals of all classifiers: what the advice goes by."""
+        return max(share.high for share in self.shares.values())
+
+    @property
+    def shares(self) -> dict[str, Share]:
+        """What each classifier reaches, by what it learnt from and what it read; those that were not tried are left out."""
+        every = {
+            "original, read as released": self.learnt_from_original,
+            "released, read as released": self.learnt_from_released,
+            "original, read decoded": self.decoded_from_original,
+            "released, read decoded": self.decoded_from_released,
+        }
+        return {name: share for name, share in every.items() if share is not None}
+
+    @property
+    def best(self) -> str:
+        """The name of the classifier that is right most often, as ``shares`` has it."""
+        return max(self.shares, key=lambda name: self.shares[name].value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuthorshipResult(AdvisedResult):
+    """The result of ``audit_authorship``. ``guess`` is how often always naming the most frequent author is right."""
+
+    authors: int
+    learnt_texts: int
+    judged_texts: int
+    guess: float
+    original: Share
+    released: tuple[AuthorshipFinding, ...]
+
+
+def audit_authorship(
+    data: LabelledTexts,
+    embedding: Embedding,
+    mechanism: ChosenMechanism | None = None,
+    *,
+    epsilons: Sequence[float],
+    authors: int | None = None,
+    min_texts: int = 4,
+    acceptable: float = 0.2,
+    decoding: Decoding | None = USUAL,
+    seed: int = 0,
+    report: Report | None = None,
+) -> AuthorshipResult:
+    """Train classifiers of style on original and on released text, and return how often they name the author of released text.
+
+    Intervals take the texts of an author together: an author who is easily told is told in most texts.
+    At most ``authors`` authors are taken, those with the most texts; those with fewer than ``min_texts`` texts are left out.
+    ``acceptable`` is how often the best classifier may name the author. ``decoding`` says how released text is decoded for classifiers that
+    read it so; with None it is not.
+
+    :raises InvalidParameter: if an argument is not allowed.
+    :raises RecordError: if a public text for decoding cannot be read.
+    :raises UnusableAuditData: if there are not two authors with enough texts, or the public text holds no two words in a row.
+    :raises MissingExtra: if scikit-learn is not installed.
+    """
+    sklearn("svm")
+    mechanism = ChosenMechanism() if mechanism is None else mechanism
+    acceptable, values = validated_share(acceptable, "acceptable"), sorted_epsilons(epsilons)
+    split = split_by_author(data, authors=authors, fewest=min_texts, seed=seed)
+
+    original = cut_split(split, embedding)
+    informed = AuthorClassifier(original.learnt, original.learnt_authors)
+    decoders = None if decoding is None else ReleaseDecoders(embedding, mechanism, values, decoding)
+    released = []
+    for done, value in enumerate(values):
+        if report is not None:
+            report(done, len(values))
+        drawn = draw_split(split, mechanism(embedding, epsilon=value), seed=seed)
+        found = name_authors_at(value, informed, drawn)
+        if decoders is not None:
+            found = _decode_and_name(found, decoders.learn(value, [*drawn.learnt, *drawn.judged]), original, drawn)
+        released.append(found)
+    if report is not None:
+        report(len(values), len(values))
+    return AuthorshipResult(
+        **head_of("authorship", embedding, mechanism, seed),
+        acceptable=acceptable,
+        largest_acceptable_epsilon=largest_acceptable(((each, each.at_most) for each in released), acceptable),
+        authors=split.authors,
+        learnt_texts=len(split.learnt),
+        judged_texts=len(split.judged),
+        guess=split.guess,
+        original=_share_named(informed, original),
+        released=tuple(released),
+    )
+
+
+def name_authors(original: Split, releases: Iterable[tuple[float, Split]]) -> tuple[Share, tuple[AuthorshipFinding, ...]]:
+    """Return how often the author is named on original text, which is cut as a release cuts it, and on each release of it by its ε."""
+    informed = AuthorClassifier(original.learnt, original.learnt_authors)
+    found = tuple(name_authors_at(epsilon, informed, released) for epsilon, released in releases)
+    return _share_named(informed, original), found
+
+
+def name_authors_at(epsilon: float, informed: AuthorClassifier, released: Split) -> AuthorshipFinding:
+    """Return how often the author of released text is named by who learnt from original text, and by who learns from released text."""
+    return AuthorshipFinding(
+        epsilon=epsilon,
+        learnt_from_original=_share_named(informed, released),
+        learnt_from_released=_share_named(AuthorClassifier(released.learnt, released.learnt_authors), released),
+    )
+
+
+def _decode_and_name(found: AuthorshipFinding, decoder: Decoder, original: Split, released: Split) -> AuthorshipFinding:
+    """Return the finding with what classifiers reach that also see how often each word is expected behind the released ones."""
+    judged = decoder.expected_counts(released.judged)
+    from_original = DecodingClassifier(original.learnt, _counts(original.learnt, decoder), original.learnt_authors)
+    from_released = DecodingClassifier(released.learnt, decoder.expected_counts(released.learnt), released.learnt_authors)
+    return replace(
+        found,
+        decoded_from_original=_share_right(from_original.predict(released.judged, judged), released.judged_authors),
+        decoded_from_released=_share_right(from_released.predict(released.judged, judged), released.judged_authors),
+    )
+
+
+def _counts(texts: Sequence[str], decoder: Decoder) -> Any:
+    """Return how often each input word of the decoder's channel stands in each original text; other words are left out."""
+    from scipy.sparse import csr_array
+
+    channel, lookup = decoder.channel, Lookup(decoder.channel.embedding)
+    rows = [channel.places(np.array(lookup.ids(text.split(" ")), dtype=np.int64)) for text in texts]
+    rows = [row[row >= 0] for row in rows]
+    starts, flat = np.cumsum([0, *map(len, rows)]), np.concatenate([*rows, np.zeros(0, dtype=np.int64)])
+    counts = csr_array((np.ones(len(flat)), flat, starts), shape=(len(rows), len(channel)))
+    counts.sum_duplicates()
+    return counts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Split:
+    """Texts to learn from and texts to judge by, of the same authors."""
+
+    learnt: list[str] = field(repr=False)
+    learnt_authors: list[str] = field(repr=False)
+    judged: list[str] = field(repr=False)
+    judged_authors: list[str] = field(repr=False)
+
+    @property
+    def authors(self) -> int:
+        """The number of authors."""
+        return len(set(self.learnt_authors))
+
+    @property
+    def guess(self) -> float:
+        """How often always naming the author with most texts is right."""
+        most = Counter(self.learnt_authors).most_common(1)[0][0]
+        return sum(author == most for author in self.judged_authors) / len(self.judged_authors)
+
+
+def split_by_author(data: LabelledTexts, *, authors: int | None = None, fewest: int = 4, seed: int = 0, share: float = 0.25) -> Split:
+    """Return the texts of the authors with most texts, a share of each author's held back to judge by.
+
+    :raises InvalidParameter: if a number is not allowed.
+    :raises UnusableAuditData: if there are not two authors with enough texts.
+    """
+    fewest = validated_count(fewest, "min_texts", at_least=2)
+    enough = [author for author, count in sorted(data.counts().items(), key=lambda found: (-found[1], found[0])) if count >= fewest]
+    kept = enough[: None if authors is None else validated_count(authors, "authors", at_least=2)]
+    if len(kept) < 2:
+        counts = data.counts()
+        most = max(counts.values())
+        raise UnusableAuditData(
+            data.source,
+            f"has {len(kept)} author{'' if len(kept) == 1 else 's'} with at least {fewest} texts "
+            f"({len(counts):,} in all, the largest number of texts is {most:,}); telling authors apart needs two",
+        )
+    rng = np.random.default_rng(validated_count(seed, "seed", at_least=0))
+    learnt, judged = [], []
+    for author in kept:
+        texts = [text for person, text in zip(data.people, data.texts, strict=True) if person == author]
+        order = rng.permutation(len(texts))
+        held = max(1, round(share * len(texts)))
+        judged += [(author, texts[i]) for i in order[:held]]
+        learnt += [(author, texts[i]) for i in order[held:]]
+    return Split(
+        learnt=[text for _, text in learnt],
+        learnt_authors=[author for author, _ in learnt],
+        judged=[text for _, text in judged],
+        judged_authors=[author for author, _ in judged],
+    )
+
+
+def cut_split(split: Split, embedding: Embedding) -> Split:
+    """Return the texts with their words as a release with this embedding cuts and folds them, and nothing changed."""
+    cutter = Cutter(embedding)
+    learnt, judged = ([" ".join(cutter.words(text)) for text in texts] for texts in (split.learnt, split.judged))
+    return replace(split, learnt=learnt, judged=judged)
+
+
+def draw_split(split: Split, mechanism: Mechanism, *, seed: int) -> Split:
+    """Return the texts as a release would make them; those to learn from and those to judge by have noise of their own."""
+    judged, learnt = draw_texts(mechanism, split.judged, seed=seed), draw_texts(mechanism, split.learnt, seed=seed + 1)
+    return replace(split, learnt=learnt, judged=judged)
+
+
+def _share_named(classifier: AuthorClassifier, split: Split) -> Share:
+    return _share_right(classifier.predict(split.judged), split.judged_authors)
+
+
+def _share_right(named: Sequence[str], authors: Sequence[str]) -> Share:
+    right = np.array([one == other for one, other in zip(named, authors, strict=True)], dtype=np.bool_)
+    share = share_by_cluster(right, np.unique(np.array(authors), return_inverse=True)[1].astype(np.int64))
+    assert share is not None  # noqa: S101 - every author has a text that is judged
+    return share

@@ -1,0 +1,246 @@
+"""The mechanisms of one embedding, brought to every target, released, attacked and used."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property, lru_cache, partial
+
+import numpy as np
+
+from deniable.arrays import Ids
+from deniable.audit.results import summarise_embedding
+from deniable.channel.channel import Channel
+from deniable.embeddings.embedding import Embedding
+from deniable.interfaces import Mechanism
+from deniable.lab.comparison.knowledge import NOTHING_KNOWN, Knowledge
+from deniable.lab.comparison.matching import Match, Matcher
+from deniable.lab.comparison.measurements import NOTHING_SAVED, SavedMeasurements
+from deniable.lab.comparison.naming import NamingAttacker, make_attacker
+from deniable.lab.comparison.probe import Probe, make_probe
+from deniable.lab.comparison.readings import Name, Named, PrivacyReadings, ReadingEffort, read_privacy
+from deniable.lab.comparison.received import ReceivedAccuracy, ReceivedTask, channels_of
+from deniable.lab.comparison.results import ByPlace, MeanAndSpread, OnVectors, ReceiverAccuracies, Row, SpaceCounts, Worth
+from deniable.lab.comparison.settings import ComparisonSettings
+from deniable.learning.receivers import learn_words
+from deniable.learning.texts import Texts
+from deniable.learning.word_classifier import WordClassifier
+from deniable.mechanisms.catalogue import ChosenMechanism, checked_options, entry_of
+from deniable.progress import Report
+from deniable.randomness import SecureRandomness
+from deniable.tuning.attacker import OF_ALL_WORDS, OfAllWords
+
+
+@dataclass(frozen=True, kw_only=True)
+class Utility:
+    """What one release is good for: accuracy on the task, words unchanged, how far words moved; and how fast it was.
+
+    ``accuracy`` is judged on original text, ``on_released`` on released text; both were learnt from released text.
+    """
+
+    accuracy: float
+    on_released: float
+    unchanged: float
+    distance: float
+    words_per_second: float
+
+
+class Comparison:
+    """Compares mechanisms over one embedding on one task."""
+
+    def __init__(
+        self,
+        embedding: Embedding,
+        learn: Texts,
+        test: Texts,
+        settings: ComparisonSettings,
+        *,
+        knowledge: Knowledge = NOTHING_KNOWN,
+        saved: SavedMeasurements = NOTHING_SAVED,
+        channel_report: Report | None = None,
+    ) -> None:
+        """Prepare the words that privacy is read on: a sample of the words of the texts to learn from."""
+        self.knowledge = knowledge
+        self._received, self._channel_report = ReceivedTask(embedding, learn, test), channel_report
+        self._embedding, self.learn, self.test, self._settings = embedding, learn, test, settings
+        self._saved = saved
+        self.probe: Probe = make_probe(embedding, learn.ids, words=settings.words, seed=settings.seed)
+
+    def counts(self) -> SpaceCounts:
+        """Return what the texts are in this embedding."""
+        return SpaceCounts(
+            embedding=summarise_embedding(self._embedding),
+            dimension=self._embedding.dimension,
+            vocabulary=len(self._embedding),
+            words=len(self.learn.ids) + len(self.test.ids),
+            unknown=self._attacker.unknown,
+            blind=self._attacker.blind,
+            original=self.original(),
+            original_on_vectors=None if self._settings.decoding is None else self._received.original_on_vectors(),
+            blind_kinds=self._attacker.blind_kinds,
+        )
+
+    @cached_property
+    def _attacker(self) -> NamingAttacker:
+        public, kinds = self.knowledge.public, self.knowledge.kinds
+        return make_attacker(self._embedding, [self.learn, self.test], context=None if public is None else public.bigrams, kinds=kinds)
+
+    def original(self) -> float:
+        """Return the accuracy of a classifier that learnt from original text."""
+        learn, test = self.learn, self.test
+        return share_right(learn_words(learn.words, learn.labels), test.words, test.labels)
+
+    def rows(self, mechanism: ChosenMechanism) -> Iterator[Row]:
+        """Yield one row for each target: where the mechanism meets it and what it is worth there, or why it cannot.
+
+        :raises InvalidParameter: if there is no such mechanism or option.
+        """
+        compared, seed = _Compared(mechanism, self._embedding), self._settings.seed
+        quick, thorough = self._settings.quick, self._settings.thorough
+        full = self._reader(compared, thorough, seed + 2)
+        matcher = Matcher(self._reader(compared, quick, seed + 1), full)
+        # An attacker who knows P(y | x) from few directions is weaker by more than draws scatter: hence the larger nudge.
+        of_all_words: dict[Name, Matcher[Named]] = {
+            reading: Matcher(
+                partial(self._named, compared, reading, quick, seed + 1),
+                partial(self._named, compared, reading, thorough, seed + 2),
+                nudge=0.03,
+            )
+            for reading in OF_ALL_WORDS
+        }
+        matches = [
+            matcher.match(target) if named is None else _with_all_readings(named.match(target), full)
+            for target in self._settings.targets
+            for named in [of_all_words.get(target.reading)]
+        ]
+        met = [match.reached.epsilon for match in matches if match.reached is not None]
+        decoding = self._settings.decoding
+        channel = None if decoding is None else channels_of(compared.chosen, self._embedding, met, decoding, report=self._channel_report)
+        for match in matches:
+            yield self._row(compared, match, channel)
+
+    def _row(self, compared: _Compared, match: Match[PrivacyReadings], channel: Callable[[float], Channel] | None) -> Row:
+        row = Row(mechanism=compared.name, reading=match.target.reading, target=match.target.value, problem=match.problem)
+        if match.reached is None:
+            return row
+        runs = [self._utility(compared, match.reached.epsilon, run) for run in range(self._settings.runs)]
+        worth = Worth(
+            epsilon=match.reached.epsilon,
+            reached=match.reached,
+            accuracy=MeanAndSpread.of([run.accuracy for run in runs]),
+            unchanged=MeanAndSpread.of([run.unchanged for run in runs]),
+            distance=MeanAndSpread.of([run.distance for run in runs]),
+            words_per_second=min(run.words_per_second for run in runs),
+            on_released=MeanAndSpread.of([run.on_released for run in runs]),
+        )
+        if channel is not None:
+            worth = self._with_received(worth, compared, channel)
+        return replace(row, worth=worth)
+
+    def _with_received(self, worth: Worth, compared: _Compared, channel: Callable[[float], Channel]) -> Worth:
+        runs = [self._accuracies(compared, worth.epsilon, channel, run) for run in range(self._settings.runs)]
+        as_released, decoded = ByPlace.as_released(worth.accuracy, runs), ByPlace.decoded(runs)
+        return replace(worth, receiver=ReceiverAccuracies(as_released=as_released, decoded=decoded, on_vectors=OnVectors.of(runs)))
+
+    def _accuracies(self, compared: _Compared, epsilon: float, channel: Callable[[float], Channel], run: int) -> ReceivedAccuracy:
+        texts = {"learn": self.learn.digest, "test": self.test.digest}
+        how = None if self._settings.decoding is None else asdict(self._settings.decoding)
+        key = {**self._key(compared, epsilon), "what": "received, on vectors too", **texts, "decoding": how, "run": run}
+        return self._saved.get(key, ReceivedAccuracy, lambda: self._received.measure(compared.make(epsilon), channel(epsilon)))
+
+    def _utility(self, compared: _Compared, epsilon: float, run: int) -> Utility:
+        key = {
+            **self._key(compared, epsilon),
+            "what": "utility, on released text too",
+            "learn": self.learn.digest,
+            "test": self.test.digest,
+            "run": run,
+        }
+        return self._saved.get(key, Utility, lambda: self._measure(compared.make(epsilon)))
+
+    def _measure(self, mechanism: Mechanism) -> Utility:
+        learn, test = self.learn, self.test
+        randomness = SecureRandomness()
+        mechanism.perturb(learn.ids[:1], randomness)  # whatever a mechanism prepares on first use is not its speed
+        started = time.perf_counter()
+        released = mechanism.perturb(learn.ids, randomness)
+        seconds = time.perf_counter() - started
+        model = learn_words(learn.with_words(self._embedding, released), learn.labels)
+        judged = test.with_words(self._embedding, mechanism.perturb(test.ids, randomness))
+        return Utility(
+            accuracy=share_right(model, test.words, test.labels),
+            on_released=share_right(model, judged, test.labels),
+            unchanged=float((released == learn.ids).mean()),
+            distance=mean_distance(self._embedding, learn.ids, released) / self.probe.typical,
+            words_per_second=len(released) / max(seconds, 1e-9),
+        )
+
+    def _reader(self, compared: _Compared, effort: ReadingEffort, seed: int) -> Callable[[float], PrivacyReadings]:
+        def read(epsilon: float) -> PrivacyReadings:
+            sample = {"words": self._settings.words, "seed": self._settings.seed, "text": self.learn.digest}
+            how = {"draws": effort.draws, "judged": effort.judged, "seed": seed}
+            key = {**self._key(compared, epsilon), "what": "privacy", "sample": sample, "effort": how}
+            return self._saved.get(key, PrivacyReadings, lambda: read_privacy(compared.make(epsilon), self.probe, effort=effort, seed=seed))
+
+        return read
+
+    def _named(self, compared: _Compared, reading: OfAllWords, effort: ReadingEffort, seed: int, epsilon: float) -> Named:
+        """Return how often the attacker over all words names a word, or its kind."""
+        texts, how = {"learn": self.learn.digest, "test": self.test.digest}, {"directions": effort.directions, "seed": seed}
+        public, kinds = self.knowledge.public, self.knowledge.kinds
+        known: dict[str, object] = {}
+        if reading != "named" and public is not None:
+            known["public"] = public.digest
+        if reading == "kinds" and kinds is not None:
+            known["kinds"] = kinds.digest
+        key = {**self._key(compared, epsilon), "what": reading, **texts, **known, "effort": how}
+        attack = partial(self._attacker.attack, compared.chosen, reading, epsilon=epsilon, directions=effort.directions, seed=seed)
+        return self._saved.get(key, Named, attack)
+
+    def _key(self, compared: _Compared, epsilon: float) -> dict[str, object]:
+        return {"embedding": self._embedding.fingerprint, "mechanism": compared.identity, "epsilon": epsilon}
+
+
+def _with_all_readings(match: Match[Named], read: Callable[[float], PrivacyReadings]) -> Match[PrivacyReadings]:
+    """Return where the attacker over all words is met, with all that is read there."""
+    named = match.reached
+    if named is None:
+        return Match(target=match.target, reached=None, problem=match.problem)
+    reading = read(named.epsilon)
+    name = match.target.reading
+    errors = {**reading.errors, name: named.error}
+    return Match(target=match.target, reached=replace(reading, errors=errors, **{str(name): named.share}))
+
+
+class _Compared:
+    """A mechanism that takes part: its name as typed, what identifies it in saved measurements, and what makes it at an ε."""
+
+    def __init__(self, mechanism: ChosenMechanism, embedding: Embedding) -> None:
+        # A list of words is read from its file once, not at every ε.
+        read = replace(mechanism, options=checked_options(entry_of(mechanism.name), mechanism.options))
+        self.name, self.chosen = name_of(mechanism), read
+        self.identity = {"name": mechanism.name, "parameters": dict(read(embedding, epsilon=1.0).guarantee.parameters)}
+        # Runs share what a mechanism prepared.
+        self.make: Callable[[float], Mechanism] = lru_cache(1)(lambda epsilon: read(embedding, epsilon=epsilon))
+
+
+def share_right(model: WordClassifier, texts: list[list[str]], truth: list[str]) -> float:
+    """Return for which share of the texts a classifier is right."""
+    return float((model.predict(texts) == np.array(truth)).mean())
+
+
+def mean_distance(embedding: Embedding, before: Ids, after: Ids) -> float:
+    """Return the mean distance between words and what became of them."""
+    total, at_once = 0.0, 16_384
+    for start in range(0, len(before), at_once):
+        part = slice(start, start + at_once)
+        gaps = embedding.rows(before[part]).astype(np.float64) - embedding.rows(after[part])
+        total += float(np.linalg.norm(gaps, axis=1).sum())
+    return total / len(before)
+
+
+def name_of(mechanism: ChosenMechanism) -> str:
+    """Return a mechanism as it is typed, NAME or NAME:OPTION=VALUE,…; a list of sensitive words is not shown."""
+    options = [name if name == "sensitive" else f"{name}={value}" for name, value in mechanism.options.items()]
+    return f"{mechanism.name}:{','.join(options)}" if options else mechanism.name

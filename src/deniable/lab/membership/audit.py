@@ -1,0 +1,201 @@
+"""The membership audit on a user's own data, in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.audit.draws import Users, draw_users
+from deniable.audit.results import AdvisedResult, AtEpsilon, head_of, largest_acceptable, sorted_epsilons
+from deniable.embeddings.embedding import Embedding
+from deniable.errors import MissingExtra, UnusableAuditData
+from deniable.lab.decoded import USUAL, Decoding, ReleaseDecoders, decode_users
+from deniable.lab.membership.auditor import QUESTIONS, Findings, ScoreSummary, judge_conditions
+from deniable.lab.membership.plan import ORIGINAL, LanguageModelSettings, Plan, PlanSummary, make_plan
+from deniable.lab.membership.streams import Streams, encode_conditions
+from deniable.learning.scores import sklearn
+from deniable.mechanisms.catalogue import ChosenMechanism
+from deniable.parameters import validated_count, validated_share
+from deniable.progress import Report
+from deniable.records.labelled import LabelledTexts
+from deniable.words.cutter import Cutter
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextVolume:
+    """How much text there is: users, texts and words of a user in the middle, and all words."""
+
+    users: int
+    median_texts: float
+    median_words: float
+    words: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseFacts(AtEpsilon):
+    """A condition other than original text: its ε, the share of words that changed, and whether the released text was decoded."""
+
+    changed: float
+    decoded: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class MembershipResult(AdvisedResult):
+    """The result of ``audit_membership``. ``protocol`` is what the auditor reaches, by condition, question and adversary."""
+
+    data: TextVolume
+    plan: PlanSummary
+    settings: LanguageModelSettings
+    questions: dict[str, str]
+    facts: dict[str, ReleaseFacts]
+    protocol: Findings
+
+
+def audit_membership(
+    data: LabelledTexts,
+    embedding: Embedding,
+    mechanism: ChosenMechanism | None = None,
+    *,
+    epsilons: Sequence[float],
+    users: int | None = None,
+    min_texts: int = 20,
+    max_texts: int = 500,
+    targets: int = 1,
+    shadows: int = 10,
+    epochs: int = 30,
+    acceptable: float = 0.6,
+    decoding: Decoding | None = USUAL,
+    seed: int = 0,
+    report: Report | None = None,
+) -> MembershipResult:
+    """Train language models on original and on released text, and return how well an auditor tells whose text was used.
+
+    ``users`` users are in the training data of a model, as many are out, and twice as many are the shadow models'; a quarter of all
+    unless it is given. Users with fewer than ``min_texts`` texts are left out, and at most ``max_texts`` texts of a user are taken.
+    ``acceptable`` is the AUC that the auditor may reach. ``decoding`` says how a receiver decodes released text before a model is
+    trained on it, which is a condition of its own; with None there is none.
+
+    :raises InvalidParameter: if an argument is not allowed.
+    :raises RecordError: if a public text for decoding cannot be read.
+    :raises UnusableAuditData: if there are too few users with enough text, or the public text holds no two words in a row.
+    :raises MissingExtra: if PyTorch or scikit-learn is not installed.
+    """
+    _require_libraries()
+    mechanism = ChosenMechanism() if mechanism is None else mechanism
+    acceptable = validated_share(acceptable, "acceptable")
+    values = sorted_epsilons(epsilons)
+    mechanisms = {f"ε = {value:g}": mechanism(embedding, epsilon=value) for value in values}
+    settings = replace(LanguageModelSettings(), epochs=validated_count(epochs, "epochs"))
+    found = list(choose_users(data, embedding, fewest=min_texts, most=max_texts, seed=seed).values())
+    plan = make_plan(len(found), in_each=users, targets=targets, shadows=shadows, seed=seed, source=data.source)
+    chosen = found[: 4 * plan.in_each]
+    decoders = None if decoding is None else ReleaseDecoders(embedding, mechanism, values, decoding)
+    texts, facts = {ORIGINAL: chosen}, {}
+    for place, (name, made) in enumerate(mechanisms.items()):
+        texts[name], changed = draw_users(made, chosen, seed=seed + place)
+        facts[name] = ReleaseFacts(epsilon=made.epsilon, changed=changed)
+        if decoders is not None:
+            decoder = decoders.learn(made.epsilon, [" ".join(text) for user in texts[name] for text in user])
+            texts[f"{name}, decoded"] = decode_users(decoder, texts[name])
+            changed = _share_changed(chosen, texts[f"{name}, decoded"])
+            facts[f"{name}, decoded"] = ReleaseFacts(epsilon=made.epsilon, changed=changed, decoded=True)
+    conditions = encode_conditions(texts)
+    counts = _train_and_ask(plan, conditions, settings, seed=seed, report=report)
+    protocol = judge_conditions(plan, list(conditions), counts)
+    return MembershipResult(
+        **head_of("membership", embedding, mechanism, seed),
+        acceptable=acceptable,
+        largest_acceptable_epsilon=largest_acceptable(_stronger(facts, protocol), acceptable),
+        data=measure_texts(chosen),
+        plan=plan.summarise(),
+        settings=settings,
+        questions=dict(QUESTIONS),
+        facts=facts,
+        protocol=protocol,
+    )
+
+
+def choose_users(data: LabelledTexts, embedding: Embedding, *, fewest: int, most: int, seed: int) -> dict[str, list[list[str]]]:
+    """Return the words of all users with at least ``fewest`` texts, at most ``most`` of each, in an order drawn from the seed.
+
+    Words are cut and folded as a release would, but unknown words stay: the model trained on original text saw them.
+
+    :raises InvalidParameter: if a number is not allowed.
+    :raises UnusableAuditData: if a user with enough texts has no words at all.
+    """
+    validated_count(fewest, "min_texts")
+    validated_count(most, "max_texts")
+    cutter = Cutter(embedding)
+    users: dict[str, list[list[str]]] = {}
+    for person, texts in sorted(data.by_person().items()):
+        words = [found for text in texts if (found := cutter.words(text))]
+        if len(texts) >= fewest and not words:
+            raise UnusableAuditData(data.source, f"the texts of user {person!r} hold no words")
+        if len(words) >= fewest:
+            users[person] = words[:most]
+    names = list(users)
+    return {names[i]: users[names[i]] for i in np.random.default_rng(seed).permutation(len(names))}
+
+
+def measure_texts(users: Users) -> TextVolume:
+    """Return how much text there is."""
+    texts = [len(user) for user in users]
+    words = [sum(len(text) for text in user) for user in users]
+    return TextVolume(users=len(users), median_texts=float(np.median(texts)), median_words=float(np.median(words)), words=sum(words))
+
+
+def _require_libraries() -> None:
+    sklearn("svm", "the membership audit", extra="lab")
+    try:
+        import torch  # noqa: F401 - whether it is there
+    except ImportError:
+        raise MissingExtra("the membership audit", "lab") from None
+
+
+_MODELS_AT_ONCE = {"cpu": 12, "cuda": 48}
+"""How many language models are trained side by side: a card that trains few is idle most of the time."""
+
+
+def _train_and_ask(
+    plan: Plan, conditions: Mapping[str, Streams], settings: LanguageModelSettings, *, seed: int, report: Report | None
+) -> dict[str, NDArray[np.int32]]:
+    """Return the rank counts of all jobs; a few models at a time are trained side by side."""
+    import torch
+
+    from deniable.lab.membership.models import run_jobs
+
+    jobs = plan.jobs(list(conditions))
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    at_once = _MODELS_AT_ONCE[device.type]
+    groups = [jobs[start : start + at_once] for start in range(0, len(jobs), at_once)]
+    counts: dict[str, NDArray[np.int32]] = {}
+    for number, group in enumerate(groups):
+
+        def report_group(done: int, total: int, number: int = number) -> None:
+            if report is not None:
+                report(number * 100 + 100 * done // total, 100 * len(groups))
+
+        counts |= run_jobs(group, conditions, settings, seed=seed + number, device=device, report=report_group)
+    return counts
+
+
+def _stronger(facts: Mapping[str, ReleaseFacts], protocol: Findings) -> list[tuple[AtEpsilon, float]]:
+    """Return for each ε the success of the strongest adversary, on text as released and decoded."""
+    best: dict[float, float] = {}
+    for name, about in facts.items():
+        best[about.epsilon] = max(best.get(about.epsilon, 0.0), _success(protocol[name]))
+    return [(AtEpsilon(epsilon=epsilon), success) for epsilon, success in best.items()]
+
+
+def _share_changed(users: Users, others: Users) -> float:
+    pairs = [(one, other) for texts, drawn in zip(users, others, strict=True) for one, other in zip(texts, drawn, strict=True)]
+    same = sum(a == b for one, other in pairs for a, b in zip(one, other, strict=False))
+    return 1.0 - same / sum(len(one) for one, _ in pairs)
+
+
+def _success(found: Mapping[str, Mapping[str, ScoreSummary]]) -> float:
+    """Return the largest AUC of an adversary in one condition, the sign turned if it helps."""
+    return max(adversary.mean.auc_either_way for question in ("original text", "released text") for adversary in found[question].values())

@@ -1,0 +1,1 @@
+"""Models that are trained with PyTorch: the paper's classifier and rankers."""

@@ -1,0 +1,193 @@
+"""A small model that ranks the candidates for each place of a text: which of these words stood here, given all that stands around?
+
+It reads a text as two rows of words, those that were released and the likeliest ones behind them, with a bidirectional LSTM and with a
+linear map for each distance to the left and to the right. What comes out is compared with each candidate. It begins as the ranking that
+it is given, and ends as it was when texts that were held back were ranked best: so it is no worse than that ranking but for chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from deniable.arrays import Floats, Ids
+from deniable.lab.neural.encoder import EarlyStopping
+from deniable.progress import Report
+
+FEATURES = 6
+"""How many numbers are known of each candidate beside its probability."""
+
+_UNITS, _OWN, _REACH = 64, 32, 3
+"""The units of the LSTM, the numbers that are learnt of a word beside its public vector, and how far away words have a map of their own."""
+
+_BATCH, _EPOCHS, _PATIENCE = 16, 15, 2
+_LONGEST = 120
+_ONE_IN_VALIDATES = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankedText:
+    """A text with candidates: released ids, candidates of each place with log-probabilities and features, and the right one.
+
+    ``right`` is -1 where the word is none of the candidates, and is not looked at in ranking. A candidate of -1 is none.
+    """
+
+    released: Ids = field(repr=False)
+    words: Ids = field(repr=False)
+    logs: Floats = field(repr=False)
+    features: Floats = field(repr=False)
+    right: Ids = field(repr=False)
+
+    def parts(self, longest: int = _LONGEST) -> list[RankedText]:
+        """Return the text cut into parts that are not too long for a batch."""
+        return [self._between(slice(start, start + longest)) for start in range(0, len(self.released), longest)]
+
+    def _between(self, part: slice) -> RankedText:
+        return RankedText(
+            released=self.released[part],
+            words=self.words[part],
+            logs=self.logs[part],
+            features=self.features[part],
+            right=self.right[part],
+        )
+
+
+class RankerSettings(NamedTuple):
+    """How fast a ranker learns, and what keeps it from learning by heart."""
+
+    rate: float = 1e-3
+    dropout: float = 0.3
+    decay: float = 0.05
+
+
+class CandidateRanker(nn.Module):
+    """Texts with candidates in, a score for each candidate out."""
+
+    def __init__(self, vectors: Tensor, settings: RankerSettings) -> None:
+        """Start from public vectors, one row for each id, then one of zeros that fills batches up."""
+        super().__init__()
+        spread = float(vectors.pow(2).mean().sqrt().clamp(min=1e-6))
+        self.vectors = nn.Embedding(len(vectors), vectors.shape[1], _weight=vectors / spread, _freeze=True)
+        self.own = nn.Embedding(len(vectors), _OWN, padding_idx=len(vectors) - 1)
+        nn.init.normal_(self.own.weight, std=0.02)  # a word that was hardly met stays what its public vector says
+        wide = vectors.shape[1] + _OWN
+        self.lstm = nn.LSTM(2 * wide, _UNITS, batch_first=True, bidirectional=True)
+        self.near = nn.ModuleList(nn.Linear(2 * wide, wide, bias=False) for _ in range(2 * _REACH))
+        self.far = nn.Linear(2 * _UNITS, wide)
+        self.beside = nn.Sequential(nn.Linear(FEATURES + 1, 16), nn.ReLU(), nn.Linear(16, 1, bias=False))
+        self.trust = nn.Parameter(torch.ones(()))
+        self.dropout = nn.Dropout(settings.dropout)
+        for layer in (*self.near, self.far, self.beside[2]):
+            nn.init.zeros_(layer.weight)
+        nn.init.zeros_(self.far.bias)
+
+    def forward(self, released: Tensor, words: Tensor, logs: Tensor, features: Tensor) -> Tensor:
+        """Return scores (texts, places, candidates)."""
+        seen = self.dropout(torch.cat([self._of(released), self._of(words[:, :, 0])], dim=2))
+        asked = self.far(self.lstm(seen)[0])
+        for place, layer in enumerate(self.near):
+            by = place - _REACH if place < _REACH else place - _REACH + 1
+            moved = torch.zeros_like(seen)
+            if abs(by) < seen.shape[1]:
+                if by < 0:
+                    moved[:, -by:] = seen[:, :by]
+                else:
+                    moved[:, :-by] = seen[:, by:]
+            asked = asked + layer(moved)
+        fits = torch.einsum("tpw,tpcw->tpc", asked, self._of(words))
+        extra = self.beside(torch.cat([features, logs[..., None].clamp(min=-30.0)], dim=3))[..., 0]
+        scores: Tensor = self.trust * logs + fits + extra
+        return scores
+
+    def _of(self, words: Tensor) -> Tensor:
+        return torch.cat([self.vectors(words), self.own(words)], dim=-1)
+
+
+def train_ranker(
+    texts: Sequence[RankedText], vectors: Tensor, settings: RankerSettings, *, seed: int, device: torch.device, report: Report | None = None
+) -> CandidateRanker:
+    """Return a ranker that has learnt from texts whose words are known; one text in eight says when to stop."""
+    torch.manual_seed(seed)
+    model = CandidateRanker(vectors, settings).to(device)
+    random = np.random.default_rng(seed)
+    parts = [part for text in texts for part in text.parts() if len(part.released)]
+    order = random.permutation(len(parts))
+    held, learnt = order[: max(1, len(parts) // _ONE_IN_VALIDATES)], order[max(1, len(parts) // _ONE_IN_VALIDATES) :]
+    optimiser = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=settings.rate, weight_decay=settings.decay)
+    stopping = EarlyStopping(model, patience=_PATIENCE)
+    stopping.should_stop(_score(model, [parts[i] for i in held], _BATCH, device))
+    for epoch in range(_EPOCHS):
+        model.train()
+        shuffled = random.permutation(learnt)
+        for start in range(0, len(shuffled), _BATCH):
+            batch = _Batch([parts[i] for i in shuffled[start : start + _BATCH]], model, device)
+            if not bool((batch.right >= 0).any()):
+                continue
+            loss = nn.functional.cross_entropy(batch.scores(model).flatten(0, 1), batch.right.flatten(), ignore_index=-1)
+            optimiser.zero_grad(set_to_none=True)
+            loss.backward()  # type: ignore[no-untyped-call]
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimiser.step()
+        if report is not None:
+            report(epoch + 1, _EPOCHS)
+        if stopping.should_stop(_score(model, [parts[i] for i in held], _BATCH, device)):
+            break
+    stopping.restore_best()
+    return model
+
+
+def rank(model: CandidateRanker, text: RankedText, *, device: torch.device) -> Floats:
+    """Return the probability of each candidate of each place, a row a place."""
+    model.eval()
+    chances = np.zeros(text.words.shape)
+    start = 0
+    with torch.inference_mode():
+        for part in text.parts():
+            scores = _Batch([part], model, device).scores(model)[0]
+            chances[start : start + len(part.released)] = torch.softmax(scores, dim=1).double().cpu().numpy()
+            start += len(part.released)
+    return chances
+
+
+class _Batch:
+    """Some texts side by side, filled up to one length."""
+
+    def __init__(self, parts: Sequence[RankedText], model: CandidateRanker, device: torch.device) -> None:
+        padding, longest = model.vectors.num_embeddings - 1, max(len(part.released) for part in parts)
+        width = parts[0].words.shape[1]
+        released = np.full((len(parts), longest), padding)
+        words = np.full((len(parts), longest, width), padding)
+        logs = np.zeros((len(parts), longest, width), dtype=np.float32)
+        features = np.zeros((len(parts), longest, width, FEATURES), dtype=np.float32)
+        right = np.full((len(parts), longest), -1)
+        for row, part in enumerate(parts):
+            end = len(part.released)
+            released[row, :end], right[row, :end] = part.released, part.right
+            words[row, :end] = np.where(part.words >= 0, part.words, padding)
+            logs[row, :end] = np.where(part.words >= 0, part.logs, -1e9)
+            features[row, :end] = part.features
+        self._inputs = [torch.from_numpy(each).to(device) for each in (released, words, logs, features)]
+        self.right = torch.from_numpy(right).to(device)
+
+    def scores(self, model: CandidateRanker) -> Tensor:
+        scores: Tensor = model(*self._inputs)
+        return scores
+
+
+def _score(model: CandidateRanker, parts: Sequence[RankedText], size: int, device: torch.device) -> float:
+    """Return the mean log-probability of the right candidate: it says more than how often the first one is right."""
+    model.eval()
+    total, places = 0.0, 0
+    with torch.inference_mode():
+        for start in range(0, len(parts), size):
+            batch = _Batch(parts[start : start + size], model, device)
+            known = batch.right >= 0
+            logs = torch.log_softmax(batch.scores(model), dim=2)[known]
+            total += float(logs.gather(1, batch.right[known][:, None]).sum())
+            places += int(known.sum())
+    return total / max(1, places)

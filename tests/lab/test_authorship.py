@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deniable import Embedding
+from deniable.audit.catalogue import finding
+from deniable.audit.results import largest_acceptable
+from deniable.audit.saved import read_result
+from deniable.audit.shares import share_of
+from deniable.errors import UnusableAuditData
+from deniable.lab.authorship import Split, audit_authorship, name_authors, split_by_author
+from deniable.records.labelled import LabelledTexts
+
+TOPICS = {"ann": "boats sails harbour wind tide rope", "ben": "bread flour yeast oven dough salt", "cy": "chess rook pawn queen clock draw"}
+
+
+def made_texts(each: int = 12) -> LabelledTexts:
+    rng = np.random.default_rng(0)
+    people, texts = [], []
+    for person, words in TOPICS.items():
+        for _ in range(each):
+            people.append(person)
+            texts.append(" ".join(rng.choice(words.split(), 5)))
+    return LabelledTexts(source="letters.csv", people=people, texts=texts)
+
+
+def changed(split: Split, change: Callable[[str], str]) -> Split:
+    return replace(split, learnt=[change(text) for text in split.learnt], judged=[change(text) for text in split.judged])
+
+
+def test_texts_that_pass_unchanged_are_recognised_and_texts_of_which_nothing_is_left_are_not() -> None:
+    pytest.importorskip("sklearn")
+    split = split_by_author(made_texts())
+    original, found = name_authors(split, [(1.0, changed(split, lambda _: "word word word")), (9.0, split)])
+    assert original.value == 1.0
+    assert [each.epsilon for each in found] == [1.0, 9.0]
+    assert found[1].learnt_from_original.value == found[1].learnt_from_released.value == 1.0
+    assert found[0].learnt_from_original.value == pytest.approx(split.guess) == pytest.approx(1 / 3)
+    successes = [(each, each.success) for each in found]
+    assert largest_acceptable(successes, 0.5) == 1.0
+    assert largest_acceptable(successes, 0.1) is None
+
+
+def test_an_adversary_who_learns_from_released_text_sees_through_a_code() -> None:
+    pytest.importorskip("sklearn")
+    split = split_by_author(made_texts())
+    code = str.maketrans("abcdefghijklmnopqrstuvwxyz", "nopqrstuvwxyzabcdefghijklm")
+    _, found = name_authors(split, [(5.0, changed(split, lambda text: text.translate(code)))])
+    assert found[0].learnt_from_released.value == 1.0
+    assert found[0].learnt_from_original.value < 0.8
+
+
+def test_the_result_holds_every_epsilon_and_can_be_read_again(tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    words = sorted({word for topic in TOPICS.values() for word in topic.split()})
+    embedding = Embedding(words, np.random.default_rng(1).standard_normal((len(words), 3)), name="topics")
+    seen: list[tuple[int, int]] = []
+    result = audit_authorship(
+        made_texts(), embedding, epsilons=[1e6, 1e-6], acceptable=0.9, report=lambda done, total: seen.append((done, total))
+    )
+    assert [each.epsilon for each in result.released] == [1e-6, 1e6]
+    assert result.released[1].learnt_from_original == result.original
+    assert (result.authors, result.original.value) == (3, 1.0)
+    assert result.largest_acceptable_epsilon is None, "three authors do not tell enough of others"
+    assert "with more authors it is surer" in finding(result)
+    assert (seen[0], seen[-1]) == ((0, 2), (2, 2))
+    saved = tmp_path / "authorship.json"
+    saved.write_text(json.dumps(result.to_dict()), encoding="utf-8")
+    assert read_result(saved) == result
+
+
+def test_the_texts_of_an_author_count_together() -> None:
+    """Ten authors with words of their own, of whom half pass unchanged: the others are never told, or always."""
+    pytest.importorskip("sklearn")
+    rng = np.random.default_rng(3)
+    people = [f"author{i}" for i in range(10) for _ in range(40)]
+    texts = [" ".join(rng.choice([f"{person}word{i}" for i in range(5)], 6)) for person in people]
+    split = split_by_author(LabelledTexts(source="letters.csv", people=people, texts=texts))
+    odd = [int(author[-1]) % 2 == 1 for author in split.judged_authors]
+    released = replace(split, judged=["nothing" if gone else text for gone, text in zip(odd, split.judged, strict=True)])
+    _, (found,) = name_authors(split, [(1.0, released)])
+    share = found.learnt_from_original
+    tries = len(split.judged)
+    assert (share.tries, tries) == (100, 100)
+    assert 0.5 <= share.value <= 0.6
+    each_by_itself = share_of(round(share.value * tries), tries)
+    assert share.low < each_by_itself.low - 0.1
+    assert share.high > each_by_itself.high + 0.1
+
+
+def test_with_many_authors_an_epsilon_is_advised() -> None:
+    pytest.importorskip("sklearn")
+    words = [f"w{i}" for i in range(120)]
+    embedding = Embedding(words, np.random.default_rng(1).standard_normal((len(words), 3)), name="many")
+    people = [f"author{i:02}" for i in range(40) for _ in range(8)]
+    texts = [" ".join(words[3 * int(person[-2:]) + i] for i in (0, 1, 2)) for person in people]
+    many = LabelledTexts(source="letters.csv", people=people, texts=texts)
+    result = audit_authorship(many, embedding, epsilons=[1e-6, 1e6], acceptable=0.5, decoding=None)
+    assert result.largest_acceptable_epsilon == 1e-6
+    assert result.released[1].success == 1.0
+    assert "surer" not in finding(result)
+
+
+def test_every_author_is_learnt_and_judged_and_no_text_is_both() -> None:
+    split = split_by_author(made_texts(4))
+    assert set(split.learnt_authors) == set(split.judged_authors) == set(TOPICS)
+    assert (len(split.learnt), len(split.judged)) == (9, 3)
+
+
+def test_one_author_or_single_texts_are_refused() -> None:
+    one = LabelledTexts(source="diary.csv", people=["me"] * 9, texts=["a b"] * 9)
+    with pytest.raises(UnusableAuditData, match="1 author with at least 4 texts"):
+        split_by_author(one)
+    lonely = LabelledTexts(source="diary.csv", people=["a", "b", "c"], texts=["x", "y", "z"])
+    with pytest.raises(UnusableAuditData, match="largest number of texts is 1"):
+        split_by_author(lonely)

@@ -1,0 +1,254 @@
+"""The auditor on made users, small enough to train in seconds."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.support.strategies import random_embedding
+
+import deniable
+from deniable.audit.draws import Users
+from deniable.audit.saved import read_result
+from deniable.errors import InvalidParameter, MissingExtra, UnusableAuditData
+from deniable.lab.membership.audit import audit_membership, choose_users
+from deniable.lab.membership.auditor import Findings
+from deniable.lab.membership.plan import ORIGINAL, LanguageModelSettings, make_plan
+from deniable.lab.membership.ranks import BINS, protocol_histogram
+from deniable.lab.membership.streams import (
+    END,
+    PADDING,
+    TEXT_END,
+    UNKNOWN,
+    Vocabulary,
+    encode_conditions,
+    pack,
+    sequences,
+    unpack,
+)
+from deniable.records.labelled import LabelledTexts, read_labelled
+
+TINY = LanguageModelSettings(vocabulary=160, embedding=16, hidden=16, sequence=8, batch=8, rate=0.02, epochs=12)
+
+
+def made_users(count: int, *, seed: int = 0, own: bool = True) -> Users:
+    """Users with favourite words of their own, or without."""
+    rng = np.random.default_rng(seed)
+    users = []
+    for _ in range(count):
+        favourites = rng.integers(0, 150, 6) if own else np.arange(150)
+        users.append([[f"w{word}" for word in rng.choice(favourites, 6)] for _ in range(6)])
+    return users
+
+
+@pytest.fixture(scope="module")
+def judged() -> Findings:
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("sklearn")
+    torch.set_num_threads(1)
+    from deniable.lab.membership.auditor import judge_conditions
+    from deniable.lab.membership.models import run_jobs
+
+    conditions = encode_conditions({ORIGINAL: made_users(32), "chance": made_users(32, seed=1, own=False)})
+    plan = make_plan(32, targets=2, shadows=3, seed=0)
+    counts = run_jobs(plan.jobs(list(conditions)), conditions, TINY, seed=0, device=torch.device("cpu"))
+    return judge_conditions(plan, list(conditions), counts)
+
+
+def test_the_auditor_finds_members_of_a_model_trained_on_original_text(judged: Findings) -> None:
+    assert judged[ORIGINAL]["original text"]["plain"].mean.auc > 0.9
+
+
+def test_it_finds_nothing_about_original_text_where_released_text_has_nothing_to_do_with_it(judged: Findings) -> None:
+    found = judged["chance"]["original text"]
+    assert abs(found["plain"].mean.auc - 0.5) < 0.3
+    assert abs(found["adaptive"].mean.auc - 0.5) < 0.3
+
+
+def test_the_setting_of_the_paper_turns_the_sign_where_members_are_asked_by_noise(judged: Findings) -> None:
+    found = judged["chance"]["as in the paper"]["plain"].mean
+    assert found.auc_either_way == pytest.approx(max(found.auc, 1 - found.auc), abs=0.2)
+    assert found.auc < judged[ORIGINAL]["original text"]["plain"].mean.auc
+
+
+def test_models_side_by_side_do_not_touch_each_other() -> None:
+    torch = pytest.importorskip("torch")
+    from deniable.lab.membership.models import LanguageModels
+
+    models = LanguageModels(3, TINY, seed=0, device=torch.device("cpu"))
+    rows = torch.randint(3, 160, (3, 4, 9))
+    models.losses(rows)[1].backward()  # type: ignore[no-untyped-call, unused-ignore]
+    for weight in models.weights:
+        assert weight.grad is not None
+        touched = weight.grad.flatten(1).abs().sum(1) > 0
+        assert touched.tolist() == [False, True, False]
+
+
+def test_one_of_several_models_scores_as_it_does_among_them() -> None:
+    torch = pytest.importorskip("torch")
+    from deniable.lab.membership.models import LanguageModels
+
+    models = LanguageModels(2, TINY, seed=0, device=torch.device("cpu"))
+    words = torch.randint(3, 160, (2, 4, 8))
+    together = models.logits(words, training=False)
+    alone = models.one(1).logits(words[1:], training=False)
+    assert torch.allclose(together[1], alone[0], atol=1e-5)
+
+
+def test_the_lstm_is_that_of_pytorch() -> None:
+    torch = pytest.importorskip("torch")
+    from deniable.lab.membership.models import LanguageModels
+
+    models = LanguageModels(1, TINY, seed=0, device=torch.device("cpu"))
+    theirs = torch.nn.LSTM(TINY.embedding, TINY.hidden, batch_first=True)
+    with torch.no_grad():
+        theirs.weight_ih_l0.copy_(models.inwards[0].T)
+        theirs.weight_hh_l0.copy_(models.recurrent[0].T)
+        theirs.bias_ih_l0.copy_(models.bias[0, 0])
+        theirs.bias_hh_l0.zero_()
+        words = torch.randint(3, 160, (1, 4, 8))
+        states, _ = theirs(models.embedding[0][words[0]])
+        expected = states.reshape(-1, TINY.hidden) @ models.outwards[0] + models.offset[0]
+        assert torch.allclose(models.logits(words, training=False)[0], expected, atol=1e-5)
+
+
+def test_ranks_of_words_are_counted_per_user() -> None:
+    torch = pytest.importorskip("torch")
+    from deniable.lab.membership.models import LanguageModels
+    from deniable.lab.membership.ranks import rank_counts
+
+    models = LanguageModels(1, TINY, seed=0, device=torch.device("cpu"))
+    with torch.no_grad():
+        models.outwards.zero_()
+        models.offset[0, 0] = torch.arange(160, 0, -1)  # the next word is always likeliest to be number 0, then 1, …
+    users = [
+        np.array([[5, 3, 4, TEXT_END, UNKNOWN, PADDING, PADDING, PADDING, PADDING]], dtype=np.int32),
+        np.array([[3, 60] + [0] * 7], dtype=np.int32),
+    ]
+    counts = rank_counts(models.one(0), users)
+    assert np.flatnonzero(counts[0]).tolist() == [3, 4, BINS - 1]
+    assert np.flatnonzero(counts[1]).tolist() == [50]
+    assert protocol_histogram(counts).shape == (2, 100)
+    assert protocol_histogram(counts)[0, [0, 99]].tolist() == [2, 1]
+    assert protocol_histogram(counts)[1, 1] == 1
+
+
+def test_plans_keep_targets_and_shadows_apart() -> None:
+    plan = make_plan(40, targets=3, shadows=4, seed=1)
+    assert plan.in_each == 10
+    assert all(len(split) == 10 and set(split) <= set(plan.target_pool) for split in plan.targets)
+    assert all(len(split) == 10 and set(split) <= set(plan.shadow_pool) for split in plan.shadows)
+    assert not set(plan.target_pool) & set(plan.shadow_pool)
+    jobs = plan.jobs([ORIGINAL, "released"])
+    assert len(jobs) == 2 * 7
+    assert {job.asked for job in jobs if job.name.startswith("original target")} == {(ORIGINAL, "released")}
+
+
+def test_too_few_users_are_refused() -> None:
+    with pytest.raises(UnusableAuditData, match="3 users"):
+        make_plan(3, source="people.csv")
+    with pytest.raises(UnusableAuditData, match="shadow pool of 20"):
+        make_plan(30, in_each=10)
+    with pytest.raises(InvalidParameter):
+        make_plan(30, shadows=0)
+
+
+def test_vocabularies_hold_the_most_frequent_words() -> None:
+    codes = np.array([5, 5, 5, END, 7, 7, 9, END], dtype=np.int32)
+    vocabulary = Vocabulary(codes, size=5)
+    assert vocabulary.encode(np.array([5, 7, 9, END, 1000], dtype=np.int32)).tolist() == [3, 4, UNKNOWN, TEXT_END, UNKNOWN]
+
+
+def test_sequences_predict_every_word_once() -> None:
+    numbers = np.arange(10, 18, dtype=np.int32)
+    rows = sequences(numbers, 3)
+    wanted = rows[:, 1:].ravel()
+    assert wanted[wanted != PADDING].tolist() == numbers[1:].tolist()
+    assert sequences(np.array([4], dtype=np.int32), 3).tolist() == [[4, PADDING, PADDING, PADDING]]
+
+
+def test_streams_survive_being_packed() -> None:
+    conditions = encode_conditions({"a": [[["x", "y"]], [["y"], ["z"]]], "b": [[["z"]], []]})
+    again = unpack(pack(conditions))
+    assert {name: streams.of(0).tolist() for name, streams in again.items()} == {"a": [1, 2, END], "b": [3, END]}
+    assert again["b"].of(1).tolist() == []
+
+
+def test_users_are_chosen_by_texts_that_hold_words(tmp_path: Path) -> None:
+    embedding = random_embedding(5, 2)
+    data = LabelledTexts(source="x", people=["a", "a", "b", "b", "c"], texts=["w1 W2", "w3 Zork", "w1", "!!", "w1"])
+    assert choose_users(data, embedding, fewest=2, most=5, seed=0) == {"a": [["w1", "w2"], ["w3", "zork"]]}
+    silent = LabelledTexts(source="chat.csv", people=["a", "a"], texts=["!!", "?"])
+    with pytest.raises(UnusableAuditData, match="hold no words"):
+        choose_users(silent, embedding, fewest=2, most=5, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("content", "error", "says"),
+    [
+        ("user,text\n,hello\nu1,\nu2,   \n", UnusableAuditData, "none of its 3 records"),
+        ("user,body\nu1,hello\n", InvalidParameter, "text"),
+        ("user,text\n", UnusableAuditData, "none of its 0 records"),
+    ],
+)
+def test_files_without_usable_records_are_refused(content: str, error: type[Exception], says: str, tmp_path: Path) -> None:
+    file = tmp_path / "people.csv"
+    file.write_text(content)
+    with pytest.raises(error, match=says):
+        read_labelled(file, person_column="user", text_column="text")
+
+
+def made_texts(users: Users) -> LabelledTexts:
+    people = [f"u{number}" for number, texts in enumerate(users) for _ in texts]
+    return LabelledTexts(source="people.csv", people=people, texts=[" ".join(words) for texts in users for words in texts])
+
+
+def test_the_result_holds_every_epsilon_and_can_be_read_again(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("sklearn")
+    torch.set_num_threads(1)
+    seen: list[tuple[int, int]] = []
+    result = audit_membership(
+        made_texts(made_users(8)),
+        random_embedding(150, 3),
+        epsilons=[1e6, 0.1],
+        min_texts=2,
+        targets=1,
+        shadows=1,
+        epochs=1,
+        decoding=None,
+        report=lambda done, total: seen.append((done, total)),
+    )
+    assert {name: about.epsilon for name, about in result.facts.items()} == {"ε = 0.1": 0.1, "ε = 1e+06": 1e6}
+    assert result.facts["ε = 1e+06"].changed == 0.0
+    assert (result.plan.in_each, result.data.users, result.settings.epochs) == (2, 8, 1)
+    assert seen[-1] == (100, 100)
+    saved = tmp_path / "membership.json"
+    saved.write_text(json.dumps(result.to_dict()), encoding="utf-8")
+    assert read_result(saved) == result
+
+
+def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sklearn")
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingExtra, match="lab"):
+        audit_membership(made_texts(made_users(4)), random_embedding(150, 3), epsilons=[1.0], shadows=1)
+
+
+def test_training_and_asking_need_numpy_and_pytorch_alone() -> None:
+    pytest.importorskip("torch")
+    source = Path(deniable.__file__).parent
+    bare = f"""
+import sys, types
+package = types.ModuleType("deniable")
+package.__path__ = [{str(source)!r}]
+sys.modules["deniable"] = package
+for missing in ("msgspec", "regex", "scipy", "pyarrow", "sklearn", "matplotlib", "rich", "typer", "cryptography"):
+    sys.modules[missing] = None
+import deniable.lab.membership.models
+"""
+    subprocess.run([sys.executable, "-c", bare], check=True)
