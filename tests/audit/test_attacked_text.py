@@ -100,6 +100,7 @@ class Learns:
     """An attacker that learns from much text."""
 
     shadow_words = 1_000
+    chooses_by = None
 
     def attacker(self, known: Known) -> Attacker:
         return known.alone

@@ -14,17 +14,14 @@ from deniable import Multivariate
 from deniable.arrays import Ids
 from deniable.audit.inversion.drawn_words import TextEffort
 from deniable.audit.inversion.in_context import InContext
-<<<<<<< HEAD
 from deniable.audit.inversion.judging import release_text
-from deniable.audit.inversion.language_model import ByLanguageModel, Weights
-=======
->>>>>>> 89a8a0f (lab: move the paper's tasks, comparison and research attackers)
 from deniable.audit.inversion.results import ALONE, BLIND, IN_CONTEXT, LANGUAGE_MODEL, NEAREST_WORD
 from deniable.audit.inversion.shadow import Shadow
 from deniable.audit.inversion.text_attack import TextAttack
 from deniable.channel import rows
 from deniable.decoding.priors import first_shares
 from deniable.lab.inversion.language_model import ByLanguageModel, LanguageModelAttack, Weights
+from deniable.lab.inversion.learnt import LearntAttack
 from deniable.mechanisms.catalogue import ChosenMechanism
 from tests.audit.made_text import Attack, follow_at_a_distance, follow_one_another, prepare, shuffle
 from tests.lab.made_model import WORDS, MadeModel
@@ -107,15 +104,9 @@ def test_the_audit_chooses_so_and_no_attacker_falls_behind_the_one_before_it(tmp
         path.write_text("\n".join(" ".join(f"w{i}" for i in document) for document in some), encoding="utf-8")
     embedding, chosen = random_embedding(WORDS, 3), ChosenMechanism(name="multivariate")
     effort = TextEffort(places=600, support=WORDS, directions=200)
-<<<<<<< HEAD
-    attack = TextAttack.prepare(embedding, paths[0], paths[1], effort=effort, seed=0, model=MadeModel())
+    attack = TextAttack.prepare(embedding, paths[0], paths[1], effort=effort, seed=0, further=[LanguageModelAttack(model=MadeModel())])
     made = chosen(embedding, epsilon=EPSILON)
     found = attack.attack(made, attack.channel(made, chosen, seed=0), seed=0)
-=======
-    attack = TextAttack.prepare(embedding, paths[0], paths[1], effort=effort, seed=0, further=[LanguageModelAttack(model=MadeModel())])
-    (channel,) = attack.channels(chosen, [EPSILON])
-    found = attack.attack(chosen(embedding, epsilon=EPSILON), channel, seed=0)
->>>>>>> 89a8a0f (lab: move the paper's tasks, comparison and research attackers)
     assert [each.name for each in found] == [BLIND, NEAREST_WORD, ALONE, IN_CONTEXT, LANGUAGE_MODEL]
     found = tuple(each for each in found if each.name != NEAREST_WORD)  # who knows nothing of the mechanism
     shares = [each.word.first.value for each in found]
@@ -137,7 +128,7 @@ def test_the_channel_of_attackers_who_do_not_learn_has_the_released_words_alone(
     made = chosen(embedding, epsilon=20.0)
     for learnt in (False, True):
         effort = TextEffort(places=5, support=WORDS, directions=20)
-        attack = TextAttack.prepare(embedding, paths[0], paths[1], effort=effort, seed=3, learnt=learnt)
+        attack = TextAttack.prepare(embedding, paths[0], paths[1], effort=effort, seed=3, further=[LearntAttack(shadow_words=500)] if learnt else [])
         channel = attack.channel(made, chosen, seed=3)
         assert (channel.asked is None) == learnt
         assert channel.knows(np.concatenate(release_text(made, attack.truth.text, seed=7))).all()

@@ -26,13 +26,8 @@ from deniable.errors import DeniableError, TargetsNotMet
 from deniable.interfaces import Mechanism
 from deniable.learning.texts import Texts
 from deniable.mechanisms.catalogue import ChosenMechanism
-<<<<<<< HEAD
 from deniable.progress import Report, part_of
-from deniable.tuning.attacker import Attacker
-=======
-from deniable.progress import Report
 from deniable.tuning.attacker import Attacker, OfAllWords
->>>>>>> 89a8a0f (lab: move the paper's tasks, comparison and research attackers)
 from deniable.tuning.receiver import Told, tell_labels
 from deniable.tuning.spaces import Space
 from deniable.utility.receiver import DecodingEffort

@@ -87,12 +87,11 @@ def measure_utility(
     chosen = ChosenMechanism() if mechanism is None else mechanism
     classified = read_classified(Path(data), text_column=text_column, label_column=label_column, most=texts, **reading)
     space = embedding if isinstance(embedding, Embedding) else Embedding.open(embedding)
-    with_decoding = decode and learner is None
+    decodes = decode and learner is None
     learner = LinearLearner() if learner is None else learner
     average = AverageUnchanged(space, chosen)
     values = values or sorted({average.epsilon(share) for share in SHARES})
     mechanisms = {value: chosen(space, epsilon=value) for value in values}
-<<<<<<< HEAD
     opened: list[Channel] = []
 
     def open_channel(epsilon: float, released: Sequence[Version]) -> Channel:
@@ -101,12 +100,6 @@ def measure_utility(
         opened[:] = [channel]
         return channel
 
-    decodes = decode and model == "linear"
-=======
-    channels = {}
-    if with_decoding:
-        channels = open_channels(space, chosen, values, effort, report=channel_report)
->>>>>>> 89a8a0f (lab: move the paper's tasks, comparison and research attackers)
     measured = measure(
         classified,
         mechanisms,
@@ -135,11 +128,7 @@ def measure_utility(
             held_out=held_out,
             judged=len(stratified_split(classified.labels, held_out, seed=1)[1]),
             average_unchanged_from=average.source,
-<<<<<<< HEAD
-            not_decoded="" if decodes else _NOT_ASKED_FOR if model == "linear" else _ONLY_LINEAR,
-=======
-            not_decoded="" if channels else _ONLY_LINEAR if decode else _NOT_ASKED_FOR,
->>>>>>> 89a8a0f (lab: move the paper's tasks, comparison and research attackers)
+            not_decoded="" if decodes else _ONLY_LINEAR if decode else _NOT_ASKED_FOR,
         ),
     )
 

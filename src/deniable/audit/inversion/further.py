@@ -31,11 +31,16 @@ class Known:
 
 
 class FurtherAttacker(Protocol):
-    """Makes an attacker. ``shadow_words``: how many words of public text it learns from; None if it needs none."""
+    """Makes an attacker, and says how many words of public text it releases itself: to learn from, and to choose its settings by."""
 
     @property
     def shadow_words(self) -> int | None:
-        """How many words of public text it releases itself and learns from."""
+        """How many words it learns from; None if it needs none."""
+        ...
+
+    @property
+    def chooses_by(self) -> int | None:
+        """How many words it chooses its settings by; None if it needs none."""
         ...
 
     def attacker(self, known: Known) -> Attacker:

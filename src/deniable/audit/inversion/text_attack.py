@@ -85,16 +85,17 @@ class TextAttack:
 
     def channel(self, mechanism: Mechanism, chosen: ChosenMechanism, *, seed: int, report: Report | None = None) -> Channel:
         """Return what the words that attackers think of become: those words that ``attack`` with this seed releases, or all of them."""
+        learns = any(each.shadow_words for each in self.further)
         released = [*release_text(mechanism, self.truth.text, seed=2 * seed + 1)]
         if self.public.shadow is not None:
-            for words in (_WORDS_TO_CHOOSE_BY, _WORDS_FOR_A_MODEL):
+            for words in (_WORDS_TO_CHOOSE_BY, *(each.chooses_by for each in self.further if each.chooses_by)):
                 released += self.public.shadow.release(mechanism, seed=2 * seed, words=words).released
         return make_channel(
             self.embedding,
             chosen,
             epsilon=mechanism.epsilon,
             inputs=self.inputs,
-            outputs=None if self.learnt else np.unique(np.concatenate(released)),  # who learns releases far more text
+            outputs=None if learns else np.unique(np.concatenate(released)),  # who learns releases far more text
             directions=self.effort.directions,
             report=report,
         )

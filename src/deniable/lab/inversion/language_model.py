@@ -91,6 +91,7 @@ class LanguageModelAttack:
 
     model: LanguageModel
     shadow_words: None = None
+    chooses_by: int = _WORDS_TO_CHOOSE_BY
 
     def attacker(self, known: Known) -> ByLanguageModel:
         """Return the attacker, with weights chosen on the shadow of the public text if there is one."""
@@ -99,7 +100,7 @@ class LanguageModelAttack:
             prior = first_shares(known.channel, shadow.bigrams)
             alone = WordByWord(known.channel, prior)
             trying = ByLanguageModel(known.learning, alone, known.channel, prior, shadow.bigrams, self.model)
-            weights = trying.choose_weights(shadow.release(known.mechanism, seed=known.seed, words=_WORDS_TO_CHOOSE_BY))
+            weights = trying.choose_weights(shadow.release(known.mechanism, seed=known.seed, words=self.chooses_by))
         bigrams = known.public.bigrams
         return ByLanguageModel(known.in_context, known.alone, known.channel, known.prior, bigrams, self.model, weights=weights)
 

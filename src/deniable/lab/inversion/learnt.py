@@ -36,6 +36,7 @@ class LearntAttack:
     """The learnt attacker, for ``audit_inversion(further=…)``; it releases about ``shadow_words`` words of public text itself."""
 
     shadow_words: int = 40_000
+    chooses_by: None = None
 
     def __post_init__(self) -> None:
         """Check the number, and that PyTorch is here.
