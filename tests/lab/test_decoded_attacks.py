@@ -11,12 +11,14 @@ from tests.support.strategies import random_embedding
 from typer.testing import CliRunner
 
 from deniable import Embedding
-from deniable.audit import audit_authorship, audit_membership, read_result
+from deniable.audit import read_result
 from deniable.audit.catalogue import finding, tables
 from deniable.cli.app import app
 from deniable.embeddings import store
 from deniable.errors import InvalidParameter, RecordError
+from deniable.lab.authorship import audit_authorship
 from deniable.lab.decoded import Decoding, ReleaseDecoders, decode_users
+from deniable.lab.membership.audit import audit_membership
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.records.labelled import LabelledTexts
 

@@ -15,8 +15,8 @@ import pytest
 from deniable import Embedding
 from deniable.embeddings import store
 from deniable.lab.comparison.naming import make_attacker
+from deniable.lab.comparison.texts import cut_texts
 from deniable.learning.passages import passages_of
-from deniable.learning.texts import cut_texts
 from deniable.mechanisms.catalogue import parse_mechanism
 from deniable.records.labelled import LabelledTexts
 from deniable.text.policies import TextPolicy

@@ -20,32 +20,22 @@ if TYPE_CHECKING:
     from deniable.audit.inversion.drawn_words import InversionEffort
     from deniable.audit.inversion.results import InversionResult
     from deniable.audit.saved import read_result
-    from deniable.lab.authorship import AuthorshipResult, audit_authorship
-    from deniable.lab.membership.audit import MembershipResult, audit_membership
 
 __all__ = [
-    "AuthorshipResult",
     "BoundResult",
     "InversionEffort",
     "InversionResult",
-    "MembershipResult",
-    "audit_authorship",
     "audit_bound",
     "audit_inversion",
-    "audit_membership",
     "read_result",
 ]
 
 _HOMES = {
-    "AuthorshipResult": "authorship",
     "BoundResult": "bound.attempt",
     "InversionEffort": "inversion.drawn_words",
     "InversionResult": "inversion.results",
-    "MembershipResult": "membership.audit",
-    "audit_authorship": "authorship",
     "audit_bound": "bound.attempt",
     "audit_inversion": "inversion.audit",
-    "audit_membership": "membership.audit",
     "read_result": "saved",
 }
 
@@ -53,7 +43,6 @@ _HOMES = {
 if not TYPE_CHECKING:  # a checker would believe in any name
 
     def __getattr__(name: str) -> object:
-        # Loaded when asked for: a machine that only trains the models of a membership audit has NumPy and PyTorch, and nothing else.
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -1,7 +1,7 @@
 """The kinds of audits, by name: what a result is, and how it is shown.
 
 ``deniable.lab`` adds its own audits when it is imported. An entry names an ``Audit`` as ``module:attribute``, so that nothing is loaded
-before it is needed.
+before it is needed: a machine that only trains the models of a membership audit has NumPy and PyTorch, and nothing else.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
-from deniable.audit.report.table import Table
-from deniable.audit.results import AuditResult
-
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from deniable.audit.report.table import Table
+    from deniable.audit.results import AuditResult
 
 AUDITS = {"bound": "deniable.audit.report.bound:BOUND", "inversion": "deniable.audit.report.inversion:INVERSION"}
 """Where each audit is described."""

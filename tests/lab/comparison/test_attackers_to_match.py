@@ -28,7 +28,8 @@ from deniable.lab.comparison.naming import NamingAttacker, make_attacker
 from deniable.lab.comparison.readings import ReadingEffort
 from deniable.lab.comparison.report.comparison_page import comparison_page, privacy_utility_figure
 from deniable.lab.comparison.report.words import legend_of, target_name
-from deniable.learning.texts import Texts, cut_texts
+from deniable.lab.comparison.texts import cut_texts
+from deniable.learning.texts import Texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.records.labelled import LabelledTexts
 from deniable.tuning.attacker import Attacker as TuningAttacker

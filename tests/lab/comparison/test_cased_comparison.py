@@ -11,7 +11,7 @@ from deniable.lab.comparison import ComparisonSettings, Target, compare_mechanis
 from deniable.lab.comparison.probe import make_probe
 from deniable.lab.comparison.readings import ReadingEffort, read_privacy
 from deniable.lab.comparison.space import Comparison
-from deniable.learning.texts import cut_texts
+from deniable.lab.comparison.texts import cut_texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.records.labelled import LabelledTexts
 

@@ -26,7 +26,7 @@ from deniable.lab.comparison.report.words import columns_of, finding, legend_of,
 from deniable.lab.comparison.results import MeanAndSpread, Row, Worth
 from deniable.lab.comparison.settings import TARGETS
 from deniable.lab.comparison.space import Comparison, name_of
-from deniable.learning.texts import TextCounts
+from deniable.lab.comparison.texts import TextCounts
 from deniable.mechanisms.catalogue import ChosenMechanism, parse_mechanism
 from deniable.records.labelled import LabelledTexts
 from deniable.tuning.attacker import OfAllWords

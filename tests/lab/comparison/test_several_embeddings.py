@@ -25,8 +25,9 @@ from deniable.lab.comparison.report.comparison_page import comparison_page, priv
 from deniable.lab.comparison.report.words import columns_of, finding, places_table, spaces_table, table
 from deniable.lab.comparison.results import ComparisonResult
 from deniable.lab.comparison.settings import ATTACKERS, TARGETS
+from deniable.lab.comparison.texts import cut_texts
 from deniable.learning.receivers import mean_vectors
-from deniable.learning.texts import Texts, cut_texts
+from deniable.learning.texts import Texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.mechanisms.santext import SanText
 from deniable.records.labelled import LabelledTexts

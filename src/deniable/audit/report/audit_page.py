@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import cast
 
 from deniable.audit.bound.attempt import BoundResult
 from deniable.audit.catalogue import audit_named, finding, tables
 from deniable.audit.inversion.results import InversionResult
 from deniable.audit.report.inversion import NOT_PROVEN, details, headline
-from deniable.audit.results import AdvisedResult, AuditResult
+from deniable.audit.report.table import Advised
+from deniable.audit.results import AuditResult
 from deniable.report.page import Page
 from deniable.report.wording import no_curve, percent, words
 
@@ -93,9 +95,9 @@ def _lead(results: Sequence[AuditResult]) -> str:
 
 
 def _advice(results: Sequence[AuditResult]) -> str:
-    of_audits: dict[str, list[AdvisedResult]] = {}
+    of_audits: dict[str, list[AuditResult]] = {}
     for result in results:
-        if isinstance(result, AdvisedResult):
+        if not isinstance(result, BoundResult):
             of_audits.setdefault(result.audit, []).append(result)
     advised = {audit: _largest_acceptable(found) for audit, found in of_audits.items()}
     if not advised:
@@ -109,9 +111,9 @@ def _advice(results: Sequence[AuditResult]) -> str:
     return f"Of the values of ε that were tried, {smallest:g} is the largest at which every attack stays within what was called acceptable."
 
 
-def _largest_acceptable(results: Sequence[AdvisedResult]) -> float | None:
+def _largest_acceptable(results: Sequence[AuditResult]) -> float | None:
     """Return the largest ε that was tried in results of one audit, below the first at which one of them fails; None if there is none."""
-    tried = [(epsilon, result.largest_acceptable_epsilon) for result in results for epsilon in _epsilons(result)]
+    tried = [(epsilon, cast(Advised, result).largest_acceptable_epsilon) for result in results for epsilon in _epsilons(result)]
     fails = min((epsilon for epsilon, largest in tried if largest is None or epsilon > largest), default=math.inf)
     return max((epsilon for epsilon, _ in tried if epsilon < fails), default=None)
 
@@ -119,10 +121,10 @@ def _largest_acceptable(results: Sequence[AdvisedResult]) -> float | None:
 def _fact(result: AuditResult, which: str) -> tuple[str, str]:
     if isinstance(result, BoundResult):
         return "refuted" if result.refuted else "holds", f"the bound{which or _at(result)}"
-    assert isinstance(result, AdvisedResult)  # noqa: S101 - all others are
-    largest = result.largest_acceptable_epsilon
+    advised = cast(Advised, result)
+    largest = advised.largest_acceptable_epsilon
     value = "none" if largest is None else f"ε = {largest:g}"
-    return value, f"acceptable for {result.audit}{which} (at most {result.acceptable:g})"
+    return value, f"acceptable for {result.audit}{which} (at most {advised.acceptable:g})"
 
 
 def _tell_apart(results: Sequence[AuditResult]) -> list[str]:

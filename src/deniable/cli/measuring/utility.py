@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli.options import DataFile, Epsilons, FileOptions, Quiet, VocabularyOptions, use_device, with_groups
+from deniable.cli.options import DataFile, Device, Epsilons, FileOptions, Quiet, VocabularyOptions, with_groups
 from deniable.cli.terminal import print_json
 from deniable.errors import printable
 
@@ -21,7 +21,6 @@ class LearningOptions:
     held_out: Annotated[float, typer.Option(help="The share of every class that is kept for testing and not learnt from.")] = 0.25
     texts: Annotated[int | None, typer.Option(help="Use at most this many texts, drawn at random: for a quick look.")] = None
     acceptable_loss: Annotated[float, typer.Option(help="How much accuracy you can afford to lose, for the advice in the result.")] = 0.02
-    device: Annotated[str, typer.Option(callback=use_device, help="Where to search and train: cpu, or cuda for a GPU.")] = "cpu"
     decode: Annotated[bool, typer.Option(help="Read released text decoded too, or leave that out, which is faster.")] = True
     support: Annotated[int, typer.Option("--words", help="For decoding: how many words may have gone in, the most frequent ones.")] = 20_000
     directions: Annotated[
@@ -44,6 +43,7 @@ def utility(
     figures: Annotated[Path | None, typer.Option(help="A folder for the curve (PNG, SVG) and the table (Markdown).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines; then a page is written only with --report.")] = False,
     quiet: Quiet = False,
+    device: Device = "cpu",  # noqa: ARG001 - its callback sets it
 ) -> None:
     """Measure what ε costs on your own labelled texts: train on released and on original text, test both, draw the curve.
 

@@ -19,7 +19,7 @@ from deniable.lab.comparison.matching import Target
 from deniable.lab.comparison.probe import SampleCounts
 from deniable.lab.comparison.readings import Name, PrivacyReadings
 from deniable.lab.comparison.received import ReceivedAccuracy
-from deniable.learning.texts import TextCounts
+from deniable.lab.comparison.texts import TextCounts
 from deniable.tuning.attacker import OfAllWords
 from deniable.utility.receiver import DecodingEffort
 

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from deniable import Embedding, InsecureSeededRandomness, Multivariate, Privatizer
-from deniable.audit import audit_authorship, audit_inversion, audit_membership
+from deniable.audit import audit_inversion
 from deniable.audit.draws import draw_texts, draw_users
 from deniable.audit.inversion.drawn_words import InversionEffort
 from deniable.decoding.priors import from_corpus
-from deniable.lab.authorship import cut_split, draw_split, split_by_author
-from deniable.lab.membership.audit import choose_users
+from deniable.lab.authorship import audit_authorship, cut_split, draw_split, split_by_author
+from deniable.lab.membership.audit import audit_membership, choose_users
 from deniable.records.labelled import LabelledTexts
 
 HUGE = 1e6
