@@ -30,10 +30,14 @@ folder is used.
 
 
 def commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """Yield every command with its full name, groups before their members."""
+    """Yield every command with its full name, groups before their members; hidden ones, which only name the new place, are left out."""
     yield name, command
-    for child in getattr(command, "commands", {}).values():
+    for child in _members(command):
         yield from commands(child, f"{name} {child.name}")
+
+
+def _members(command: Any) -> list[Any]:
+    return [child for child in getattr(command, "commands", {}).values() if not child.hidden]
 
 
 def reference() -> str:
@@ -43,7 +47,7 @@ def reference() -> str:
 
 def _section(name: str, command: Any) -> str:
     lines = ["", f"## `{name}`", "", " ".join((command.help or "").split()), ""]
-    members = getattr(command, "commands", {})
+    members = [child.name for child in _members(command)]
     if members:
         lines += ["Commands: " + ", ".join(f"[`{child}`](#{name.replace(' ', '-')}-{child})" for child in members) + ".", ""]
     lines += ["| argument or option | | default |", "|---|---|---|"]
