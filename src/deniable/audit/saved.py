@@ -12,7 +12,6 @@ from deniable.audit.catalogue import AUDITS, audit_named
 from deniable.audit.results import AuditResult
 from deniable.errors import RecordError
 
-
 _LONGEST = 64 << 20
 
 

@@ -103,7 +103,7 @@ def test_a_job_stopped_anywhere_in_its_finish_is_finished_by_resuming(
             stopped = False
         except KeyboardInterrupt:
             assert target.exists() == (stop_at == "remove")
-    monkeypatch.setattr(noisy, "many", stop)  # nothing may be drawn again
+    monkeypatch.setattr(Privatizer, "many", stop)  # nothing may be drawn again
     receipt = privatize_file(noisy, source, target, resume=True, **options)
     assert (receipt is None) == (not stopped)
     assert receipt is None or receipt.tally.records == 50
