@@ -128,7 +128,8 @@ def test_the_channel_of_attackers_who_do_not_learn_has_the_released_words_alone(
     made = chosen(embedding, epsilon=20.0)
     for learnt in (False, True):
         effort = TextEffort(places=5, support=WORDS, directions=20)
-        attack = TextAttack.prepare(embedding, paths[0], paths[1], effort=effort, seed=3, further=[LearntAttack(shadow_words=500)] if learnt else [])
+        further = [LearntAttack(shadow_words=500)] if learnt else []
+        attack = TextAttack.prepare(embedding, paths[0], paths[1], effort=effort, seed=3, further=further)
         channel = attack.channel(made, chosen, seed=3)
         assert (channel.asked is None) == learnt
         assert channel.knows(np.concatenate(release_text(made, attack.truth.text, seed=7))).all()
