@@ -187,6 +187,6 @@ _READ: dict[str, tuple[Callable[[], list[Files]], Callable[[Path, random.Random]
 }
 
 RECORDS: dict[str, Target] = {
-    **{name: Target(seeds=seeds, read=read) for name, (seeds, read) in _READ.items()},
-    "spreadsheets": Target(seeds=spreadsheet_files, read=read_spreadsheet, repair=rezip_spreadsheet),
+    **{name: Target(seeds=seeds, read=read, confined=name == "parquet") for name, (seeds, read) in _READ.items()},
+    "spreadsheets": Target(seeds=spreadsheet_files, read=read_spreadsheet, repair=rezip_spreadsheet, confined=True),
 }

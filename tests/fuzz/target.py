@@ -27,6 +27,8 @@ class Target:
     seeds: Callable[[], list[Files]]
     read: Callable[[Path, random.Random], None]
     repair: Callable[[Files, random.Random], Files] | None = None
+    confined: bool = False
+    """Whether a process is started for each case: fewer of them run with the tests."""
 
     def case(self, seeds: list[Files], source: random.Random) -> Files:
         """Return a damaged set of files."""

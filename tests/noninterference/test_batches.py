@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from deniable.errors import RecordError
 from deniable.records import privatize_file, privatize_stream
 from deniable.records.formats.opening import open_source
 from deniable.records.formats.parquet_files import partial as arrow_partial
-from deniable.records.formats.parquet_files.footer import read_footer
+from deniable.records.formats.parquet_files.rows import ParquetRows
+from deniable.records.formats.source import FileSource
 from deniable.records.jobs import releasing
 from tests.noninterference.releasing_both import Sink, check, layout_for, make_private
 from tests.support.private_pairs import (
@@ -60,9 +62,9 @@ def test_without_a_key_the_layout_is_a_function_of_what_is_released(output: str,
         batch = file.read().combine_chunks().to_batches()[0]
         packed = arrow_partial.pack_stream([batch], file.schema_arrow)
         (tmp_path / "packed").write_bytes(packed)
-        with target.open("rb") as made:
-            footer = read_footer(made)
-        arrow_partial.streams_to_parquet(tmp_path / "packed", [len(packed)], footer, again, private=["text"])
+        with closing(FileSource(target)) as made:
+            compression = ParquetRows(made).compression
+        arrow_partial.streams_to_parquet(tmp_path / "packed", [len(packed)], compression, again, private=["text"])
         assert file.num_row_groups > 10
     else:
         repack(target, again, ENDINGS[target.suffix])

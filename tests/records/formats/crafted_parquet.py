@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from itertools import pairwise
 
 BYTE_ARRAY, INT64, FIXED = 6, 2, 7
 PLAIN, DELTA_LENGTHS, DELTA_STRINGS = 0, 6, 7
@@ -51,6 +52,18 @@ def delta_run(count: int, *, block: int = 1 << 27) -> bytes:
     """Return a delta-encoded run of zeros, as many as wanted in a few bytes."""
     blocks = max(1, -(-(count - 1) // block))
     return varint(block) + varint(1) + varint(count) + zigzag(0) + (zigzag(0) + b"\0") * blocks
+
+
+def delta_numbers(numbers: Sequence[int]) -> bytes:
+    """Return numbers in the delta encoding, in blocks of one miniblock of 128."""
+    steps = [after - before for before, after in pairwise(numbers)]
+    written = varint(128) + varint(1) + varint(len(numbers)) + zigzag(numbers[0])
+    for start in range(0, len(steps), 128):
+        block = steps[start : start + 128]
+        least = min(block)
+        packed = b"".join(struct.pack("<I", step - least) for step in block + [least] * (128 - len(block)))
+        written += zigzag(least) + (b"\x20" + packed if any(packed) else b"\0")
+    return written
 
 
 def data_page(content: bytes, values: int, *, encoding: int = PLAIN, unpacked: int | None = None) -> bytes:

@@ -16,8 +16,7 @@ import pytest
 from deniable.errors import DeniableError, RecordError
 from deniable.records.formats.layout import Layout
 from deniable.records.formats.naming import Naming
-from deniable.records.formats.parquet_files import batches as parquet_batches
-from deniable.records.formats.parquet_files.footer import read_footer, read_struct
+from deniable.records.formats.parquet_files import rows as parquet_rows
 from deniable.records.formats.parquet_files.reader import ParquetReader
 from deniable.records.formats.reader import BatchSize
 from deniable.records.formats.source import FileSource
@@ -28,6 +27,7 @@ from tests.records.formats.crafted_parquet import (
     OPTIONAL,
     ZSTD,
     data_page,
+    delta_numbers,
     delta_run,
     dictionary_page,
     parquet,
@@ -88,17 +88,6 @@ def repeated_prefixes() -> bytes:
     return parquet(data_page(packed(content), rows, encoding=DELTA_STRINGS, unpacked=len(content)), values=rows, rows=rows, codec=ZSTD)
 
 
-def delta_numbers(numbers: list[int]) -> bytes:
-    """Return numbers as Arrow writes them, taken out of a file of lengths."""
-    table = pa.table({"n": pa.array(numbers, pa.int32())})
-    out = pa.BufferOutputStream()
-    pq.write_table(table, out, compression="none", use_dictionary=False, column_encoding="DELTA_BINARY_PACKED", write_statistics=False)
-    content = bytes(out.getvalue())
-    fields, at = read_struct(content, 4, {3: 0})
-    body = content[4 + at - 4 : at + fields[3]]
-    return body[4 + int.from_bytes(body[:4], "little") :]  # behind the levels
-
-
 def dictionary_of_nothing() -> bytes:
     page = dictionary_page(packed(b""), (1 << 31) - 1, unpacked=0)
     return parquet(page + data_page(b"\x01\x00", 1), values=1, rows=1, codec=ZSTD, dictionary=len(page))
@@ -141,7 +130,7 @@ def read_all(path: Path, naming: Naming | None = None) -> int:
         return sum(len(batch.write(batch.texts)) for batch in reader.batches(BatchSize()))
 
 
-def _read_bomb(path: str, answer: multiprocessing.Queue[tuple[str, str, int]]) -> None:
+def _read_bomb(path: str, answer: multiprocessing.Queue[tuple[str, str, int, int]]) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     try:
         found, said = str(read_all(Path(path))), ""
@@ -149,7 +138,8 @@ def _read_bomb(path: str, answer: multiprocessing.Queue[tuple[str, str, int]]) -
         found, said = type(error).__name__, str(error)
     except BaseException as error:
         found, said = "traceback", repr(error)
-    answer.put((found, said, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10))
+    parsers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    answer.put((found, said, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10, parsers >> 10))
 
 
 @pytest.mark.parametrize("bomb", BOMBS)
@@ -160,12 +150,13 @@ def test_a_bomb_takes_little_memory_and_gives_one_error(tmp_path: Path, bomb: st
     answer: Any = context.Queue()
     process = context.Process(target=_read_bomb, args=(str(path), answer))
     process.start()
-    found, said, mebibytes = answer.get(timeout=600)
+    found, said, mebibytes, parsers = answer.get(timeout=600)
     process.join()
     assert path.stat().st_size < 120_000
-    assert found in ("RecordError", "InvalidParameter"), said
+    assert found in ("RecordError", "ParserFailed", "InvalidParameter"), said
     assert str(path) in said or found == "InvalidParameter"
     assert mebibytes < 400
+    assert parsers < 1_400
 
 
 def test_a_repeated_text_within_reason_is_read(tmp_path: Path) -> None:
@@ -206,7 +197,6 @@ def test_all_columns_come_through_as_arrow_reads_them(
     compression: str,
     version: str,
 ) -> None:
-    monkeypatch.setattr(parquet_batches, "_READ_BUFFER", 1 << 10)
     table, rows = every_kind
     path = tmp_path / "in.parquet"
     texts_only = dict.fromkeys(("text", "binary", "large"), encoding)
@@ -215,15 +205,13 @@ def test_all_columns_come_through_as_arrow_reads_them(
     )
     pq.write_table(table, path, compression=compression, data_page_version=version, row_group_size=650, data_page_size=2_500, **options)
     for most_bytes in (1 << 12, 8 << 20):
-        source = FileSource(path)
-        file, footer = pq.ParquetFile(source.file), read_footer(source.reopen())
-        bounded = parquet_batches.BoundedBatches(source, file, footer, most_rows=2_048, most_bytes=most_bytes)
-        parts = [part for group in range(3) for part in bounded.of_group(group)]
+        monkeypatch.setattr(parquet_rows, "BYTES_AT_ONCE", most_bytes)
+        with closing(FileSource(path)) as source:
+            parts = list(parquet_rows.ParquetRows(source).batches())
         read = pa.Table.from_batches(parts, schema=parts[0].schema)
         assert read.schema.equals(pq.read_schema(path))
         assert read.to_pylist() == rows
-        assert max(sum(map(parquet_batches.written_bytes, part.columns)) for part in parts) <= most_bytes
-        source.close()
+        assert max(part.nbytes for part in parts) <= 8 * most_bytes
 
 
 def test_an_id_that_is_not_utf8_is_one_error_without_the_id(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def test_a_file_is_read_from_what_was_opened_and_never_by_its_name_again(
     path, elsewhere = folders.inbox / name, tmp_path / f"elsewhere{Path(name).suffix}"
     write_records(path, note="inside")
     write_records(elsewhere, note="o-u-t-s-i-d-e")
-    monkeypatch.setattr("deniable.records.formats.parquet_files.reader._BYTES_AT_ONCE", 2_000)
+    monkeypatch.setattr("deniable.records.formats.parquet_files.rows.BYTES_AT_ONCE", 2_000)
 
     def digest_of(*arguments: Any) -> str:
         swap(path, elsewhere)

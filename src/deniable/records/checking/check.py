@@ -136,9 +136,10 @@ def _has_metadata(source: Source, layout: Layout, free: list[str | None]) -> boo
     """Return whether a Parquet file carries notes of its own, which a release copies."""
     if layout.format != "parquet" or not isinstance(source, FileSource):
         return False
-    from deniable.records.formats.parquet_files.reader import has_own_metadata, open_parquet
+    from deniable.records.formats.parquet_files.reader import has_own_metadata
+    from deniable.records.formats.parquet_files.rows import ParquetRows
 
-    schema = open_parquet(source)[0].schema_arrow
+    schema = ParquetRows(source).schema
     private = {name for name in free if name is not None} | {parse_path(name).steps[:1] for name in free if name is not None}
     return has_own_metadata(schema, [place for place, name in enumerate(schema.names) if name in private or (name,) in private])
 

@@ -138,23 +138,20 @@ def _cells(source: FileSource, layout: Layout) -> Iterator[list[Field]]:
 
 
 def _parquet_rows(source: FileSource, layout: Layout) -> Iterator[list[Field]]:
-    from deniable.records.formats.parquet_files.batches import BoundedBatches
-    from deniable.records.formats.parquet_files.reader import open_parquet
+    from deniable.records.formats.parquet_files.rows import ParquetRows
 
-    file, footer = open_parquet(source)
-    bounded = BoundedBatches(source, file, footer, most_rows=512, most_bytes=8 << 20)
     wanted = {*layout.columns, *(path.steps[0] for path in map(parse_path, layout.columns) if path.steps)}
-    for group in range(len(footer.groups)):
-        for batch in bounded.of_group(group):
-            columns = [
-                (name, column) for name, column in zip(batch.schema.names, batch.columns, strict=True) if not wanted or name in wanted
-            ]
-            try:
-                values = [(name, _values(column)) for name, column in columns]
-            except UnicodeDecodeError:
-                raise RecordError(source.name, f"row group {group + 1:,} holds what cannot be read as text") from None
-            for row in range(len(batch)):
-                yield [field for name, column in values for field in _flat(name, column[row])]
+    done = 0
+    for batch in ParquetRows(source).batches():
+        columns = [(name, column) for name, column in zip(batch.schema.names, batch.columns, strict=True) if not wanted or name in wanted]
+        try:
+            values = [(name, _values(column)) for name, column in columns]
+        except UnicodeDecodeError:
+            where = f"records {done + 1:,} to {done + len(batch):,}"
+            raise RecordError(source.name, f"holds what cannot be read as text in {where}") from None
+        done += len(batch)
+        for row in range(len(batch)):
+            yield [field for name, column in values for field in _flat(name, column[row])]
 
 
 def _values(column: pa.Array) -> list[Any]:

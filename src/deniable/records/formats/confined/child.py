@@ -1,8 +1,8 @@
 """What runs in the process that parses an untrusted file: limits first, then one parser, which imports nothing of this package.
 
 A parser is a file with a function ``parse(file, refuse, **arguments)``, which yields bytes. It is asked for on standard input; what it
-yields goes to standard output, each piece with a letter and its length before it. Where memory cannot be limited (macOS takes no notice of
-that limit), parsers check sizes before they read.
+yields goes to standard output, each piece with a letter and its length before it. macOS takes no notice of the limit on memory, so what is
+taken is looked at as well, while libraries work.
 """
 
 from __future__ import annotations
@@ -12,9 +12,13 @@ import io
 import json
 import os
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
+
+_SECONDS_BETWEEN_LOOKS = 0.02
 
 PIECE, REFUSED, END = b"p", b"r", b"."
 """What a piece is: content, why the file is refused, or that all was sent."""
@@ -61,6 +65,20 @@ def _limit(memory: int, seconds: int) -> None:
         _, hard = resource.getrlimit(limit)
         most = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(limit, (most, most))
+    threading.Thread(target=_watch, args=(memory,), daemon=True).start()
+
+
+def _watch(memory: int) -> None:
+    """End this process when it has taken more memory than it may."""
+    import resource
+
+    def taken() -> int:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+    start = taken()
+    while taken() - start <= memory:
+        time.sleep(_SECONDS_BETWEEN_LOOKS)
+    os._exit(1)
 
 
 def _load(script: str) -> Callable[..., Iterator[bytes]]:

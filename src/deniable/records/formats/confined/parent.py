@@ -10,12 +10,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from deniable.errors import RecordError
+from deniable.errors import RecordError, printable
 from deniable.records.formats.confined.child import END, PIECE, REFUSED
 from deniable.records.formats.source import FileSource
 
 MOST_MEMORY = 1 << 30
 """Bytes that parsing any file may take."""
+
+
+class ParserFailed(RecordError):
+    """A parser took too much memory or time, or ended without a word."""
+
 
 _SECONDS, _BYTES_PER_SECOND = 120, 100_000
 _CHILD = Path(__file__).with_name("child.py")
@@ -27,7 +32,8 @@ def parse_confined(source: FileSource, script: Path, advice: str, **arguments: o
     ``script`` holds the parser (see ``child``), and ``arguments`` go to it. ``advice`` says what to do if it fails. The process ends with
     this iterator, and when nobody reads what it sends.
 
-    :raises RecordError: if the parser refuses the file, or fails, which is said in one sentence that does not quote the file.
+    :raises RecordError: if the parser refuses the file, in a sentence that does not quote it.
+    :raises ParserFailed: if it takes too much memory or time, or the file ends it.
     """
     size, descriptor = source.size or 0, source.file.fileno()
     asked = {
@@ -45,10 +51,10 @@ def parse_confined(source: FileSource, script: Path, advice: str, **arguments: o
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,  # what a library says when it fails could quote the file
         pass_fds=(descriptor,),
-        env={**os.environ, "RUST_BACKTRACE": "0", "ARROW_DEFAULT_MEMORY_POOL": "system"},
+        env={**os.environ, **_QUIET_AND_SMALL},
         process_group=0,  # Ctrl-C is for the process that has the journal
     )
-    sent, failed = cast(BinaryIO, process.stdout), RecordError(source.name, f"{_FAILED}; {advice}")
+    sent, failed = cast(BinaryIO, process.stdout), ParserFailed(source.name, f"{_FAILED}; {advice}")
     try:
         cast(BinaryIO, process.stdin).write(json.dumps(asked).encode())
         cast(BinaryIO, process.stdin).close()
@@ -57,7 +63,7 @@ def parse_confined(source: FileSource, script: Path, advice: str, **arguments: o
             if head[:1] == END:
                 return
             if head[:1] == REFUSED:
-                raise RecordError(source.name, content.decode())
+                raise RecordError(source.name, printable(content.decode()))
             if head[:1] == PIECE:
                 yield content
         raise failed
@@ -69,4 +75,5 @@ def parse_confined(source: FileSource, script: Path, advice: str, **arguments: o
         sent.close()
 
 
+_QUIET_AND_SMALL = {"RUST_BACKTRACE": "0", "ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1", "ARROW_IO_THREADS": "1"}
 _FAILED = f"cannot be parsed in {MOST_MEMORY >> 30} GiB of memory: the file is damaged, too large, or made to fill the memory"

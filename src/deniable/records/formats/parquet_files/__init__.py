@@ -1,6 +1,5 @@
-"""Parquet: columns of texts are released, and all others pass.
+"""Parquet, read a little at a time and written as a whole.
 
-Arrow trusts what it reads, and a crafted file can end the process or stand for gigabytes. So ``footer`` and ``pages`` are looked at here
-first, and ``batches`` has rows in parts of bounded size. ``texts`` finds private texts in columns, structs and lists, ``partial`` is the
-output while it grows, ``reader`` releases.
+Arrow trusts what it reads, and a crafted file can end the process or stand for gigabytes. So ``parser`` runs in a confined process, and
+``rows`` is what it sends. ``reader`` releases rows, ``texts`` finds texts inside objects and lists, ``partial`` is an output that grows.
 """

@@ -23,7 +23,6 @@ import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 
 from deniable.atomic import open_regular
-from deniable.records.formats.parquet_files.footer import CODECS, Footer
 
 BYTES_PER_ROW_GROUP = 8 << 20
 ROWS_PER_ROW_GROUP = 1 << 20
@@ -42,8 +41,10 @@ def pack_stream(batches: list[pa.RecordBatch], schema: pa.Schema) -> bytes:
     return bytes(sink.getvalue())
 
 
-def streams_to_parquet(partial: Path, ends: list[int], source: Footer, finished: Path, *, private: Collection[str]) -> None:
-    """Write the Arrow streams of a partial file, ending at ``ends``, as Parquet with their schema and the source's compression.
+def streams_to_parquet(
+    partial: Path, ends: list[int], compression: dict[str, str] | str, finished: Path, *, private: Collection[str]
+) -> None:
+    """Write the Arrow streams of a partial file, ending at ``ends``, as Parquet with their schema.
 
     ``private`` names the columns that were released in other words.
     """
@@ -51,7 +52,7 @@ def streams_to_parquet(partial: Path, ends: list[int], source: Footer, finished:
     schema, shared = _dictionaries(lambda: _batches(partial, ends), schema, private)
     with (
         os.fdopen(open_regular(finished, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file,
-        pq.ParquetWriter(file, schema, compression=_compression(source)) as writer,
+        pq.ParquetWriter(file, schema, compression=compression) as writer,
     ):
         for group in row_groups(_batches(partial, ends)):
             columns = [
@@ -169,10 +170,3 @@ def _batches(partial: Path, ends: list[int]) -> Iterator[pa.RecordBatch]:
             with ipc.open_stream(pa.py_buffer(file.read(end - start))) as reader:
                 yield from reader
             start = end
-
-
-def _compression(footer: Footer) -> dict[str, str] | str:
-    if not footer.groups:
-        return "snappy"
-    chunks = footer.groups[0].chunks
-    return {leaf.path: CODECS[chunk.codec].upper() for leaf, chunk in zip(footer.leaves, chunks, strict=True) if chunk.codec < len(CODECS)}

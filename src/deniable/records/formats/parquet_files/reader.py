@@ -9,45 +9,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, islice, repeat
+from itertools import islice, repeat
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from deniable.errors import InvalidParameter, RecordError, ResumeError, printable
 from deniable.keyed.encoding import RecordId
 from deniable.records.formats.layout import Layout, find_named_columns, untouched_columns
 from deniable.records.formats.naming import Naming
-from deniable.records.formats.parquet_files.batches import BoundedBatches
-from deniable.records.formats.parquet_files.footer import Footer
-from deniable.records.formats.parquet_files.pages import checked_footer
 from deniable.records.formats.parquet_files.partial import pack_stream, streams_to_parquet
+from deniable.records.formats.parquet_files.rows import ParquetRows
 from deniable.records.formats.parquet_files.texts import TextColumn, check_lengths, find_text_columns, split_by
 from deniable.records.formats.reader import Batch, BatchSize, FinishedAtTheEnd, Row, gather
 from deniable.records.formats.source import LONGEST_RECORD, FileSource
 from deniable.text.columns import is_text
 
-_BYTES_AT_ONCE = 8 << 20
-_ROWS_AT_ONCE = 2_048
-_READ_BUFFER = 1 << 18
 _SAYS_TYPES_ONLY = {b"ARROW:schema", b"PARQUET:field_id"}
 _PANDAS = b"pandas"
-
-
-def open_parquet(source: FileSource) -> tuple[pq.ParquetFile, Footer]:
-    """Open a Parquet file for reading a little at a time; return it with its footer.
-
-    :raises RecordError: if it is not one.
-    """
-    try:
-        footer = checked_footer(source.reopen(), source.path)
-        file = pq.ParquetFile(source.reopen(), pre_buffer=False, buffer_size=_READ_BUFFER)
-        str(file.schema_arrow)  # names that are not UTF-8 fail here and not later
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise RecordError(source.name, "not a Parquet file, or a damaged one") from error
-    return file, footer
 
 
 class ParquetReader(FinishedAtTheEnd):
@@ -62,9 +42,9 @@ class ParquetReader(FinishedAtTheEnd):
         :raises InvalidParameter: if a column is not there or does not hold text.
         """
         self._source, self._path = source, source.path
-        self._file, self.footer = open_parquet(source)
-        self.schema: pa.Schema = self._file.schema_arrow
-        self.total: int | None = self.footer.rows
+        self._file = ParquetRows(source)
+        self.schema: pa.Schema = self._file.schema
+        self.total: int | None = self._file.rows
         self._texts = find_text_columns(layout.columns, self.schema, source.name)
         self.schema = _without_categories(self.schema, {self.schema.field(column.place).name for column in self._texts})
         self.untouched = _untouched(self.schema, self._texts)
@@ -98,7 +78,7 @@ class ParquetReader(FinishedAtTheEnd):
             raise ResumeError(self._path, f"has {self.total:,} records, but an earlier run released {records:,}: the input has changed")
         if self._naming is not None and self._id is not None:  # their ids must not come again in what is left
             record = 0
-            for part in self._parts(column=self._id):
+            for part in self._file.batches(columns=[self.schema.field(self._id).name]):
                 for name in self._ids(part.column(0), record)[: records - record]:
                     record += 1
                     self._naming.names(record, name, ())
@@ -112,7 +92,7 @@ class ParquetReader(FinishedAtTheEnd):
         :raises RecordError: if the file is damaged, a text is too long or not valid UTF-8, or at the end, if two records of a keyed
             release have one id.
         """
-        for part in self._parts():
+        for part in self._file.batches(skip=self._done):
             start = 0
             for group in gather(self._rows(part), size, lambda: False, name=self._source.name, done=self._done):
                 yield self._batch(part.slice(start, len(group)), group)
@@ -132,27 +112,9 @@ class ParquetReader(FinishedAtTheEnd):
         """
         private = [self.schema.field(column.place).name for column in self._texts if not column.steps]
         try:
-            streams_to_parquet(partial, ends, self.footer, finished, private=private)
+            streams_to_parquet(partial, ends, self._file.compression, finished, private=private)
         except (pa.ArrowException, ArithmeticError, LookupError, ValueError):  # the library's own words could quote a value
             raise RecordError(self._path, "holds columns that cannot be written as Parquet again; leave them out of it") from None
-
-    def _parts(self, column: int | None = None) -> Iterator[pa.RecordBatch]:
-        """Yield the rows that are not done, or one column of them, in parts that take little memory.
-
-        :raises RecordError: if the file is damaged, or decodes to far more than its size.
-        """
-        bounded = BoundedBatches(self._source, self._file, self.footer, most_rows=_ROWS_AT_ONCE, most_bytes=_BYTES_AT_ONCE)
-        sizes = [group.rows for group in self.footer.groups]
-        for group, (rows, end) in enumerate(zip(sizes, accumulate(sizes), strict=True)):
-            ahead = self._done - (end - rows)
-            if not rows or ahead >= rows:
-                continue
-            for part in bounded.of_group(group, None if column is None else self.schema.field(column).name):
-                if ahead >= len(part):
-                    ahead -= len(part)
-                    continue
-                yield part.slice(max(ahead, 0))
-                ahead = 0
 
     def _id_column(self) -> int | None:
         if self._naming is None or self._naming.column is None:
