@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from deniable import Keyed, Multivariate, Privatizer
+from deniable import Keyed, Multivariate, Privatizer, Recipe
 from deniable.decoding.released import ReleasedWords
 from deniable.embeddings.embedding import Embedding
 from deniable.keyed.encoding import RecordId
@@ -64,6 +64,11 @@ def test_texts_keep_their_order_and_missing_ones_stay_missing(client: Client) ->
     assert made["spent_epsilon"] == [6.0, 0.0, 0.0, 12.0, 18.0]
 
 
+def test_a_level_of_risk_stands_for_an_epsilon(client: Client) -> None:
+    made = client.post("/privatize", text="the doctor", risk="low").json()
+    assert made["card"]["epsilon_per_word"] == Recipe(risk="low").epsilon
+
+
 def test_a_large_epsilon_keeps_words_and_a_small_one_does_not(client: Client) -> None:
     text = " ".join(["doctor"] * 300)
     kept = {
@@ -76,6 +81,8 @@ def test_a_large_epsilon_keeps_words_and_a_small_one_does_not(client: Client) ->
     ("asked", "said"),
     [
         ({"epsilon": 8.01}, "at most 8"),
+        ({"risk": "low", "epsilon": 2}, "one of the two"),
+        ({"risk": "lowest"}, "risk"),
         ({"epsilon": 0}, "greater than 0"),
         ({"epsilon": -1}, "greater than 0"),
         ({"epsilon": "6"}, "epsilon"),

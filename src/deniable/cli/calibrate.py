@@ -136,10 +136,11 @@ def calibrate(
 
 def _show_named(chosen: ChosenMechanism, opened: Embedding, at_most: float, *, as_json: bool) -> None:
     """Print the largest ε at which no reader of single words names more than a share of the words of English text."""
-    from deniable.measures.risk import epsilon_of_risk
+    from deniable.measures.bayes_bound import largest_epsilon
+    from deniable.measures.risk import english_words
     from deniable.report.wording import percent
 
-    found = epsilon_of_risk(chosen, opened, at_most)
+    epsilon, bound = largest_epsilon(chosen, opened, english_words(opened), at_most)
     if as_json:
         print_json(
             {
@@ -148,16 +149,14 @@ def _show_named(chosen: ChosenMechanism, opened: Embedding, at_most: float, *, a
                 "mechanism": chosen.name,
                 "parameters": chosen.identity(opened)["parameters"],
                 "targets": {"named_at_most": at_most},
-                "epsilon": found.epsilon,
-                "bayes_bound": found.bound.to_dict(),
+                "epsilon": epsilon,
+                "bayes_bound": bound.to_dict(),
             }
         )
         return
     console = open_console()
-    most, blind = percent(found.bound.high), percent(found.bound.blind)
-    console.print(
-        f"ε = {found.epsilon:g}: of words as frequent as in English text, a reader of single released words names at most {most},"
-    )
+    most, blind = percent(bound.high), percent(bound.blind)
+    console.print(f"ε = {epsilon:g}: of words as frequent as in English text, a reader of single released words names at most {most},")
     console.print(f"whatever the method (95 % confidence); without the release it is {blind}")
 
 

@@ -6,53 +6,73 @@ that come with the package. They are public, so that ε says nothing of the priv
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import replace
+from typing import cast
 
+import numpy as np
+
+from deniable.arrays import Ids
 from deniable.decoding.priors import in_english
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.measures.bayes_bound import Words, largest_epsilon
-from deniable.measures.estimate import Estimate
 from deniable.mechanisms.catalogue import ChosenMechanism
 
 LEVELS = {"low": 0.08, "medium": 0.17, "high": 0.33}
 """The shares that the names of levels stand for; blind guessing names 5.6 %."""
 
+_NONE = np.array([], dtype=np.int64)
+
 IN_ENGLISH = "words as frequent as in English books (Google Books 2010 to 2019)"
 
+_KNOWN = {
+    ("f31d550f41e396e0d08280c537bbcb44", 0.08): 2.41,
+    ("f31d550f41e396e0d08280c537bbcb44", 0.17): 4.59,
+    ("f31d550f41e396e0d08280c537bbcb44", 0.33): 6.4,
+    ("efa36a98f43ac310756e7e38bdefd8ce", 0.08): 2.34,
+    ("efa36a98f43ac310756e7e38bdefd8ce", 0.17): 4.52,
+    ("efa36a98f43ac310756e7e38bdefd8ce", 0.33): 6.35,
+}
+"""The ε of the levels for the built-in embedding, whole and without names, and the paper's mechanism: found by ``largest_epsilon``."""
 
-@dataclass(frozen=True, kw_only=True)
-class Risk:
-    """The ε that a level gives, and the Bayes bound there."""
-
-    at_most: float
-    epsilon: float
-    bound: Estimate
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON-ready data."""
-        return {"named_at_most": self.at_most, "epsilon": self.epsilon, "bayes_bound": self.bound.to_dict()}
+_found: dict[tuple[object, ...], float] = {}
+_MOST_FOUND = 256
+_MOST_FOUND = 256
 
 
-def epsilon_of_risk(made: ChosenMechanism, embedding: Embedding, level: str | float) -> Risk:
+def epsilon_of_risk(made: ChosenMechanism, embedding: Embedding, level: object, *, revealed: Ids = _NONE) -> float:
     """Return the largest ε at which no reader of single words names more than a share of the words of English text.
+
+    ``revealed`` words come out as themselves and count as named.
 
     :raises InvalidParameter: if the level is neither a name nor a share, the embedding is not English, or the bound is not known.
     :raises TargetsNotMet: if blind guessing names more.
     """
     at_most = share_of(level)
-    epsilon, bound = largest_epsilon(made, embedding, english_words(embedding), at_most)
-    return Risk(at_most=at_most, epsilon=epsilon, bound=bound)
+    whole = embedding if embedding.left_out is None else embedding.left_out.source
+    built_in = whole.folder is None and made.is_papers and not len(revealed)
+    if built_in and (known := _KNOWN.get((embedding.fingerprint, at_most))) is not None:
+        return known
+    if whole.is_received:
+        whole.check_content()  # what a folder says of itself decides nothing
+    asked = (embedding.fingerprint, str(made.identity(embedding)), at_most, revealed.tobytes())
+    if asked not in _found:
+        words = replace(english_words(embedding), revealed=revealed)
+        found, _ = largest_epsilon(made, embedding, words, at_most)
+        if len(_found) >= _MOST_FOUND:
+            _found.clear()
+        _found[asked] = found
+        return found
+    return _found[asked]
 
 
-def share_of(level: str | float) -> float:
+def share_of(level: object) -> float:
     """Return the share that a level stands for: low, medium, high, or a share itself.
 
     :raises InvalidParameter: if it is none of these.
     """
     try:
-        share = LEVELS[level] if level in LEVELS else float(level)
+        share = LEVELS[level] if isinstance(level, str) and level in LEVELS else float(cast("float", level))
     except (TypeError, ValueError):
         share = -1.0
     if isinstance(level, bool) or not 0.0 < share < 1.0:

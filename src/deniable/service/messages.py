@@ -6,7 +6,7 @@ No message of an error holds a value that a client sent: errors are shown, kept 
 from __future__ import annotations
 
 import re
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -35,9 +35,13 @@ class Refused(Exception):
 
 
 class Choice(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How text is to be released, within what the operator allows. What is left out is as the operator set it."""
+    """How text is to be released, within what the operator allows. What is left out is as the operator set it.
+
+    ``risk`` stands for the ``epsilon`` at which a reader of single words names at most 8, 17 or 33 % of the words of English text.
+    """
 
     epsilon: float | None = None
+    risk: Literal["low", "medium", "high"] | None = None
     record_epsilon: float | None = None
     embedding: str | None = None
     mechanism: str | None = None

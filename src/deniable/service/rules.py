@@ -8,12 +8,14 @@ from threading import Lock
 from typing import Literal, TypedDict
 
 import msgspec
+import numpy as np
 
 from deniable.decoding.released import ReleasedWords
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.leaving_out import leave_out
-from deniable.errors import InvalidParameter
+from deniable.errors import InvalidParameter, TargetsNotMet
 from deniable.keyed import Keyed
+from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours import best_neighbours
 from deniable.service.messages import Choice, Refused, refusal_of
 from deniable.service.settings import Settings
@@ -90,8 +92,9 @@ class Rules:
         """
         allowed = self._release
         mechanism = self._one_of("mechanism", choice.mechanism, allowed.mechanisms)
-        epsilon = self._at_most("epsilon", choice.epsilon, default=allowed.epsilon, most=allowed.max_epsilon)
         embedding = self._one_of("embedding", choice.embedding, allowed.embeddings)
+        asked = choice.epsilon if choice.risk is None else self._epsilon_of_risk(choice, mechanism, embedding)
+        epsilon = self._at_most("epsilon", asked, default=allowed.epsilon, most=allowed.max_epsilon)
         record_epsilon, most = choice.record_epsilon, allowed.record_epsilon
         if record_epsilon is not None or most is not None:
             record_epsilon = self._at_most("record_epsilon", record_epsilon, default=most, most=most)
@@ -131,6 +134,24 @@ class Rules:
             while len(self._prepared) > _MOST_PRIVATIZERS:
                 self._prepared.popitem(last=False)
         return made
+
+    def _epsilon_of_risk(self, choice: Choice, mechanism: str, embedding: str) -> float:
+        """Return the ε of a level of risk: found once for each level, mechanism, embedding and treatment of unknown words."""
+        from deniable.measures.risk import epsilon_of_risk
+
+        assert choice.risk is not None  # noqa: S101 - said by the caller
+        if choice.epsilon is not None:
+            raise Refused(422, "risk: gives epsilon; send one of the two")
+        policies = self._policies(choice)
+        if policies.get("keep_words"):
+            raise Refused(422, "risk: does not go with words that are released as they are; send epsilon")
+        try:
+            opened = self.embeddings[embedding]
+            shown = [opened.unknown_id] if policies.get("unknown") in ("redact", "drop") else []
+            made = ChosenMechanism(name=mechanism, options=self._release.options.get(mechanism, {}))
+            return epsilon_of_risk(made, opened, choice.risk, revealed=np.array(shown, dtype=np.int64))
+        except (InvalidParameter, TargetsNotMet) as error:
+            raise Refused(422, str(error)) from None
 
     def _at_most(self, name: str, asked: float | None, *, default: float | None, most: float | None) -> float:
         value = default if asked is None else asked

@@ -37,7 +37,7 @@ from deniable.text.card_file import (
     read_card_file,
 )
 from deniable.text.policies import CasePolicy, Drafter, PunctuationPolicy, UnknownPolicy
-from deniable.text.receipt import ReleaseSettings
+from deniable.text.receipt import ReleaseSettings, risk_described
 from deniable.text.writing import REDACTED
 from deniable.version import __version__
 from deniable.words.cutter import RULES, rules_for
@@ -53,7 +53,8 @@ class Card:
     ``fingerprint`` tells its content, with ``protected`` words that go in as others, and ``linear_map`` that its vectors are a map of
     others. ``never_release`` names the words that were taken out of its vocabulary, if any were. ``keep_words`` are the words of the
     vocabulary that were released as they are, ``rules`` the version of the rules by which text is cut into words. ``columns`` hold the
-    released text; plain text has none. ``source`` is the file that the card was read from.
+    released text; plain text has none. ``risk`` is the share of words named that ε was chosen by, if it was. ``source`` is the file that
+    the card was read from.
     """
 
     mechanism: ChosenMechanism | None
@@ -74,6 +75,7 @@ class Card:
     keep_words: tuple[str, ...]
     consistent: bool
     columns: tuple[str, ...] = ()
+    risk: float | None = None
     rules: int = RULES
     version: str = __version__
     source: str = field(default="of this release", compare=False)
@@ -102,6 +104,7 @@ class Card:
             case=policy.case,
             keep_words=tuple(sorted(Drafter(embedding, policy).kept_words)) if policy.keep_words else (),
             consistent=bool(settings.randomness.get("consistent")),
+            risk=settings.risk,
             columns=tuple(map(_writable, columns)),
             rules=rules_for(embedding),
         )
@@ -140,6 +143,7 @@ class Card:
             rules_for_words=self.rules,
             consistent=self.consistent,
             in_words=self.in_words(),
+            risk=msgspec.UNSET if self.risk is None else self.risk,
         )
         data: dict[str, Any] = msgspec.to_builtins(written)
         return data
@@ -153,6 +157,7 @@ class Card:
         said = [
             "This card is public. Nothing in it was counted from the private text.",
             self._epsilon_in_words(),
+            *([] if self.risk is None else [risk_described(self.risk)["statement"] + "."]),
             self._embedding_in_words(),
             *self._map_in_words(),
             *self._never_in_words(),
@@ -356,6 +361,7 @@ def _card(written: CardFile, source: str) -> Card:
         **msgspec.structs.asdict(written.policy) | {"keep_words": tuple(written.policy.keep_words)},
         consistent=written.consistent,
         columns=tuple(written.columns),
+        risk=None if written.risk is msgspec.UNSET else written.risk,
         rules=written.rules_for_words,
         version=written.deniable,
         source=source,

@@ -104,6 +104,7 @@ class CardFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     rules_for_words: int
     consistent: bool
     in_words: list[str]
+    risk: Annotated[float, msgspec.Meta(gt=0.0, lt=1.0)] | msgspec.UnsetType = msgspec.UNSET
 
 
 class _Format(msgspec.Struct, frozen=True):

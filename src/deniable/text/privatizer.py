@@ -78,13 +78,15 @@ class Privatizer:
         keep_words: Iterable[str] = (),
         never_release: GivenList = None,
         record_epsilon: float | None = None,
+        risk: str | float | None = None,
         randomness: Randomness | Keyed | None = None,
     ) -> None:
         """Prepare a privatizer; see ``TextPolicy`` for the policies.
 
         ``record_epsilon`` is a budget per text, divided by its number of words. The mechanism's ε stays the most that a word gets, so
         that short texts are not released as they are: ε per word is the smaller of the two. ``never_release`` is a public list of words
-        that never come out (see ``NeverRelease.of``): the mechanism is made anew over the embedding without them.
+        that never come out (see ``NeverRelease.of``): the mechanism is made anew over the embedding without them. ``risk`` is the level
+        that ε was chosen by, for the card and the receipt; ``Recipe`` chooses it.
 
         :raises InvalidParameter: if a policy or ``record_epsilon`` is not allowed, or an entry of ``keep_words`` is not one word, or
             unknown words would go in as known ones that the mechanism keeps, or there is a budget per record and a key that draws the
@@ -102,6 +104,7 @@ class Privatizer:
         settings["mechanism"] = mechanism
         settings["policy"] = TextPolicy(unknown=unknown, punctuation=punctuation, case=case, keep_words=cast("frozenset[str]", listed))
         settings["record_epsilon"] = None if record_epsilon is None else validated_epsilon(record_epsilon, "record_epsilon")
+        self._risk = None if risk is None else _share_of(risk)
         self._randomness: Randomness | Keyed = SecureRandomness() if randomness is None else randomness
         if self.record_epsilon is not None and self.keyed is not None and self.keyed.consistent:
             raise InvalidParameter("record_epsilon", record_epsilon, _NOT_CONSISTENT)
@@ -163,7 +166,13 @@ class Privatizer:
             randomness["generator"] = "ChaCha20 on a GPU, keyed by the operating system"
         if self.keyed is not None and self.record_epsilon is not None:
             randomness["repeated"] += _WITH_A_BUDGET
-        return ReleaseSettings(mechanism=self.mechanism, policy=self.policy, record_epsilon=self.record_epsilon, randomness=randomness)
+        return ReleaseSettings(
+            mechanism=self.mechanism,
+            policy=self.policy,
+            record_epsilon=self.record_epsilon,
+            randomness=randomness,
+            risk=self._risk,
+        )
 
     def __call__(self, text: str, *, record_id: RecordId | None = None) -> str:
         """Return one text with every word replaced.
@@ -373,6 +382,12 @@ class Privatizer:
                 continue
             user = encode_id(record_ids[place], start + place + 1) if by_user and record_ids is not None else None
             tally.count(words=draft.words, unknown=draft.unknown, spent=len(draft.drawn), protected=draft.protected, user=user)
+
+
+def _share_of(risk: str | float) -> float:
+    from deniable.measures.risk import share_of
+
+    return share_of(risk)
 
 
 def _unchangeable(name: str) -> str:

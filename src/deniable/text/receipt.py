@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from deniable.interfaces import NOTHING_EXPOSED, RATE_PER_DISTANCE, Mechanism
-from deniable.report.wording import words
+from deniable.report.wording import percent, words
 from deniable.text.note import Quote, quote_calibration
 from deniable.text.policies import TextPolicy
 from deniable.text.tally import Tally, lower_median
@@ -41,6 +41,15 @@ CAVEATS = (
 )
 
 
+def risk_described(share: float) -> dict[str, Any]:
+    """Return what choosing ε by a level of risk says, as data and in words."""
+    statement = (
+        f"ε was chosen so that of words as frequent as in English books a reader of single released words names at most {percent(share)}, "
+        "whatever the method, by public counts; words in context and rare words may be named more often"
+    )
+    return {"named_at_most": share, "statement": statement}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Receipt:
     """What a run promised and spent. ``to_dict`` is the JSON that is written beside an output.
@@ -63,6 +72,7 @@ class Receipt:
     caveat: str = RATE_PER_DISTANCE
     calibration: Quote | None = None
     job: str | None = None
+    risk: float | None = None
 
     @property
     def ceiling(self) -> float | None:
@@ -123,6 +133,7 @@ class Receipt:
             "epsilon_per_word": self.ceiling,
             "epsilon_per_record": self.record_epsilon,
             "largest_epsilon_of_a_word": self.largest_epsilon_of_a_word,
+            **({} if self.risk is None else {"risk": risk_described(self.risk)}),
             "embedding": dict(self.embedding),
             "policy": dict(self.policy),
             "public": list(self.public),
@@ -158,6 +169,7 @@ class Receipt:
             f"{tally}, {tally.words:,} words{share}",
             f"{self._spending()}, {self.mechanism} on {self.embedding['name']} ({self.embedding['fingerprint'][:12]})",
             *self._budget_lines(),
+            *([] if self.risk is None else [f"risk: {risk_described(self.risk)['statement']}"]),
             f"public: {'; '.join(self.public)}",
         ]
         if (exposed := self.guarantee["exposed"]) != NOTHING_EXPOSED:
@@ -220,13 +232,14 @@ class ReleaseSettings:
     """How text is released: what receipts promise, jobs are recognised by and warnings are made from. Nothing private, nothing spent.
 
     ``randomness`` is what the source of noise says of itself. ``word_epsilon`` is the most that a word gets, ``record_epsilon`` the most
-    that a record gets, if there is such a limit.
+    that a record gets, if there is such a limit. ``risk`` is the share of words named that ε was chosen by, if it was.
     """
 
     mechanism: Mechanism = field(repr=False)
     policy: TextPolicy
     record_epsilon: float | None
     randomness: Mapping[str, Any]
+    risk: float | None = None
 
     @property
     def mechanism_name(self) -> str:
@@ -325,6 +338,7 @@ class ReleaseSettings:
             "guarantee": self.guarantee,
             "epsilon_per_word": self.ceiling,
             "epsilon_per_record": self.record_epsilon,
+            **({} if self.risk is None else {"risk": risk_described(self.risk)}),
             "embedding": self.embedding,
             "policy": {
                 "unknown": policy.unknown,
@@ -350,6 +364,7 @@ class ReleaseSettings:
             relaxations=tuple(self.relaxations),
             randomness=self.randomness,
             record_epsilon=self.record_epsilon,
+            risk=self.risk,
             word_epsilon=promised.epsilon,
             tally=tally,
             created=_now(),

@@ -18,11 +18,11 @@ from deniable.embeddings.leaving_out import leave_out
 from deniable.errors import InvalidParameter, KeyFileError, MalformedEmbedding
 from deniable.interfaces import Mechanism, Randomness
 from deniable.keyed import Keyed
-from deniable.mechanisms.catalogue import CATALOGUE, checked_options, entry_of
+from deniable.mechanisms.catalogue import CATALOGUE, ChosenMechanism, checked_options, entry_of
 from deniable.parameters import validated_epsilon
 from deniable.report.wording import most_words
 from deniable.text.note import Note, note_for_target
-from deniable.text.policies import CasePolicy, PunctuationPolicy, TextPolicy, UnknownPolicy
+from deniable.text.policies import CasePolicy, Drafter, PunctuationPolicy, TextPolicy, UnknownPolicy
 from deniable.text.privatizer import Privatizer
 from deniable.words.never_release import GivenList, NeverRelease
 
@@ -56,10 +56,15 @@ class Recipe:
     path: each process opens the file itself, and the key never travels. ``never_release`` is a public list of words that never come out:
     ``"names"``, the path of a file, or words (see ``NeverRelease.of``); they are taken out of the vocabulary.
 
+    ``risk`` gives ``epsilon`` in place of a number: "low", "medium", "high" (8, 17 and 33 %), or the share of words that a reader of single
+    released words may name at most in English text (``deniable.measures.risk``). It is found when the recipe is made, by public counts
+    alone; for any but the built-in embedding that takes seconds.
+
     ``fingerprint`` and ``key`` are names of the embedding's content and of the key, for ``pin``: no others will be used.
     """
 
     epsilon: float | None = None
+    risk: str | float | None = None
     record_epsilon: float | None = None
     embedding: str | Path = "default"
     fingerprint: str | None = None
@@ -79,7 +84,7 @@ class Recipe:
 
         :raises InvalidParameter: if neither ``epsilon`` nor ``record_epsilon`` is given, or a value is not allowed.
         """
-        if self.epsilon is None and self.record_epsilon is None:
+        if self.epsilon is None and self.record_epsilon is None and self.risk is None:
             raise InvalidParameter("epsilon", None, "give epsilon (the most per word), record_epsilon (the most per text) or both")
         for name in ("epsilon", "record_epsilon"):
             if getattr(self, name) is not None:
@@ -93,6 +98,30 @@ class Recipe:
         object.__setattr__(self, "mechanism", _mechanism_by_name(self.mechanism))
         object.__setattr__(self, "mechanism_options", _plain_options(self.mechanism, dict(self.mechanism_options or ())))
         TextPolicy(**self._policies())
+        if self.risk is not None:
+            self._resolve_risk()
+
+    def _resolve_risk(self) -> None:
+        """Put ε in place that the level of risk gives.
+
+        :raises InvalidParameter: if the level is not allowed, ε is given too, or the level says nothing of the mechanism or embedding.
+        :raises TargetsNotMet: if blind guessing names more.
+        """
+        from deniable.measures.risk import epsilon_of_risk, share_of
+
+        share_of(self.risk)
+        if not isinstance(self.mechanism, str):
+            raise InvalidParameter("risk", self.risk, "is known for mechanisms of `deniable mechanisms` only: give epsilon")
+        embedding = self.open_embedding()
+        kept = Drafter(embedding, TextPolicy(**self._policies())).kept_words if self.keep_words else ()
+        revealed = embedding.ids(sorted(kept))
+        if self.unknown in ("redact", "drop"):
+            revealed = np.append(revealed, embedding.unknown_id)
+        made = ChosenMechanism(name=self.mechanism, options=dict(self.mechanism_options or ()))
+        epsilon = epsilon_of_risk(made, embedding, self.risk, revealed=revealed)
+        if self.epsilon not in (None, epsilon):
+            raise InvalidParameter("risk", self.risk, f"gives epsilon = {epsilon:g}: give one of the two")
+        object.__setattr__(self, "epsilon", epsilon)
 
     def pin(self) -> Recipe:
         """Return the recipe for the embedding and the key that their names stand for here and now, with paths that are whole.
@@ -134,6 +163,7 @@ class Recipe:
         return Privatizer(
             self.make_mechanism(embedding),
             record_epsilon=self.record_epsilon,
+            risk=self.risk,
             randomness=randomness if key is None else key,
             **self._policies(),
         )
@@ -158,7 +188,8 @@ class Recipe:
         own = self.mechanism
         mechanism = own if isinstance(own, str) else f"{own.__module__}.{own.__qualname__}"
         never = {} if self.never_release is None else {"never_release": NeverRelease.of(self.never_release).digest}
-        settings = {name: value for name, value in vars(self).items() if name != "never_release"}
+        left_out = {"never_release"} if self.risk is not None else {"never_release", "risk"}
+        settings = {name: value for name, value in vars(self).items() if name not in left_out}
         return repr({**settings, "mechanism": mechanism, "keep_words": sorted(self.keep_words), **never})
 
     def shared_privatizer(self) -> Privatizer:
@@ -196,7 +227,8 @@ def resolve_recipe(*, max_unchanged: float | None = None, quantile: float = 1.0,
     :raises TargetsNotMet: if no calibrated ε does.
     """
     if max_unchanged is None:
-        return ResolvedRecipe(recipe=Recipe(**settings))
+        recipe = Recipe(**settings)
+        return ResolvedRecipe(recipe=recipe, messages=() if recipe.risk is None else (risk_in_words(recipe),))
     if settings.get("epsilon") is not None:
         raise InvalidParameter("max_unchanged", max_unchanged, "chooses epsilon; give one of the two")
     recipe = Recipe(**{**settings, "epsilon": 1.0})
@@ -211,6 +243,14 @@ def resolve_recipe(*, max_unchanged: float | None = None, quantile: float = 1.0,
             "text is left; ask for fewer words with --quantile, such as 0.95, or protect those words: deniable calibrate --protect"
         )
     return ResolvedRecipe(recipe=replace(recipe, epsilon=epsilon), messages=tuple(messages), embedding=embedding)
+
+
+def risk_in_words(recipe: Recipe) -> str:
+    """Return what the ε of a level of risk means."""
+    from deniable.measures.risk import share_of
+
+    named = f"{percent(share_of(recipe.risk))} of the words of English text"
+    return f"ε = {recipe.epsilon:g}: a reader of single released words names at most {named}, whatever the method"
 
 
 def _is_forced_by_few_words(note: Note, epsilon: float, max_unchanged: float) -> bool:

@@ -32,6 +32,7 @@ class TextPrivatizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         self,
         *,
         epsilon: float | None = None,
+        risk: str | float | None = None,
         record_epsilon: float | None = None,
         embedding: str = "default",
         mechanism: str | Callable[..., Mechanism] = "multivariate",
@@ -44,6 +45,7 @@ class TextPrivatizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
     ) -> None:
         """Hold the parameters, unchecked as scikit-learn wants it; they are those of ``Privatizer`` and its mechanism."""
         self.epsilon = epsilon
+        self.risk = risk
         self.record_epsilon = record_epsilon
         self.embedding = embedding
         self.mechanism = mechanism
