@@ -70,7 +70,8 @@ def audit_inversion(
         at_value = invert(made, prior, seed=seed, effort=effort)
         if read is not None:
             channel = read.channel(made, mechanism, seed=seed, report=steps.of_channel(place))
-            at_value = replace(at_value, attackers=read.attack(made, channel, seed=seed))
+            attackers = read.attack(made, channel, seed=seed)
+            at_value = replace(at_value, attackers=attackers, text_bound=read.bound(made, attackers))
         found.append(at_value)
         steps.finish(place)
     return InversionResult(

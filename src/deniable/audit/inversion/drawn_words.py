@@ -7,14 +7,14 @@ released word as it stands: where the channel is estimated poorly, that one name
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Self, TypedDict, Unpack
 
 import numpy as np
 
 from deniable.arrays import Floats, Ids
-from deniable.audit.inversion.results import BandFinding, InversionFinding, RepeatFinding, WordAtRisk
+from deniable.audit.inversion.results import BandFinding, InversionFinding, ProvedBound, RepeatFinding, WordAtRisk
 from deniable.audit.shares import Estimate, Share, share_of
 from deniable.channel.columns import columns_of
 from deniable.channel.distribution import binomial_error
@@ -22,12 +22,15 @@ from deniable.channel.draws import Draws
 from deniable.decoding.posterior import BayesAdversary
 from deniable.decoding.priors import SUPPORT
 from deniable.interfaces import Mechanism
+from deniable.measures.bayes_bound import Words, bayes_bound
+from deniable.mechanisms.base import method_of
 from deniable.parameters import validated_count
 
 REPEATS = (1, 3, 10, 30)
 _BAYES_REPEATS = (1, 3, 10)
 _SHORTLIST_DRAWS = 4
 _DRAWS_AT_RISK = 25
+_MOST_SUMS = 1 << 28
 _EDGES = (100, 1_000, 10_000)
 
 
@@ -106,7 +109,7 @@ def invert(mechanism: Mechanism, prior: Floats, *, seed: int, effort: InversionE
     channel = columns_of(mechanism, outputs, seed=2 * seed, points=effort.points, draws=effort.draws_per_word)
     adversary = BayesAdversary(channel, prior)
     found = _judge_bands(bands, of_bands, adversary)
-    return InversionFinding(
+    finding = InversionFinding(
         epsilon=mechanism.epsilon,
         channel=channel.how,
         prior_guess=float(prior.max()),
@@ -116,6 +119,18 @@ def invert(mechanism: Mechanism, prior: Floats, *, seed: int, effort: InversionE
         repeats=_judge_repeats(repeated, adversary),
         at_risk=_most_at_risk(mechanism, exposed, adversary),
     )
+    return replace(finding, bound=proved_bound(mechanism, np.append(prior, 0.0), best=finding.best_drawn.value))
+
+
+def proved_bound(mechanism: Mechanism, shares: Floats, *, best: float) -> ProvedBound | None:
+    """Return what no reader of single words exceeds at these shares of all words and ⊥, beside the best attack; None if it is not known.
+
+    Exact sums over all pairs of a large vocabulary take too long for an audit.
+    """
+    if method_of(mechanism) == "exact" and np.count_nonzero(shares) * len(mechanism.embedding) > _MOST_SUMS:
+        return None
+    found = bayes_bound(mechanism, Words(shares=shares, in_words="words as frequent as the attackers know"))
+    return None if found is None else ProvedBound(value=found.value, at_most=found.high, gap=found.high - best)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -121,6 +121,18 @@ class AttackedTextSummary:
     kinds_mapped: bool | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class ProvedBound:
+    """The share of words that no reader of single released words exceeds who knows these frequencies (``measures.bayes_bound``).
+
+    ``at_most`` is its upper end with 95 % confidence, and ``gap`` how far the best attack that was made stays below it.
+    """
+
+    value: float
+    at_most: float
+    gap: float
+
+
 BLIND, ALONE, IN_CONTEXT, LEARNT, LANGUAGE_MODEL = "guessing blindly", "word by word", "in context", "learnt", "language model"
 NEAREST_WORD = "nearest word"
 """The names of the attackers. The last one takes the released word as it stands; early results of running text do not have it."""
@@ -131,7 +143,8 @@ class InversionFinding(AtEpsilon):
     """What adversaries learn at one ε. ``prior_guess`` is how often one who sees nothing is right.
 
     ``bayes`` to ``at_risk`` are about words that are drawn by their frequency, ``attackers`` about running text, if there was any: first
-    who guesses blindly, then whoever knows more.
+    who guesses blindly, then whoever knows more. ``bound`` is proved for drawn words. ``text_bound`` is for words as frequent as the known
+    ones of the running text, and for attackers who read them one by one. Both are None where no bound is known, and in earlier results.
     """
 
     channel: str
@@ -142,6 +155,8 @@ class InversionFinding(AtEpsilon):
     repeats: tuple[RepeatFinding, ...]
     at_risk: tuple[WordAtRisk, ...]
     attackers: tuple[AttackerFinding, ...] = ()
+    bound: ProvedBound | None = None
+    text_bound: ProvedBound | None = None
 
     @property
     def drawn(self) -> dict[str, Estimate]:

@@ -11,11 +11,11 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.audit.inversion.attackers import AsReleased, Attacker, Blind, WordByWord
-from deniable.audit.inversion.drawn_words import TextEffort
+from deniable.audit.inversion.drawn_words import TextEffort, proved_bound
 from deniable.audit.inversion.further import FurtherAttacker, Known
 from deniable.audit.inversion.in_context import InContext
 from deniable.audit.inversion.judging import Truth, judge, release_text
-from deniable.audit.inversion.results import AttackedTextSummary, AttackerFinding
+from deniable.audit.inversion.results import ALONE, BLIND, NEAREST_WORD, AttackedTextSummary, AttackerFinding, ProvedBound
 from deniable.audit.inversion.text import MOST_FREQUENT, AttackedText, PublicText, read_attacked_text, read_public_text
 from deniable.channel.channel import Channel
 from deniable.channel.making import make_channel
@@ -108,6 +108,13 @@ class TextAttack:
             found.append(judge(attacker, released, self.truth, began=began))
             began = time.perf_counter()
         return tuple(found)
+
+    def bound(self, mechanism: Mechanism, found: Sequence[AttackerFinding]) -> ProvedBound | None:
+        """Return what no reader of single words exceeds at the frequencies of the text's own known words; None if it is not known."""
+        ids = self.truth.text.ids[: self.truth.text.places]
+        counts = np.bincount(ids[ids != self.embedding.unknown_id], minlength=len(self.embedding) + 1).astype(np.float64)
+        one_by_one = [each.word.first.value for each in found if each.name in (BLIND, ALONE, NEAREST_WORD)]
+        return proved_bound(mechanism, counts, best=max(one_by_one)) if counts.any() and one_by_one else None
 
     def _attackers(self, mechanism: Mechanism, channel: Channel, seed: int) -> Iterator[Attacker]:
         """Yield each attacker when it is its turn: their tables are large."""

@@ -125,7 +125,21 @@ def _kind_sentence(result: InversionResult) -> str:
 
 def inversion_tables(result: InversionResult) -> list[Table]:
     """Return what was measured: on running text, if there was any, and on words drawn by their frequency."""
-    return [*_text_tables(result), *_drawn_tables(result)]
+    return [*_bound_table(result), *_text_tables(result), *_drawn_tables(result)]
+
+
+def _bound_table(result: InversionResult) -> list[Table]:
+    """Return the attacks on single words below, the proved bounds above, and the gaps; nothing for results of earlier versions."""
+    rows = []
+    for each in result.results:
+        for what, bound in (("drawn words", each.bound), ("known words of the text", each.text_bound)):
+            if bound is not None:
+                cells = (percent_fixed(bound.at_most - bound.gap), percent_fixed(bound.at_most), f"{100 * bound.gap:.1f} points")
+                rows.append([f"{each.epsilon:g}", what, *cells])
+    if not rows:
+        return []
+    caption = "Readers of single words: the best attack below, the proved bound above. Readers in context may name more"
+    return [Table(caption, ["ε", "of", "best attack", "no reader exceeds (95 %)", "gap"], rows, 2)]
 
 
 def _text_tables(result: InversionResult) -> list[Table]:
