@@ -13,6 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypedDict, cast
 
+import numpy as np
+
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.leaving_out import leave_out
 from deniable.errors import InvalidParameter, KeyFileError, MalformedEmbedding
@@ -20,7 +22,7 @@ from deniable.interfaces import Mechanism, Randomness
 from deniable.keyed import Keyed
 from deniable.mechanisms.catalogue import CATALOGUE, ChosenMechanism, checked_options, entry_of
 from deniable.parameters import validated_epsilon
-from deniable.report.wording import most_words
+from deniable.report.wording import most_words, percent
 from deniable.text.note import Note, note_for_target
 from deniable.text.policies import CasePolicy, Drafter, PunctuationPolicy, TextPolicy, UnknownPolicy
 from deniable.text.privatizer import Privatizer
