@@ -159,7 +159,7 @@ def test_the_audit_names_every_attacker_and_takes_the_best(tmp_path: Path) -> No
     assert listed.places > 0
     assert listed.found is not None
     assert sum(group.places for group in found.best.groups) == result.text.places
-    assert (steps[0][1], steps[-1]) == (200, (200, 200))
+    assert (steps[0][1], steps[-1]) == (100, (100, 100))
     saved = tmp_path / "inversion.json"
     saved.write_text(json.dumps(result.to_dict()), encoding="utf-8")
     assert read_result(saved) == result

@@ -126,12 +126,12 @@ def test_a_budget_per_record_is_divided(command: Command) -> None:
 
 
 def test_a_budget_per_record_goes_with_the_most_that_a_word_gets(command: Command) -> None:
-    spending = ["--record-epsilon", "1e7", "--epsilon", "0.1", "--json"]
+    spending = ["--record-epsilon", "1e7", "--epsilon", "2", "--json"]
     status, out, err = command.deniable(*command.arguments(*spending), data=b"the fox\n" * 30)
     assert status == 0
     assert out != b"the fox\n" * 30
     receipt = json.loads(err)  # and no warning
-    assert (receipt["epsilon_per_word"], receipt["epsilon_per_record"], receipt["largest_epsilon_of_a_word"]) == (0.1, 1e7, 0.1)
+    assert (receipt["epsilon_per_word"], receipt["epsilon_per_record"], receipt["largest_epsilon_of_a_word"]) == (2, 1e7, 2)
     (command.folder / "in.txt").write_text("the fox\n")
     assert command.run("in.txt", "-o", "out.txt", *spending[:4], "-q")[0] == 0
     status, _, said = command.run("in.txt", "-o", "out.txt", "--record-epsilon", "1e7", "--resume")
@@ -310,7 +310,7 @@ def test_an_epsilon_that_changes_hardly_anything_is_warned_about_whatever_else_i
     assert "about 100 % of the words of tiny are released as they are" in warned.decode()
 
 
-@pytest.mark.parametrize("spending", [["--epsilon", "0.1"], ["--record-epsilon", "0.1"], ["--record-epsilon", "100", "--epsilon", "0.1"]])
+@pytest.mark.parametrize("spending", [["--epsilon", "2"], ["--record-epsilon", "2"], ["--record-epsilon", "100", "--epsilon", "2"]])
 def test_an_epsilon_that_changes_much_is_not_warned_about(command: Command, spending: list[str]) -> None:
     assert command.deniable(*command.arguments(*spending, "-q"), data=b"fox\n")[::2] == (0, b"")
 

@@ -250,7 +250,7 @@ def test_texts_that_are_read_slowly_keep_nobody_from_asking_about_words(tmp_path
         assert go_on.wait(600)
         return DecodeReply(guesses=[], by="")
 
-    monkeypatch.setattr(facts.Facts, "_guesses", slow)
+    monkeypatch.setattr(facts, "_guesses", slow)
     settings = make_settings(tmp_path)
     service = Service(settings)
     asked = service.facts
